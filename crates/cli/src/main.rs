@@ -1,0 +1,2 @@
+//! The `ndbg` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Finds the CLR, does the start-up handshake and wraps ICorDebug; the only crate with unsafe code.

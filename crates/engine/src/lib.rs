@@ -1,0 +1,1 @@
+//! One debugged program: its states, stops, breakpoints, stacks, values; an API of plain data.

@@ -1,0 +1,1 @@
+//! The MCP server: debugger tools over a registry of sessions.

@@ -1,0 +1,1 @@
+//! C# expression text to a tree with spans; knows no types and no metadata.

@@ -1,0 +1,1 @@
+//! Dev only: fixtures, launching, scripted clients, leak checks.

@@ -1,0 +1,2 @@
+//! Development commands: `cargo xtask demo | test | bench | codegen`.
+fn main() {}
