@@ -22,7 +22,6 @@ pub type BOOL = i32;
 /// this and not a `Result`.
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-#[must_use]
 pub struct HRESULT(pub i32);
 
 impl HRESULT {

@@ -17,7 +17,9 @@
 //! `NDBG_FAST_MEMORY=0` switches the cache and the arena off; the calls then only forward.
 
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering,
+};
 use std::sync::{Mutex, PoisonError};
 
 const PAGE: usize = 4096;
@@ -94,7 +96,9 @@ pub fn stolen_status() -> Option<i32> {
 }
 
 fn kind(fd: c_int) -> u8 {
-    let Some(slot) = usize::try_from(fd).ok().and_then(|index| KINDS.get(index)) else { return classify(fd) };
+    let Some(slot) = usize::try_from(fd).ok().and_then(|index| KINDS.get(index)) else {
+        return classify(fd);
+    };
     match slot.load(Ordering::Relaxed) {
         KIND_UNKNOWN => {
             let kind = classify(fd);
@@ -141,14 +145,27 @@ fn cached_read(fd: c_int, out: &mut [u8], address: u64) -> Option<()> {
         let page = at / PAGE as u64;
         let offset = (at % PAGE as u64) as usize;
         let slot = cache.get_mut(page as usize % SLOTS)?;
-        if slot.as_ref().is_none_or(|slot| slot.page != page || slot.generation != generation) {
+        if slot
+            .as_ref()
+            .is_none_or(|slot| slot.page != page || slot.generation != generation)
+        {
             MISSES.fetch_add(1, Ordering::Relaxed);
-            let filled = slot.get_or_insert_with(|| Slot { page, generation: 0, bytes: Box::new([0; PAGE]) });
+            let filled = slot.get_or_insert_with(|| Slot {
+                page,
+                generation: 0,
+                bytes: Box::new([0; PAGE]),
+            });
             filled.generation = 0;
             let bytes: &mut [u8] = filled.bytes.as_mut_slice();
             // SAFETY: `bytes` is a live buffer of PAGE bytes.
             let read = unsafe {
-                libc::syscall(libc::SYS_pread64, fd, bytes.as_mut_ptr(), PAGE, (page * PAGE as u64) as libc::off_t)
+                libc::syscall(
+                    libc::SYS_pread64,
+                    fd,
+                    bytes.as_mut_ptr(),
+                    PAGE,
+                    (page * PAGE as u64) as libc::off_t,
+                )
             };
             if read != PAGE as libc::c_long {
                 return None;
@@ -166,7 +183,8 @@ fn cached_read(fd: c_int, out: &mut [u8], address: u64) -> Option<()> {
         at += n as u64;
     }
     // The target may have been let go, or written to, while we copied.
-    (STOPPED.load(Ordering::SeqCst) && GENERATION.load(Ordering::SeqCst) == generation).then_some(())
+    (STOPPED.load(Ordering::SeqCst) && GENERATION.load(Ordering::SeqCst) == generation)
+        .then_some(())
 }
 
 /// libc's `pread64`, with the page cache for the target's memory.
@@ -174,7 +192,12 @@ fn cached_read(fd: c_int, out: &mut [u8], address: u64) -> Option<()> {
 /// # Safety
 /// As libc's: `buffer` must be writable for `count` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pread64(fd: c_int, buffer: *mut c_void, count: usize, offset: i64) -> isize {
+pub unsafe extern "C" fn pread64(
+    fd: c_int,
+    buffer: *mut c_void,
+    count: usize,
+    offset: i64,
+) -> isize {
     let usable = ENABLED.load(Ordering::Relaxed)
         && STOPPED.load(Ordering::Relaxed)
         && (1..=4 * PAGE).contains(&count)
@@ -238,7 +261,8 @@ pub unsafe extern "C" fn mmap64(
         && length == ARENA
         && protection == libc::PROT_READ | libc::PROT_WRITE
         && flags & libc::MAP_ANONYMOUS != 0
-        && flags & (libc::MAP_SHARED | libc::MAP_FIXED | libc::MAP_GROWSDOWN | libc::MAP_HUGETLB) == 0;
+        && flags & (libc::MAP_SHARED | libc::MAP_FIXED | libc::MAP_GROWSDOWN | libc::MAP_HUGETLB)
+            == 0;
     if plain {
         let kept = KEPT_ARENA.swap(std::ptr::null_mut(), Ordering::SeqCst);
         if !kept.is_null() {
@@ -248,7 +272,17 @@ pub unsafe extern "C" fn mmap64(
         }
     }
     // SAFETY: forwards the caller's own promise.
-    unsafe { libc::syscall(libc::SYS_mmap, address, length, protection, flags, fd, offset) as *mut c_void }
+    unsafe {
+        libc::syscall(
+            libc::SYS_mmap,
+            address,
+            length,
+            protection,
+            flags,
+            fd,
+            offset,
+        ) as *mut c_void
+    }
 }
 
 /// libc's `munmap`, which keeps one 4 MiB block.
@@ -266,11 +300,21 @@ pub unsafe extern "C" fn munmap(address: *mut c_void, length: usize) -> c_int {
 /// # Safety
 /// As libc's: `status` is null or writable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn waitpid(pid: libc::pid_t, status: *mut c_int, options: c_int) -> libc::pid_t {
+pub unsafe extern "C" fn waitpid(
+    pid: libc::pid_t,
+    status: *mut c_int,
+    options: c_int,
+) -> libc::pid_t {
     let mut own_status: c_int = 0;
     // SAFETY: `own_status` is a live local; no rusage is asked for.
     let reaped = unsafe {
-        libc::syscall(libc::SYS_wait4, pid, &raw mut own_status, options, std::ptr::null_mut::<libc::rusage>())
+        libc::syscall(
+            libc::SYS_wait4,
+            pid,
+            &raw mut own_status,
+            options,
+            std::ptr::null_mut::<libc::rusage>(),
+        )
     } as libc::pid_t;
     if reaped > 0 {
         if reaped as u32 == TARGET.load(Ordering::SeqCst) {

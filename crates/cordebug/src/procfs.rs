@@ -22,7 +22,12 @@ pub struct Stat {
 /// Reads `/proc/PID/stat`.
 pub fn stat(pid: u32) -> io::Result<Stat> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
-    parse_stat(&text).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("/proc/{pid}/stat is malformed")))
+    parse_stat(&text).ok_or_else(|| {
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("/proc/{pid}/stat is malformed"),
+        )
+    })
 }
 
 /// Fields are counted after the LAST `)`: the command name before it may hold anything.
@@ -33,7 +38,11 @@ fn parse_stat(text: &str) -> Option<Stat> {
     let parent = fields.next()?.parse().ok()?;
     // Field 22 of the line; state is field 3 and parent field 4.
     let start_time = fields.nth(17)?.parse().ok()?;
-    Some(Stat { state, parent, start_time })
+    Some(Stat {
+        state,
+        parent,
+        start_time,
+    })
 }
 
 /// Whether the process exists and is not a zombie.
@@ -44,8 +53,19 @@ pub fn is_alive(pid: u32) -> bool {
 /// The user that the process runs as.
 pub fn owner(pid: u32) -> io::Result<u32> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
-    let uid = text.lines().find_map(|line| line.strip_prefix("Uid:")?.split_ascii_whitespace().nth(1)?.parse().ok());
-    uid.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("/proc/{pid}/status has no Uid line")))
+    let uid = text.lines().find_map(|line| {
+        line.strip_prefix("Uid:")?
+            .split_ascii_whitespace()
+            .nth(1)?
+            .parse()
+            .ok()
+    });
+    uid.ok_or_else(|| {
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("/proc/{pid}/status has no Uid line"),
+        )
+    })
 }
 
 /// The command line as an array.
@@ -55,7 +75,10 @@ pub fn command_line(pid: u32) -> io::Result<Vec<String>> {
     if bytes.is_empty() {
         return Ok(Vec::new());
     }
-    Ok(bytes.split(|byte| *byte == 0).map(|arg| String::from_utf8_lossy(arg).into_owned()).collect())
+    Ok(bytes
+        .split(|byte| *byte == 0)
+        .map(|arg| String::from_utf8_lossy(arg).into_owned())
+        .collect())
 }
 
 /// One variable of the environment the process was started with.
@@ -97,14 +120,20 @@ fn find_mapping(maps: &str, file_name: &str) -> Option<MappedLibrary> {
         if path.file_name()? != file_name {
             return None;
         }
-        Some(MappedLibrary { path: path.to_owned(), base: u64::from_str_radix(range, 16).ok()?, deleted })
+        Some(MappedLibrary {
+            path: path.to_owned(),
+            base: u64::from_str_radix(range, 16).ok()?,
+            deleted,
+        })
     })
 }
 
 /// All process ids.
 pub fn all_pids() -> io::Result<Vec<u32>> {
     let entries = std::fs::read_dir("/proc")?;
-    Ok(entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect())
+    Ok(entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .collect())
 }
 
 /// The processes that have `root` as an ancestor, `root` itself left out.
@@ -117,7 +146,12 @@ pub fn descendants(root: u32) -> Vec<u32> {
     let mut found = vec![root];
     let mut next = 0;
     while let Some(parent) = found.get(next).copied() {
-        found.extend(parents.iter().filter(|(pid, of)| *of == parent && *pid != root).map(|(pid, _)| *pid));
+        found.extend(
+            parents
+                .iter()
+                .filter(|(pid, of)| *of == parent && *pid != root)
+                .map(|(pid, _)| *pid),
+        );
         next += 1;
         // A pid that is reused while we look could close a circle.
         if next > parents.len() {
@@ -153,7 +187,14 @@ mod tests {
     #[test]
     fn stat_is_parsed_after_the_last_parenthesis() {
         let line = "42 (a) b) (c) S 7 42 42 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 987654 1000 2";
-        assert_eq!(parse_stat(line), Some(Stat { state: 'S', parent: 7, start_time: 987_654 }));
+        assert_eq!(
+            parse_stat(line),
+            Some(Stat {
+                state: 'S',
+                parent: 7,
+                start_time: 987_654
+            })
+        );
         assert_eq!(parse_stat("42 (cut S 7"), None);
         assert_eq!(parse_stat(""), None);
     }
@@ -164,9 +205,19 @@ mod tests {
                     7f20abc000-7f20 r--p 00000000 08:01 2 /opt/my dotnet/libcoreclr.so\n\
                     7f30-7f40 r-xp 00001000 08:01 2 /opt/my dotnet/libcoreclr.so\n";
         let found = find_mapping(maps, "libcoreclr.so").expect("libcoreclr.so is mapped");
-        assert_eq!(found, MappedLibrary { path: "/opt/my dotnet/libcoreclr.so".into(), base: 0x7f20_abc0_00, deleted: false });
+        assert_eq!(
+            found,
+            MappedLibrary {
+                path: "/opt/my dotnet/libcoreclr.so".into(),
+                base: 0x7f20_abc0_00,
+                deleted: false
+            }
+        );
         assert_eq!(find_mapping(maps, "coreclr.so"), None);
-        assert!(find_mapping("1-2 r--p 0 0 0 /a/libcoreclr.so (deleted)", "libcoreclr.so").is_some_and(|it| it.deleted));
+        assert!(
+            find_mapping("1-2 r--p 0 0 0 /a/libcoreclr.so (deleted)", "libcoreclr.so")
+                .is_some_and(|it| it.deleted)
+        );
     }
 
     #[test]

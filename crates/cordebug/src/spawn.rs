@@ -74,29 +74,37 @@ pub fn spawn_gated(
     unsafe {
         command.pre_exec(move || wait_at_the_gate(parent, pid_raw, gate_raw));
     }
-    thread::Builder::new().name("launcher".into()).spawn(move || {
-        let spawned = command.spawn();
-        // Closing our copies here and not earlier keeps the numbers in the closure valid.
-        drop((pid_fd, gate_fd));
-        match spawned {
-            Ok(mut child) => {
-                let pid = child.id();
-                // The other end is gone if the launch was given up; the child is then killed by its owner.
-                let _ = started_sender.send(Ok(()));
-                exited(wait_for(pid, &mut child));
+    thread::Builder::new()
+        .name("launcher".into())
+        .spawn(move || {
+            let spawned = command.spawn();
+            // Closing our copies here and not earlier keeps the numbers in the closure valid.
+            drop((pid_fd, gate_fd));
+            match spawned {
+                Ok(mut child) => {
+                    let pid = child.id();
+                    // The other end is gone if the launch was given up; the child is then killed by its owner.
+                    let _ = started_sender.send(Ok(()));
+                    exited(wait_for(pid, &mut child));
+                }
+                Err(error) => {
+                    let _ = started_sender.send(Err(error));
+                }
             }
-            Err(error) => {
-                let _ = started_sender.send(Err(error));
-            }
-        }
-    })?;
+        })?;
     let mut pid = [0; 4];
     match pid_reader.read_exact(&mut pid) {
-        Ok(()) => Ok(Gated { pid: u32::from_ne_bytes(pid), gate, started }),
+        Ok(()) => Ok(Gated {
+            pid: u32::from_ne_bytes(pid),
+            gate,
+            started,
+        }),
         // The child never reached the gate: `spawn` says why.
         Err(_) => match started.recv() {
             Ok(Err(error)) => Err(error),
-            Ok(Ok(())) | Err(mpsc::RecvError) => Err(io::Error::other("the child did not reach its gate")),
+            Ok(Ok(())) | Err(mpsc::RecvError) => {
+                Err(io::Error::other("the child did not reach its gate"))
+            }
         },
     }
 }
@@ -136,13 +144,18 @@ fn wait_for(pid: u32, child: &mut std::process::Child) -> ExitReport {
         // SAFETY: an all-zero siginfo is a valid value for the kernel to overwrite.
         let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
         // SAFETY: `info` is a live local of the type waitid writes.
-        let result = unsafe { libc::waitid(libc::P_PID, pid, &mut info, libc::WEXITED | libc::WNOWAIT) };
+        let result =
+            unsafe { libc::waitid(libc::P_PID, pid, &mut info, libc::WEXITED | libc::WNOWAIT) };
         if result == 0 {
             // SAFETY: waitid succeeded, so the SIGCHLD fields are set.
             let status = unsafe { info.si_status() };
             // Reaped now, by us or by the runtime library: the zombie must not stay.
             let _ = child.wait();
-            return if info.si_code == libc::CLD_EXITED { ExitReport::Code(status) } else { ExitReport::Signal(status) };
+            return if info.si_code == libc::CLD_EXITED {
+                ExitReport::Code(status)
+            } else {
+                ExitReport::Signal(status)
+            };
         }
         if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
             return match fast_memory::stolen_status() {
@@ -185,22 +198,30 @@ mod tests {
         .expect("sh can be forked");
         let before = procfs::stat(gated.pid()).expect("the child exists");
         assert!(receiver.try_recv().is_err());
-        assert_eq!(procfs::stat(gated.pid()).expect("still there").start_time, before.start_time);
+        assert_eq!(
+            procfs::stat(gated.pid()).expect("still there").start_time,
+            before.start_time
+        );
         gated.release().expect("sh starts");
         assert_eq!(receiver.recv(), Ok(ExitReport::Code(7)));
     }
 
     #[test]
     fn a_program_that_does_not_exist_is_an_error_and_leaves_no_child() {
-        let gated = spawn_gated(Command::new("/no/such/program"), ProcessGroup::Own, |_| {}).expect("fork works");
+        let gated = spawn_gated(Command::new("/no/such/program"), ProcessGroup::Own, |_| {})
+            .expect("fork works");
         let pid = gated.pid();
-        assert_eq!(gated.release().expect_err("exec fails").kind(), io::ErrorKind::NotFound);
+        assert_eq!(
+            gated.release().expect_err("exec fails").kind(),
+            io::ErrorKind::NotFound
+        );
         assert!(!procfs::is_alive(pid));
     }
 
     #[test]
     fn a_launch_that_is_given_up_ends_the_child() {
-        let gated = spawn_gated(Command::new("/bin/sh"), ProcessGroup::Own, |_| {}).expect("fork works");
+        let gated =
+            spawn_gated(Command::new("/bin/sh"), ProcessGroup::Own, |_| {}).expect("fork works");
         let pid = gated.pid();
         let Gated { gate, started, .. } = gated;
         drop(gate);

@@ -17,7 +17,10 @@ use serde::{Deserialize, Serialize};
 pub use error::{Error, ErrorCode};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};
 pub use output::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
-pub use state::{ExceptionReport, Exit, Frame, Line, Origin, ProcessId, RuntimeVersion, Source, State, Status, Stop, StopId, StopReason, ThreadId};
+pub use state::{
+    ExceptionReport, Exit, Frame, Line, Origin, ProcessId, RuntimeVersion, Source, State, Status,
+    Stop, StopId, StopReason, ThreadId,
+};
 
 /// What a front end may ask of an engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
