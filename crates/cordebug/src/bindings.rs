@@ -54,20 +54,20 @@ pub const PROLOG: CorDebugIlToNativeMappingTypes = -2;
 pub const EPILOG: CorDebugIlToNativeMappingTypes = -3;
 
 pub type CorDebugJITCompilerFlags = i32;
-pub const CORDEBUG_JIT_DEFAULT: CorDebugJITCompilerFlags = 1;
-pub const CORDEBUG_JIT_DISABLE_OPTIMIZATION: CorDebugJITCompilerFlags = 3;
-pub const CORDEBUG_JIT_ENABLE_ENC: CorDebugJITCompilerFlags = 7;
+pub const CORDEBUG_JIT_DEFAULT: CorDebugJITCompilerFlags = 0x1;
+pub const CORDEBUG_JIT_DISABLE_OPTIMIZATION: CorDebugJITCompilerFlags = 0x3;
+pub const CORDEBUG_JIT_ENABLE_ENC: CorDebugJITCompilerFlags = 0x7;
 
 pub type CorDebugJITCompilerFlagsDeprecated = i32;
-pub const CORDEBUG_JIT_TRACK_DEBUG_INFO: CorDebugJITCompilerFlagsDeprecated = 1;
+pub const CORDEBUG_JIT_TRACK_DEBUG_INFO: CorDebugJITCompilerFlagsDeprecated = 0x1;
 
 pub type CorDebugNGENPolicy = i32;
 pub const DISABLE_LOCAL_NIC: CorDebugNGENPolicy = 1;
 
 pub type CorDebugBlockingReason = i32;
-pub const BLOCKING_NONE: CorDebugBlockingReason = 0;
-pub const BLOCKING_MONITOR_CRITICAL_SECTION: CorDebugBlockingReason = 1;
-pub const BLOCKING_MONITOR_EVENT: CorDebugBlockingReason = 2;
+pub const BLOCKING_NONE: CorDebugBlockingReason = 0x0;
+pub const BLOCKING_MONITOR_CRITICAL_SECTION: CorDebugBlockingReason = 0x1;
+pub const BLOCKING_MONITOR_EVENT: CorDebugBlockingReason = 0x2;
 
 pub type CorDebugPlatform = i32;
 pub const CORDB_PLATFORM_WINDOWS_X86: CorDebugPlatform = 0;
@@ -122,14 +122,14 @@ pub const DEBUG_EXCEPTION_UNHANDLED: CorDebugExceptionCallbackType = 4;
 
 pub type CorDebugExceptionFlags = i32;
 pub const DEBUG_EXCEPTION_NONE: CorDebugExceptionFlags = 0;
-pub const DEBUG_EXCEPTION_CAN_BE_INTERCEPTED: CorDebugExceptionFlags = 1;
+pub const DEBUG_EXCEPTION_CAN_BE_INTERCEPTED: CorDebugExceptionFlags = 0x1;
 
 pub type CorDebugExceptionUnwindCallbackType = i32;
 pub const DEBUG_EXCEPTION_UNWIND_BEGIN: CorDebugExceptionUnwindCallbackType = 1;
 pub const DEBUG_EXCEPTION_INTERCEPTED: CorDebugExceptionUnwindCallbackType = 2;
 
 pub type CorDebugCreateProcessFlags = i32;
-pub const DEBUG_NO_SPECIAL_OPTIONS: CorDebugCreateProcessFlags = 0;
+pub const DEBUG_NO_SPECIAL_OPTIONS: CorDebugCreateProcessFlags = 0x0;
 
 pub type CorDebugHandleType = i32;
 pub const HANDLE_STRONG: CorDebugHandleType = 1;
@@ -233,29 +233,29 @@ pub const CorDebug_Gen1: CorDebugGenerationTypes = 1;
 pub const CorDebug_Gen2: CorDebugGenerationTypes = 2;
 pub const CorDebug_LOH: CorDebugGenerationTypes = 3;
 pub const CorDebug_POH: CorDebugGenerationTypes = 4;
-pub const CorDebug_NonGC: CorDebugGenerationTypes = 2147483647;
+pub const CorDebug_NonGC: CorDebugGenerationTypes = 0x7fffffff;
 
 pub type CorDebugGCType = i32;
 pub const CorDebugWorkstationGC: CorDebugGCType = 0;
 pub const CorDebugServerGC: CorDebugGCType = 1;
 
 pub type CorGCReferenceType = i32;
-pub const CorHandleStrong: CorGCReferenceType = 1;
-pub const CorHandleStrongPinning: CorGCReferenceType = 2;
-pub const CorHandleWeakShort: CorGCReferenceType = 4;
-pub const CorHandleWeakLong: CorGCReferenceType = 8;
-pub const CorHandleWeakRefCount: CorGCReferenceType = 16;
-pub const CorHandleStrongRefCount: CorGCReferenceType = 32;
-pub const CorHandleStrongDependent: CorGCReferenceType = 64;
-pub const CorHandleStrongAsyncPinned: CorGCReferenceType = 128;
-pub const CorHandleStrongSizedByref: CorGCReferenceType = 256;
-pub const CorHandleWeakNativeCom: CorGCReferenceType = 512;
+pub const CorHandleStrong: CorGCReferenceType = 0x1;
+pub const CorHandleStrongPinning: CorGCReferenceType = 0x2;
+pub const CorHandleWeakShort: CorGCReferenceType = 0x4;
+pub const CorHandleWeakLong: CorGCReferenceType = 0x8;
+pub const CorHandleWeakRefCount: CorGCReferenceType = 0x10;
+pub const CorHandleStrongRefCount: CorGCReferenceType = 0x20;
+pub const CorHandleStrongDependent: CorGCReferenceType = 0x40;
+pub const CorHandleStrongAsyncPinned: CorGCReferenceType = 0x80;
+pub const CorHandleStrongSizedByref: CorGCReferenceType = 0x100;
+pub const CorHandleWeakNativeCom: CorGCReferenceType = 0x200;
 pub const CorHandleWeakWinRT: CorGCReferenceType = 512;
 pub const CorReferenceStack: CorGCReferenceType = 0x80000001_u32 as i32;
 pub const CorReferenceFinalizer: CorGCReferenceType = 80000002;
-pub const CorHandleStrongOnly: CorGCReferenceType = 483;
-pub const CorHandleWeakOnly: CorGCReferenceType = 540;
-pub const CorHandleAll: CorGCReferenceType = 2147483647;
+pub const CorHandleStrongOnly: CorGCReferenceType = 0x1e3;
+pub const CorHandleWeakOnly: CorGCReferenceType = 0x21c;
+pub const CorHandleAll: CorGCReferenceType = 0x7fffffff;
 
 pub type CorDebugRecordFormat = i32;
 pub const FORMAT_WINDOWS_EXCEPTIONRECORD32: CorDebugRecordFormat = 1;
@@ -273,8 +273,8 @@ pub const DEBUG_EVENT_KIND_MANAGED_EXCEPTION_CATCH_HANDLER_FOUND: CorDebugDebugE
 pub const DEBUG_EVENT_KIND_MANAGED_EXCEPTION_UNHANDLED: CorDebugDebugEventKind = 6;
 
 pub type CorDebugStateChange = i32;
-pub const PROCESS_RUNNING: CorDebugStateChange = 1;
-pub const FLUSH_ALL: CorDebugStateChange = 2;
+pub const PROCESS_RUNNING: CorDebugStateChange = 0x1;
+pub const FLUSH_ALL: CorDebugStateChange = 0x2;
 
 pub type CorDebugCodeInvokeKind = i32;
 pub const CODE_INVOKE_KIND_NONE: CorDebugCodeInvokeKind = 0;
@@ -292,22 +292,22 @@ pub const LegacyCompatPolicy: WriteableMetadataUpdateMode = 0;
 pub const AlwaysShowUpdates: WriteableMetadataUpdateMode = 1;
 
 pub type CorDebugIntercept = i32;
-pub const INTERCEPT_NONE: CorDebugIntercept = 0;
-pub const INTERCEPT_CLASS_INIT: CorDebugIntercept = 1;
-pub const INTERCEPT_EXCEPTION_FILTER: CorDebugIntercept = 2;
-pub const INTERCEPT_SECURITY: CorDebugIntercept = 4;
-pub const INTERCEPT_CONTEXT_POLICY: CorDebugIntercept = 8;
-pub const INTERCEPT_INTERCEPTION: CorDebugIntercept = 16;
-pub const INTERCEPT_ALL: CorDebugIntercept = 65535;
+pub const INTERCEPT_NONE: CorDebugIntercept = 0x0;
+pub const INTERCEPT_CLASS_INIT: CorDebugIntercept = 0x1;
+pub const INTERCEPT_EXCEPTION_FILTER: CorDebugIntercept = 0x2;
+pub const INTERCEPT_SECURITY: CorDebugIntercept = 0x4;
+pub const INTERCEPT_CONTEXT_POLICY: CorDebugIntercept = 0x8;
+pub const INTERCEPT_INTERCEPTION: CorDebugIntercept = 0x10;
+pub const INTERCEPT_ALL: CorDebugIntercept = 0xffff;
 
 pub type CorDebugUnmappedStop = i32;
-pub const STOP_NONE: CorDebugUnmappedStop = 0;
-pub const STOP_PROLOG: CorDebugUnmappedStop = 1;
-pub const STOP_EPILOG: CorDebugUnmappedStop = 2;
-pub const STOP_NO_MAPPING_INFO: CorDebugUnmappedStop = 4;
-pub const STOP_OTHER_UNMAPPED: CorDebugUnmappedStop = 8;
-pub const STOP_UNMANAGED: CorDebugUnmappedStop = 16;
-pub const STOP_ALL: CorDebugUnmappedStop = 65535;
+pub const STOP_NONE: CorDebugUnmappedStop = 0x0;
+pub const STOP_PROLOG: CorDebugUnmappedStop = 0x1;
+pub const STOP_EPILOG: CorDebugUnmappedStop = 0x2;
+pub const STOP_NO_MAPPING_INFO: CorDebugUnmappedStop = 0x4;
+pub const STOP_OTHER_UNMAPPED: CorDebugUnmappedStop = 0x8;
+pub const STOP_UNMANAGED: CorDebugUnmappedStop = 0x10;
+pub const STOP_ALL: CorDebugUnmappedStop = 0xffff;
 
 pub type CorDebugRegister = i32;
 pub const REGISTER_INSTRUCTION_POINTER: CorDebugRegister = 0;
@@ -609,59 +609,59 @@ pub const REGISTER_RISCV64_F30: CorDebugRegister = 62;
 pub const REGISTER_RISCV64_F31: CorDebugRegister = 63;
 
 pub type CorDebugUserState = i32;
-pub const USER_STOP_REQUESTED: CorDebugUserState = 1;
-pub const USER_SUSPEND_REQUESTED: CorDebugUserState = 2;
-pub const USER_BACKGROUND: CorDebugUserState = 4;
-pub const USER_UNSTARTED: CorDebugUserState = 8;
-pub const USER_STOPPED: CorDebugUserState = 16;
-pub const USER_WAIT_SLEEP_JOIN: CorDebugUserState = 32;
-pub const USER_SUSPENDED: CorDebugUserState = 64;
-pub const USER_UNSAFE_POINT: CorDebugUserState = 128;
-pub const USER_THREADPOOL: CorDebugUserState = 256;
+pub const USER_STOP_REQUESTED: CorDebugUserState = 0x1;
+pub const USER_SUSPEND_REQUESTED: CorDebugUserState = 0x2;
+pub const USER_BACKGROUND: CorDebugUserState = 0x4;
+pub const USER_UNSTARTED: CorDebugUserState = 0x8;
+pub const USER_STOPPED: CorDebugUserState = 0x10;
+pub const USER_WAIT_SLEEP_JOIN: CorDebugUserState = 0x20;
+pub const USER_SUSPENDED: CorDebugUserState = 0x40;
+pub const USER_UNSAFE_POINT: CorDebugUserState = 0x80;
+pub const USER_THREADPOOL: CorDebugUserState = 0x100;
 
 pub type CorDebugSetContextFlag = i32;
-pub const SET_CONTEXT_FLAG_ACTIVE_FRAME: CorDebugSetContextFlag = 1;
-pub const SET_CONTEXT_FLAG_UNWIND_FRAME: CorDebugSetContextFlag = 2;
+pub const SET_CONTEXT_FLAG_ACTIVE_FRAME: CorDebugSetContextFlag = 0x1;
+pub const SET_CONTEXT_FLAG_UNWIND_FRAME: CorDebugSetContextFlag = 0x2;
 
 pub type CorDebugChainReason = i32;
-pub const CHAIN_NONE: CorDebugChainReason = 0;
-pub const CHAIN_CLASS_INIT: CorDebugChainReason = 1;
-pub const CHAIN_EXCEPTION_FILTER: CorDebugChainReason = 2;
-pub const CHAIN_SECURITY: CorDebugChainReason = 4;
-pub const CHAIN_CONTEXT_POLICY: CorDebugChainReason = 8;
-pub const CHAIN_INTERCEPTION: CorDebugChainReason = 16;
-pub const CHAIN_PROCESS_START: CorDebugChainReason = 32;
-pub const CHAIN_THREAD_START: CorDebugChainReason = 64;
-pub const CHAIN_ENTER_MANAGED: CorDebugChainReason = 128;
-pub const CHAIN_ENTER_UNMANAGED: CorDebugChainReason = 256;
-pub const CHAIN_DEBUGGER_EVAL: CorDebugChainReason = 512;
-pub const CHAIN_CONTEXT_SWITCH: CorDebugChainReason = 1024;
-pub const CHAIN_FUNC_EVAL: CorDebugChainReason = 2048;
+pub const CHAIN_NONE: CorDebugChainReason = 0x0;
+pub const CHAIN_CLASS_INIT: CorDebugChainReason = 0x1;
+pub const CHAIN_EXCEPTION_FILTER: CorDebugChainReason = 0x2;
+pub const CHAIN_SECURITY: CorDebugChainReason = 0x4;
+pub const CHAIN_CONTEXT_POLICY: CorDebugChainReason = 0x8;
+pub const CHAIN_INTERCEPTION: CorDebugChainReason = 0x10;
+pub const CHAIN_PROCESS_START: CorDebugChainReason = 0x20;
+pub const CHAIN_THREAD_START: CorDebugChainReason = 0x40;
+pub const CHAIN_ENTER_MANAGED: CorDebugChainReason = 0x80;
+pub const CHAIN_ENTER_UNMANAGED: CorDebugChainReason = 0x100;
+pub const CHAIN_DEBUGGER_EVAL: CorDebugChainReason = 0x200;
+pub const CHAIN_CONTEXT_SWITCH: CorDebugChainReason = 0x400;
+pub const CHAIN_FUNC_EVAL: CorDebugChainReason = 0x800;
 
 pub type CorDebugInternalFrameType = i32;
-pub const STUBFRAME_NONE: CorDebugInternalFrameType = 0;
-pub const STUBFRAME_M2U: CorDebugInternalFrameType = 1;
-pub const STUBFRAME_U2M: CorDebugInternalFrameType = 2;
-pub const STUBFRAME_APPDOMAIN_TRANSITION: CorDebugInternalFrameType = 3;
-pub const STUBFRAME_LIGHTWEIGHT_FUNCTION: CorDebugInternalFrameType = 4;
-pub const STUBFRAME_FUNC_EVAL: CorDebugInternalFrameType = 5;
-pub const STUBFRAME_INTERNALCALL: CorDebugInternalFrameType = 6;
-pub const STUBFRAME_CLASS_INIT: CorDebugInternalFrameType = 7;
-pub const STUBFRAME_EXCEPTION: CorDebugInternalFrameType = 8;
-pub const STUBFRAME_SECURITY: CorDebugInternalFrameType = 9;
-pub const STUBFRAME_JIT_COMPILATION: CorDebugInternalFrameType = 10;
+pub const STUBFRAME_NONE: CorDebugInternalFrameType = 0x0;
+pub const STUBFRAME_M2U: CorDebugInternalFrameType = 0x1;
+pub const STUBFRAME_U2M: CorDebugInternalFrameType = 0x2;
+pub const STUBFRAME_APPDOMAIN_TRANSITION: CorDebugInternalFrameType = 0x3;
+pub const STUBFRAME_LIGHTWEIGHT_FUNCTION: CorDebugInternalFrameType = 0x4;
+pub const STUBFRAME_FUNC_EVAL: CorDebugInternalFrameType = 0x5;
+pub const STUBFRAME_INTERNALCALL: CorDebugInternalFrameType = 0x6;
+pub const STUBFRAME_CLASS_INIT: CorDebugInternalFrameType = 0x7;
+pub const STUBFRAME_EXCEPTION: CorDebugInternalFrameType = 0x8;
+pub const STUBFRAME_SECURITY: CorDebugInternalFrameType = 0x9;
+pub const STUBFRAME_JIT_COMPILATION: CorDebugInternalFrameType = 0xa;
 
 pub type CorDebugMappingResult = i32;
-pub const MAPPING_PROLOG: CorDebugMappingResult = 1;
-pub const MAPPING_EPILOG: CorDebugMappingResult = 2;
-pub const MAPPING_NO_INFO: CorDebugMappingResult = 4;
-pub const MAPPING_UNMAPPED_ADDRESS: CorDebugMappingResult = 8;
-pub const MAPPING_EXACT: CorDebugMappingResult = 16;
-pub const MAPPING_APPROXIMATE: CorDebugMappingResult = 32;
+pub const MAPPING_PROLOG: CorDebugMappingResult = 0x1;
+pub const MAPPING_EPILOG: CorDebugMappingResult = 0x2;
+pub const MAPPING_NO_INFO: CorDebugMappingResult = 0x4;
+pub const MAPPING_UNMAPPED_ADDRESS: CorDebugMappingResult = 0x8;
+pub const MAPPING_EXACT: CorDebugMappingResult = 0x10;
+pub const MAPPING_APPROXIMATE: CorDebugMappingResult = 0x20;
 
 pub type ILCodeKind = i32;
-pub const ILCODE_ORIGINAL_IL: ILCodeKind = 1;
-pub const ILCODE_REJIT_IL: ILCodeKind = 2;
+pub const ILCODE_ORIGINAL_IL: ILCodeKind = 0x1;
+pub const ILCODE_REJIT_IL: ILCodeKind = 0x2;
 
 pub type VariableLocationType = i32;
 pub const VLT_REGISTER: VariableLocationType = 0;
@@ -669,7 +669,7 @@ pub const VLT_REGISTER_RELATIVE: VariableLocationType = 1;
 pub const VLT_INVALID: VariableLocationType = 2;
 
 pub type CorDebugMDAFlags = i32;
-pub const MDA_FLAG_SLIP: CorDebugMDAFlags = 2;
+pub const MDA_FLAG_SLIP: CorDebugMDAFlags = 0x2;
 
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
@@ -864,11 +864,13 @@ pub struct ICorDebugDataTargetVtbl {
 }
 
 impl ICorDebugDataTarget {
+    #[inline]
     pub unsafe fn GetPlatform(&self, pTargetPlatform: *mut CorDebugPlatform) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetPlatform)(this(self), pTargetPlatform) }
     }
 
+    #[inline]
     pub unsafe fn ReadVirtual(
         &self,
         address: CORDB_ADDRESS,
@@ -882,6 +884,7 @@ impl ICorDebugDataTarget {
         }
     }
 
+    #[inline]
     pub unsafe fn GetThreadContext(
         &self,
         dwThreadID: u32,
@@ -911,6 +914,7 @@ unsafe impl Interface for ICorDebugDataTarget {
 
 impl Deref for ICorDebugDataTarget {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -937,16 +941,19 @@ pub struct ICorDebugStaticFieldSymbolVtbl {
 }
 
 impl ICorDebugStaticFieldSymbol {
+    #[inline]
     pub unsafe fn GetName(&self, cchName: u32, pcchName: *mut u32, szName: *mut u16) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetName)(this(self), cchName, pcchName, szName) }
     }
 
+    #[inline]
     pub unsafe fn GetSize(&self, pcbSize: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetSize)(this(self), pcbSize) }
     }
 
+    #[inline]
     pub unsafe fn GetAddress(&self, pRVA: *mut CORDB_ADDRESS) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetAddress)(this(self), pRVA) }
@@ -962,6 +969,7 @@ unsafe impl Interface for ICorDebugStaticFieldSymbol {
 
 impl Deref for ICorDebugStaticFieldSymbol {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -988,16 +996,19 @@ pub struct ICorDebugInstanceFieldSymbolVtbl {
 }
 
 impl ICorDebugInstanceFieldSymbol {
+    #[inline]
     pub unsafe fn GetName(&self, cchName: u32, pcchName: *mut u32, szName: *mut u16) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetName)(this(self), cchName, pcchName, szName) }
     }
 
+    #[inline]
     pub unsafe fn GetSize(&self, pcbSize: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetSize)(this(self), pcbSize) }
     }
 
+    #[inline]
     pub unsafe fn GetOffset(&self, pcbOffset: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetOffset)(this(self), pcbOffset) }
@@ -1013,6 +1024,7 @@ unsafe impl Interface for ICorDebugInstanceFieldSymbol {
 
 impl Deref for ICorDebugInstanceFieldSymbol {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -1057,16 +1069,19 @@ pub struct ICorDebugVariableSymbolVtbl {
 }
 
 impl ICorDebugVariableSymbol {
+    #[inline]
     pub unsafe fn GetName(&self, cchName: u32, pcchName: *mut u32, szName: *mut u16) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetName)(this(self), cchName, pcchName, szName) }
     }
 
+    #[inline]
     pub unsafe fn GetSize(&self, pcbValue: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetSize)(this(self), pcbValue) }
     }
 
+    #[inline]
     pub unsafe fn GetValue(
         &self,
         offset: u32,
@@ -1090,6 +1105,7 @@ impl ICorDebugVariableSymbol {
         }
     }
 
+    #[inline]
     pub unsafe fn SetValue(
         &self,
         offset: u32,
@@ -1113,6 +1129,7 @@ impl ICorDebugVariableSymbol {
         }
     }
 
+    #[inline]
     pub unsafe fn GetSlotIndex(&self, pSlotIndex: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetSlotIndex)(this(self), pSlotIndex) }
@@ -1128,6 +1145,7 @@ unsafe impl Interface for ICorDebugVariableSymbol {
 
 impl Deref for ICorDebugVariableSymbol {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -1148,11 +1166,13 @@ pub struct ICorDebugMemoryBufferVtbl {
 }
 
 impl ICorDebugMemoryBuffer {
+    #[inline]
     pub unsafe fn GetStartAddress(&self, address: *mut LPCVOID) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetStartAddress)(this(self), address) }
     }
 
+    #[inline]
     pub unsafe fn GetSize(&self, pcbBufferLength: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetSize)(this(self), pcbBufferLength) }
@@ -1168,6 +1188,7 @@ unsafe impl Interface for ICorDebugMemoryBuffer {
 
 impl Deref for ICorDebugMemoryBuffer {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -1218,6 +1239,7 @@ pub struct ICorDebugMergedAssemblyRecordVtbl {
 }
 
 impl ICorDebugMergedAssemblyRecord {
+    #[inline]
     pub unsafe fn GetSimpleName(
         &self,
         cchName: u32,
@@ -1228,6 +1250,7 @@ impl ICorDebugMergedAssemblyRecord {
         unsafe { (vtable(self).GetSimpleName)(this(self), cchName, pcchName, szName) }
     }
 
+    #[inline]
     pub unsafe fn GetVersion(
         &self,
         pMajor: *mut u16,
@@ -1239,6 +1262,7 @@ impl ICorDebugMergedAssemblyRecord {
         unsafe { (vtable(self).GetVersion)(this(self), pMajor, pMinor, pBuild, pRevision) }
     }
 
+    #[inline]
     pub unsafe fn GetCulture(
         &self,
         cchCulture: u32,
@@ -1249,6 +1273,7 @@ impl ICorDebugMergedAssemblyRecord {
         unsafe { (vtable(self).GetCulture)(this(self), cchCulture, pcchCulture, szCulture) }
     }
 
+    #[inline]
     pub unsafe fn GetPublicKey(
         &self,
         cbPublicKey: u32,
@@ -1259,6 +1284,7 @@ impl ICorDebugMergedAssemblyRecord {
         unsafe { (vtable(self).GetPublicKey)(this(self), cbPublicKey, pcbPublicKey, pbPublicKey) }
     }
 
+    #[inline]
     pub unsafe fn GetPublicKeyToken(
         &self,
         cbPublicKeyToken: u32,
@@ -1276,6 +1302,7 @@ impl ICorDebugMergedAssemblyRecord {
         }
     }
 
+    #[inline]
     pub unsafe fn GetIndex(&self, pIndex: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetIndex)(this(self), pIndex) }
@@ -1291,6 +1318,7 @@ unsafe impl Interface for ICorDebugMergedAssemblyRecord {
 
 impl Deref for ICorDebugMergedAssemblyRecord {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -1383,6 +1411,7 @@ pub struct ICorDebugSymbolProviderVtbl {
 }
 
 impl ICorDebugSymbolProvider {
+    #[inline]
     pub unsafe fn GetStaticFieldSymbols(
         &self,
         cbSignature: u32,
@@ -1404,6 +1433,7 @@ impl ICorDebugSymbolProvider {
         }
     }
 
+    #[inline]
     pub unsafe fn GetInstanceFieldSymbols(
         &self,
         cbSignature: u32,
@@ -1425,6 +1455,7 @@ impl ICorDebugSymbolProvider {
         }
     }
 
+    #[inline]
     pub unsafe fn GetMethodLocalSymbols(
         &self,
         nativeRVA: u32,
@@ -1444,6 +1475,7 @@ impl ICorDebugSymbolProvider {
         }
     }
 
+    #[inline]
     pub unsafe fn GetMethodParameterSymbols(
         &self,
         nativeRVA: u32,
@@ -1463,6 +1495,7 @@ impl ICorDebugSymbolProvider {
         }
     }
 
+    #[inline]
     pub unsafe fn GetMergedAssemblyRecords(
         &self,
         cRequestedRecords: u32,
@@ -1480,6 +1513,7 @@ impl ICorDebugSymbolProvider {
         }
     }
 
+    #[inline]
     pub unsafe fn GetMethodProps(
         &self,
         codeRva: u32,
@@ -1503,6 +1537,7 @@ impl ICorDebugSymbolProvider {
         }
     }
 
+    #[inline]
     pub unsafe fn GetTypeProps(
         &self,
         vtableRva: u32,
@@ -1516,6 +1551,7 @@ impl ICorDebugSymbolProvider {
         }
     }
 
+    #[inline]
     pub unsafe fn GetCodeRange(
         &self,
         codeRva: u32,
@@ -1526,6 +1562,7 @@ impl ICorDebugSymbolProvider {
         unsafe { (vtable(self).GetCodeRange)(this(self), codeRva, pCodeStartAddress, pCodeSize) }
     }
 
+    #[inline]
     pub unsafe fn GetAssemblyImageBytes(
         &self,
         rva: CORDB_ADDRESS,
@@ -1536,6 +1573,7 @@ impl ICorDebugSymbolProvider {
         unsafe { (vtable(self).GetAssemblyImageBytes)(this(self), rva, length, ppMemoryBuffer) }
     }
 
+    #[inline]
     pub unsafe fn GetObjectSize(
         &self,
         cbSignature: u32,
@@ -1546,6 +1584,7 @@ impl ICorDebugSymbolProvider {
         unsafe { (vtable(self).GetObjectSize)(this(self), cbSignature, typeSig, pObjectSize) }
     }
 
+    #[inline]
     pub unsafe fn GetAssemblyImageMetadata(
         &self,
         ppMemoryBuffer: *mut *mut ICorDebugMemoryBuffer,
@@ -1564,6 +1603,7 @@ unsafe impl Interface for ICorDebugSymbolProvider {
 
 impl Deref for ICorDebugSymbolProvider {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -1592,6 +1632,7 @@ pub struct ICorDebugSymbolProvider2Vtbl {
 }
 
 impl ICorDebugSymbolProvider2 {
+    #[inline]
     pub unsafe fn GetGenericDictionaryInfo(
         &self,
         ppMemoryBuffer: *mut *mut ICorDebugMemoryBuffer,
@@ -1600,6 +1641,7 @@ impl ICorDebugSymbolProvider2 {
         unsafe { (vtable(self).GetGenericDictionaryInfo)(this(self), ppMemoryBuffer) }
     }
 
+    #[inline]
     pub unsafe fn GetFrameProps(
         &self,
         codeRva: u32,
@@ -1622,6 +1664,7 @@ unsafe impl Interface for ICorDebugSymbolProvider2 {
 
 impl Deref for ICorDebugSymbolProvider2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -1648,6 +1691,7 @@ pub struct ICorDebugVirtualUnwinderVtbl {
 }
 
 impl ICorDebugVirtualUnwinder {
+    #[inline]
     pub unsafe fn GetContext(
         &self,
         contextFlags: u32,
@@ -1667,6 +1711,7 @@ impl ICorDebugVirtualUnwinder {
         }
     }
 
+    #[inline]
     pub unsafe fn Next(&self) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).Next)(this(self)) }
@@ -1682,6 +1727,7 @@ unsafe impl Interface for ICorDebugVirtualUnwinder {
 
 impl Deref for ICorDebugVirtualUnwinder {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -1732,6 +1778,7 @@ pub struct ICorDebugDataTarget2Vtbl {
 }
 
 impl ICorDebugDataTarget2 {
+    #[inline]
     pub unsafe fn GetImageFromPointer(
         &self,
         addr: CORDB_ADDRESS,
@@ -1742,6 +1789,7 @@ impl ICorDebugDataTarget2 {
         unsafe { (vtable(self).GetImageFromPointer)(this(self), addr, pImageBase, pSize) }
     }
 
+    #[inline]
     pub unsafe fn GetImageLocation(
         &self,
         baseAddress: CORDB_ADDRESS,
@@ -1755,6 +1803,7 @@ impl ICorDebugDataTarget2 {
         }
     }
 
+    #[inline]
     pub unsafe fn GetSymbolProviderForImage(
         &self,
         imageBaseAddress: CORDB_ADDRESS,
@@ -1766,6 +1815,7 @@ impl ICorDebugDataTarget2 {
         }
     }
 
+    #[inline]
     pub unsafe fn EnumerateThreadIDs(
         &self,
         cThreadIds: u32,
@@ -1778,6 +1828,7 @@ impl ICorDebugDataTarget2 {
         }
     }
 
+    #[inline]
     pub unsafe fn CreateVirtualUnwinder(
         &self,
         nativeThreadID: u32,
@@ -1809,6 +1860,7 @@ unsafe impl Interface for ICorDebugDataTarget2 {
 
 impl Deref for ICorDebugDataTarget2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -1836,16 +1888,19 @@ pub struct ICorDebugLoadedModuleVtbl {
 }
 
 impl ICorDebugLoadedModule {
+    #[inline]
     pub unsafe fn GetBaseAddress(&self, pAddress: *mut CORDB_ADDRESS) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetBaseAddress)(this(self), pAddress) }
     }
 
+    #[inline]
     pub unsafe fn GetName(&self, cchName: u32, pcchName: *mut u32, szName: *mut u16) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetName)(this(self), cchName, pcchName, szName) }
     }
 
+    #[inline]
     pub unsafe fn GetSize(&self, pcBytes: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetSize)(this(self), pcBytes) }
@@ -1861,6 +1916,7 @@ unsafe impl Interface for ICorDebugLoadedModule {
 
 impl Deref for ICorDebugLoadedModule {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -1885,6 +1941,7 @@ pub struct ICorDebugDataTarget3Vtbl {
 }
 
 impl ICorDebugDataTarget3 {
+    #[inline]
     pub unsafe fn GetLoadedModules(
         &self,
         cRequestedModules: u32,
@@ -1912,6 +1969,7 @@ unsafe impl Interface for ICorDebugDataTarget3 {
 
 impl Deref for ICorDebugDataTarget3 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -1936,6 +1994,7 @@ pub struct ICorDebugDataTarget4Vtbl {
 }
 
 impl ICorDebugDataTarget4 {
+    #[inline]
     pub unsafe fn VirtualUnwind(
         &self,
         threadId: u32,
@@ -1956,6 +2015,7 @@ unsafe impl Interface for ICorDebugDataTarget4 {
 
 impl Deref for ICorDebugDataTarget4 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -1991,6 +2051,7 @@ pub struct ICorDebugMutableDataTargetVtbl {
 }
 
 impl ICorDebugMutableDataTarget {
+    #[inline]
     pub unsafe fn WriteVirtual(
         &self,
         address: CORDB_ADDRESS,
@@ -2001,6 +2062,7 @@ impl ICorDebugMutableDataTarget {
         unsafe { (vtable(self).WriteVirtual)(this(self), address, pBuffer, bytesRequested) }
     }
 
+    #[inline]
     pub unsafe fn SetThreadContext(
         &self,
         dwThreadID: u32,
@@ -2011,6 +2073,7 @@ impl ICorDebugMutableDataTarget {
         unsafe { (vtable(self).SetThreadContext)(this(self), dwThreadID, contextSize, pContext) }
     }
 
+    #[inline]
     pub unsafe fn ContinueStatusChanged(
         &self,
         dwThreadId: u32,
@@ -2030,6 +2093,7 @@ unsafe impl Interface for ICorDebugMutableDataTarget {
 
 impl Deref for ICorDebugMutableDataTarget {
     type Target = ICorDebugDataTarget;
+    #[inline]
     fn deref(&self) -> &ICorDebugDataTarget {
         &self.0
     }
@@ -2059,6 +2123,7 @@ pub struct ICorDebugMetaDataLocatorVtbl {
 }
 
 impl ICorDebugMetaDataLocator {
+    #[inline]
     pub unsafe fn GetMetaData(
         &self,
         wszImagePath: *const u16,
@@ -2092,6 +2157,7 @@ unsafe impl Interface for ICorDebugMetaDataLocator {
 
 impl Deref for ICorDebugMetaDataLocator {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -2250,6 +2316,7 @@ pub struct ICorDebugManagedCallbackVtbl {
 }
 
 impl ICorDebugManagedCallback {
+    #[inline]
     pub unsafe fn Breakpoint(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2260,6 +2327,7 @@ impl ICorDebugManagedCallback {
         unsafe { (vtable(self).Breakpoint)(this(self), pAppDomain, pThread, pBreakpoint) }
     }
 
+    #[inline]
     pub unsafe fn StepComplete(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2271,6 +2339,7 @@ impl ICorDebugManagedCallback {
         unsafe { (vtable(self).StepComplete)(this(self), pAppDomain, pThread, pStepper, reason) }
     }
 
+    #[inline]
     pub unsafe fn Break(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2280,6 +2349,7 @@ impl ICorDebugManagedCallback {
         unsafe { (vtable(self).Break)(this(self), pAppDomain, thread) }
     }
 
+    #[inline]
     pub unsafe fn Exception(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2290,6 +2360,7 @@ impl ICorDebugManagedCallback {
         unsafe { (vtable(self).Exception)(this(self), pAppDomain, pThread, unhandled) }
     }
 
+    #[inline]
     pub unsafe fn EvalComplete(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2300,6 +2371,7 @@ impl ICorDebugManagedCallback {
         unsafe { (vtable(self).EvalComplete)(this(self), pAppDomain, pThread, pEval) }
     }
 
+    #[inline]
     pub unsafe fn EvalException(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2310,16 +2382,19 @@ impl ICorDebugManagedCallback {
         unsafe { (vtable(self).EvalException)(this(self), pAppDomain, pThread, pEval) }
     }
 
+    #[inline]
     pub unsafe fn CreateProcess(&self, pProcess: *mut ICorDebugProcess) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).CreateProcess)(this(self), pProcess) }
     }
 
+    #[inline]
     pub unsafe fn ExitProcess(&self, pProcess: *mut ICorDebugProcess) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).ExitProcess)(this(self), pProcess) }
     }
 
+    #[inline]
     pub unsafe fn CreateThread(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2329,6 +2404,7 @@ impl ICorDebugManagedCallback {
         unsafe { (vtable(self).CreateThread)(this(self), pAppDomain, thread) }
     }
 
+    #[inline]
     pub unsafe fn ExitThread(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2338,6 +2414,7 @@ impl ICorDebugManagedCallback {
         unsafe { (vtable(self).ExitThread)(this(self), pAppDomain, thread) }
     }
 
+    #[inline]
     pub unsafe fn LoadModule(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2347,6 +2424,7 @@ impl ICorDebugManagedCallback {
         unsafe { (vtable(self).LoadModule)(this(self), pAppDomain, pModule) }
     }
 
+    #[inline]
     pub unsafe fn UnloadModule(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2356,6 +2434,7 @@ impl ICorDebugManagedCallback {
         unsafe { (vtable(self).UnloadModule)(this(self), pAppDomain, pModule) }
     }
 
+    #[inline]
     pub unsafe fn LoadClass(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2365,6 +2444,7 @@ impl ICorDebugManagedCallback {
         unsafe { (vtable(self).LoadClass)(this(self), pAppDomain, c) }
     }
 
+    #[inline]
     pub unsafe fn UnloadClass(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2374,6 +2454,7 @@ impl ICorDebugManagedCallback {
         unsafe { (vtable(self).UnloadClass)(this(self), pAppDomain, c) }
     }
 
+    #[inline]
     pub unsafe fn DebuggerError(
         &self,
         pProcess: *mut ICorDebugProcess,
@@ -2384,6 +2465,7 @@ impl ICorDebugManagedCallback {
         unsafe { (vtable(self).DebuggerError)(this(self), pProcess, errorHR, errorCode) }
     }
 
+    #[inline]
     pub unsafe fn LogMessage(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2405,6 +2487,7 @@ impl ICorDebugManagedCallback {
         }
     }
 
+    #[inline]
     pub unsafe fn LogSwitch(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2428,6 +2511,7 @@ impl ICorDebugManagedCallback {
         }
     }
 
+    #[inline]
     pub unsafe fn CreateAppDomain(
         &self,
         pProcess: *mut ICorDebugProcess,
@@ -2437,6 +2521,7 @@ impl ICorDebugManagedCallback {
         unsafe { (vtable(self).CreateAppDomain)(this(self), pProcess, pAppDomain) }
     }
 
+    #[inline]
     pub unsafe fn ExitAppDomain(
         &self,
         pProcess: *mut ICorDebugProcess,
@@ -2446,6 +2531,7 @@ impl ICorDebugManagedCallback {
         unsafe { (vtable(self).ExitAppDomain)(this(self), pProcess, pAppDomain) }
     }
 
+    #[inline]
     pub unsafe fn LoadAssembly(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2455,6 +2541,7 @@ impl ICorDebugManagedCallback {
         unsafe { (vtable(self).LoadAssembly)(this(self), pAppDomain, pAssembly) }
     }
 
+    #[inline]
     pub unsafe fn UnloadAssembly(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2464,11 +2551,13 @@ impl ICorDebugManagedCallback {
         unsafe { (vtable(self).UnloadAssembly)(this(self), pAppDomain, pAssembly) }
     }
 
+    #[inline]
     pub unsafe fn ControlCTrap(&self, pProcess: *mut ICorDebugProcess) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).ControlCTrap)(this(self), pProcess) }
     }
 
+    #[inline]
     pub unsafe fn NameChange(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2478,6 +2567,7 @@ impl ICorDebugManagedCallback {
         unsafe { (vtable(self).NameChange)(this(self), pAppDomain, pThread) }
     }
 
+    #[inline]
     pub unsafe fn UpdateModuleSymbols(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2490,6 +2580,7 @@ impl ICorDebugManagedCallback {
         }
     }
 
+    #[inline]
     pub unsafe fn EditAndContinueRemap(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2509,6 +2600,7 @@ impl ICorDebugManagedCallback {
         }
     }
 
+    #[inline]
     pub unsafe fn BreakpointSetError(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2532,6 +2624,7 @@ unsafe impl Interface for ICorDebugManagedCallback {
 
 impl Deref for ICorDebugManagedCallback {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -2555,6 +2648,7 @@ pub struct ICorDebugManagedCallback3Vtbl {
 }
 
 impl ICorDebugManagedCallback3 {
+    #[inline]
     pub unsafe fn CustomNotification(
         &self,
         pThread: *mut ICorDebugThread,
@@ -2574,6 +2668,7 @@ unsafe impl Interface for ICorDebugManagedCallback3 {
 
 impl Deref for ICorDebugManagedCallback3 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -2603,16 +2698,19 @@ pub struct ICorDebugManagedCallback4Vtbl {
 }
 
 impl ICorDebugManagedCallback4 {
+    #[inline]
     pub unsafe fn BeforeGarbageCollection(&self, pProcess: *mut ICorDebugProcess) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).BeforeGarbageCollection)(this(self), pProcess) }
     }
 
+    #[inline]
     pub unsafe fn AfterGarbageCollection(&self, pProcess: *mut ICorDebugProcess) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).AfterGarbageCollection)(this(self), pProcess) }
     }
 
+    #[inline]
     pub unsafe fn DataBreakpoint(
         &self,
         pProcess: *mut ICorDebugProcess,
@@ -2636,6 +2734,7 @@ unsafe impl Interface for ICorDebugManagedCallback4 {
 
 impl Deref for ICorDebugManagedCallback4 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -2706,6 +2805,7 @@ pub struct ICorDebugManagedCallback2Vtbl {
 }
 
 impl ICorDebugManagedCallback2 {
+    #[inline]
     pub unsafe fn FunctionRemapOpportunity(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2727,6 +2827,7 @@ impl ICorDebugManagedCallback2 {
         }
     }
 
+    #[inline]
     pub unsafe fn CreateConnection(
         &self,
         pProcess: *mut ICorDebugProcess,
@@ -2737,6 +2838,7 @@ impl ICorDebugManagedCallback2 {
         unsafe { (vtable(self).CreateConnection)(this(self), pProcess, dwConnectionId, pConnName) }
     }
 
+    #[inline]
     pub unsafe fn ChangeConnection(
         &self,
         pProcess: *mut ICorDebugProcess,
@@ -2746,6 +2848,7 @@ impl ICorDebugManagedCallback2 {
         unsafe { (vtable(self).ChangeConnection)(this(self), pProcess, dwConnectionId) }
     }
 
+    #[inline]
     pub unsafe fn DestroyConnection(
         &self,
         pProcess: *mut ICorDebugProcess,
@@ -2755,6 +2858,7 @@ impl ICorDebugManagedCallback2 {
         unsafe { (vtable(self).DestroyConnection)(this(self), pProcess, dwConnectionId) }
     }
 
+    #[inline]
     pub unsafe fn Exception(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2778,6 +2882,7 @@ impl ICorDebugManagedCallback2 {
         }
     }
 
+    #[inline]
     pub unsafe fn ExceptionUnwind(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2791,6 +2896,7 @@ impl ICorDebugManagedCallback2 {
         }
     }
 
+    #[inline]
     pub unsafe fn FunctionRemapComplete(
         &self,
         pAppDomain: *mut ICorDebugAppDomain,
@@ -2801,6 +2907,7 @@ impl ICorDebugManagedCallback2 {
         unsafe { (vtable(self).FunctionRemapComplete)(this(self), pAppDomain, pThread, pFunction) }
     }
 
+    #[inline]
     pub unsafe fn MDANotification(
         &self,
         pController: *mut ICorDebugController,
@@ -2821,6 +2928,7 @@ unsafe impl Interface for ICorDebugManagedCallback2 {
 
 impl Deref for ICorDebugManagedCallback2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -2844,6 +2952,7 @@ pub struct ICorDebugUnmanagedCallbackVtbl {
 }
 
 impl ICorDebugUnmanagedCallback {
+    #[inline]
     pub unsafe fn DebugEvent(&self, pDebugEvent: LPDEBUG_EVENT, fOutOfBand: BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).DebugEvent)(this(self), pDebugEvent, fOutOfBand) }
@@ -2859,6 +2968,7 @@ unsafe impl Interface for ICorDebugUnmanagedCallback {
 
 impl Deref for ICorDebugUnmanagedCallback {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -2922,21 +3032,25 @@ pub struct ICorDebugVtbl {
 }
 
 impl ICorDebug {
+    #[inline]
     pub unsafe fn Initialize(&self) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).Initialize)(this(self)) }
     }
 
+    #[inline]
     pub unsafe fn Terminate(&self) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).Terminate)(this(self)) }
     }
 
+    #[inline]
     pub unsafe fn SetManagedHandler(&self, pCallback: *mut ICorDebugManagedCallback) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).SetManagedHandler)(this(self), pCallback) }
     }
 
+    #[inline]
     pub unsafe fn SetUnmanagedHandler(
         &self,
         pCallback: *mut ICorDebugUnmanagedCallback,
@@ -2945,6 +3059,7 @@ impl ICorDebug {
         unsafe { (vtable(self).SetUnmanagedHandler)(this(self), pCallback) }
     }
 
+    #[inline]
     pub unsafe fn CreateProcess(
         &self,
         lpApplicationName: *const u16,
@@ -2980,6 +3095,7 @@ impl ICorDebug {
         }
     }
 
+    #[inline]
     pub unsafe fn DebugActiveProcess(
         &self,
         id: u32,
@@ -2990,11 +3106,13 @@ impl ICorDebug {
         unsafe { (vtable(self).DebugActiveProcess)(this(self), id, win32Attach, ppProcess) }
     }
 
+    #[inline]
     pub unsafe fn EnumerateProcesses(&self, ppProcess: *mut *mut ICorDebugProcessEnum) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).EnumerateProcesses)(this(self), ppProcess) }
     }
 
+    #[inline]
     pub unsafe fn GetProcess(
         &self,
         dwProcessId: u32,
@@ -3004,6 +3122,7 @@ impl ICorDebug {
         unsafe { (vtable(self).GetProcess)(this(self), dwProcessId, ppProcess) }
     }
 
+    #[inline]
     pub unsafe fn CanLaunchOrAttach(
         &self,
         dwProcessId: u32,
@@ -3023,6 +3142,7 @@ unsafe impl Interface for ICorDebug {
 
 impl Deref for ICorDebug {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -3047,6 +3167,7 @@ pub struct ICorDebugRemoteTargetVtbl {
 }
 
 impl ICorDebugRemoteTarget {
+    #[inline]
     pub unsafe fn GetHostName(
         &self,
         cchHostName: u32,
@@ -3067,6 +3188,7 @@ unsafe impl Interface for ICorDebugRemoteTarget {
 
 impl Deref for ICorDebugRemoteTarget {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -3108,6 +3230,7 @@ pub struct ICorDebugRemoteVtbl {
 }
 
 impl ICorDebugRemote {
+    #[inline]
     pub unsafe fn CreateProcessEx(
         &self,
         pRemoteTarget: *mut ICorDebugRemoteTarget,
@@ -3145,6 +3268,7 @@ impl ICorDebugRemote {
         }
     }
 
+    #[inline]
     pub unsafe fn DebugActiveProcessEx(
         &self,
         pRemoteTarget: *mut ICorDebugRemoteTarget,
@@ -3174,6 +3298,7 @@ unsafe impl Interface for ICorDebugRemote {
 
 impl Deref for ICorDebugRemote {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -3200,6 +3325,7 @@ unsafe impl Interface for ICorDebug2 {
 
 impl Deref for ICorDebug2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -3249,21 +3375,25 @@ pub struct ICorDebugControllerVtbl {
 }
 
 impl ICorDebugController {
+    #[inline]
     pub unsafe fn Stop(&self, dwTimeoutIgnored: u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).Stop)(this(self), dwTimeoutIgnored) }
     }
 
+    #[inline]
     pub unsafe fn Continue(&self, fIsOutOfBand: BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).Continue)(this(self), fIsOutOfBand) }
     }
 
+    #[inline]
     pub unsafe fn IsRunning(&self, pbRunning: *mut BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).IsRunning)(this(self), pbRunning) }
     }
 
+    #[inline]
     pub unsafe fn HasQueuedCallbacks(
         &self,
         pThread: *mut ICorDebugThread,
@@ -3273,11 +3403,13 @@ impl ICorDebugController {
         unsafe { (vtable(self).HasQueuedCallbacks)(this(self), pThread, pbQueued) }
     }
 
+    #[inline]
     pub unsafe fn EnumerateThreads(&self, ppThreads: *mut *mut ICorDebugThreadEnum) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).EnumerateThreads)(this(self), ppThreads) }
     }
 
+    #[inline]
     pub unsafe fn SetAllThreadsDebugState(
         &self,
         state: CorDebugThreadState,
@@ -3287,16 +3419,19 @@ impl ICorDebugController {
         unsafe { (vtable(self).SetAllThreadsDebugState)(this(self), state, pExceptThisThread) }
     }
 
+    #[inline]
     pub unsafe fn Detach(&self) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).Detach)(this(self)) }
     }
 
+    #[inline]
     pub unsafe fn Terminate(&self, exitCode: u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).Terminate)(this(self), exitCode) }
     }
 
+    #[inline]
     pub unsafe fn CanCommitChanges(
         &self,
         cSnapshots: u32,
@@ -3307,6 +3442,7 @@ impl ICorDebugController {
         unsafe { (vtable(self).CanCommitChanges)(this(self), cSnapshots, pSnapshots, pError) }
     }
 
+    #[inline]
     pub unsafe fn CommitChanges(
         &self,
         cSnapshots: u32,
@@ -3327,6 +3463,7 @@ unsafe impl Interface for ICorDebugController {
 
 impl Deref for ICorDebugController {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -3375,11 +3512,13 @@ pub struct ICorDebugAppDomainVtbl {
 }
 
 impl ICorDebugAppDomain {
+    #[inline]
     pub unsafe fn GetProcess(&self, ppProcess: *mut *mut ICorDebugProcess) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetProcess)(this(self), ppProcess) }
     }
 
+    #[inline]
     pub unsafe fn EnumerateAssemblies(
         &self,
         ppAssemblies: *mut *mut ICorDebugAssemblyEnum,
@@ -3388,6 +3527,7 @@ impl ICorDebugAppDomain {
         unsafe { (vtable(self).EnumerateAssemblies)(this(self), ppAssemblies) }
     }
 
+    #[inline]
     pub unsafe fn GetModuleFromMetaDataInterface(
         &self,
         pIMetaData: *mut IUnknown,
@@ -3397,6 +3537,7 @@ impl ICorDebugAppDomain {
         unsafe { (vtable(self).GetModuleFromMetaDataInterface)(this(self), pIMetaData, ppModule) }
     }
 
+    #[inline]
     pub unsafe fn EnumerateBreakpoints(
         &self,
         ppBreakpoints: *mut *mut ICorDebugBreakpointEnum,
@@ -3405,31 +3546,37 @@ impl ICorDebugAppDomain {
         unsafe { (vtable(self).EnumerateBreakpoints)(this(self), ppBreakpoints) }
     }
 
+    #[inline]
     pub unsafe fn EnumerateSteppers(&self, ppSteppers: *mut *mut ICorDebugStepperEnum) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).EnumerateSteppers)(this(self), ppSteppers) }
     }
 
+    #[inline]
     pub unsafe fn IsAttached(&self, pbAttached: *mut BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).IsAttached)(this(self), pbAttached) }
     }
 
+    #[inline]
     pub unsafe fn GetName(&self, cchName: u32, pcchName: *mut u32, szName: *mut u16) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetName)(this(self), cchName, pcchName, szName) }
     }
 
+    #[inline]
     pub unsafe fn GetObject(&self, ppObject: *mut *mut ICorDebugValue) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetObject)(this(self), ppObject) }
     }
 
+    #[inline]
     pub unsafe fn Attach(&self) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).Attach)(this(self)) }
     }
 
+    #[inline]
     pub unsafe fn GetID(&self, pId: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetID)(this(self), pId) }
@@ -3445,6 +3592,7 @@ unsafe impl Interface for ICorDebugAppDomain {
 
 impl Deref for ICorDebugAppDomain {
     type Target = ICorDebugController;
+    #[inline]
     fn deref(&self) -> &ICorDebugController {
         &self.0
     }
@@ -3478,6 +3626,7 @@ pub struct ICorDebugAppDomain2Vtbl {
 }
 
 impl ICorDebugAppDomain2 {
+    #[inline]
     pub unsafe fn GetArrayOrPointerType(
         &self,
         elementType: CorElementType,
@@ -3491,6 +3640,7 @@ impl ICorDebugAppDomain2 {
         }
     }
 
+    #[inline]
     pub unsafe fn GetFunctionPointerType(
         &self,
         nTypeArgs: u32,
@@ -3511,6 +3661,7 @@ unsafe impl Interface for ICorDebugAppDomain2 {
 
 impl Deref for ICorDebugAppDomain2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -3535,6 +3686,7 @@ pub struct ICorDebugGuidToTypeEnumVtbl {
 }
 
 impl ICorDebugGuidToTypeEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -3555,6 +3707,7 @@ unsafe impl Interface for ICorDebugGuidToTypeEnum {
 
 impl Deref for ICorDebugGuidToTypeEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -3585,6 +3738,7 @@ pub struct ICorDebugAppDomain3Vtbl {
 }
 
 impl ICorDebugAppDomain3 {
+    #[inline]
     pub unsafe fn GetCachedWinRTTypesForIIDs(
         &self,
         cReqTypes: u32,
@@ -3602,6 +3756,7 @@ impl ICorDebugAppDomain3 {
         }
     }
 
+    #[inline]
     pub unsafe fn GetCachedWinRTTypes(
         &self,
         ppGuidToTypeEnum: *mut *mut ICorDebugGuidToTypeEnum,
@@ -3620,6 +3775,7 @@ unsafe impl Interface for ICorDebugAppDomain3 {
 
 impl Deref for ICorDebugAppDomain3 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -3643,6 +3799,7 @@ pub struct ICorDebugAppDomain4Vtbl {
 }
 
 impl ICorDebugAppDomain4 {
+    #[inline]
     pub unsafe fn GetObjectForCCW(
         &self,
         ccwPointer: CORDB_ADDRESS,
@@ -3662,6 +3819,7 @@ unsafe impl Interface for ICorDebugAppDomain4 {
 
 impl Deref for ICorDebugAppDomain4 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -3702,21 +3860,25 @@ pub struct ICorDebugAssemblyVtbl {
 }
 
 impl ICorDebugAssembly {
+    #[inline]
     pub unsafe fn GetProcess(&self, ppProcess: *mut *mut ICorDebugProcess) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetProcess)(this(self), ppProcess) }
     }
 
+    #[inline]
     pub unsafe fn GetAppDomain(&self, ppAppDomain: *mut *mut ICorDebugAppDomain) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetAppDomain)(this(self), ppAppDomain) }
     }
 
+    #[inline]
     pub unsafe fn EnumerateModules(&self, ppModules: *mut *mut ICorDebugModuleEnum) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).EnumerateModules)(this(self), ppModules) }
     }
 
+    #[inline]
     pub unsafe fn GetCodeBase(
         &self,
         cchName: u32,
@@ -3727,6 +3889,7 @@ impl ICorDebugAssembly {
         unsafe { (vtable(self).GetCodeBase)(this(self), cchName, pcchName, szName) }
     }
 
+    #[inline]
     pub unsafe fn GetName(&self, cchName: u32, pcchName: *mut u32, szName: *mut u16) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetName)(this(self), cchName, pcchName, szName) }
@@ -3742,6 +3905,7 @@ unsafe impl Interface for ICorDebugAssembly {
 
 impl Deref for ICorDebugAssembly {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -3762,6 +3926,7 @@ pub struct ICorDebugAssembly2Vtbl {
 }
 
 impl ICorDebugAssembly2 {
+    #[inline]
     pub unsafe fn IsFullyTrusted(&self, pbFullyTrusted: *mut BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).IsFullyTrusted)(this(self), pbFullyTrusted) }
@@ -3777,6 +3942,7 @@ unsafe impl Interface for ICorDebugAssembly2 {
 
 impl Deref for ICorDebugAssembly2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -3801,11 +3967,13 @@ pub struct ICorDebugAssembly3Vtbl {
 }
 
 impl ICorDebugAssembly3 {
+    #[inline]
     pub unsafe fn GetContainerAssembly(&self, ppAssembly: *mut *mut ICorDebugAssembly) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetContainerAssembly)(this(self), ppAssembly) }
     }
 
+    #[inline]
     pub unsafe fn EnumerateContainedAssemblies(
         &self,
         ppAssemblies: *mut *mut ICorDebugAssemblyEnum,
@@ -3824,6 +3992,7 @@ unsafe impl Interface for ICorDebugAssembly3 {
 
 impl Deref for ICorDebugAssembly3 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -3848,6 +4017,7 @@ pub struct ICorDebugHeapEnumVtbl {
 }
 
 impl ICorDebugHeapEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -3868,6 +4038,7 @@ unsafe impl Interface for ICorDebugHeapEnum {
 
 impl Deref for ICorDebugHeapEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -3894,6 +4065,7 @@ pub struct ICorDebugHeapSegmentEnumVtbl {
 }
 
 impl ICorDebugHeapSegmentEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -3914,6 +4086,7 @@ unsafe impl Interface for ICorDebugHeapSegmentEnum {
 
 impl Deref for ICorDebugHeapSegmentEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -3940,6 +4113,7 @@ pub struct ICorDebugGCReferenceEnumVtbl {
 }
 
 impl ICorDebugGCReferenceEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -3960,6 +4134,7 @@ unsafe impl Interface for ICorDebugGCReferenceEnum {
 
 impl Deref for ICorDebugGCReferenceEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -4041,16 +4216,19 @@ pub struct ICorDebugProcessVtbl {
 }
 
 impl ICorDebugProcess {
+    #[inline]
     pub unsafe fn GetID(&self, pdwProcessId: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetID)(this(self), pdwProcessId) }
     }
 
+    #[inline]
     pub unsafe fn GetHandle(&self, phProcessHandle: *mut HPROCESS) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetHandle)(this(self), phProcessHandle) }
     }
 
+    #[inline]
     pub unsafe fn GetThread(
         &self,
         dwThreadId: u32,
@@ -4060,11 +4238,13 @@ impl ICorDebugProcess {
         unsafe { (vtable(self).GetThread)(this(self), dwThreadId, ppThread) }
     }
 
+    #[inline]
     pub unsafe fn EnumerateObjects(&self, ppObjects: *mut *mut ICorDebugObjectEnum) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).EnumerateObjects)(this(self), ppObjects) }
     }
 
+    #[inline]
     pub unsafe fn IsTransitionStub(
         &self,
         address: CORDB_ADDRESS,
@@ -4074,11 +4254,13 @@ impl ICorDebugProcess {
         unsafe { (vtable(self).IsTransitionStub)(this(self), address, pbTransitionStub) }
     }
 
+    #[inline]
     pub unsafe fn IsOSSuspended(&self, threadID: u32, pbSuspended: *mut BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).IsOSSuspended)(this(self), threadID, pbSuspended) }
     }
 
+    #[inline]
     pub unsafe fn GetThreadContext(
         &self,
         threadID: u32,
@@ -4089,6 +4271,7 @@ impl ICorDebugProcess {
         unsafe { (vtable(self).GetThreadContext)(this(self), threadID, contextSize, context) }
     }
 
+    #[inline]
     pub unsafe fn SetThreadContext(
         &self,
         threadID: u32,
@@ -4099,6 +4282,7 @@ impl ICorDebugProcess {
         unsafe { (vtable(self).SetThreadContext)(this(self), threadID, contextSize, context) }
     }
 
+    #[inline]
     pub unsafe fn ReadMemory(
         &self,
         address: CORDB_ADDRESS,
@@ -4110,6 +4294,7 @@ impl ICorDebugProcess {
         unsafe { (vtable(self).ReadMemory)(this(self), address, size, buffer, read) }
     }
 
+    #[inline]
     pub unsafe fn WriteMemory(
         &self,
         address: CORDB_ADDRESS,
@@ -4121,21 +4306,25 @@ impl ICorDebugProcess {
         unsafe { (vtable(self).WriteMemory)(this(self), address, size, buffer, written) }
     }
 
+    #[inline]
     pub unsafe fn ClearCurrentException(&self, threadID: u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).ClearCurrentException)(this(self), threadID) }
     }
 
+    #[inline]
     pub unsafe fn EnableLogMessages(&self, fOnOff: BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).EnableLogMessages)(this(self), fOnOff) }
     }
 
+    #[inline]
     pub unsafe fn ModifyLogSwitch(&self, pLogSwitchName: *const u16, lLevel: i32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).ModifyLogSwitch)(this(self), pLogSwitchName, lLevel) }
     }
 
+    #[inline]
     pub unsafe fn EnumerateAppDomains(
         &self,
         ppAppDomains: *mut *mut ICorDebugAppDomainEnum,
@@ -4144,11 +4333,13 @@ impl ICorDebugProcess {
         unsafe { (vtable(self).EnumerateAppDomains)(this(self), ppAppDomains) }
     }
 
+    #[inline]
     pub unsafe fn GetObject(&self, ppObject: *mut *mut ICorDebugValue) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetObject)(this(self), ppObject) }
     }
 
+    #[inline]
     pub unsafe fn ThreadForFiberCookie(
         &self,
         fiberCookie: u32,
@@ -4158,6 +4349,7 @@ impl ICorDebugProcess {
         unsafe { (vtable(self).ThreadForFiberCookie)(this(self), fiberCookie, ppThread) }
     }
 
+    #[inline]
     pub unsafe fn GetHelperThreadID(&self, pThreadID: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetHelperThreadID)(this(self), pThreadID) }
@@ -4173,6 +4365,7 @@ unsafe impl Interface for ICorDebugProcess {
 
 impl Deref for ICorDebugProcess {
     type Target = ICorDebugController;
+    #[inline]
     fn deref(&self) -> &ICorDebugController {
         &self.0
     }
@@ -4217,6 +4410,7 @@ pub struct ICorDebugProcess2Vtbl {
 }
 
 impl ICorDebugProcess2 {
+    #[inline]
     pub unsafe fn GetThreadForTaskID(
         &self,
         taskid: TASKID,
@@ -4226,11 +4420,13 @@ impl ICorDebugProcess2 {
         unsafe { (vtable(self).GetThreadForTaskID)(this(self), taskid, ppThread) }
     }
 
+    #[inline]
     pub unsafe fn GetVersion(&self, version: *mut COR_VERSION) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetVersion)(this(self), version) }
     }
 
+    #[inline]
     pub unsafe fn SetUnmanagedBreakpoint(
         &self,
         address: CORDB_ADDRESS,
@@ -4244,21 +4440,25 @@ impl ICorDebugProcess2 {
         }
     }
 
+    #[inline]
     pub unsafe fn ClearUnmanagedBreakpoint(&self, address: CORDB_ADDRESS) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).ClearUnmanagedBreakpoint)(this(self), address) }
     }
 
+    #[inline]
     pub unsafe fn SetDesiredNGENCompilerFlags(&self, pdwFlags: u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).SetDesiredNGENCompilerFlags)(this(self), pdwFlags) }
     }
 
+    #[inline]
     pub unsafe fn GetDesiredNGENCompilerFlags(&self, pdwFlags: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetDesiredNGENCompilerFlags)(this(self), pdwFlags) }
     }
 
+    #[inline]
     pub unsafe fn GetReferenceValueFromGCHandle(
         &self,
         handle: usize,
@@ -4278,6 +4478,7 @@ unsafe impl Interface for ICorDebugProcess2 {
 
 impl Deref for ICorDebugProcess2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -4301,6 +4502,7 @@ pub struct ICorDebugProcess3Vtbl {
 }
 
 impl ICorDebugProcess3 {
+    #[inline]
     pub unsafe fn SetEnableCustomNotification(
         &self,
         pClass: *mut ICorDebugClass,
@@ -4320,6 +4522,7 @@ unsafe impl Interface for ICorDebugProcess3 {
 
 impl Deref for ICorDebugProcess3 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -4390,16 +4593,19 @@ pub struct ICorDebugProcess5Vtbl {
 }
 
 impl ICorDebugProcess5 {
+    #[inline]
     pub unsafe fn GetGCHeapInformation(&self, pHeapInfo: *mut COR_HEAPINFO) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetGCHeapInformation)(this(self), pHeapInfo) }
     }
 
+    #[inline]
     pub unsafe fn EnumerateHeap(&self, ppObjects: *mut *mut ICorDebugHeapEnum) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).EnumerateHeap)(this(self), ppObjects) }
     }
 
+    #[inline]
     pub unsafe fn EnumerateHeapRegions(
         &self,
         ppRegions: *mut *mut ICorDebugHeapSegmentEnum,
@@ -4408,6 +4614,7 @@ impl ICorDebugProcess5 {
         unsafe { (vtable(self).EnumerateHeapRegions)(this(self), ppRegions) }
     }
 
+    #[inline]
     pub unsafe fn GetObject(
         &self,
         addr: CORDB_ADDRESS,
@@ -4417,6 +4624,7 @@ impl ICorDebugProcess5 {
         unsafe { (vtable(self).GetObject)(this(self), addr, pObject) }
     }
 
+    #[inline]
     pub unsafe fn EnumerateGCReferences(
         &self,
         enumerateWeakReferences: BOOL,
@@ -4426,6 +4634,7 @@ impl ICorDebugProcess5 {
         unsafe { (vtable(self).EnumerateGCReferences)(this(self), enumerateWeakReferences, ppEnum) }
     }
 
+    #[inline]
     pub unsafe fn EnumerateHandles(
         &self,
         types: CorGCReferenceType,
@@ -4435,11 +4644,13 @@ impl ICorDebugProcess5 {
         unsafe { (vtable(self).EnumerateHandles)(this(self), types, ppEnum) }
     }
 
+    #[inline]
     pub unsafe fn GetTypeID(&self, obj: CORDB_ADDRESS, pId: *mut COR_TYPEID) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetTypeID)(this(self), obj, pId) }
     }
 
+    #[inline]
     pub unsafe fn GetTypeForTypeID(
         &self,
         id: COR_TYPEID,
@@ -4449,16 +4660,19 @@ impl ICorDebugProcess5 {
         unsafe { (vtable(self).GetTypeForTypeID)(this(self), id, ppType) }
     }
 
+    #[inline]
     pub unsafe fn GetArrayLayout(&self, id: COR_TYPEID, pLayout: *mut COR_ARRAY_LAYOUT) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetArrayLayout)(this(self), id, pLayout) }
     }
 
+    #[inline]
     pub unsafe fn GetTypeLayout(&self, id: COR_TYPEID, pLayout: *mut COR_TYPE_LAYOUT) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetTypeLayout)(this(self), id, pLayout) }
     }
 
+    #[inline]
     pub unsafe fn GetTypeFields(
         &self,
         id: COR_TYPEID,
@@ -4470,6 +4684,7 @@ impl ICorDebugProcess5 {
         unsafe { (vtable(self).GetTypeFields)(this(self), id, celt, fields, pceltNeeded) }
     }
 
+    #[inline]
     pub unsafe fn EnableNGENPolicy(&self, ePolicy: CorDebugNGENPolicy) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).EnableNGENPolicy)(this(self), ePolicy) }
@@ -4485,6 +4700,7 @@ unsafe impl Interface for ICorDebugProcess5 {
 
 impl Deref for ICorDebugProcess5 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -4509,11 +4725,13 @@ pub struct ICorDebugDebugEventVtbl {
 }
 
 impl ICorDebugDebugEvent {
+    #[inline]
     pub unsafe fn GetEventKind(&self, pDebugEventKind: *mut CorDebugDebugEventKind) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetEventKind)(this(self), pDebugEventKind) }
     }
 
+    #[inline]
     pub unsafe fn GetThread(&self, ppThread: *mut *mut ICorDebugThread) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetThread)(this(self), ppThread) }
@@ -4529,6 +4747,7 @@ unsafe impl Interface for ICorDebugDebugEvent {
 
 impl Deref for ICorDebugDebugEvent {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -4572,6 +4791,7 @@ pub struct ICorDebugProcess6Vtbl {
 }
 
 impl ICorDebugProcess6 {
+    #[inline]
     pub unsafe fn DecodeEvent(
         &self,
         pRecord: *const u8,
@@ -4595,11 +4815,13 @@ impl ICorDebugProcess6 {
         }
     }
 
+    #[inline]
     pub unsafe fn ProcessStateChanged(&self, change: CorDebugStateChange) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).ProcessStateChanged)(this(self), change) }
     }
 
+    #[inline]
     pub unsafe fn GetCode(
         &self,
         codeAddress: CORDB_ADDRESS,
@@ -4609,16 +4831,19 @@ impl ICorDebugProcess6 {
         unsafe { (vtable(self).GetCode)(this(self), codeAddress, ppCode) }
     }
 
+    #[inline]
     pub unsafe fn EnableVirtualModuleSplitting(&self, enableSplitting: BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).EnableVirtualModuleSplitting)(this(self), enableSplitting) }
     }
 
+    #[inline]
     pub unsafe fn MarkDebuggerAttached(&self, fIsAttached: BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).MarkDebuggerAttached)(this(self), fIsAttached) }
     }
 
+    #[inline]
     pub unsafe fn GetExportStepInfo(
         &self,
         pszExportName: *const u16,
@@ -4641,6 +4866,7 @@ unsafe impl Interface for ICorDebugProcess6 {
 
 impl Deref for ICorDebugProcess6 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -4661,6 +4887,7 @@ pub struct ICorDebugProcess7Vtbl {
 }
 
 impl ICorDebugProcess7 {
+    #[inline]
     pub unsafe fn SetWriteableMetadataUpdateMode(
         &self,
         flags: WriteableMetadataUpdateMode,
@@ -4679,6 +4906,7 @@ unsafe impl Interface for ICorDebugProcess7 {
 
 impl Deref for ICorDebugProcess7 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -4699,6 +4927,7 @@ pub struct ICorDebugProcess8Vtbl {
 }
 
 impl ICorDebugProcess8 {
+    #[inline]
     pub unsafe fn EnableExceptionCallbacksOutsideOfMyCode(
         &self,
         enableExceptionsOutsideOfJMC: BOOL,
@@ -4722,6 +4951,7 @@ unsafe impl Interface for ICorDebugProcess8 {
 
 impl Deref for ICorDebugProcess8 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -4742,6 +4972,7 @@ pub struct ICorDebugProcess10Vtbl {
 }
 
 impl ICorDebugProcess10 {
+    #[inline]
     pub unsafe fn EnableGCNotificationEvents(&self, fEnable: BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).EnableGCNotificationEvents)(this(self), fEnable) }
@@ -4757,6 +4988,7 @@ unsafe impl Interface for ICorDebugProcess10 {
 
 impl Deref for ICorDebugProcess10 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -4781,6 +5013,7 @@ pub struct ICorDebugMemoryRangeEnumVtbl {
 }
 
 impl ICorDebugMemoryRangeEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -4801,6 +5034,7 @@ unsafe impl Interface for ICorDebugMemoryRangeEnum {
 
 impl Deref for ICorDebugMemoryRangeEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -4825,6 +5059,7 @@ pub struct ICorDebugProcess11Vtbl {
 }
 
 impl ICorDebugProcess11 {
+    #[inline]
     pub unsafe fn EnumerateLoaderHeapMemoryRegions(
         &self,
         ppRanges: *mut *mut ICorDebugMemoryRangeEnum,
@@ -4843,6 +5078,7 @@ unsafe impl Interface for ICorDebugProcess11 {
 
 impl Deref for ICorDebugProcess11 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -4863,6 +5099,7 @@ pub struct ICorDebugModuleDebugEventVtbl {
 }
 
 impl ICorDebugModuleDebugEvent {
+    #[inline]
     pub unsafe fn GetModule(&self, ppModule: *mut *mut ICorDebugModule) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetModule)(this(self), ppModule) }
@@ -4878,6 +5115,7 @@ unsafe impl Interface for ICorDebugModuleDebugEvent {
 
 impl Deref for ICorDebugModuleDebugEvent {
     type Target = ICorDebugDebugEvent;
+    #[inline]
     fn deref(&self) -> &ICorDebugDebugEvent {
         &self.0
     }
@@ -4903,16 +5141,19 @@ pub struct ICorDebugExceptionDebugEventVtbl {
 }
 
 impl ICorDebugExceptionDebugEvent {
+    #[inline]
     pub unsafe fn GetStackPointer(&self, pStackPointer: *mut CORDB_ADDRESS) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetStackPointer)(this(self), pStackPointer) }
     }
 
+    #[inline]
     pub unsafe fn GetNativeIP(&self, pIP: *mut CORDB_ADDRESS) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetNativeIP)(this(self), pIP) }
     }
 
+    #[inline]
     pub unsafe fn GetFlags(&self, pdwFlags: *mut CorDebugExceptionFlags) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetFlags)(this(self), pdwFlags) }
@@ -4928,6 +5169,7 @@ unsafe impl Interface for ICorDebugExceptionDebugEvent {
 
 impl Deref for ICorDebugExceptionDebugEvent {
     type Target = ICorDebugDebugEvent;
+    #[inline]
     fn deref(&self) -> &ICorDebugDebugEvent {
         &self.0
     }
@@ -4950,11 +5192,13 @@ pub struct ICorDebugBreakpointVtbl {
 }
 
 impl ICorDebugBreakpoint {
+    #[inline]
     pub unsafe fn Activate(&self, bActive: BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).Activate)(this(self), bActive) }
     }
 
+    #[inline]
     pub unsafe fn IsActive(&self, pbActive: *mut BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).IsActive)(this(self), pbActive) }
@@ -4970,6 +5214,7 @@ unsafe impl Interface for ICorDebugBreakpoint {
 
 impl Deref for ICorDebugBreakpoint {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -4991,11 +5236,13 @@ pub struct ICorDebugFunctionBreakpointVtbl {
 }
 
 impl ICorDebugFunctionBreakpoint {
+    #[inline]
     pub unsafe fn GetFunction(&self, ppFunction: *mut *mut ICorDebugFunction) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetFunction)(this(self), ppFunction) }
     }
 
+    #[inline]
     pub unsafe fn GetOffset(&self, pnOffset: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetOffset)(this(self), pnOffset) }
@@ -5011,6 +5258,7 @@ unsafe impl Interface for ICorDebugFunctionBreakpoint {
 
 impl Deref for ICorDebugFunctionBreakpoint {
     type Target = ICorDebugBreakpoint;
+    #[inline]
     fn deref(&self) -> &ICorDebugBreakpoint {
         &self.0
     }
@@ -5033,6 +5281,7 @@ pub struct ICorDebugModuleBreakpointVtbl {
 }
 
 impl ICorDebugModuleBreakpoint {
+    #[inline]
     pub unsafe fn GetModule(&self, ppModule: *mut *mut ICorDebugModule) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetModule)(this(self), ppModule) }
@@ -5048,6 +5297,7 @@ unsafe impl Interface for ICorDebugModuleBreakpoint {
 
 impl Deref for ICorDebugModuleBreakpoint {
     type Target = ICorDebugBreakpoint;
+    #[inline]
     fn deref(&self) -> &ICorDebugBreakpoint {
         &self.0
     }
@@ -5070,6 +5320,7 @@ pub struct ICorDebugValueBreakpointVtbl {
 }
 
 impl ICorDebugValueBreakpoint {
+    #[inline]
     pub unsafe fn GetValue(&self, ppValue: *mut *mut ICorDebugValue) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetValue)(this(self), ppValue) }
@@ -5085,6 +5336,7 @@ unsafe impl Interface for ICorDebugValueBreakpoint {
 
 impl Deref for ICorDebugValueBreakpoint {
     type Target = ICorDebugBreakpoint;
+    #[inline]
     fn deref(&self) -> &ICorDebugBreakpoint {
         &self.0
     }
@@ -5120,31 +5372,37 @@ pub struct ICorDebugStepperVtbl {
 }
 
 impl ICorDebugStepper {
+    #[inline]
     pub unsafe fn IsActive(&self, pbActive: *mut BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).IsActive)(this(self), pbActive) }
     }
 
+    #[inline]
     pub unsafe fn Deactivate(&self) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).Deactivate)(this(self)) }
     }
 
+    #[inline]
     pub unsafe fn SetInterceptMask(&self, mask: CorDebugIntercept) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).SetInterceptMask)(this(self), mask) }
     }
 
+    #[inline]
     pub unsafe fn SetUnmappedStopMask(&self, mask: CorDebugUnmappedStop) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).SetUnmappedStopMask)(this(self), mask) }
     }
 
+    #[inline]
     pub unsafe fn Step(&self, bStepIn: BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).Step)(this(self), bStepIn) }
     }
 
+    #[inline]
     pub unsafe fn StepRange(
         &self,
         bStepIn: BOOL,
@@ -5155,11 +5413,13 @@ impl ICorDebugStepper {
         unsafe { (vtable(self).StepRange)(this(self), bStepIn, ranges, cRangeCount) }
     }
 
+    #[inline]
     pub unsafe fn StepOut(&self) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).StepOut)(this(self)) }
     }
 
+    #[inline]
     pub unsafe fn SetRangeIL(&self, bIL: BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).SetRangeIL)(this(self), bIL) }
@@ -5175,6 +5435,7 @@ unsafe impl Interface for ICorDebugStepper {
 
 impl Deref for ICorDebugStepper {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -5194,6 +5455,7 @@ pub struct ICorDebugStepper2Vtbl {
 }
 
 impl ICorDebugStepper2 {
+    #[inline]
     pub unsafe fn SetJMC(&self, fIsJMCStepper: BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).SetJMC)(this(self), fIsJMCStepper) }
@@ -5209,6 +5471,7 @@ unsafe impl Interface for ICorDebugStepper2 {
 
 impl Deref for ICorDebugStepper2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -5245,11 +5508,13 @@ pub struct ICorDebugRegisterSetVtbl {
 }
 
 impl ICorDebugRegisterSet {
+    #[inline]
     pub unsafe fn GetRegistersAvailable(&self, pAvailable: *mut u64) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetRegistersAvailable)(this(self), pAvailable) }
     }
 
+    #[inline]
     pub unsafe fn GetRegisters(
         &self,
         mask: u64,
@@ -5260,6 +5525,7 @@ impl ICorDebugRegisterSet {
         unsafe { (vtable(self).GetRegisters)(this(self), mask, regCount, regBuffer) }
     }
 
+    #[inline]
     pub unsafe fn SetRegisters(
         &self,
         mask: u64,
@@ -5270,11 +5536,13 @@ impl ICorDebugRegisterSet {
         unsafe { (vtable(self).SetRegisters)(this(self), mask, regCount, regBuffer) }
     }
 
+    #[inline]
     pub unsafe fn GetThreadContext(&self, contextSize: u32, context: *mut u8) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetThreadContext)(this(self), contextSize, context) }
     }
 
+    #[inline]
     pub unsafe fn SetThreadContext(&self, contextSize: u32, context: *const u8) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).SetThreadContext)(this(self), contextSize, context) }
@@ -5290,6 +5558,7 @@ unsafe impl Interface for ICorDebugRegisterSet {
 
 impl Deref for ICorDebugRegisterSet {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -5327,6 +5596,7 @@ pub struct ICorDebugRegisterSet2Vtbl {
 }
 
 impl ICorDebugRegisterSet2 {
+    #[inline]
     pub unsafe fn GetRegistersAvailable(
         &self,
         numChunks: u32,
@@ -5336,6 +5606,7 @@ impl ICorDebugRegisterSet2 {
         unsafe { (vtable(self).GetRegistersAvailable)(this(self), numChunks, availableRegChunks) }
     }
 
+    #[inline]
     pub unsafe fn GetRegisters(
         &self,
         maskCount: u32,
@@ -5347,6 +5618,7 @@ impl ICorDebugRegisterSet2 {
         unsafe { (vtable(self).GetRegisters)(this(self), maskCount, mask, regCount, regBuffer) }
     }
 
+    #[inline]
     pub unsafe fn SetRegisters(
         &self,
         maskCount: u32,
@@ -5368,6 +5640,7 @@ unsafe impl Interface for ICorDebugRegisterSet2 {
 
 impl Deref for ICorDebugRegisterSet2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -5421,41 +5694,49 @@ pub struct ICorDebugThreadVtbl {
 }
 
 impl ICorDebugThread {
+    #[inline]
     pub unsafe fn GetProcess(&self, ppProcess: *mut *mut ICorDebugProcess) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetProcess)(this(self), ppProcess) }
     }
 
+    #[inline]
     pub unsafe fn GetID(&self, pdwThreadId: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetID)(this(self), pdwThreadId) }
     }
 
+    #[inline]
     pub unsafe fn GetHandle(&self, phThreadHandle: *mut HTHREAD) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetHandle)(this(self), phThreadHandle) }
     }
 
+    #[inline]
     pub unsafe fn GetAppDomain(&self, ppAppDomain: *mut *mut ICorDebugAppDomain) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetAppDomain)(this(self), ppAppDomain) }
     }
 
+    #[inline]
     pub unsafe fn SetDebugState(&self, state: CorDebugThreadState) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).SetDebugState)(this(self), state) }
     }
 
+    #[inline]
     pub unsafe fn GetDebugState(&self, pState: *mut CorDebugThreadState) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetDebugState)(this(self), pState) }
     }
 
+    #[inline]
     pub unsafe fn GetUserState(&self, pState: *mut CorDebugUserState) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetUserState)(this(self), pState) }
     }
 
+    #[inline]
     pub unsafe fn GetCurrentException(
         &self,
         ppExceptionObject: *mut *mut ICorDebugValue,
@@ -5464,41 +5745,49 @@ impl ICorDebugThread {
         unsafe { (vtable(self).GetCurrentException)(this(self), ppExceptionObject) }
     }
 
+    #[inline]
     pub unsafe fn ClearCurrentException(&self) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).ClearCurrentException)(this(self)) }
     }
 
+    #[inline]
     pub unsafe fn CreateStepper(&self, ppStepper: *mut *mut ICorDebugStepper) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).CreateStepper)(this(self), ppStepper) }
     }
 
+    #[inline]
     pub unsafe fn EnumerateChains(&self, ppChains: *mut *mut ICorDebugChainEnum) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).EnumerateChains)(this(self), ppChains) }
     }
 
+    #[inline]
     pub unsafe fn GetActiveChain(&self, ppChain: *mut *mut ICorDebugChain) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetActiveChain)(this(self), ppChain) }
     }
 
+    #[inline]
     pub unsafe fn GetActiveFrame(&self, ppFrame: *mut *mut ICorDebugFrame) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetActiveFrame)(this(self), ppFrame) }
     }
 
+    #[inline]
     pub unsafe fn GetRegisterSet(&self, ppRegisters: *mut *mut ICorDebugRegisterSet) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetRegisterSet)(this(self), ppRegisters) }
     }
 
+    #[inline]
     pub unsafe fn CreateEval(&self, ppEval: *mut *mut ICorDebugEval) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).CreateEval)(this(self), ppEval) }
     }
 
+    #[inline]
     pub unsafe fn GetObject(&self, ppObject: *mut *mut ICorDebugValue) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetObject)(this(self), ppObject) }
@@ -5514,6 +5803,7 @@ unsafe impl Interface for ICorDebugThread {
 
 impl Deref for ICorDebugThread {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -5544,6 +5834,7 @@ pub struct ICorDebugThread2Vtbl {
 }
 
 impl ICorDebugThread2 {
+    #[inline]
     pub unsafe fn GetActiveFunctions(
         &self,
         cFunctions: u32,
@@ -5556,21 +5847,25 @@ impl ICorDebugThread2 {
         }
     }
 
+    #[inline]
     pub unsafe fn GetConnectionID(&self, pdwConnectionId: *mut CONNID) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetConnectionID)(this(self), pdwConnectionId) }
     }
 
+    #[inline]
     pub unsafe fn GetTaskID(&self, pTaskId: *mut TASKID) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetTaskID)(this(self), pTaskId) }
     }
 
+    #[inline]
     pub unsafe fn GetVolatileOSThreadID(&self, pdwTid: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetVolatileOSThreadID)(this(self), pdwTid) }
     }
 
+    #[inline]
     pub unsafe fn InterceptCurrentException(&self, pFrame: *mut ICorDebugFrame) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).InterceptCurrentException)(this(self), pFrame) }
@@ -5586,6 +5881,7 @@ unsafe impl Interface for ICorDebugThread2 {
 
 impl Deref for ICorDebugThread2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -5614,11 +5910,13 @@ pub struct ICorDebugThread3Vtbl {
 }
 
 impl ICorDebugThread3 {
+    #[inline]
     pub unsafe fn CreateStackWalk(&self, ppStackWalk: *mut *mut ICorDebugStackWalk) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).CreateStackWalk)(this(self), ppStackWalk) }
     }
 
+    #[inline]
     pub unsafe fn GetActiveInternalFrames(
         &self,
         cInternalFrames: u32,
@@ -5646,6 +5944,7 @@ unsafe impl Interface for ICorDebugThread3 {
 
 impl Deref for ICorDebugThread3 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -5673,11 +5972,13 @@ pub struct ICorDebugThread4Vtbl {
 }
 
 impl ICorDebugThread4 {
+    #[inline]
     pub unsafe fn HasUnhandledException(&self) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).HasUnhandledException)(this(self)) }
     }
 
+    #[inline]
     pub unsafe fn GetBlockingObjects(
         &self,
         ppBlockingObjectEnum: *mut *mut ICorDebugBlockingObjectEnum,
@@ -5686,6 +5987,7 @@ impl ICorDebugThread4 {
         unsafe { (vtable(self).GetBlockingObjects)(this(self), ppBlockingObjectEnum) }
     }
 
+    #[inline]
     pub unsafe fn GetCurrentCustomDebuggerNotification(
         &self,
         ppNotificationObject: *mut *mut ICorDebugValue,
@@ -5706,6 +6008,7 @@ unsafe impl Interface for ICorDebugThread4 {
 
 impl Deref for ICorDebugThread4 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -5729,6 +6032,7 @@ pub struct ICorDebugThread5Vtbl {
 }
 
 impl ICorDebugThread5 {
+    #[inline]
     pub unsafe fn GetBytesAllocated(
         &self,
         pSohAllocatedBytes: *mut u64,
@@ -5750,6 +6054,7 @@ unsafe impl Interface for ICorDebugThread5 {
 
 impl Deref for ICorDebugThread5 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -5784,6 +6089,7 @@ pub struct ICorDebugStackWalkVtbl {
 }
 
 impl ICorDebugStackWalk {
+    #[inline]
     pub unsafe fn GetContext(
         &self,
         contextFlags: u32,
@@ -5803,6 +6109,7 @@ impl ICorDebugStackWalk {
         }
     }
 
+    #[inline]
     pub unsafe fn SetContext(
         &self,
         flag: CorDebugSetContextFlag,
@@ -5813,11 +6120,13 @@ impl ICorDebugStackWalk {
         unsafe { (vtable(self).SetContext)(this(self), flag, contextSize, context) }
     }
 
+    #[inline]
     pub unsafe fn Next(&self) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).Next)(this(self)) }
     }
 
+    #[inline]
     pub unsafe fn GetFrame(&self, pFrame: *mut *mut ICorDebugFrame) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetFrame)(this(self), pFrame) }
@@ -5833,6 +6142,7 @@ unsafe impl Interface for ICorDebugStackWalk {
 
 impl Deref for ICorDebugStackWalk {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -5879,11 +6189,13 @@ pub struct ICorDebugChainVtbl {
 }
 
 impl ICorDebugChain {
+    #[inline]
     pub unsafe fn GetThread(&self, ppThread: *mut *mut ICorDebugThread) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetThread)(this(self), ppThread) }
     }
 
+    #[inline]
     pub unsafe fn GetStackRange(
         &self,
         pStart: *mut CORDB_ADDRESS,
@@ -5893,51 +6205,61 @@ impl ICorDebugChain {
         unsafe { (vtable(self).GetStackRange)(this(self), pStart, pEnd) }
     }
 
+    #[inline]
     pub unsafe fn GetContext(&self, ppContext: *mut *mut ICorDebugContext) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetContext)(this(self), ppContext) }
     }
 
+    #[inline]
     pub unsafe fn GetCaller(&self, ppChain: *mut *mut ICorDebugChain) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetCaller)(this(self), ppChain) }
     }
 
+    #[inline]
     pub unsafe fn GetCallee(&self, ppChain: *mut *mut ICorDebugChain) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetCallee)(this(self), ppChain) }
     }
 
+    #[inline]
     pub unsafe fn GetPrevious(&self, ppChain: *mut *mut ICorDebugChain) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetPrevious)(this(self), ppChain) }
     }
 
+    #[inline]
     pub unsafe fn GetNext(&self, ppChain: *mut *mut ICorDebugChain) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetNext)(this(self), ppChain) }
     }
 
+    #[inline]
     pub unsafe fn IsManaged(&self, pManaged: *mut BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).IsManaged)(this(self), pManaged) }
     }
 
+    #[inline]
     pub unsafe fn EnumerateFrames(&self, ppFrames: *mut *mut ICorDebugFrameEnum) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).EnumerateFrames)(this(self), ppFrames) }
     }
 
+    #[inline]
     pub unsafe fn GetActiveFrame(&self, ppFrame: *mut *mut ICorDebugFrame) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetActiveFrame)(this(self), ppFrame) }
     }
 
+    #[inline]
     pub unsafe fn GetRegisterSet(&self, ppRegisters: *mut *mut ICorDebugRegisterSet) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetRegisterSet)(this(self), ppRegisters) }
     }
 
+    #[inline]
     pub unsafe fn GetReason(&self, pReason: *mut CorDebugChainReason) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetReason)(this(self), pReason) }
@@ -5953,6 +6275,7 @@ unsafe impl Interface for ICorDebugChain {
 
 impl Deref for ICorDebugChain {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -5990,26 +6313,31 @@ pub struct ICorDebugFrameVtbl {
 }
 
 impl ICorDebugFrame {
+    #[inline]
     pub unsafe fn GetChain(&self, ppChain: *mut *mut ICorDebugChain) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetChain)(this(self), ppChain) }
     }
 
+    #[inline]
     pub unsafe fn GetCode(&self, ppCode: *mut *mut ICorDebugCode) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetCode)(this(self), ppCode) }
     }
 
+    #[inline]
     pub unsafe fn GetFunction(&self, ppFunction: *mut *mut ICorDebugFunction) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetFunction)(this(self), ppFunction) }
     }
 
+    #[inline]
     pub unsafe fn GetFunctionToken(&self, pToken: *mut mdMethodDef) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetFunctionToken)(this(self), pToken) }
     }
 
+    #[inline]
     pub unsafe fn GetStackRange(
         &self,
         pStart: *mut CORDB_ADDRESS,
@@ -6019,16 +6347,19 @@ impl ICorDebugFrame {
         unsafe { (vtable(self).GetStackRange)(this(self), pStart, pEnd) }
     }
 
+    #[inline]
     pub unsafe fn GetCaller(&self, ppFrame: *mut *mut ICorDebugFrame) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetCaller)(this(self), ppFrame) }
     }
 
+    #[inline]
     pub unsafe fn GetCallee(&self, ppFrame: *mut *mut ICorDebugFrame) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetCallee)(this(self), ppFrame) }
     }
 
+    #[inline]
     pub unsafe fn CreateStepper(&self, ppStepper: *mut *mut ICorDebugStepper) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).CreateStepper)(this(self), ppStepper) }
@@ -6044,6 +6375,7 @@ unsafe impl Interface for ICorDebugFrame {
 
 impl Deref for ICorDebugFrame {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -6064,6 +6396,7 @@ pub struct ICorDebugInternalFrameVtbl {
 }
 
 impl ICorDebugInternalFrame {
+    #[inline]
     pub unsafe fn GetFrameType(&self, pType: *mut CorDebugInternalFrameType) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetFrameType)(this(self), pType) }
@@ -6079,6 +6412,7 @@ unsafe impl Interface for ICorDebugInternalFrame {
 
 impl Deref for ICorDebugInternalFrame {
     type Target = ICorDebugFrame;
+    #[inline]
     fn deref(&self) -> &ICorDebugFrame {
         &self.0
     }
@@ -6106,11 +6440,13 @@ pub struct ICorDebugInternalFrame2Vtbl {
 }
 
 impl ICorDebugInternalFrame2 {
+    #[inline]
     pub unsafe fn GetAddress(&self, pAddress: *mut CORDB_ADDRESS) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetAddress)(this(self), pAddress) }
     }
 
+    #[inline]
     pub unsafe fn IsCloserToLeaf(
         &self,
         pFrameToCompare: *mut ICorDebugFrame,
@@ -6130,6 +6466,7 @@ unsafe impl Interface for ICorDebugInternalFrame2 {
 
 impl Deref for ICorDebugInternalFrame2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -6179,6 +6516,7 @@ pub struct ICorDebugILFrameVtbl {
 }
 
 impl ICorDebugILFrame {
+    #[inline]
     pub unsafe fn GetIP(
         &self,
         pnOffset: *mut u32,
@@ -6188,11 +6526,13 @@ impl ICorDebugILFrame {
         unsafe { (vtable(self).GetIP)(this(self), pnOffset, pMappingResult) }
     }
 
+    #[inline]
     pub unsafe fn SetIP(&self, nOffset: u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).SetIP)(this(self), nOffset) }
     }
 
+    #[inline]
     pub unsafe fn EnumerateLocalVariables(
         &self,
         ppValueEnum: *mut *mut ICorDebugValueEnum,
@@ -6201,6 +6541,7 @@ impl ICorDebugILFrame {
         unsafe { (vtable(self).EnumerateLocalVariables)(this(self), ppValueEnum) }
     }
 
+    #[inline]
     pub unsafe fn GetLocalVariable(
         &self,
         dwIndex: u32,
@@ -6210,26 +6551,31 @@ impl ICorDebugILFrame {
         unsafe { (vtable(self).GetLocalVariable)(this(self), dwIndex, ppValue) }
     }
 
+    #[inline]
     pub unsafe fn EnumerateArguments(&self, ppValueEnum: *mut *mut ICorDebugValueEnum) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).EnumerateArguments)(this(self), ppValueEnum) }
     }
 
+    #[inline]
     pub unsafe fn GetArgument(&self, dwIndex: u32, ppValue: *mut *mut ICorDebugValue) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetArgument)(this(self), dwIndex, ppValue) }
     }
 
+    #[inline]
     pub unsafe fn GetStackDepth(&self, pDepth: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetStackDepth)(this(self), pDepth) }
     }
 
+    #[inline]
     pub unsafe fn GetStackValue(&self, dwIndex: u32, ppValue: *mut *mut ICorDebugValue) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetStackValue)(this(self), dwIndex, ppValue) }
     }
 
+    #[inline]
     pub unsafe fn CanSetIP(&self, nOffset: u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).CanSetIP)(this(self), nOffset) }
@@ -6245,6 +6591,7 @@ unsafe impl Interface for ICorDebugILFrame {
 
 impl Deref for ICorDebugILFrame {
     type Target = ICorDebugFrame;
+    #[inline]
     fn deref(&self) -> &ICorDebugFrame {
         &self.0
     }
@@ -6270,11 +6617,13 @@ pub struct ICorDebugILFrame2Vtbl {
 }
 
 impl ICorDebugILFrame2 {
+    #[inline]
     pub unsafe fn RemapFunction(&self, newILOffset: u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).RemapFunction)(this(self), newILOffset) }
     }
 
+    #[inline]
     pub unsafe fn EnumerateTypeParameters(
         &self,
         ppTyParEnum: *mut *mut ICorDebugTypeEnum,
@@ -6293,6 +6642,7 @@ unsafe impl Interface for ICorDebugILFrame2 {
 
 impl Deref for ICorDebugILFrame2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -6316,6 +6666,7 @@ pub struct ICorDebugILFrame3Vtbl {
 }
 
 impl ICorDebugILFrame3 {
+    #[inline]
     pub unsafe fn GetReturnValueForILOffset(
         &self,
         ILoffset: u32,
@@ -6335,6 +6686,7 @@ unsafe impl Interface for ICorDebugILFrame3 {
 
 impl Deref for ICorDebugILFrame3 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -6369,6 +6721,7 @@ pub struct ICorDebugILFrame4Vtbl {
 }
 
 impl ICorDebugILFrame4 {
+    #[inline]
     pub unsafe fn EnumerateLocalVariablesEx(
         &self,
         flags: ILCodeKind,
@@ -6378,6 +6731,7 @@ impl ICorDebugILFrame4 {
         unsafe { (vtable(self).EnumerateLocalVariablesEx)(this(self), flags, ppValueEnum) }
     }
 
+    #[inline]
     pub unsafe fn GetLocalVariableEx(
         &self,
         flags: ILCodeKind,
@@ -6388,6 +6742,7 @@ impl ICorDebugILFrame4 {
         unsafe { (vtable(self).GetLocalVariableEx)(this(self), flags, dwIndex, ppValue) }
     }
 
+    #[inline]
     pub unsafe fn GetCodeEx(&self, flags: ILCodeKind, ppCode: *mut *mut ICorDebugCode) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetCodeEx)(this(self), flags, ppCode) }
@@ -6403,6 +6758,7 @@ unsafe impl Interface for ICorDebugILFrame4 {
 
 impl Deref for ICorDebugILFrame4 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -6466,21 +6822,25 @@ pub struct ICorDebugNativeFrameVtbl {
 }
 
 impl ICorDebugNativeFrame {
+    #[inline]
     pub unsafe fn GetIP(&self, pnOffset: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetIP)(this(self), pnOffset) }
     }
 
+    #[inline]
     pub unsafe fn SetIP(&self, nOffset: u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).SetIP)(this(self), nOffset) }
     }
 
+    #[inline]
     pub unsafe fn GetRegisterSet(&self, ppRegisters: *mut *mut ICorDebugRegisterSet) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetRegisterSet)(this(self), ppRegisters) }
     }
 
+    #[inline]
     pub unsafe fn GetLocalRegisterValue(
         &self,
         reg: CorDebugRegister,
@@ -6494,6 +6854,7 @@ impl ICorDebugNativeFrame {
         }
     }
 
+    #[inline]
     pub unsafe fn GetLocalDoubleRegisterValue(
         &self,
         highWordReg: CorDebugRegister,
@@ -6515,6 +6876,7 @@ impl ICorDebugNativeFrame {
         }
     }
 
+    #[inline]
     pub unsafe fn GetLocalMemoryValue(
         &self,
         address: CORDB_ADDRESS,
@@ -6528,6 +6890,7 @@ impl ICorDebugNativeFrame {
         }
     }
 
+    #[inline]
     pub unsafe fn GetLocalRegisterMemoryValue(
         &self,
         highWordReg: CorDebugRegister,
@@ -6549,6 +6912,7 @@ impl ICorDebugNativeFrame {
         }
     }
 
+    #[inline]
     pub unsafe fn GetLocalMemoryRegisterValue(
         &self,
         highWordAddress: CORDB_ADDRESS,
@@ -6570,6 +6934,7 @@ impl ICorDebugNativeFrame {
         }
     }
 
+    #[inline]
     pub unsafe fn CanSetIP(&self, nOffset: u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).CanSetIP)(this(self), nOffset) }
@@ -6585,6 +6950,7 @@ unsafe impl Interface for ICorDebugNativeFrame {
 
 impl Deref for ICorDebugNativeFrame {
     type Target = ICorDebugFrame;
+    #[inline]
     fn deref(&self) -> &ICorDebugFrame {
         &self.0
     }
@@ -6612,11 +6978,13 @@ pub struct ICorDebugNativeFrame2Vtbl {
 }
 
 impl ICorDebugNativeFrame2 {
+    #[inline]
     pub unsafe fn IsChild(&self, pIsChild: *mut BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).IsChild)(this(self), pIsChild) }
     }
 
+    #[inline]
     pub unsafe fn IsMatchingParentFrame(
         &self,
         pPotentialParentFrame: *mut ICorDebugNativeFrame2,
@@ -6628,6 +6996,7 @@ impl ICorDebugNativeFrame2 {
         }
     }
 
+    #[inline]
     pub unsafe fn GetStackParameterSize(&self, pSize: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetStackParameterSize)(this(self), pSize) }
@@ -6643,6 +7012,7 @@ unsafe impl Interface for ICorDebugNativeFrame2 {
 
 impl Deref for ICorDebugNativeFrame2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -6666,6 +7036,7 @@ pub struct ICorDebugModule3Vtbl {
 }
 
 impl ICorDebugModule3 {
+    #[inline]
     pub unsafe fn CreateReaderForInMemorySymbols(
         &self,
         riid: *const GUID,
@@ -6685,6 +7056,7 @@ unsafe impl Interface for ICorDebugModule3 {
 
 impl Deref for ICorDebugModule3 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -6704,6 +7076,7 @@ pub struct ICorDebugModule4Vtbl {
 }
 
 impl ICorDebugModule4 {
+    #[inline]
     pub unsafe fn IsMappedLayout(&self, pIsMapped: *mut BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).IsMappedLayout)(this(self), pIsMapped) }
@@ -6719,6 +7092,7 @@ unsafe impl Interface for ICorDebugModule4 {
 
 impl Deref for ICorDebugModule4 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -6745,6 +7119,7 @@ unsafe impl Interface for ICorDebugRuntimeUnwindableFrame {
 
 impl Deref for ICorDebugRuntimeUnwindableFrame {
     type Target = ICorDebugFrame;
+    #[inline]
     fn deref(&self) -> &ICorDebugFrame {
         &self.0
     }
@@ -6821,36 +7196,43 @@ pub struct ICorDebugModuleVtbl {
 }
 
 impl ICorDebugModule {
+    #[inline]
     pub unsafe fn GetProcess(&self, ppProcess: *mut *mut ICorDebugProcess) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetProcess)(this(self), ppProcess) }
     }
 
+    #[inline]
     pub unsafe fn GetBaseAddress(&self, pAddress: *mut CORDB_ADDRESS) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetBaseAddress)(this(self), pAddress) }
     }
 
+    #[inline]
     pub unsafe fn GetAssembly(&self, ppAssembly: *mut *mut ICorDebugAssembly) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetAssembly)(this(self), ppAssembly) }
     }
 
+    #[inline]
     pub unsafe fn GetName(&self, cchName: u32, pcchName: *mut u32, szName: *mut u16) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetName)(this(self), cchName, pcchName, szName) }
     }
 
+    #[inline]
     pub unsafe fn EnableJITDebugging(&self, bTrackJITInfo: BOOL, bAllowJitOpts: BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).EnableJITDebugging)(this(self), bTrackJITInfo, bAllowJitOpts) }
     }
 
+    #[inline]
     pub unsafe fn EnableClassLoadCallbacks(&self, bClassLoadCallbacks: BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).EnableClassLoadCallbacks)(this(self), bClassLoadCallbacks) }
     }
 
+    #[inline]
     pub unsafe fn GetFunctionFromToken(
         &self,
         methodDef: mdMethodDef,
@@ -6860,6 +7242,7 @@ impl ICorDebugModule {
         unsafe { (vtable(self).GetFunctionFromToken)(this(self), methodDef, ppFunction) }
     }
 
+    #[inline]
     pub unsafe fn GetFunctionFromRVA(
         &self,
         rva: CORDB_ADDRESS,
@@ -6869,6 +7252,7 @@ impl ICorDebugModule {
         unsafe { (vtable(self).GetFunctionFromRVA)(this(self), rva, ppFunction) }
     }
 
+    #[inline]
     pub unsafe fn GetClassFromToken(
         &self,
         typeDef: mdTypeDef,
@@ -6878,6 +7262,7 @@ impl ICorDebugModule {
         unsafe { (vtable(self).GetClassFromToken)(this(self), typeDef, ppClass) }
     }
 
+    #[inline]
     pub unsafe fn CreateBreakpoint(
         &self,
         ppBreakpoint: *mut *mut ICorDebugModuleBreakpoint,
@@ -6886,6 +7271,7 @@ impl ICorDebugModule {
         unsafe { (vtable(self).CreateBreakpoint)(this(self), ppBreakpoint) }
     }
 
+    #[inline]
     pub unsafe fn GetEditAndContinueSnapshot(
         &self,
         ppEditAndContinueSnapshot: *mut *mut ICorDebugEditAndContinueSnapshot,
@@ -6894,6 +7280,7 @@ impl ICorDebugModule {
         unsafe { (vtable(self).GetEditAndContinueSnapshot)(this(self), ppEditAndContinueSnapshot) }
     }
 
+    #[inline]
     pub unsafe fn GetMetaDataInterface(
         &self,
         riid: *const GUID,
@@ -6903,16 +7290,19 @@ impl ICorDebugModule {
         unsafe { (vtable(self).GetMetaDataInterface)(this(self), riid, ppObj) }
     }
 
+    #[inline]
     pub unsafe fn GetToken(&self, pToken: *mut mdModule) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetToken)(this(self), pToken) }
     }
 
+    #[inline]
     pub unsafe fn IsDynamic(&self, pDynamic: *mut BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).IsDynamic)(this(self), pDynamic) }
     }
 
+    #[inline]
     pub unsafe fn GetGlobalVariableValue(
         &self,
         fieldDef: mdFieldDef,
@@ -6922,11 +7312,13 @@ impl ICorDebugModule {
         unsafe { (vtable(self).GetGlobalVariableValue)(this(self), fieldDef, ppValue) }
     }
 
+    #[inline]
     pub unsafe fn GetSize(&self, pcBytes: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetSize)(this(self), pcBytes) }
     }
 
+    #[inline]
     pub unsafe fn IsInMemory(&self, pInMemory: *mut BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).IsInMemory)(this(self), pInMemory) }
@@ -6942,6 +7334,7 @@ unsafe impl Interface for ICorDebugModule {
 
 impl Deref for ICorDebugModule {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -6980,6 +7373,7 @@ pub struct ICorDebugModule2Vtbl {
 }
 
 impl ICorDebugModule2 {
+    #[inline]
     pub unsafe fn SetJMCStatus(
         &self,
         bIsJustMyCode: BOOL,
@@ -6990,6 +7384,7 @@ impl ICorDebugModule2 {
         unsafe { (vtable(self).SetJMCStatus)(this(self), bIsJustMyCode, cTokens, pTokens) }
     }
 
+    #[inline]
     pub unsafe fn ApplyChanges(
         &self,
         cbMetadata: u32,
@@ -7001,16 +7396,19 @@ impl ICorDebugModule2 {
         unsafe { (vtable(self).ApplyChanges)(this(self), cbMetadata, pbMetadata, cbIL, pbIL) }
     }
 
+    #[inline]
     pub unsafe fn SetJITCompilerFlags(&self, dwFlags: u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).SetJITCompilerFlags)(this(self), dwFlags) }
     }
 
+    #[inline]
     pub unsafe fn GetJITCompilerFlags(&self, pdwFlags: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetJITCompilerFlags)(this(self), pdwFlags) }
     }
 
+    #[inline]
     pub unsafe fn ResolveAssembly(
         &self,
         tkAssemblyRef: mdToken,
@@ -7030,6 +7428,7 @@ unsafe impl Interface for ICorDebugModule2 {
 
 impl Deref for ICorDebugModule2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -7065,31 +7464,37 @@ pub struct ICorDebugFunctionVtbl {
 }
 
 impl ICorDebugFunction {
+    #[inline]
     pub unsafe fn GetModule(&self, ppModule: *mut *mut ICorDebugModule) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetModule)(this(self), ppModule) }
     }
 
+    #[inline]
     pub unsafe fn GetClass(&self, ppClass: *mut *mut ICorDebugClass) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetClass)(this(self), ppClass) }
     }
 
+    #[inline]
     pub unsafe fn GetToken(&self, pMethodDef: *mut mdMethodDef) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetToken)(this(self), pMethodDef) }
     }
 
+    #[inline]
     pub unsafe fn GetILCode(&self, ppCode: *mut *mut ICorDebugCode) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetILCode)(this(self), ppCode) }
     }
 
+    #[inline]
     pub unsafe fn GetNativeCode(&self, ppCode: *mut *mut ICorDebugCode) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetNativeCode)(this(self), ppCode) }
     }
 
+    #[inline]
     pub unsafe fn CreateBreakpoint(
         &self,
         ppBreakpoint: *mut *mut ICorDebugFunctionBreakpoint,
@@ -7098,11 +7503,13 @@ impl ICorDebugFunction {
         unsafe { (vtable(self).CreateBreakpoint)(this(self), ppBreakpoint) }
     }
 
+    #[inline]
     pub unsafe fn GetLocalVarSigToken(&self, pmdSig: *mut mdSignature) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetLocalVarSigToken)(this(self), pmdSig) }
     }
 
+    #[inline]
     pub unsafe fn GetCurrentVersionNumber(&self, pnCurrentVersion: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetCurrentVersionNumber)(this(self), pnCurrentVersion) }
@@ -7118,6 +7525,7 @@ unsafe impl Interface for ICorDebugFunction {
 
 impl Deref for ICorDebugFunction {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -7141,21 +7549,25 @@ pub struct ICorDebugFunction2Vtbl {
 }
 
 impl ICorDebugFunction2 {
+    #[inline]
     pub unsafe fn SetJMCStatus(&self, bIsJustMyCode: BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).SetJMCStatus)(this(self), bIsJustMyCode) }
     }
 
+    #[inline]
     pub unsafe fn GetJMCStatus(&self, pbIsJustMyCode: *mut BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetJMCStatus)(this(self), pbIsJustMyCode) }
     }
 
+    #[inline]
     pub unsafe fn EnumerateNativeCode(&self, ppCodeEnum: *mut *mut ICorDebugCodeEnum) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).EnumerateNativeCode)(this(self), ppCodeEnum) }
     }
 
+    #[inline]
     pub unsafe fn GetVersionNumber(&self, pnVersion: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetVersionNumber)(this(self), pnVersion) }
@@ -7171,6 +7583,7 @@ unsafe impl Interface for ICorDebugFunction2 {
 
 impl Deref for ICorDebugFunction2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -7193,6 +7606,7 @@ pub struct ICorDebugFunction3Vtbl {
 }
 
 impl ICorDebugFunction3 {
+    #[inline]
     pub unsafe fn GetActiveReJitRequestILCode(
         &self,
         ppReJitedILCode: *mut *mut ICorDebugILCode,
@@ -7211,6 +7625,7 @@ unsafe impl Interface for ICorDebugFunction3 {
 
 impl Deref for ICorDebugFunction3 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -7233,6 +7648,7 @@ pub struct ICorDebugFunction4Vtbl {
 }
 
 impl ICorDebugFunction4 {
+    #[inline]
     pub unsafe fn CreateNativeBreakpoint(
         &self,
         ppBreakpoint: *mut *mut ICorDebugFunctionBreakpoint,
@@ -7251,6 +7667,7 @@ unsafe impl Interface for ICorDebugFunction4 {
 
 impl Deref for ICorDebugFunction4 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -7272,11 +7689,13 @@ pub struct ICorDebugFunction5Vtbl {
 }
 
 impl ICorDebugFunction5 {
+    #[inline]
     pub unsafe fn DisableOptimizations(&self) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).DisableOptimizations)(this(self)) }
     }
 
+    #[inline]
     pub unsafe fn AreOptimizationsDisabled(&self, pOptimizationsDisabled: *mut BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).AreOptimizationsDisabled)(this(self), pOptimizationsDisabled) }
@@ -7292,6 +7711,7 @@ unsafe impl Interface for ICorDebugFunction5 {
 
 impl Deref for ICorDebugFunction5 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -7341,26 +7761,31 @@ pub struct ICorDebugCodeVtbl {
 }
 
 impl ICorDebugCode {
+    #[inline]
     pub unsafe fn IsIL(&self, pbIL: *mut BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).IsIL)(this(self), pbIL) }
     }
 
+    #[inline]
     pub unsafe fn GetFunction(&self, ppFunction: *mut *mut ICorDebugFunction) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetFunction)(this(self), ppFunction) }
     }
 
+    #[inline]
     pub unsafe fn GetAddress(&self, pStart: *mut CORDB_ADDRESS) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetAddress)(this(self), pStart) }
     }
 
+    #[inline]
     pub unsafe fn GetSize(&self, pcBytes: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetSize)(this(self), pcBytes) }
     }
 
+    #[inline]
     pub unsafe fn CreateBreakpoint(
         &self,
         offset: u32,
@@ -7370,6 +7795,7 @@ impl ICorDebugCode {
         unsafe { (vtable(self).CreateBreakpoint)(this(self), offset, ppBreakpoint) }
     }
 
+    #[inline]
     pub unsafe fn GetCode(
         &self,
         startOffset: u32,
@@ -7391,11 +7817,13 @@ impl ICorDebugCode {
         }
     }
 
+    #[inline]
     pub unsafe fn GetVersionNumber(&self, nVersion: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetVersionNumber)(this(self), nVersion) }
     }
 
+    #[inline]
     pub unsafe fn GetILToNativeMapping(
         &self,
         cMap: u32,
@@ -7406,6 +7834,7 @@ impl ICorDebugCode {
         unsafe { (vtable(self).GetILToNativeMapping)(this(self), cMap, pcMap, map) }
     }
 
+    #[inline]
     pub unsafe fn GetEnCRemapSequencePoints(
         &self,
         cMap: u32,
@@ -7426,6 +7855,7 @@ unsafe impl Interface for ICorDebugCode {
 
 impl Deref for ICorDebugCode {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -7451,6 +7881,7 @@ pub struct ICorDebugCode2Vtbl {
 }
 
 impl ICorDebugCode2 {
+    #[inline]
     pub unsafe fn GetCodeChunks(
         &self,
         cbufSize: u32,
@@ -7461,6 +7892,7 @@ impl ICorDebugCode2 {
         unsafe { (vtable(self).GetCodeChunks)(this(self), cbufSize, pcnumChunks, chunks) }
     }
 
+    #[inline]
     pub unsafe fn GetCompilerFlags(&self, pdwFlags: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetCompilerFlags)(this(self), pdwFlags) }
@@ -7476,6 +7908,7 @@ unsafe impl Interface for ICorDebugCode2 {
 
 impl Deref for ICorDebugCode2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -7501,6 +7934,7 @@ pub struct ICorDebugCode3Vtbl {
 }
 
 impl ICorDebugCode3 {
+    #[inline]
     pub unsafe fn GetReturnValueLiveOffset(
         &self,
         ILoffset: u32,
@@ -7530,6 +7964,7 @@ unsafe impl Interface for ICorDebugCode3 {
 
 impl Deref for ICorDebugCode3 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -7552,6 +7987,7 @@ pub struct ICorDebugCode4Vtbl {
 }
 
 impl ICorDebugCode4 {
+    #[inline]
     pub unsafe fn EnumerateVariableHomes(
         &self,
         ppEnum: *mut *mut ICorDebugVariableHomeEnum,
@@ -7570,6 +8006,7 @@ unsafe impl Interface for ICorDebugCode4 {
 
 impl Deref for ICorDebugCode4 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -7594,6 +8031,7 @@ pub struct ICorDebugILCodeVtbl {
 }
 
 impl ICorDebugILCode {
+    #[inline]
     pub unsafe fn GetEHClauses(
         &self,
         cClauses: u32,
@@ -7614,6 +8052,7 @@ unsafe impl Interface for ICorDebugILCode {
 
 impl Deref for ICorDebugILCode {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -7640,11 +8079,13 @@ pub struct ICorDebugILCode2Vtbl {
 }
 
 impl ICorDebugILCode2 {
+    #[inline]
     pub unsafe fn GetLocalVarSigToken(&self, pmdSig: *mut mdSignature) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetLocalVarSigToken)(this(self), pmdSig) }
     }
 
+    #[inline]
     pub unsafe fn GetInstrumentedILMap(
         &self,
         cMap: u32,
@@ -7665,6 +8106,7 @@ unsafe impl Interface for ICorDebugILCode2 {
 
 impl Deref for ICorDebugILCode2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -7692,16 +8134,19 @@ pub struct ICorDebugClassVtbl {
 }
 
 impl ICorDebugClass {
+    #[inline]
     pub unsafe fn GetModule(&self, pModule: *mut *mut ICorDebugModule) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetModule)(this(self), pModule) }
     }
 
+    #[inline]
     pub unsafe fn GetToken(&self, pTypeDef: *mut mdTypeDef) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetToken)(this(self), pTypeDef) }
     }
 
+    #[inline]
     pub unsafe fn GetStaticFieldValue(
         &self,
         fieldDef: mdFieldDef,
@@ -7722,6 +8167,7 @@ unsafe impl Interface for ICorDebugClass {
 
 impl Deref for ICorDebugClass {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -7748,6 +8194,7 @@ pub struct ICorDebugClass2Vtbl {
 }
 
 impl ICorDebugClass2 {
+    #[inline]
     pub unsafe fn GetParameterizedType(
         &self,
         elementType: CorElementType,
@@ -7767,6 +8214,7 @@ impl ICorDebugClass2 {
         }
     }
 
+    #[inline]
     pub unsafe fn SetJMCStatus(&self, bIsJustMyCode: BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).SetJMCStatus)(this(self), bIsJustMyCode) }
@@ -7782,6 +8230,7 @@ unsafe impl Interface for ICorDebugClass2 {
 
 impl Deref for ICorDebugClass2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -7835,6 +8284,7 @@ pub struct ICorDebugEvalVtbl {
 }
 
 impl ICorDebugEval {
+    #[inline]
     pub unsafe fn CallFunction(
         &self,
         pFunction: *mut ICorDebugFunction,
@@ -7845,6 +8295,7 @@ impl ICorDebugEval {
         unsafe { (vtable(self).CallFunction)(this(self), pFunction, nArgs, ppArgs) }
     }
 
+    #[inline]
     pub unsafe fn NewObject(
         &self,
         pConstructor: *mut ICorDebugFunction,
@@ -7855,16 +8306,19 @@ impl ICorDebugEval {
         unsafe { (vtable(self).NewObject)(this(self), pConstructor, nArgs, ppArgs) }
     }
 
+    #[inline]
     pub unsafe fn NewObjectNoConstructor(&self, pClass: *mut ICorDebugClass) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).NewObjectNoConstructor)(this(self), pClass) }
     }
 
+    #[inline]
     pub unsafe fn NewString(&self, string: *const u16) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).NewString)(this(self), string) }
     }
 
+    #[inline]
     pub unsafe fn NewArray(
         &self,
         elementType: CorElementType,
@@ -7886,26 +8340,31 @@ impl ICorDebugEval {
         }
     }
 
+    #[inline]
     pub unsafe fn IsActive(&self, pbActive: *mut BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).IsActive)(this(self), pbActive) }
     }
 
+    #[inline]
     pub unsafe fn Abort(&self) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).Abort)(this(self)) }
     }
 
+    #[inline]
     pub unsafe fn GetResult(&self, ppResult: *mut *mut ICorDebugValue) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetResult)(this(self), ppResult) }
     }
 
+    #[inline]
     pub unsafe fn GetThread(&self, ppThread: *mut *mut ICorDebugThread) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetThread)(this(self), ppThread) }
     }
 
+    #[inline]
     pub unsafe fn CreateValue(
         &self,
         elementType: CorElementType,
@@ -7926,6 +8385,7 @@ unsafe impl Interface for ICorDebugEval {
 
 impl Deref for ICorDebugEval {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -7981,6 +8441,7 @@ pub struct ICorDebugEval2Vtbl {
 }
 
 impl ICorDebugEval2 {
+    #[inline]
     pub unsafe fn CallParameterizedFunction(
         &self,
         pFunction: *mut ICorDebugFunction,
@@ -8002,6 +8463,7 @@ impl ICorDebugEval2 {
         }
     }
 
+    #[inline]
     pub unsafe fn CreateValueForType(
         &self,
         pType: *mut ICorDebugType,
@@ -8011,6 +8473,7 @@ impl ICorDebugEval2 {
         unsafe { (vtable(self).CreateValueForType)(this(self), pType, ppValue) }
     }
 
+    #[inline]
     pub unsafe fn NewParameterizedObject(
         &self,
         pConstructor: *mut ICorDebugFunction,
@@ -8032,6 +8495,7 @@ impl ICorDebugEval2 {
         }
     }
 
+    #[inline]
     pub unsafe fn NewParameterizedObjectNoConstructor(
         &self,
         pClass: *mut ICorDebugClass,
@@ -8049,6 +8513,7 @@ impl ICorDebugEval2 {
         }
     }
 
+    #[inline]
     pub unsafe fn NewParameterizedArray(
         &self,
         pElementType: *mut ICorDebugType,
@@ -8062,11 +8527,13 @@ impl ICorDebugEval2 {
         }
     }
 
+    #[inline]
     pub unsafe fn NewStringWithLength(&self, string: *const u16, uiLength: u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).NewStringWithLength)(this(self), string, uiLength) }
     }
 
+    #[inline]
     pub unsafe fn RudeAbort(&self) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).RudeAbort)(this(self)) }
@@ -8082,6 +8549,7 @@ unsafe impl Interface for ICorDebugEval2 {
 
 impl Deref for ICorDebugEval2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -8108,21 +8576,25 @@ pub struct ICorDebugValueVtbl {
 }
 
 impl ICorDebugValue {
+    #[inline]
     pub unsafe fn GetType(&self, pType: *mut CorElementType) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetType)(this(self), pType) }
     }
 
+    #[inline]
     pub unsafe fn GetSize(&self, pSize: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetSize)(this(self), pSize) }
     }
 
+    #[inline]
     pub unsafe fn GetAddress(&self, pAddress: *mut CORDB_ADDRESS) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetAddress)(this(self), pAddress) }
     }
 
+    #[inline]
     pub unsafe fn CreateBreakpoint(
         &self,
         ppBreakpoint: *mut *mut ICorDebugValueBreakpoint,
@@ -8141,6 +8613,7 @@ unsafe impl Interface for ICorDebugValue {
 
 impl Deref for ICorDebugValue {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -8161,6 +8634,7 @@ pub struct ICorDebugValue2Vtbl {
 }
 
 impl ICorDebugValue2 {
+    #[inline]
     pub unsafe fn GetExactType(&self, ppType: *mut *mut ICorDebugType) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetExactType)(this(self), ppType) }
@@ -8176,6 +8650,7 @@ unsafe impl Interface for ICorDebugValue2 {
 
 impl Deref for ICorDebugValue2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -8195,6 +8670,7 @@ pub struct ICorDebugValue3Vtbl {
 }
 
 impl ICorDebugValue3 {
+    #[inline]
     pub unsafe fn GetSize64(&self, pSize: *mut u64) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetSize64)(this(self), pSize) }
@@ -8210,6 +8686,7 @@ unsafe impl Interface for ICorDebugValue3 {
 
 impl Deref for ICorDebugValue3 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -8230,11 +8707,13 @@ pub struct ICorDebugGenericValueVtbl {
 }
 
 impl ICorDebugGenericValue {
+    #[inline]
     pub unsafe fn GetValue(&self, pTo: *mut c_void) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetValue)(this(self), pTo) }
     }
 
+    #[inline]
     pub unsafe fn SetValue(&self, pFrom: *const c_void) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).SetValue)(this(self), pFrom) }
@@ -8250,6 +8729,7 @@ unsafe impl Interface for ICorDebugGenericValue {
 
 impl Deref for ICorDebugGenericValue {
     type Target = ICorDebugValue;
+    #[inline]
     fn deref(&self) -> &ICorDebugValue {
         &self.0
     }
@@ -8277,26 +8757,31 @@ pub struct ICorDebugReferenceValueVtbl {
 }
 
 impl ICorDebugReferenceValue {
+    #[inline]
     pub unsafe fn IsNull(&self, pbNull: *mut BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).IsNull)(this(self), pbNull) }
     }
 
+    #[inline]
     pub unsafe fn GetValue(&self, pValue: *mut CORDB_ADDRESS) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetValue)(this(self), pValue) }
     }
 
+    #[inline]
     pub unsafe fn SetValue(&self, value: CORDB_ADDRESS) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).SetValue)(this(self), value) }
     }
 
+    #[inline]
     pub unsafe fn Dereference(&self, ppValue: *mut *mut ICorDebugValue) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).Dereference)(this(self), ppValue) }
     }
 
+    #[inline]
     pub unsafe fn DereferenceStrong(&self, ppValue: *mut *mut ICorDebugValue) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).DereferenceStrong)(this(self), ppValue) }
@@ -8312,6 +8797,7 @@ unsafe impl Interface for ICorDebugReferenceValue {
 
 impl Deref for ICorDebugReferenceValue {
     type Target = ICorDebugValue;
+    #[inline]
     fn deref(&self) -> &ICorDebugValue {
         &self.0
     }
@@ -8337,11 +8823,13 @@ pub struct ICorDebugHeapValueVtbl {
 }
 
 impl ICorDebugHeapValue {
+    #[inline]
     pub unsafe fn IsValid(&self, pbValid: *mut BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).IsValid)(this(self), pbValid) }
     }
 
+    #[inline]
     pub unsafe fn CreateRelocBreakpoint(
         &self,
         ppBreakpoint: *mut *mut ICorDebugValueBreakpoint,
@@ -8360,6 +8848,7 @@ unsafe impl Interface for ICorDebugHeapValue {
 
 impl Deref for ICorDebugHeapValue {
     type Target = ICorDebugValue;
+    #[inline]
     fn deref(&self) -> &ICorDebugValue {
         &self.0
     }
@@ -8385,6 +8874,7 @@ pub struct ICorDebugHeapValue2Vtbl {
 }
 
 impl ICorDebugHeapValue2 {
+    #[inline]
     pub unsafe fn CreateHandle(
         &self,
         r#type: CorDebugHandleType,
@@ -8404,6 +8894,7 @@ unsafe impl Interface for ICorDebugHeapValue2 {
 
 impl Deref for ICorDebugHeapValue2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -8431,6 +8922,7 @@ pub struct ICorDebugHeapValue3Vtbl {
 }
 
 impl ICorDebugHeapValue3 {
+    #[inline]
     pub unsafe fn GetThreadOwningMonitorLock(
         &self,
         ppThread: *mut *mut ICorDebugThread,
@@ -8442,6 +8934,7 @@ impl ICorDebugHeapValue3 {
         }
     }
 
+    #[inline]
     pub unsafe fn GetMonitorEventWaitList(
         &self,
         ppThreadEnum: *mut *mut ICorDebugThreadEnum,
@@ -8460,6 +8953,7 @@ unsafe impl Interface for ICorDebugHeapValue3 {
 
 impl Deref for ICorDebugHeapValue3 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -8482,6 +8976,7 @@ pub struct ICorDebugHeapValue4Vtbl {
 }
 
 impl ICorDebugHeapValue4 {
+    #[inline]
     pub unsafe fn CreatePinnedHandle(&self, ppHandle: *mut *mut ICorDebugHandleValue) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).CreatePinnedHandle)(this(self), ppHandle) }
@@ -8497,6 +8992,7 @@ unsafe impl Interface for ICorDebugHeapValue4 {
 
 impl Deref for ICorDebugHeapValue4 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -8535,11 +9031,13 @@ pub struct ICorDebugObjectValueVtbl {
 }
 
 impl ICorDebugObjectValue {
+    #[inline]
     pub unsafe fn GetClass(&self, ppClass: *mut *mut ICorDebugClass) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetClass)(this(self), ppClass) }
     }
 
+    #[inline]
     pub unsafe fn GetFieldValue(
         &self,
         pClass: *mut ICorDebugClass,
@@ -8550,6 +9048,7 @@ impl ICorDebugObjectValue {
         unsafe { (vtable(self).GetFieldValue)(this(self), pClass, fieldDef, ppValue) }
     }
 
+    #[inline]
     pub unsafe fn GetVirtualMethod(
         &self,
         memberRef: mdMemberRef,
@@ -8559,21 +9058,25 @@ impl ICorDebugObjectValue {
         unsafe { (vtable(self).GetVirtualMethod)(this(self), memberRef, ppFunction) }
     }
 
+    #[inline]
     pub unsafe fn GetContext(&self, ppContext: *mut *mut ICorDebugContext) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetContext)(this(self), ppContext) }
     }
 
+    #[inline]
     pub unsafe fn IsValueClass(&self, pbIsValueClass: *mut BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).IsValueClass)(this(self), pbIsValueClass) }
     }
 
+    #[inline]
     pub unsafe fn GetManagedCopy(&self, ppObject: *mut *mut IUnknown) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetManagedCopy)(this(self), ppObject) }
     }
 
+    #[inline]
     pub unsafe fn SetFromManagedCopy(&self, pObject: *mut IUnknown) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).SetFromManagedCopy)(this(self), pObject) }
@@ -8589,6 +9092,7 @@ unsafe impl Interface for ICorDebugObjectValue {
 
 impl Deref for ICorDebugObjectValue {
     type Target = ICorDebugValue;
+    #[inline]
     fn deref(&self) -> &ICorDebugValue {
         &self.0
     }
@@ -8615,6 +9119,7 @@ pub struct ICorDebugObjectValue2Vtbl {
 }
 
 impl ICorDebugObjectValue2 {
+    #[inline]
     pub unsafe fn GetVirtualMethodAndType(
         &self,
         memberRef: mdMemberRef,
@@ -8635,6 +9140,7 @@ unsafe impl Interface for ICorDebugObjectValue2 {
 
 impl Deref for ICorDebugObjectValue2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -8659,11 +9165,13 @@ pub struct ICorDebugDelegateObjectValueVtbl {
 }
 
 impl ICorDebugDelegateObjectValue {
+    #[inline]
     pub unsafe fn GetTarget(&self, ppObject: *mut *mut ICorDebugReferenceValue) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetTarget)(this(self), ppObject) }
     }
 
+    #[inline]
     pub unsafe fn GetFunction(&self, ppFunction: *mut *mut ICorDebugFunction) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetFunction)(this(self), ppFunction) }
@@ -8679,6 +9187,7 @@ unsafe impl Interface for ICorDebugDelegateObjectValue {
 
 impl Deref for ICorDebugDelegateObjectValue {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -8701,6 +9210,7 @@ pub struct ICorDebugBoxValueVtbl {
 }
 
 impl ICorDebugBoxValue {
+    #[inline]
     pub unsafe fn GetObject(&self, ppObject: *mut *mut ICorDebugObjectValue) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetObject)(this(self), ppObject) }
@@ -8716,6 +9226,7 @@ unsafe impl Interface for ICorDebugBoxValue {
 
 impl Deref for ICorDebugBoxValue {
     type Target = ICorDebugHeapValue;
+    #[inline]
     fn deref(&self) -> &ICorDebugHeapValue {
         &self.0
     }
@@ -8745,11 +9256,13 @@ pub struct ICorDebugStringValueVtbl {
 }
 
 impl ICorDebugStringValue {
+    #[inline]
     pub unsafe fn GetLength(&self, pcchString: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetLength)(this(self), pcchString) }
     }
 
+    #[inline]
     pub unsafe fn GetString(
         &self,
         cchString: u32,
@@ -8770,6 +9283,7 @@ unsafe impl Interface for ICorDebugStringValue {
 
 impl Deref for ICorDebugStringValue {
     type Target = ICorDebugHeapValue;
+    #[inline]
     fn deref(&self) -> &ICorDebugHeapValue {
         &self.0
     }
@@ -8813,36 +9327,43 @@ pub struct ICorDebugArrayValueVtbl {
 }
 
 impl ICorDebugArrayValue {
+    #[inline]
     pub unsafe fn GetElementType(&self, pType: *mut CorElementType) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetElementType)(this(self), pType) }
     }
 
+    #[inline]
     pub unsafe fn GetRank(&self, pnRank: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetRank)(this(self), pnRank) }
     }
 
+    #[inline]
     pub unsafe fn GetCount(&self, pnCount: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetCount)(this(self), pnCount) }
     }
 
+    #[inline]
     pub unsafe fn GetDimensions(&self, cdim: u32, dims: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetDimensions)(this(self), cdim, dims) }
     }
 
+    #[inline]
     pub unsafe fn HasBaseIndicies(&self, pbHasBaseIndicies: *mut BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).HasBaseIndicies)(this(self), pbHasBaseIndicies) }
     }
 
+    #[inline]
     pub unsafe fn GetBaseIndicies(&self, cdim: u32, indices: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetBaseIndicies)(this(self), cdim, indices) }
     }
 
+    #[inline]
     pub unsafe fn GetElement(
         &self,
         cdim: u32,
@@ -8853,6 +9374,7 @@ impl ICorDebugArrayValue {
         unsafe { (vtable(self).GetElement)(this(self), cdim, indices, ppValue) }
     }
 
+    #[inline]
     pub unsafe fn GetElementAtPosition(
         &self,
         nPosition: u32,
@@ -8872,6 +9394,7 @@ unsafe impl Interface for ICorDebugArrayValue {
 
 impl Deref for ICorDebugArrayValue {
     type Target = ICorDebugHeapValue;
+    #[inline]
     fn deref(&self) -> &ICorDebugHeapValue {
         &self.0
     }
@@ -8911,36 +9434,43 @@ pub struct ICorDebugVariableHomeVtbl {
 }
 
 impl ICorDebugVariableHome {
+    #[inline]
     pub unsafe fn GetCode(&self, ppCode: *mut *mut ICorDebugCode) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetCode)(this(self), ppCode) }
     }
 
+    #[inline]
     pub unsafe fn GetSlotIndex(&self, pSlotIndex: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetSlotIndex)(this(self), pSlotIndex) }
     }
 
+    #[inline]
     pub unsafe fn GetArgumentIndex(&self, pArgumentIndex: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetArgumentIndex)(this(self), pArgumentIndex) }
     }
 
+    #[inline]
     pub unsafe fn GetLiveRange(&self, pStartOffset: *mut u32, pEndOffset: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetLiveRange)(this(self), pStartOffset, pEndOffset) }
     }
 
+    #[inline]
     pub unsafe fn GetLocationType(&self, pLocationType: *mut VariableLocationType) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetLocationType)(this(self), pLocationType) }
     }
 
+    #[inline]
     pub unsafe fn GetRegister(&self, pRegister: *mut CorDebugRegister) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetRegister)(this(self), pRegister) }
     }
 
+    #[inline]
     pub unsafe fn GetOffset(&self, pOffset: *mut i32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetOffset)(this(self), pOffset) }
@@ -8956,6 +9486,7 @@ unsafe impl Interface for ICorDebugVariableHome {
 
 impl Deref for ICorDebugVariableHome {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -8977,11 +9508,13 @@ pub struct ICorDebugHandleValueVtbl {
 }
 
 impl ICorDebugHandleValue {
+    #[inline]
     pub unsafe fn GetHandleType(&self, pType: *mut CorDebugHandleType) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetHandleType)(this(self), pType) }
     }
 
+    #[inline]
     pub unsafe fn Dispose(&self) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).Dispose)(this(self)) }
@@ -8997,6 +9530,7 @@ unsafe impl Interface for ICorDebugHandleValue {
 
 impl Deref for ICorDebugHandleValue {
     type Target = ICorDebugReferenceValue;
+    #[inline]
     fn deref(&self) -> &ICorDebugReferenceValue {
         &self.0
     }
@@ -9027,6 +9561,7 @@ unsafe impl Interface for ICorDebugContext {
 
 impl Deref for ICorDebugContext {
     type Target = ICorDebugObjectValue;
+    #[inline]
     fn deref(&self) -> &ICorDebugObjectValue {
         &self.0
     }
@@ -9061,6 +9596,7 @@ pub struct ICorDebugComObjectValueVtbl {
 }
 
 impl ICorDebugComObjectValue {
+    #[inline]
     pub unsafe fn GetCachedInterfaceTypes(
         &self,
         bIInspectableOnly: BOOL,
@@ -9072,6 +9608,7 @@ impl ICorDebugComObjectValue {
         }
     }
 
+    #[inline]
     pub unsafe fn GetCachedInterfacePointers(
         &self,
         bIInspectableOnly: BOOL,
@@ -9101,6 +9638,7 @@ unsafe impl Interface for ICorDebugComObjectValue {
 
 impl Deref for ICorDebugComObjectValue {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -9123,21 +9661,25 @@ pub struct ICorDebugEnumVtbl {
 }
 
 impl ICorDebugEnum {
+    #[inline]
     pub unsafe fn Skip(&self, celt: u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).Skip)(this(self), celt) }
     }
 
+    #[inline]
     pub unsafe fn Reset(&self) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).Reset)(this(self)) }
     }
 
+    #[inline]
     pub unsafe fn Clone(&self, ppEnum: *mut *mut ICorDebugEnum) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).Clone)(this(self), ppEnum) }
     }
 
+    #[inline]
     pub unsafe fn GetCount(&self, pcelt: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetCount)(this(self), pcelt) }
@@ -9153,6 +9695,7 @@ unsafe impl Interface for ICorDebugEnum {
 
 impl Deref for ICorDebugEnum {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -9177,6 +9720,7 @@ pub struct ICorDebugObjectEnumVtbl {
 }
 
 impl ICorDebugObjectEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -9197,6 +9741,7 @@ unsafe impl Interface for ICorDebugObjectEnum {
 
 impl Deref for ICorDebugObjectEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -9223,6 +9768,7 @@ pub struct ICorDebugBreakpointEnumVtbl {
 }
 
 impl ICorDebugBreakpointEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -9243,6 +9789,7 @@ unsafe impl Interface for ICorDebugBreakpointEnum {
 
 impl Deref for ICorDebugBreakpointEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -9269,6 +9816,7 @@ pub struct ICorDebugStepperEnumVtbl {
 }
 
 impl ICorDebugStepperEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -9289,6 +9837,7 @@ unsafe impl Interface for ICorDebugStepperEnum {
 
 impl Deref for ICorDebugStepperEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -9315,6 +9864,7 @@ pub struct ICorDebugProcessEnumVtbl {
 }
 
 impl ICorDebugProcessEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -9335,6 +9885,7 @@ unsafe impl Interface for ICorDebugProcessEnum {
 
 impl Deref for ICorDebugProcessEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -9361,6 +9912,7 @@ pub struct ICorDebugThreadEnumVtbl {
 }
 
 impl ICorDebugThreadEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -9381,6 +9933,7 @@ unsafe impl Interface for ICorDebugThreadEnum {
 
 impl Deref for ICorDebugThreadEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -9407,6 +9960,7 @@ pub struct ICorDebugFrameEnumVtbl {
 }
 
 impl ICorDebugFrameEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -9427,6 +9981,7 @@ unsafe impl Interface for ICorDebugFrameEnum {
 
 impl Deref for ICorDebugFrameEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -9453,6 +10008,7 @@ pub struct ICorDebugChainEnumVtbl {
 }
 
 impl ICorDebugChainEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -9473,6 +10029,7 @@ unsafe impl Interface for ICorDebugChainEnum {
 
 impl Deref for ICorDebugChainEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -9499,6 +10056,7 @@ pub struct ICorDebugModuleEnumVtbl {
 }
 
 impl ICorDebugModuleEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -9519,6 +10077,7 @@ unsafe impl Interface for ICorDebugModuleEnum {
 
 impl Deref for ICorDebugModuleEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -9545,6 +10104,7 @@ pub struct ICorDebugValueEnumVtbl {
 }
 
 impl ICorDebugValueEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -9565,6 +10125,7 @@ unsafe impl Interface for ICorDebugValueEnum {
 
 impl Deref for ICorDebugValueEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -9591,6 +10152,7 @@ pub struct ICorDebugVariableHomeEnumVtbl {
 }
 
 impl ICorDebugVariableHomeEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -9611,6 +10173,7 @@ unsafe impl Interface for ICorDebugVariableHomeEnum {
 
 impl Deref for ICorDebugVariableHomeEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -9637,6 +10200,7 @@ pub struct ICorDebugCodeEnumVtbl {
 }
 
 impl ICorDebugCodeEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -9657,6 +10221,7 @@ unsafe impl Interface for ICorDebugCodeEnum {
 
 impl Deref for ICorDebugCodeEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -9683,6 +10248,7 @@ pub struct ICorDebugTypeEnumVtbl {
 }
 
 impl ICorDebugTypeEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -9703,6 +10269,7 @@ unsafe impl Interface for ICorDebugTypeEnum {
 
 impl Deref for ICorDebugTypeEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -9740,16 +10307,19 @@ pub struct ICorDebugTypeVtbl {
 }
 
 impl ICorDebugType {
+    #[inline]
     pub unsafe fn GetType(&self, ty: *mut CorElementType) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetType)(this(self), ty) }
     }
 
+    #[inline]
     pub unsafe fn GetClass(&self, ppClass: *mut *mut ICorDebugClass) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetClass)(this(self), ppClass) }
     }
 
+    #[inline]
     pub unsafe fn EnumerateTypeParameters(
         &self,
         ppTyParEnum: *mut *mut ICorDebugTypeEnum,
@@ -9758,16 +10328,19 @@ impl ICorDebugType {
         unsafe { (vtable(self).EnumerateTypeParameters)(this(self), ppTyParEnum) }
     }
 
+    #[inline]
     pub unsafe fn GetFirstTypeParameter(&self, value: *mut *mut ICorDebugType) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetFirstTypeParameter)(this(self), value) }
     }
 
+    #[inline]
     pub unsafe fn GetBase(&self, pBase: *mut *mut ICorDebugType) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetBase)(this(self), pBase) }
     }
 
+    #[inline]
     pub unsafe fn GetStaticFieldValue(
         &self,
         fieldDef: mdFieldDef,
@@ -9778,6 +10351,7 @@ impl ICorDebugType {
         unsafe { (vtable(self).GetStaticFieldValue)(this(self), fieldDef, pFrame, ppValue) }
     }
 
+    #[inline]
     pub unsafe fn GetRank(&self, pnRank: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetRank)(this(self), pnRank) }
@@ -9793,6 +10367,7 @@ unsafe impl Interface for ICorDebugType {
 
 impl Deref for ICorDebugType {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -9812,6 +10387,7 @@ pub struct ICorDebugType2Vtbl {
 }
 
 impl ICorDebugType2 {
+    #[inline]
     pub unsafe fn GetTypeID(&self, id: *mut COR_TYPEID) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetTypeID)(this(self), id) }
@@ -9827,6 +10403,7 @@ unsafe impl Interface for ICorDebugType2 {
 
 impl Deref for ICorDebugType2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -9851,6 +10428,7 @@ pub struct ICorDebugErrorInfoEnumVtbl {
 }
 
 impl ICorDebugErrorInfoEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -9871,6 +10449,7 @@ unsafe impl Interface for ICorDebugErrorInfoEnum {
 
 impl Deref for ICorDebugErrorInfoEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -9897,6 +10476,7 @@ pub struct ICorDebugAppDomainEnumVtbl {
 }
 
 impl ICorDebugAppDomainEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -9917,6 +10497,7 @@ unsafe impl Interface for ICorDebugAppDomainEnum {
 
 impl Deref for ICorDebugAppDomainEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -9943,6 +10524,7 @@ pub struct ICorDebugAssemblyEnumVtbl {
 }
 
 impl ICorDebugAssemblyEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -9963,6 +10545,7 @@ unsafe impl Interface for ICorDebugAssemblyEnum {
 
 impl Deref for ICorDebugAssemblyEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -9989,6 +10572,7 @@ pub struct ICorDebugBlockingObjectEnumVtbl {
 }
 
 impl ICorDebugBlockingObjectEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -10009,6 +10593,7 @@ unsafe impl Interface for ICorDebugBlockingObjectEnum {
 
 impl Deref for ICorDebugBlockingObjectEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -10049,11 +10634,13 @@ pub struct ICorDebugMDAVtbl {
 }
 
 impl ICorDebugMDA {
+    #[inline]
     pub unsafe fn GetName(&self, cchName: u32, pcchName: *mut u32, szName: *mut u16) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetName)(this(self), cchName, pcchName, szName) }
     }
 
+    #[inline]
     pub unsafe fn GetDescription(
         &self,
         cchName: u32,
@@ -10064,16 +10651,19 @@ impl ICorDebugMDA {
         unsafe { (vtable(self).GetDescription)(this(self), cchName, pcchName, szName) }
     }
 
+    #[inline]
     pub unsafe fn GetXML(&self, cchName: u32, pcchName: *mut u32, szName: *mut u16) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetXML)(this(self), cchName, pcchName, szName) }
     }
 
+    #[inline]
     pub unsafe fn GetFlags(&self, pFlags: *mut CorDebugMDAFlags) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetFlags)(this(self), pFlags) }
     }
 
+    #[inline]
     pub unsafe fn GetOSThreadId(&self, pOsTid: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetOSThreadId)(this(self), pOsTid) }
@@ -10089,6 +10679,7 @@ unsafe impl Interface for ICorDebugMDA {
 
 impl Deref for ICorDebugMDA {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -10117,21 +10708,25 @@ pub struct ICorDebugEditAndContinueErrorInfoVtbl {
 }
 
 impl ICorDebugEditAndContinueErrorInfo {
+    #[inline]
     pub unsafe fn GetModule(&self, ppModule: *mut *mut ICorDebugModule) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetModule)(this(self), ppModule) }
     }
 
+    #[inline]
     pub unsafe fn GetToken(&self, pToken: *mut mdToken) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetToken)(this(self), pToken) }
     }
 
+    #[inline]
     pub unsafe fn GetErrorCode(&self, pHr: *mut HRESULT) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetErrorCode)(this(self), pHr) }
     }
 
+    #[inline]
     pub unsafe fn GetString(
         &self,
         cchString: u32,
@@ -10152,6 +10747,7 @@ unsafe impl Interface for ICorDebugEditAndContinueErrorInfo {
 
 impl Deref for ICorDebugEditAndContinueErrorInfo {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -10183,31 +10779,37 @@ pub struct ICorDebugEditAndContinueSnapshotVtbl {
 }
 
 impl ICorDebugEditAndContinueSnapshot {
+    #[inline]
     pub unsafe fn CopyMetaData(&self, pIStream: *mut c_void, pMvid: *mut GUID) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).CopyMetaData)(this(self), pIStream, pMvid) }
     }
 
+    #[inline]
     pub unsafe fn GetMvid(&self, pMvid: *mut GUID) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetMvid)(this(self), pMvid) }
     }
 
+    #[inline]
     pub unsafe fn GetRoDataRVA(&self, pRoDataRVA: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetRoDataRVA)(this(self), pRoDataRVA) }
     }
 
+    #[inline]
     pub unsafe fn GetRwDataRVA(&self, pRwDataRVA: *mut u32) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).GetRwDataRVA)(this(self), pRwDataRVA) }
     }
 
+    #[inline]
     pub unsafe fn SetPEBytes(&self, pIStream: *mut c_void) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).SetPEBytes)(this(self), pIStream) }
     }
 
+    #[inline]
     pub unsafe fn SetILMap(
         &self,
         mdFunction: mdToken,
@@ -10218,6 +10820,7 @@ impl ICorDebugEditAndContinueSnapshot {
         unsafe { (vtable(self).SetILMap)(this(self), mdFunction, cMapSize, map) }
     }
 
+    #[inline]
     pub unsafe fn SetPESymbolBytes(&self, pIStream: *mut c_void) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).SetPESymbolBytes)(this(self), pIStream) }
@@ -10233,6 +10836,7 @@ unsafe impl Interface for ICorDebugEditAndContinueSnapshot {
 
 impl Deref for ICorDebugEditAndContinueSnapshot {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -10257,6 +10861,7 @@ pub struct ICorDebugExceptionObjectCallStackEnumVtbl {
 }
 
 impl ICorDebugExceptionObjectCallStackEnum {
+    #[inline]
     pub unsafe fn Next(
         &self,
         celt: u32,
@@ -10277,6 +10882,7 @@ unsafe impl Interface for ICorDebugExceptionObjectCallStackEnum {
 
 impl Deref for ICorDebugExceptionObjectCallStackEnum {
     type Target = ICorDebugEnum;
+    #[inline]
     fn deref(&self) -> &ICorDebugEnum {
         &self.0
     }
@@ -10301,6 +10907,7 @@ pub struct ICorDebugExceptionObjectValueVtbl {
 }
 
 impl ICorDebugExceptionObjectValue {
+    #[inline]
     pub unsafe fn EnumerateExceptionCallStack(
         &self,
         ppCallStackEnum: *mut *mut ICorDebugExceptionObjectCallStackEnum,
@@ -10319,6 +10926,7 @@ unsafe impl Interface for ICorDebugExceptionObjectValue {
 
 impl Deref for ICorDebugExceptionObjectValue {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -10339,6 +10947,7 @@ pub struct ICorDebugExceptionObjectValue2Vtbl {
 }
 
 impl ICorDebugExceptionObjectValue2 {
+    #[inline]
     pub unsafe fn ForceCatchHandlerFoundEvents(&self, enableEvents: BOOL) -> HRESULT {
         // SAFETY: the object is live; the caller vouches for the arguments.
         unsafe { (vtable(self).ForceCatchHandlerFoundEvents)(this(self), enableEvents) }
@@ -10354,6 +10963,7 @@ unsafe impl Interface for ICorDebugExceptionObjectValue2 {
 
 impl Deref for ICorDebugExceptionObjectValue2 {
     type Target = IUnknown;
+    #[inline]
     fn deref(&self) -> &IUnknown {
         &self.0
     }
@@ -10363,7 +10973,7 @@ impl Deref for ICorDebugExceptionObjectValue2 {
 unsafe impl Inherits<IUnknown> for ICorDebugExceptionObjectValue2 {}
 
 /// Every interface: its name, IID and number of slots, the inherited ones included.
-pub const INTERFACES: [(&str, GUID, usize); 137] = [
+pub static INTERFACES: [(&str, GUID, usize); 137] = [
     ("ICorDebugDataTarget", ICorDebugDataTarget::IID, 6),
     (
         "ICorDebugStaticFieldSymbol",

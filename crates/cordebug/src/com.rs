@@ -13,6 +13,8 @@ use core::ptr::{self, NonNull};
 
 use crate::hresult;
 
+pub use crate::hresult::{S_FALSE, S_OK};
+
 /// C's `BOOL`: zero is false, anything else true.
 pub type BOOL = i32;
 
@@ -157,7 +159,7 @@ unsafe impl Interface for IUnknown {
 
 /// The table of functions of a live object.
 #[inline]
-pub fn vtable<I: Interface>(object: &I) -> &I::Vtbl {
+pub(crate) fn vtable<I: Interface>(object: &I) -> &I::Vtbl {
     // SAFETY: by the contract of `Interface` this is a live object, whose first word points
     // at a table that begins with `I::Vtbl` and outlives it.
     unsafe { &*table(object).cast::<I::Vtbl>() }
@@ -178,13 +180,14 @@ fn table<I: Interface>(object: &I) -> *const c_void {
 
 /// The pointer that every function of an object's table takes first.
 #[inline]
-pub fn this<I: Interface>(object: &I) -> *mut c_void {
+pub(crate) fn this<I: Interface>(object: &I) -> *mut c_void {
     ptr::from_ref(object).cast_mut().cast()
 }
 
 /// An owning pointer to a COM object: `Clone` is `AddRef`, `Drop` is `Release`.
 ///
 /// It is neither `Send` nor `Sync`; whoever moves one to another thread answers for it there.
+/// `Option<Com<I>>` has the layout of a nullable pointer.
 #[repr(transparent)]
 pub struct Com<I: Interface>(NonNull<I>);
 
@@ -321,4 +324,19 @@ pub unsafe fn out<I: Interface>(
         (hresult::S_OK, None) => Err(hresult::E_POINTER),
         (hr, None) => Err(hr),
     }
+}
+
+/// A buffer of empty slots as the array parameter of a call that stores pointers.
+///
+/// The call may store at most `slots.len()` pointers, each with a reference count for us;
+/// whatever a slot held before is leaked, not released.
+#[inline]
+pub fn out_array<I: Interface>(slots: &mut [Option<Com<I>>]) -> *mut *mut I {
+    slots.as_mut_ptr().cast()
+}
+
+/// A list of objects as the array parameter of a call that reads pointers.
+#[inline]
+pub fn in_array<I: Interface>(objects: &[Com<I>]) -> *const *mut I {
+    objects.as_ptr().cast()
 }

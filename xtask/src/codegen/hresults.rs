@@ -116,9 +116,18 @@ pub(super) fn emit(codes: &[(String, u32)]) -> String {
             "pub const {name}: HRESULT = HRESULT({value:#010x}{cast});"
         );
     }
+    let n_cordbg = codes
+        .iter()
+        .filter(|(name, _)| name.starts_with("CORDBG_"))
+        .count();
+    let _ = writeln!(out, "\n/// How many `CORDBG_` constants there are.");
+    let _ = writeln!(
+        out,
+        "#[cfg(test)]\npub(super) const N_CORDBG: usize = {n_cordbg};"
+    );
     let n = by_value.len();
     let _ = writeln!(out, "\n/// Names by value, sorted by value.");
-    let _ = writeln!(out, "pub(super) const NAMES: [(u32, &str); {n}] = [");
+    let _ = writeln!(out, "pub(super) static NAMES: [(u32, &str); {n}] = [");
     for (value, name) in by_value {
         let _ = writeln!(out, "({value:#010x}, \"{name}\"),");
     }

@@ -20,7 +20,15 @@ pub(super) struct File {
 #[derive(Debug)]
 pub(super) struct Enum {
     pub(super) name: String,
-    pub(super) values: Vec<(String, i64)>,
+    pub(super) values: Vec<Value>,
+}
+
+#[derive(Debug)]
+pub(super) struct Value {
+    pub(super) name: String,
+    pub(super) value: i64,
+    /// Whether the source writes bits (`0x10`, `1 << 4`) rather than a count.
+    pub(super) is_bits: bool,
 }
 
 #[derive(Debug)]
@@ -239,24 +247,31 @@ impl Parser {
         }
     }
 
-    fn enum_body(
-        &mut self,
-        values: &mut BTreeMap<String, i64>,
-    ) -> anyhow::Result<Vec<(String, i64)>> {
+    fn enum_body(&mut self, values: &mut BTreeMap<String, i64>) -> anyhow::Result<Vec<Value>> {
         self.sign('{')?;
         let mut members = Vec::new();
         let mut next = 0;
         while !self.skip('}') {
             let name = self.word()?;
+            let start = self.at;
             let value = if self.skip('=') {
                 self.sum(values)?
             } else {
                 next
             };
+            let written = self.tokens.get(start..self.at).unwrap_or_default();
+            let is_bits = written.iter().any(|(token, _)| match token {
+                Token::Word(word) => word.starts_with("0x"),
+                token => *token == Token::Sign('<'),
+            });
             next = value + 1;
             let previous = values.insert(name.clone(), value);
             ensure!(previous.is_none(), "`{name}` has two values");
-            members.push((name, value));
+            members.push(Value {
+                name,
+                value,
+                is_bits,
+            });
             if !self.skip(',') {
                 self.sign('}')?;
                 break;
@@ -480,4 +495,98 @@ fn uuid(attributes: &[Vec<Token>]) -> anyhow::Result<String> {
     let shape: Vec<usize> = text.split('-').map(str::len).collect();
     ensure!(shape == [8, 4, 4, 4, 12], "`{text}` is not a uuid");
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_every_construct_of_the_file() {
+        let file = parse(
+            r##"
+            #if !DEFINITIONS_FROM_NON_IMPORTABLE_PLACES
+            cpp_quote("#if 0 \" ")
+            import "unknwn.idl";
+            typedef UINT32 mdToken; /* a ; comment */
+            typedef const void far *LPCVOID; // another ;
+            typedef [wire_marshal(unsigned long)] void *HPROCESS;
+            #endif
+            #pragma warning(push)
+            interface IA;
+            typedef enum _E { A, B = -2, C, D = 0x10, F = 1<<3, G = F + 1, } E;
+            [object, local, uuid(FE06DC28-49FB-4636-A4A3-E80DB4AE116C), pointer_default(unique)]
+            interface IA : IUnknown
+            {
+                typedef struct _S { ULONG32 start, end; IA *object; } S;
+                HRESULT None();
+                HRESULT Void(void);
+                HRESULT Some([in, annotation("_In_, ]")] const BYTE *p,
+                             [out][iid_is(riid)] void **q,
+                             [out, size_is(n), length_is(*r)] IA *objects[]);
+            }
+            [uuid(53D13620-F417-11d1-9762-A63826A4F255), version(1.0)]
+            library L
+            {
+                importlib("stdole32.tlb");
+                [uuid(6fef44d0-39e7-4c77-be8e-c9f8cf988630)]
+                coclass K { [default] interface IA; };
+            };
+            "##,
+        )
+        .expect("parses");
+        let values = |e: &Enum| e.values.iter().map(|v| v.value).collect::<Vec<_>>();
+        assert_eq!(
+            file.enums.iter().map(values).collect::<Vec<_>>(),
+            [[0, -2, -1, 16, 8, 9]]
+        );
+        let fields = |s: &Struct| s.fields.iter().map(|f| f.name.clone()).collect::<Vec<_>>();
+        assert_eq!(
+            file.structs.iter().map(fields).collect::<Vec<_>>(),
+            [["start", "end", "object"]]
+        );
+        let aliases: Vec<_> = file
+            .aliases
+            .iter()
+            .map(|a| (a.name.as_str(), a.is_const, a.pointers))
+            .collect();
+        let expected = [
+            ("mdToken", false, 0),
+            ("LPCVOID", true, 1),
+            ("HPROCESS", false, 1),
+        ];
+        assert_eq!(aliases, expected);
+        let [interface] = file.interfaces.as_slice() else {
+            panic!("one interface")
+        };
+        assert_eq!(interface.uuid, "fe06dc28-49fb-4636-a4a3-e80db4ae116c");
+        let params = |m: &Method| m.params.iter().map(|p| p.pointers).collect::<Vec<_>>();
+        let methods: Vec<_> = interface.methods.iter().map(params).collect();
+        assert_eq!(methods, [vec![], vec![], vec![1, 2, 2]]);
+        assert_eq!(
+            file.classes
+                .iter()
+                .map(|c| c.name.as_str())
+                .collect::<Vec<_>>(),
+            ["K"]
+        );
+    }
+
+    #[track_caller]
+    fn check_refused(text: &str, expected: &str) {
+        let error = format!("{:#}", parse(text).expect_err("is refused"));
+        assert!(error.contains(expected), "{error}");
+    }
+
+    #[test]
+    fn refuses_what_it_does_not_know() {
+        check_refused("#if OTHER", "unknown directive");
+        check_refused("\nunion U { int a; };", "line 2: unknown item `union`");
+        check_refused("typedef struct S { BYTE b[4]; } S;", "expected `]`");
+        check_refused("typedef enum E { A, A } E;", "two values");
+        check_refused("typedef enum E { A = X } E;", "`X` has no value");
+        check_refused("interface I : IUnknown { void F(); };", "returns void");
+        check_refused("interface I : IUnknown { };", "no uuid");
+        check_refused("interface I : IUnknown { HRESULT F(", "ends too early");
+    }
 }

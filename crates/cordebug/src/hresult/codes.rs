@@ -392,8 +392,12 @@ pub const COR_E_TARGETPARAMCOUNT: HRESULT = HRESULT(0x8002000e_u32 as i32);
 pub const COR_E_DIVIDEBYZERO: HRESULT = HRESULT(0x80020012_u32 as i32);
 pub const COR_E_BADIMAGEFORMAT: HRESULT = HRESULT(0x8007000b_u32 as i32);
 
+/// How many `CORDBG_` constants there are.
+#[cfg(test)]
+pub(super) const N_CORDBG: usize = 120;
+
 /// Names by value, sorted by value.
-pub(super) const NAMES: [(u32, &str); 372] = [
+pub(super) static NAMES: [(u32, &str); 372] = [
     (0x00000000, "S_OK"),
     (0x00000001, "S_FALSE"),
     (0x00131106, "CLDB_S_TRUNCATION"),
