@@ -49,7 +49,7 @@ impl Error {
 }
 
 fn explain(code: HRESULT) -> String {
-    match None::<&str>.filter(|_| code.is_err()) {
+    match hresult::explanation(code) {
         Some(text) => format!(": {text}"),
         None => String::new(),
     }

@@ -64,6 +64,9 @@ struct Semaphore {
     raw: *mut libc::sem_t,
 }
 
+// SAFETY: POSIX semaphores may be used from any thread; the pointer is owned by this value alone.
+unsafe impl Send for Semaphore {}
+
 impl Semaphore {
     fn create(name: &str) -> io::Result<Self> {
         let name = CString::new(name)?;

@@ -16,6 +16,7 @@ pub mod fast_memory;
 pub mod handshake;
 pub mod hresult;
 pub mod module;
+pub mod pidfd;
 pub mod process;
 pub mod procfs;
 pub mod runtime;

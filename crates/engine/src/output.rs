@@ -15,11 +15,11 @@ use std::thread;
 use crate::api::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
 
 /// Bytes kept.
-pub const CAPACITY: usize = 2 << 20;
+pub(crate) const CAPACITY: usize = 2 << 20;
 
 /// The captured output, shared by the reader threads and the engine.
 #[derive(Debug, Clone)]
-pub struct Capture(Arc<Mutex<Ring>>);
+pub(crate) struct Capture(Arc<Mutex<Ring>>);
 
 #[derive(Debug, Default)]
 struct Ring {
@@ -51,21 +51,29 @@ pub enum Notice {
 
 impl Capture {
     /// Starts draining the streams; `notify` is called from the reader threads.
-    pub fn start(streams: Vec<(Stream, OwnedFd)>, notify: impl Fn(Notice) + Send + Clone + 'static) -> std::io::Result<Self> {
-        let capture = Self(Arc::new(Mutex::new(Ring { open: streams.len() as u8, ..Ring::default() })));
+    pub(crate) fn start(
+        streams: Vec<(Stream, OwnedFd)>,
+        notify: impl Fn(Notice) + Send + Clone + 'static,
+    ) -> std::io::Result<Self> {
+        let capture = Self(Arc::new(Mutex::new(Ring {
+            open: streams.len() as u8,
+            ..Ring::default()
+        })));
         for (stream, fd) in streams {
             let (capture, notify) = (capture.clone(), notify.clone());
             let name = match stream {
                 Stream::Stdout => "stdout",
                 Stream::Stderr => "stderr",
             };
-            thread::Builder::new().name(name.into()).spawn(move || capture.drain(stream, File::from(fd), &notify))?;
+            thread::Builder::new()
+                .name(name.into())
+                .spawn(move || capture.drain(stream, File::from(fd), &notify))?;
         }
         Ok(capture)
     }
 
     /// A capture of nothing, for programs whose streams are not ours.
-    pub fn none() -> Self {
+    pub(crate) fn none() -> Self {
         Self(Arc::default())
     }
 
@@ -79,7 +87,10 @@ impl Capture {
             match file.read(&mut buffer) {
                 Ok(0) => break,
                 Ok(n) => {
-                    if self.ring().push(stream, buffer.get(..n).unwrap_or_default()) {
+                    if self
+                        .ring()
+                        .push(stream, buffer.get(..n).unwrap_or_default())
+                    {
                         notify(Notice::New);
                     }
                 }
@@ -96,23 +107,28 @@ impl Capture {
     }
 
     /// The end of the output so far.
-    pub fn end(&self) -> OutputCursor {
+    pub(crate) fn end(&self) -> OutputCursor {
         OutputCursor(self.ring().end)
     }
 
     /// Whether both streams are at their end.
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.ring().open == 0
     }
 
     /// Reads a page.
-    pub fn page(&self, query: OutputQuery) -> OutputPage {
+    pub(crate) fn page(&self, query: OutputQuery) -> OutputPage {
         self.ring().page(query)
     }
 
     /// The last `max_bytes` of a stream as text, for error messages.
-    pub fn tail(&self, stream: Option<Stream>, max_bytes: u32) -> String {
-        let page = self.page(OutputQuery { from: OutputCursor(0), stream, max_bytes, tail: true });
+    pub(crate) fn tail(&self, stream: Option<Stream>, max_bytes: u32) -> String {
+        let page = self.page(OutputQuery {
+            from: OutputCursor(0),
+            stream,
+            max_bytes,
+            tail: true,
+        });
         page.chunks.into_iter().map(|chunk| chunk.text).collect()
     }
 }
@@ -125,11 +141,16 @@ impl Ring {
             Some(last) if last.stream == stream && last.bytes.len() + bytes.len() <= 64 << 10 => {
                 last.bytes.extend_from_slice(bytes);
             }
-            _ => self.segments.push_back(Segment { stream, bytes: bytes.to_vec() }),
+            _ => self.segments.push_back(Segment {
+                stream,
+                bytes: bytes.to_vec(),
+            }),
         }
         self.end += bytes.len() as u64;
         while self.end - self.start > CAPACITY as u64 {
-            let Some(first) = self.segments.pop_front() else { break };
+            let Some(first) = self.segments.pop_front() else {
+                break;
+            };
             self.start += first.bytes.len() as u64;
         }
         !std::mem::replace(&mut self.told, true)
@@ -152,7 +173,6 @@ impl Ring {
                 }
                 if taken + len >= limit {
                     at += taken + len - limit;
-                    taken = limit;
                     break;
                 }
                 taken += len;
@@ -162,7 +182,12 @@ impl Ring {
                 from = at;
             }
         }
-        let mut page = OutputPage { skipped, end: OutputCursor(self.end), closed: self.open == 0, ..OutputPage::default() };
+        let mut page = OutputPage {
+            skipped,
+            end: OutputCursor(self.end),
+            closed: self.open == 0,
+            ..OutputPage::default()
+        };
         let (mut at, mut next, mut taken) = (self.start, from, 0_u64);
         for segment in &self.segments {
             let segment_end = at + segment.bytes.len() as u64;
@@ -172,7 +197,10 @@ impl Ring {
                     if taken >= limit {
                         break;
                     }
-                    let bytes = segment.bytes.get((begin - at) as usize..).unwrap_or_default();
+                    let bytes = segment
+                        .bytes
+                        .get((begin - at) as usize..)
+                        .unwrap_or_default();
                     let mut bytes = bytes.get(..(limit - taken) as usize).unwrap_or(bytes);
                     let whole = begin + bytes.len() as u64 == segment_end;
                     if !(whole && self.open == 0) {
@@ -204,7 +232,13 @@ impl Ring {
 /// Leaves a character that is cut at the end for the next page, if the rest of it may come.
 fn without_cut_character(bytes: &[u8], at_live_end: bool) -> &[u8] {
     let tail = bytes.len().saturating_sub(3);
-    for (back, byte) in bytes.get(tail..).unwrap_or_default().iter().enumerate().rev() {
+    for (back, byte) in bytes
+        .get(tail..)
+        .unwrap_or_default()
+        .iter()
+        .enumerate()
+        .rev()
+    {
         let needs = match byte {
             0x00..=0x7f => return bytes,
             0x80..=0xbf => continue,
@@ -215,7 +249,11 @@ fn without_cut_character(bytes: &[u8], at_live_end: bool) -> &[u8] {
         let at = tail + back;
         let cut = bytes.len() - at < needs;
         // Alone at the live end, it may never be completed: it is shown when more comes or the stream ends.
-        return if cut && (at > 0 || at_live_end) { bytes.get(..at).unwrap_or_default() } else { bytes };
+        return if cut && (at > 0 || at_live_end) {
+            bytes.get(..at).unwrap_or_default()
+        } else {
+            bytes
+        };
     }
     bytes
 }
@@ -240,7 +278,10 @@ mod tests {
     use super::*;
 
     fn ring(parts: &[(Stream, &[u8])]) -> Ring {
-        let mut ring = Ring { open: 2, ..Ring::default() };
+        let mut ring = Ring {
+            open: 2,
+            ..Ring::default()
+        };
         for (stream, bytes) in parts {
             ring.push(*stream, bytes);
         }
@@ -248,20 +289,45 @@ mod tests {
     }
 
     fn query(from: u64, max_bytes: u32) -> OutputQuery {
-        OutputQuery { from: OutputCursor(from), stream: None, max_bytes, tail: false }
+        OutputQuery {
+            from: OutputCursor(from),
+            stream: None,
+            max_bytes,
+            tail: false,
+        }
     }
 
     fn texts(page: &OutputPage) -> Vec<(Stream, &str)> {
-        page.chunks.iter().map(|chunk| (chunk.stream, chunk.text.as_str())).collect()
+        page.chunks
+            .iter()
+            .map(|chunk| (chunk.stream, chunk.text.as_str()))
+            .collect()
     }
 
     #[test]
     fn streams_keep_their_order_and_can_be_told_apart() {
-        let mut ring = ring(&[(Stream::Stdout, b"a\n"), (Stream::Stderr, b"b\n"), (Stream::Stdout, b"c\n")]);
+        let mut ring = ring(&[
+            (Stream::Stdout, b"a\n"),
+            (Stream::Stderr, b"b\n"),
+            (Stream::Stdout, b"c\n"),
+        ]);
         let page = ring.page(query(0, 100));
-        assert_eq!(texts(&page), [(Stream::Stdout, "a\n"), (Stream::Stderr, "b\n"), (Stream::Stdout, "c\n")]);
-        assert_eq!((page.next, page.end, page.skipped), (OutputCursor(6), OutputCursor(6), 0));
-        let page = ring.page(OutputQuery { stream: Some(Stream::Stdout), ..query(0, 100) });
+        assert_eq!(
+            texts(&page),
+            [
+                (Stream::Stdout, "a\n"),
+                (Stream::Stderr, "b\n"),
+                (Stream::Stdout, "c\n")
+            ]
+        );
+        assert_eq!(
+            (page.next, page.end, page.skipped),
+            (OutputCursor(6), OutputCursor(6), 0)
+        );
+        let page = ring.page(OutputQuery {
+            stream: Some(Stream::Stdout),
+            ..query(0, 100)
+        });
         assert_eq!(texts(&page), [(Stream::Stdout, "a\nc\n")]);
         assert_eq!(page.next, OutputCursor(6));
     }
@@ -311,19 +377,39 @@ mod tests {
         let page = ring.page(query(0, 100));
         assert_eq!(texts(&page), [(Stream::Stdout, "a")]);
         ring.push(Stream::Stdout, b"\x96");
-        assert_eq!(texts(&ring.page(query(page.next.0, 100))), [(Stream::Stdout, "世")]);
+        assert_eq!(
+            texts(&ring.page(query(page.next.0, 100))),
+            [(Stream::Stdout, "世")]
+        );
         ring.push(Stream::Stdout, b"\xe4");
         ring.open = 0;
         let page = ring.page(query(4, 100));
-        assert_eq!((texts(&page), page.next), (vec![(Stream::Stdout, "\u{fffd}")], OutputCursor(5)));
+        assert_eq!(
+            (texts(&page), page.next),
+            (vec![(Stream::Stdout, "\u{fffd}")], OutputCursor(5))
+        );
     }
 
     #[test]
     fn the_tail_is_the_newest_output() {
-        let mut ring = ring(&[(Stream::Stdout, b"0123456789"), (Stream::Stderr, b"error"), (Stream::Stdout, b"abc")]);
-        let page = ring.page(OutputQuery { tail: true, stream: Some(Stream::Stdout), ..query(0, 5) });
+        let mut ring = ring(&[
+            (Stream::Stdout, b"0123456789"),
+            (Stream::Stderr, b"error"),
+            (Stream::Stdout, b"abc"),
+        ]);
+        let page = ring.page(OutputQuery {
+            tail: true,
+            stream: Some(Stream::Stdout),
+            ..query(0, 5)
+        });
         assert_eq!(texts(&page), [(Stream::Stdout, "89abc")]);
-        let page = ring.page(OutputQuery { tail: true, ..query(0, 6) });
-        assert_eq!(texts(&page), [(Stream::Stderr, "ror"), (Stream::Stdout, "abc")]);
+        let page = ring.page(OutputQuery {
+            tail: true,
+            ..query(0, 6)
+        });
+        assert_eq!(
+            texts(&page),
+            [(Stream::Stderr, "ror"), (Stream::Stdout, "abc")]
+        );
     }
 }
