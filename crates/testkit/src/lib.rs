@@ -1,1 +1,4 @@
 //! Dev only: fixtures, launching, scripted clients, leak checks.
+#![forbid(unsafe_code)]
+
+pub mod fixtures;
