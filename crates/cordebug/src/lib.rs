@@ -11,6 +11,7 @@
 pub mod bindings;
 pub mod callback;
 pub mod com;
+pub mod diagnostics_port;
 pub mod error;
 pub mod fast_memory;
 pub mod handshake;

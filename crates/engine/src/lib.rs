@@ -10,6 +10,7 @@ mod callbacks;
 mod ending;
 mod engine;
 mod exception;
+mod following;
 mod launching;
 mod modules;
 mod output;
