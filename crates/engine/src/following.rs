@@ -82,10 +82,7 @@ impl Engine<'_> {
         let port = port
             .serve(move |pid| chooser.arrived(pid))
             .map_err(failed)?;
-        self.following = Some(Following {
-            seen,
-            _port: port,
-        });
+        self.following = Some(Following { seen, _port: port });
         gated.release().map_err(|error| {
             Error::new(
                 ErrorCode::LaunchFailed,

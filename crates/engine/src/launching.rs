@@ -251,7 +251,12 @@ impl Engine<'_> {
         }
         self.pid = Some(pid);
         self.runtime = runtime.version.map(RuntimeVersion);
-        self.target = Some(Target::new(debugger, process, stop_at_entry));
+        self.target = Some(Target::new(
+            debugger,
+            process,
+            stop_at_entry,
+            self.starting.is_some(),
+        ));
         Ok(())
     }
 

@@ -13,6 +13,7 @@ mod exception;
 mod following;
 mod launching;
 mod modules;
+mod names;
 mod output;
 pub mod processes;
 pub mod program;

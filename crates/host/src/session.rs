@@ -299,7 +299,9 @@ impl Link {
         };
         if self.is_guarding() {
             // The host stays with a launched program that was let go; it is reaped whenever it ends.
-            let _ = thread::Builder::new().name("reaper".into()).spawn(move || child.wait());
+            let _ = thread::Builder::new()
+                .name("reaper".into())
+                .spawn(move || child.wait());
             self.host_gone(None, "has ended its part");
             return;
         }
