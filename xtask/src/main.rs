@@ -8,6 +8,7 @@
 mod dotnet;
 mod fixtures;
 mod lock;
+mod test;
 mod ui;
 mod workspace;
 
@@ -20,12 +21,13 @@ usage: cargo xtask COMMAND
 
   dotnet      find a .NET, or make a private one; print its folder
   fixtures    compile the C# programs of fixtures/; print their folder
+  test        check formatting and lints, run all tests, build the documentation
 ";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     match run(&arguments) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::FAILURE
@@ -33,18 +35,17 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &[String]) -> Result<()> {
+fn run(arguments: &[String]) -> Result<ExitCode> {
     let (command, rest) = match arguments {
         [command, rest @ ..] => (command.as_str(), rest),
         [] => ("help", arguments),
     };
     match command {
-        "dotnet" => dotnet::command(rest),
-        "fixtures" => fixtures::command(rest),
-        "help" | "--help" | "-h" => {
-            print!("{USAGE}");
-            Ok(())
-        }
+        "dotnet" => dotnet::command(rest)?,
+        "fixtures" => fixtures::command(rest)?,
+        "test" => return test::command(rest),
+        "help" | "--help" | "-h" => print!("{USAGE}"),
         other => bail!("there is no command {other}\n{USAGE}"),
     }
+    Ok(ExitCode::SUCCESS)
 }
