@@ -5,6 +5,8 @@
     reason = "a command's results go to standard output"
 )]
 
+mod bench;
+mod demo;
 mod dotnet;
 mod fixtures;
 mod lock;
@@ -22,6 +24,8 @@ usage: cargo xtask COMMAND
   dotnet      find a .NET, or make a private one; print its folder
   fixtures    compile the C# programs of fixtures/; print their folder
   test        check formatting and lints, run all tests, build the documentation
+  demo        debug a small buggy program over MCP and print the conversation
+  bench       measure what the debugger costs
 ";
 
 fn main() -> ExitCode {
@@ -43,6 +47,8 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
     match command {
         "dotnet" => dotnet::command(rest)?,
         "fixtures" => fixtures::command(rest)?,
+        "demo" => demo::command(rest)?,
+        "bench" => bench::command(rest)?,
         "test" => return test::command(rest),
         "help" | "--help" | "-h" => print!("{USAGE}"),
         other => bail!("there is no command {other}\n{USAGE}"),
