@@ -79,6 +79,7 @@ fn ensure_in(cache: &Path) -> Result<Dotnet> {
     remove_folder(&making)?;
     remove_folder(&root)?;
     fs::create_dir_all(&fetched).with_context(|| format!("cannot create {}", fetched.display()))?;
+    packages::remove_partial(&fetched)?;
     let mut files = Vec::new();
     for package in packages::ALL {
         files.push(package.fetch(&fetched)?);
