@@ -23,6 +23,7 @@ pub mod process;
 pub mod procfs;
 pub mod runtime;
 pub mod spawn;
+pub mod stepper;
 pub mod thread;
 pub mod value;
 

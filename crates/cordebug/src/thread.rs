@@ -5,6 +5,7 @@ use crate::com::Com;
 use crate::error::{Error, clr, clr_out};
 use crate::hresult::{CORDBG_S_AT_END_OF_STACK, S_FALSE};
 use crate::module::{Function, missing};
+use crate::stepper::Stepper;
 use crate::value::Value;
 
 /// A managed thread.
@@ -31,6 +32,22 @@ impl Thread {
             unsafe { crate::com::out_nullable(|out| self.0.GetCurrentException(out)) };
         crate::error::check("ICorDebugThread::GetCurrentException", code)?;
         Ok(value.map(Value::new))
+    }
+
+    /// The innermost frame, if it is one of managed code.
+    pub fn active_frame(&self) -> Result<Option<Frame>, Error> {
+        // SAFETY: the method stores null or a counted pointer.
+        let (code, frame) = unsafe { crate::com::out_nullable(|out| self.0.GetActiveFrame(out)) };
+        crate::error::check("ICorDebugThread::GetActiveFrame", code)?;
+        Ok(frame.map(Frame))
+    }
+
+    /// A new stepper for the thread.
+    pub fn stepper(&self) -> Result<Stepper, Error> {
+        Ok(Stepper::new(clr_out!(
+            self.0,
+            ICorDebugThread::CreateStepper()
+        )?))
     }
 
     /// Walks its stack from the innermost frame outwards.

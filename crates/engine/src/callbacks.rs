@@ -41,26 +41,39 @@ impl Engine<'_> {
                 false
             }
             Callback::UnloadModule { module } => {
+                let module = Module::new(module);
+                self.unbind_from_module(module.identity());
                 if let Some(target) = &mut self.target {
-                    target.modules.unloaded(&Module::new(module));
+                    target.modules.unloaded(&module);
                 }
                 false
             }
             Callback::Breakpoint { thread, breakpoint } => {
                 let thread = Thread::new(thread);
-                let Some(target) = &mut self.target else {
+                let Some(breakpoint) = breakpoint else {
                     return false;
                 };
-                if breakpoint.is_some_and(|breakpoint| target.entry.reached(&breakpoint)) {
-                    self.stopped(
-                        vec![StopReason::Entry],
-                        thread.id().ok().map(ThreadId),
-                        None,
-                    );
-                    return true;
+                let at_entry = self
+                    .target
+                    .as_mut()
+                    .is_some_and(|target| target.entry.reached(&breakpoint));
+                let ids = self.breakpoints_reached(cordebug::module::identity(&breakpoint));
+                let mut reasons = Vec::new();
+                if at_entry {
+                    reasons.push(StopReason::Entry);
                 }
-                false
+                if !ids.is_empty() {
+                    reasons.push(StopReason::Breakpoint { ids });
+                }
+                if reasons.is_empty() {
+                    return false;
+                }
+                self.stopped(reasons, thread.id().ok().map(ThreadId), None);
+                true
             }
+            Callback::StepComplete {
+                thread, stepper, ..
+            } => self.step_completed(&Thread::new(thread), stepper.as_ref()),
             Callback::Break { thread } => {
                 self.stopped(
                     vec![StopReason::DebuggerBreak],

@@ -190,6 +190,9 @@ impl Engine<'_> {
             target.stop()?;
         }
         target.entry.forget();
+        self.breakpoints.remove_all_from_code();
+        self.give_up_step();
+        let target = self.target()?;
         target.process.detach().map_err(|error| {
             let hint = if was_stopped {
                 "continue the program and try again"

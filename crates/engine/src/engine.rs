@@ -15,8 +15,10 @@ use crate::api::{
     Error, ErrorCode, Event, ExceptionReport, Exit, Origin, OutputCursor, ProcessId, Reply,
     Request, RuntimeVersion, State, Status, Stop, StopId, StopReason, ThreadId,
 };
+use crate::breakpoints::Breakpoints;
 use crate::launching::{Starting, StartupNews};
 use crate::output::{Capture, Notice};
+use crate::stepping::StepInProgress;
 use crate::target::Target;
 
 /// Everything that can wake the engine. Adding a source means adding a variant.
@@ -105,6 +107,8 @@ pub(crate) struct Engine<'a> {
     /// The program, once the runtime is ours.
     pub(crate) target: Option<Target>,
     pub(crate) ending: crate::ending::Ending,
+    pub(crate) breakpoints: Breakpoints,
+    pub(crate) step: Option<StepInProgress>,
     /// The launched process, if it is a child of it that is debugged.
     pub(crate) following: Option<crate::following::Following>,
     /// Whether the front end is gone and the loop may return as soon as nothing depends on it.
@@ -132,6 +136,8 @@ impl<'a> Engine<'a> {
             starting: None,
             target: None,
             ending: crate::ending::Ending::default(),
+            breakpoints: Breakpoints::default(),
+            step: None,
             following: None,
             leaving: false,
             over: false,
@@ -238,6 +244,14 @@ impl<'a> Engine<'a> {
                 start,
                 count,
             } => self.stack(thread, start, count),
+            Request::SetBreakpoint(spec) => self.set_breakpoint(spec),
+            Request::ChangeBreakpoint { id, change } => self.change_breakpoint(id, change),
+            Request::RemoveBreakpoint(id) => self.remove_breakpoint(id),
+            Request::Breakpoints => Ok(self.list_breakpoints()),
+            Request::Step { thread, kind } => {
+                self.step(thread, kind)?;
+                Ok(Reply::Status(Box::new(self.status())))
+            }
             Request::Launch(_) | Request::Attach(_) | Request::Disconnect { .. } => Err(
                 Error::new(ErrorCode::Internal, "this request is answered elsewhere"),
             ),
@@ -275,7 +289,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Lets a stopped program run.
-    fn resume(&mut self) -> Result<(), Error> {
+    pub(crate) fn resume(&mut self) -> Result<(), Error> {
         let target = self.stopped_target()?;
         target.resume_all()?;
         self.state = State::Running;
@@ -309,6 +323,8 @@ impl<'a> Engine<'a> {
         thread: Option<ThreadId>,
         exception: Option<ExceptionReport>,
     ) {
+        // Whatever the cause: a step that was under way ends here.
+        self.give_up_step();
         match &mut self.stop {
             // A second cause arrived while the program was stopped already.
             Some(stop) if self.state == State::Stopped => {

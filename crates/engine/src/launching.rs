@@ -86,6 +86,8 @@ impl Engine<'_> {
     }
 
     fn begin_launch(&mut self, id: u64, launch: Launch, files: Vec<OwnedFd>) -> Result<(), Error> {
+        let mut launch = launch;
+        self.want_breakpoints(std::mem::take(&mut launch.breakpoints))?;
         let mut command = program::command(&launch)?;
         let system = |error: io::Error| {
             Error::new(

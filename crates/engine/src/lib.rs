@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod api;
+mod breakpoints;
 mod callbacks;
 mod ending;
 mod engine;
@@ -18,6 +19,7 @@ mod output;
 pub mod processes;
 pub mod program;
 mod stack;
+mod stepping;
 mod target;
 
 pub use engine::{Input, Output, run};

@@ -14,6 +14,7 @@ use cordebug::process::Process;
 use metadata::pe::ImageKind;
 use metadata::{Bytes, IlOffset, Symbols, Token};
 
+use crate::breakpoints::CodeLocation;
 use crate::engine::Engine;
 
 /// An image in memory larger than this is not copied.
@@ -52,6 +53,24 @@ impl Modules {
             .unwrap_or_else(|| unreachable!("module {index} is in the list"))
     }
 
+    /// The entry with that identity.
+    pub(crate) fn get(&self, identity: usize) -> Option<&LoadedModule> {
+        self.loaded.iter().find(|it| it.identity() == identity)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &LoadedModule> {
+        self.loaded.iter()
+    }
+
+    /// Sets a breakpoint in the code of a loaded module.
+    pub(crate) fn set_breakpoint(&self, at: CodeLocation) -> Result<Breakpoint, String> {
+        let module = self.get(at.module).ok_or("its module is gone")?;
+        let function = module.module.function(at.method.0);
+        function
+            .and_then(|it| it.break_at(at.offset.0))
+            .map_err(|error| error.to_string())
+    }
+
     pub(crate) fn unloaded(&mut self, module: &Module) {
         self.loaded
             .retain(|it| it.module.identity() != module.identity());
@@ -67,6 +86,21 @@ impl LoadedModule {
             metadata: OnceCell::new(),
             symbols: OnceCell::new(),
         }
+    }
+
+    /// Equal for the same module, and for no other while it is loaded.
+    pub(crate) fn identity(&self) -> usize {
+        self.module.identity()
+    }
+
+    /// A method as a person writes it.
+    pub(crate) fn method_name(&self, process: &Process, method: Token) -> String {
+        let Ok(metadata) = self.metadata(process) else {
+            return format!("0x{:08x}", method.0);
+        };
+        let pdb = self.symbols(process).ok().map(Symbols::pdb);
+        let kickoff = pdb.and_then(|pdb| pdb.kickoff_method(method).ok().flatten());
+        crate::names::method(metadata.metadata(), method, kickoff.unwrap_or(method))
     }
 
     /// Its file name.
@@ -138,13 +172,23 @@ impl LoadedModule {
         })
     }
 
-    /// The first place with source text in a method.
-    fn first_line(&self, process: &Process, method: Token) -> Option<IlOffset> {
+    /// The first place with source text in a method: offset, path, line, column.
+    pub(crate) fn first_point(
+        &self,
+        process: &Process,
+        method: Token,
+    ) -> Option<(IlOffset, PathBuf, u32, u32)> {
         let pdb = self.symbols(process).ok()?.pdb();
         let mut points = pdb.sequence_points(method).ok()?.flatten();
-        points
-            .find(|point| point.span.is_some())
-            .map(|point| point.offset)
+        let point = points.find(|point| point.span.is_some())?;
+        let span = point.span?;
+        let path = pdb.document(point.document).ok()?.path().ok()?;
+        Some((
+            point.offset,
+            path.into(),
+            span.start_line,
+            span.start_column,
+        ))
     }
 
     /// Where the user's `Main` begins, if this module has one: method and IL offset.
@@ -155,7 +199,11 @@ impl LoadedModule {
         let body = pdb
             .and_then(|pdb| pdb.move_next_method(user).ok().flatten())
             .unwrap_or(user);
-        Some((body, self.first_line(process, body).unwrap_or(IlOffset(0))))
+        Some((
+            body,
+            self.first_point(process, body)
+                .map_or(IlOffset(0), |(offset, ..)| offset),
+        ))
     }
 }
 
@@ -205,21 +253,24 @@ impl Engine<'_> {
             tracing::debug!(%error, "a module keeps its optimised code");
         }
         let loaded = target.modules.entry(module);
-        if !target.entry.wanted || target.entry.breakpoint.is_some() {
-            return;
+        let user_code = loaded.symbols(&target.process).is_ok();
+        if let Err(error) = module.set_user_code(user_code, &[]) {
+            tracing::debug!(%error, "a module cannot be told from the user's code");
         }
-        // The first module with an entry point is the program; the framework's have none.
-        let Some((method, offset)) = loaded.entry_point(&target.process) else {
-            return;
-        };
-        match module
-            .function(method.0)
-            .and_then(|function| function.break_at(offset.0))
+        if target.entry.wanted && target.entry.breakpoint.is_none()
+            // The first module with an entry point is the program; the framework's have none.
+            && let Some((method, offset)) = loaded.entry_point(&target.process)
         {
-            Ok(breakpoint) => target.entry.breakpoint = Some(breakpoint),
-            Err(error) => self
-                .notes
-                .push(format!("the program will not stop at its entry: {error}")),
+            match module
+                .function(method.0)
+                .and_then(|function| function.break_at(offset.0))
+            {
+                Ok(breakpoint) => target.entry.breakpoint = Some(breakpoint),
+                Err(error) => self
+                    .notes
+                    .push(format!("the program will not stop at its entry: {error}")),
+            }
         }
+        self.bind_to_module(module.identity());
     }
 }

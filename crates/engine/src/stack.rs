@@ -106,18 +106,7 @@ fn describe(target: &mut Target, frame: &RuntimeFrame, index: u32) -> Frame {
     } = target;
     let module = modules.entry(&module);
     told.module = Some(module.file_name());
-    told.method = match module.metadata(process) {
-        Ok(metadata) => {
-            let pdb = module.symbols(process).ok().map(metadata::Symbols::pdb);
-            let kickoff = pdb.and_then(|pdb| pdb.kickoff_method(Token(token)).ok().flatten());
-            crate::names::method(
-                metadata.metadata(),
-                Token(token),
-                kickoff.unwrap_or(Token(token)),
-            )
-        }
-        Err(_) => format!("0x{token:08x}"),
-    };
+    told.method = module.method_name(process, Token(token));
     if let Some(offset) = told.il_offset {
         told.source = source(module, process, Token(token), IlOffset(offset));
     }

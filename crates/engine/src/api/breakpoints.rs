@@ -47,7 +47,13 @@ pub struct BreakpointSpec {
 impl BreakpointSpec {
     /// A plain breakpoint.
     pub fn at(place: Place) -> Self {
-        Self { place, condition: None, hit_condition: None, log_message: None, enabled: true }
+        Self {
+            place,
+            condition: None,
+            hit_condition: None,
+            log_message: None,
+            enabled: true,
+        }
     }
 }
 

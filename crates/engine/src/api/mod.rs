@@ -7,6 +7,7 @@
 //! Requests never wait for the program. `Continue` answers at once with the state `running`; the stop that follows
 //! is an [`Event::Stopped`]. That is why `Pause`, `Status` and `Disconnect` are never blocked by a long wait.
 
+mod breakpoints;
 mod error;
 mod launch;
 mod output;
@@ -14,7 +15,11 @@ mod state;
 
 use serde::{Deserialize, Serialize};
 
-pub use error::{Error, ErrorCode};
+pub use breakpoints::{
+    AvailablePoint, BoundLocation, Breakpoint, BreakpointChange, BreakpointId, BreakpointSpec,
+    BreakpointState, Place, StepKind,
+};
+pub use error::{Details, Error, ErrorCode};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};
 pub use output::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
 pub use state::{
@@ -53,6 +58,26 @@ pub enum Request {
         /// At most this many frames.
         count: u32,
     },
+    /// Sets a breakpoint; the same place set again changes the one that is there.
+    SetBreakpoint(BreakpointSpec),
+    /// Changes a breakpoint.
+    ChangeBreakpoint {
+        /// Which.
+        id: BreakpointId,
+        /// How.
+        change: BreakpointChange,
+    },
+    /// Removes a breakpoint.
+    RemoveBreakpoint(BreakpointId),
+    /// All breakpoints.
+    Breakpoints,
+    /// Lets the stopped program run one step of a thread.
+    Step {
+        /// The thread; the one that reported the stop if absent.
+        thread: Option<ThreadId>,
+        /// How far.
+        kind: StepKind,
+    },
     /// Ends the session: a launched program is ended, an attached one is left running as before.
     Disconnect {
         /// Overrides the default: `Some(true)` ends the program, `Some(false)` lets it run on.
@@ -74,6 +99,15 @@ pub enum Reply {
         /// Bytes accepted by this request.
         accepted: u64,
     },
+    /// To [`Request::SetBreakpoint`] and [`Request::ChangeBreakpoint`].
+    Breakpoint {
+        /// As it is now.
+        breakpoint: Breakpoint,
+        /// Whether it was there before.
+        duplicate: bool,
+    },
+    /// To [`Request::Breakpoints`] and [`Request::RemoveBreakpoint`]: those that are left.
+    Breakpoints(Vec<Breakpoint>),
     /// To [`Request::Stack`].
     Stack {
         /// The stop these frames belong to.
@@ -100,6 +134,8 @@ pub enum Event {
     Exited(Box<Status>),
     /// The engine let go of the program, which runs on.
     Detached(Box<Status>),
+    /// A breakpoint changed without being asked to: bound, unbound, failed.
+    Breakpoint(Breakpoint),
     /// There is output after the last cursor that was read. Told once until it is read.
     Output {
         /// The cursor of the end of the output so far.

@@ -98,6 +98,13 @@ pub enum StopReason {
     Pause,
     /// An exception nobody catches; the program ends if it continues.
     UnhandledException,
+    /// Breakpoints were hit.
+    Breakpoint {
+        /// Which; several can be at one place.
+        ids: Vec<super::BreakpointId>,
+    },
+    /// A step is complete.
+    Step,
     /// The program called `Debugger.Break()`.
     DebuggerBreak,
 }
