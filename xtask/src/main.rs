@@ -1,4 +1,4 @@
-//! Development commands: `cargo xtask dotnet | fixtures | test | demo | bench`.
+//! Development commands: `cargo xtask codegen | dotnet | fixtures | test | demo | bench`.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::print_stdout,
@@ -6,6 +6,7 @@
 )]
 
 mod bench;
+mod codegen;
 mod demo;
 mod dotnet;
 mod fixtures;
@@ -21,6 +22,7 @@ use anyhow::{Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
+  codegen     write the ICorDebug bindings: codegen cordebug <cordebug.idl> <corerror.h>
   dotnet      find a .NET, or make a private one; print its folder
   fixtures    compile the C# programs of fixtures/; print their folder
   test        check formatting and lints, run all tests, build the documentation
@@ -45,6 +47,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         [] => ("help", arguments),
     };
     match command {
+        "codegen" => codegen::run(&rest.iter().map(String::as_str).collect::<Vec<_>>())?,
         "dotnet" => dotnet::command(rest)?,
         "fixtures" => fixtures::command(rest)?,
         "demo" => demo::command(rest)?,

@@ -1,0 +1,99 @@
+//! Errors of requests: what was asked, why not, what to do next.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a request was refused or failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    /// What kind of error it is, to branch on.
+    pub code: ErrorCode,
+    /// What was asked and why not: one or two sentences.
+    pub message: String,
+    /// What to do next, if anything can be done.
+    pub hint: Option<String>,
+}
+
+impl Error {
+    /// An error without a hint.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// Declares [`ErrorCode`] with the name each front end shows, so that the two cannot drift apart.
+macro_rules! error_codes {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {
+        /// Kinds of [`Error`]s.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum ErrorCode { $($(#[doc = $doc])+ #[serde(rename = $name)] $variant,)+ }
+
+        impl ErrorCode {
+            /// Every code with its name and meaning, for the reference.
+            pub const ALL: &[(ErrorCode, &str, &str)] = &[$((ErrorCode::$variant, $name, concat!($($doc),+)),)+];
+
+            /// The code as front ends show it, such as `NOT_STOPPED`.
+            pub fn name(self) -> &'static str {
+                match self { $(ErrorCode::$variant => $name,)+ }
+            }
+        }
+    };
+}
+
+error_codes! {
+    /// The session has no program yet, or there is no such session.
+    NoSession = "NO_SESSION",
+    /// The session already has a program.
+    AlreadyStarted = "ALREADY_STARTED",
+    /// The file does not exist or cannot be read.
+    InvalidFile = "INVALID_FILE",
+    /// The file or process is not a .NET program.
+    NotDotnet = "NOT_DOTNET",
+    /// No .NET runtime that could run the program was found.
+    RuntimeNotFound = "RUNTIME_NOT_FOUND",
+    /// Building the project failed.
+    BuildFailed = "BUILD_FAILED",
+    /// The program could not be started or ended before the debugger was ready.
+    LaunchFailed = "LAUNCH_FAILED",
+    /// There is no process with that id or name.
+    ProcessNotFound = "PROCESS_NOT_FOUND",
+    /// The process belongs to another user or may not be inspected.
+    PermissionDenied = "PERMISSION_DENIED",
+    /// Another debugger holds the process.
+    AlreadyDebugged = "ALREADY_DEBUGGED",
+    /// The process runs with debugging switched off.
+    DebuggingDisabled = "DEBUGGING_DISABLED",
+    /// The runtime's debugger libraries are missing or of another build.
+    RuntimeMismatch = "RUNTIME_MISMATCH",
+    /// Attaching failed for another reason.
+    AttachFailed = "ATTACH_FAILED",
+    /// The request needs a stopped program.
+    NotStopped = "NOT_STOPPED",
+    /// The program has ended.
+    Exited = "EXITED",
+    /// An id belongs to an earlier stop.
+    StaleReference = "STALE_REFERENCE",
+    /// There is no such thread.
+    InvalidThread = "INVALID_THREAD",
+    /// An argument makes no sense.
+    InvalidParameter = "INVALID_PARAMETER",
+    /// Something did not happen in time.
+    Timeout = "TIMEOUT",
+    /// The debugger's own process for this session died.
+    HostDied = "HOST_DIED",
+    /// A call into the runtime's debugger library failed.
+    Runtime = "RUNTIME_ERROR",
+    /// A bug in ndbg.
+    Internal = "INTERNAL_ERROR",
+}
