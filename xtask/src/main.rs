@@ -1,4 +1,4 @@
-//! Development commands: `cargo xtask dotnet | fixtures | test | demo | bench`.
+//! Development commands: `cargo xtask codegen | dotnet | fixtures | test | demo | bench`.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::print_stdout,
