@@ -68,7 +68,6 @@ fn a_child_is_debugged_from_its_start_and_its_exit_code_is_told() {
     let Settled::Yes(exited) = session.wait(1, soon()) else {
         panic!("still running: {}", output(&session))
     };
-    println!("{exited:?}\n{}", output(&session));
     assert!(
         matches!(exited.exit, Some(Exit::Signal { number: 6, .. })),
         "{exited:?}"

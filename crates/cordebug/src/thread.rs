@@ -2,7 +2,7 @@
 
 use crate::bindings::*;
 use crate::com::Com;
-use crate::error::{Error, clr, clr_out};
+use crate::error::{Error, clr, clr_nullable, clr_out};
 use crate::hresult::{CORDBG_S_AT_END_OF_STACK, S_FALSE};
 use crate::module::{Function, missing};
 use crate::stepper::Stepper;
@@ -27,18 +27,13 @@ impl Thread {
 
     /// The exception in flight on it, if there is one.
     pub fn current_exception(&self) -> Result<Option<Value>, Error> {
-        // SAFETY: the method stores null or a counted pointer.
-        let (code, value) =
-            unsafe { crate::com::out_nullable(|out| self.0.GetCurrentException(out)) };
-        crate::error::check("ICorDebugThread::GetCurrentException", code)?;
+        let (_, value) = clr_nullable!(self.0, ICorDebugThread::GetCurrentException())?;
         Ok(value.map(Value::new))
     }
 
     /// The innermost frame, if it is one of managed code.
     pub fn active_frame(&self) -> Result<Option<Frame>, Error> {
-        // SAFETY: the method stores null or a counted pointer.
-        let (code, frame) = unsafe { crate::com::out_nullable(|out| self.0.GetActiveFrame(out)) };
-        crate::error::check("ICorDebugThread::GetActiveFrame", code)?;
+        let (_, frame) = clr_nullable!(self.0, ICorDebugThread::GetActiveFrame())?;
         Ok(frame.map(Frame))
     }
 
@@ -92,13 +87,9 @@ impl Iterator for StackWalk {
             }
         }
         self.started = true;
-        // SAFETY: the method stores null or a counted pointer.
-        let (code, frame) = unsafe { crate::com::out_nullable(|out| self.walk.GetFrame(out)) };
-        match crate::error::check("ICorDebugStackWalk::GetFrame", code) {
-            Ok(S_FALSE) => Some(Ok(Step::Native)),
-            Ok(_) => Some(Ok(
-                frame.map_or(Step::Native, |frame| Step::Frame(Frame(frame)))
-            )),
+        match clr_nullable!(self.walk, ICorDebugStackWalk::GetFrame()) {
+            Ok((S_FALSE, _) | (_, None)) => Some(Ok(Step::Native)),
+            Ok((_, Some(frame))) => Some(Ok(Step::Frame(Frame(frame)))),
             Err(error) if error.code() == Some(crate::hresult::CORDBG_E_PAST_END_OF_STACK) => None,
             Err(error) => Some(Err(error)),
         }

@@ -227,7 +227,13 @@ mod tests {
                 end: to(5),
             },
         );
-        check(5, Standing::AtStatement { start: to(5), end: to(10) });
+        check(
+            5,
+            Standing::AtStatement {
+                start: to(5),
+                end: to(10),
+            },
+        );
         check(
             7,
             Standing::InStatement {
@@ -235,7 +241,13 @@ mod tests {
                 end: to(10),
             },
         );
-        check(10, Standing::AtStatement { start: to(10), end: to(20) });
+        check(
+            10,
+            Standing::AtStatement {
+                start: to(10),
+                end: to(20),
+            },
+        );
         check(
             17,
             Standing::Hidden {

@@ -23,7 +23,7 @@ impl HitCondition {
             HitCondition::Equal(n) => hits == n,
             HitCondition::AtLeast(n) => hits >= n,
             HitCondition::MoreThan(n) => hits > n,
-            HitCondition::Multiple(n) => hits % n == 0,
+            HitCondition::Multiple(n) => hits.is_multiple_of(n),
         }
     }
 }
