@@ -424,14 +424,35 @@ impl<'s> Debuggee<'s> {
             if over || Instant::now() >= deadline {
                 self.fail(&format!("no output {what:?}"));
             }
-            let left = deadline.saturating_duration_since(Instant::now());
-            let events = lock(&self.news.events);
-            drop(
-                self.news
-                    .more
-                    .wait_timeout_while(events, left, |events| events.len() == told),
-            );
+            self.wait_news(told, deadline);
         }
+    }
+
+    /// Waits for an event; all events up to now.
+    #[track_caller]
+    pub fn wait_event(&self, wanted: impl Fn(&Event) -> bool) -> Vec<Event> {
+        let deadline = deadline();
+        loop {
+            let events = self.events();
+            if events.iter().any(&wanted) {
+                return events;
+            }
+            if Instant::now() >= deadline {
+                self.fail("the event was not told");
+            }
+            self.wait_news(events.len(), deadline);
+        }
+    }
+
+    /// Waits until there are other than `told` events.
+    fn wait_news(&self, told: usize, deadline: Instant) {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let events = lock(&self.news.events);
+        let waited = self
+            .news
+            .more
+            .wait_timeout_while(events, left, |events| events.len() == told);
+        drop(waited);
     }
 
     /// What the host has told so far.
