@@ -139,6 +139,14 @@ impl Engine<'_> {
             self.answer_status(id);
             return;
         }
+        if self.origin.is_none() {
+            let error = Error::new(
+                ErrorCode::NoSession,
+                "there is no program in this session yet",
+            );
+            self.answer(id, Err(error));
+            return;
+        }
         let end_it = terminate.unwrap_or(self.origin == Some(Origin::Launched));
         if end_it {
             self.ending.waiting.push(id);
@@ -177,7 +185,7 @@ impl Engine<'_> {
                     tracing::warn!(%error, "letting go of the program");
                     self.target = None;
                 }
-                self.starting = None;
+                self.cancel_start();
             }
         }
     }
@@ -211,8 +219,8 @@ impl Engine<'_> {
 
     /// Ends the program's process, and those below it if asked for.
     fn kill(&mut self, children: bool) {
+        self.cancel_start();
         let Some(pid) = self.pid else {
-            self.starting = None;
             return;
         };
         let below = if children {
@@ -221,7 +229,6 @@ impl Engine<'_> {
             Vec::new()
         };
         self.ending.killed_by_us = true;
-        self.starting = None;
         crate::processes::kill(pid);
         for child in below {
             crate::processes::kill(child);

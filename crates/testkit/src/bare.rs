@@ -1,6 +1,7 @@
 //! Programs that run without a debugger: what tests attach to, and compare with.
 
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Instant;
@@ -54,7 +55,8 @@ impl<'s> BareBuilder<'s> {
                 let _ = sender.send(line);
             }
         });
-        Bare { child, lines }
+        let tmp = self.sandbox.tmp();
+        Bare { child, lines, tmp }
     }
 }
 
@@ -63,6 +65,7 @@ impl<'s> BareBuilder<'s> {
 pub struct Bare {
     child: Child,
     lines: Receiver<String>,
+    tmp: PathBuf,
 }
 
 impl Bare {
@@ -98,7 +101,7 @@ impl Bare {
         }
     }
 
-    /// Waits for `count` lines that were printed after this call, or that were on their way: it runs.
+    /// Waits for lines that were printed after this call: it runs.
     #[track_caller]
     pub fn assert_ticks(&self) {
         // What is there already was printed before and proves nothing.
@@ -136,7 +139,7 @@ impl Drop for Bare {
         let _ = self.child.kill();
         let _ = self.child.wait();
         // A killed runtime cannot remove its pipes; that is not the debugger's doing.
-        for file in procfs::leftovers([self.pid()]) {
+        for file in procfs::leftovers(&self.tmp, [self.pid()]) {
             let _ = std::fs::remove_file(file);
         }
     }

@@ -4,6 +4,7 @@
 //! starts, however far away, and survives the death of any parent.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 /// A process of a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,26 +90,26 @@ pub fn signal(pid: u32, signal: rustix::process::Signal) {
     }
 }
 
-/// Names in `/dev/shm` and in the default temporary folder that belong to the runtime of one of these processes.
-pub fn leftovers(pids: impl IntoIterator<Item = u32>) -> Vec<String> {
+/// Files in `/dev/shm` and in a temporary folder that belong to the runtime of one of these processes.
+pub fn leftovers(tmp: &Path, pids: impl IntoIterator<Item = u32>) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for pid in pids {
         let semaphores = [format!("sem.clrst{pid:08x}"), format!("sem.clrco{pid:08x}")];
-        found.extend(named("/dev/shm", &semaphores));
+        found.extend(named(Path::new("/dev/shm"), &semaphores));
         let pipes = [
             format!("clr-debug-pipe-{pid}-"),
             format!("dotnet-diagnostic-{pid}-"),
         ];
-        found.extend(named("/tmp", &pipes));
+        found.extend(named(tmp, &pipes));
     }
     found
 }
 
-fn named(folder: &str, prefixes: &[String]) -> Vec<String> {
+fn named(folder: &Path, prefixes: &[String]) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    names
-        .filter(|name| prefixes.iter().any(|prefix| name.starts_with(prefix)))
-        .map(|name| format!("{folder}/{name}"))
+    let ours = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    entries
+        .filter(|entry| ours(&entry.file_name().to_string_lossy()))
+        .map(|entry| entry.path())
         .collect()
 }

@@ -183,10 +183,11 @@ impl Sandbox {
         let processes = self.processes().into_iter();
         let mut left: Vec<_> = processes.map(|it| format!("{it:?}")).collect();
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        left.extend(procfs::leftovers(known.iter().copied()));
+        let mut files = procfs::leftovers(Path::new("/tmp"), known.iter().copied());
         let own = self.folder().join("tmp");
         let entries = std::fs::read_dir(own).into_iter().flatten().flatten();
-        left.extend(entries.map(|entry| entry.path().display().to_string()));
+        files.extend(entries.map(|entry| entry.path()));
+        left.extend(files.iter().map(|file| file.display().to_string()));
         left
     }
 

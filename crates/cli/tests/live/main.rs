@@ -5,6 +5,8 @@
 
 mod exits;
 mod launch;
+mod output;
+mod states;
 
 /// Not a behaviour: the front end process that other tests start, count and kill is this test, run again.
 #[test]
