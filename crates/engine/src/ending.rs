@@ -139,6 +139,14 @@ impl Engine<'_> {
             self.answer_status(id);
             return;
         }
+        if self.origin.is_none() {
+            let error = Error::new(
+                ErrorCode::NoSession,
+                "there is no program in this session yet",
+            );
+            self.answer(id, Err(error));
+            return;
+        }
         let end_it = terminate.unwrap_or(self.origin == Some(Origin::Launched));
         if end_it {
             self.ending.waiting.push(id);
@@ -177,7 +185,7 @@ impl Engine<'_> {
                     tracing::warn!(%error, "letting go of the program");
                     self.target = None;
                 }
-                self.starting = None;
+                self.cancel_start();
             }
         }
     }
@@ -224,12 +232,12 @@ impl Engine<'_> {
     /// Ends the program's process, and those below it if asked for. A launched tool that only started the program is
     /// always ended with everything below it.
     fn kill(&mut self, children: bool) {
+        self.cancel_start();
         let below = match (self.pid, &self.following) {
             (_, Some(_)) => procfs::descendants(std::process::id()),
             (Some(pid), None) if children => procfs::descendants(pid),
             _ => Vec::new(),
         };
-        self.starting = None;
         self.ending.killed_by_us = true;
         for pid in self.pid.into_iter().chain(below) {
             crate::processes::kill(pid);

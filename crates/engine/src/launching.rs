@@ -349,6 +349,17 @@ impl Engine<'_> {
         self.ending.wait_until(Self::in_time(LAST_WORDS));
     }
 
+    /// Gives a launch up, and tells that to whoever asked for it.
+    pub(crate) fn cancel_start(&mut self) {
+        if let Some(starting) = self.starting.take() {
+            let message = "the launch was given up: the session was ended before the program ran";
+            self.answer(
+                starting.id,
+                Err(Error::new(ErrorCode::LaunchFailed, message)),
+            );
+        }
+    }
+
     /// Tells why a start came to nothing, with the program's last words.
     pub(crate) fn starting_failed_at_last(&mut self) {
         let Some(mut starting) = self.starting.take() else {

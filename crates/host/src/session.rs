@@ -7,6 +7,7 @@
 //! Invariant: every call returns by its deadline, and after the host's death every call says so.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -33,6 +34,8 @@ pub struct HostProgram {
     pub path: PathBuf,
     /// What makes it a host.
     pub args: Vec<String>,
+    /// Variables that it gets besides the front end's own; launched programs inherit them.
+    pub env: Vec<(OsString, OsString)>,
 }
 
 impl Default for HostProgram {
@@ -41,6 +44,7 @@ impl Default for HostProgram {
         Self {
             path: "/proc/self/exe".into(),
             args: vec!["host".into()],
+            env: Vec::new(),
         }
     }
 }
@@ -91,14 +95,14 @@ impl Session {
         deadline: Instant,
     ) -> Result<Self, Error> {
         let session = Self::start(host)?;
-        session.call(Request::Launch(launch), files, deadline)?;
+        session.request_with_files(Request::Launch(launch), files, deadline)?;
         Ok(session)
     }
 
     /// Starts a host and attaches it to a running program.
     pub fn attach(host: &HostProgram, attach: Attach, deadline: Instant) -> Result<Self, Error> {
         let session = Self::start(host)?;
-        session.call(Request::Attach(attach), &[], deadline)?;
+        session.request_with_files(Request::Attach(attach), &[], deadline)?;
         Ok(session)
     }
 
@@ -114,6 +118,7 @@ impl Session {
         let mut command = Command::new(&host.path);
         // A group of its own: Ctrl-C in a terminal is for the front end, which ends the host in order.
         command.arg0("ndbg").args(&host.args).process_group(0);
+        command.envs(host.env.iter().map(|(name, value)| (name, value)));
         command
             .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
             .stdout(Stdio::null());
@@ -155,10 +160,11 @@ impl Session {
 
     /// Sends a request and waits for its reply.
     pub fn request(&self, request: Request, deadline: Instant) -> Result<Reply, Error> {
-        self.call(request, &[], deadline)
+        self.request_with_files(request, &[], deadline)
     }
 
-    fn call(
+    /// Sends a request with open files and waits for its reply.
+    pub fn request_with_files(
         &self,
         request: Request,
         files: &[BorrowedFd<'_>],

@@ -1,4 +1,7 @@
-//! Messages between a front end and its host: a length, then JSON; open files travel beside them.
+//! Messages between a front end and its host: a length, a number of files, then JSON; the files travel beside them.
+//!
+//! The kernel may hand over the bytes of several messages at once, with the files of the last: the number says whose
+//! they are.
 //!
 //! Both ends are the same executable, so the version word only guards against a program that was replaced while it
 //! ran. A length beyond [`MAX_FRAME`] or bytes that are no message end the connection: nothing is guessed.
@@ -17,10 +20,13 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Changes with every change of the messages.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// The largest message that is accepted.
 const MAX_FRAME: usize = 64 << 20;
+
+/// Bytes before the JSON: its length, and how many files belong to it.
+const HEAD: usize = 5;
 
 /// The most files that may travel with one message.
 const MAX_FILES: usize = 3;
@@ -54,12 +60,15 @@ pub(crate) fn send(
     message: &impl Serialize,
     files: &[BorrowedFd<'_>],
 ) -> io::Result<()> {
-    let mut frame = vec![0; 4];
+    let mut frame = vec![0; HEAD];
     serde_json::to_writer(&mut frame, message)?;
     let length =
-        u32::try_from(frame.len() - 4).map_err(|_| io::Error::other("message too long"))?;
-    if let Some(head) = frame.first_chunk_mut::<4>() {
-        *head = length.to_le_bytes();
+        u32::try_from(frame.len() - HEAD).map_err(|_| io::Error::other("message too long"))?;
+    let n_files = u8::try_from(files.len())
+        .map_err(|_| io::Error::other("too many files for one message"))?;
+    if let Some(head) = frame.first_chunk_mut::<HEAD>() {
+        let [a, b, c, d] = length.to_le_bytes();
+        *head = [a, b, c, d, n_files];
     }
     let mut rest = frame.as_slice();
     let mut files = files;
@@ -106,17 +115,19 @@ impl Receiver {
     /// The next message and the files that came with it; `None` at the end of the stream.
     pub(crate) fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
         loop {
-            if let Some(head) = self.buffer.first_chunk::<4>() {
-                let length = u32::from_le_bytes(*head) as usize;
+            if let Some([a, b, c, d, n_files]) = self.buffer.first_chunk::<HEAD>() {
+                let length = u32::from_le_bytes([*a, *b, *c, *d]) as usize;
                 if length > MAX_FRAME {
                     return Err(io::Error::other(format!(
                         "a message of {length} bytes is refused"
                     )));
                 }
-                if let Some(body) = self.buffer.get(4..4 + length) {
+                // They came with the first byte of their message, so all of them are here.
+                let n_files = usize::from(*n_files).min(self.files.len());
+                if let Some(body) = self.buffer.get(HEAD..HEAD + length) {
                     let message = serde_json::from_slice(body)?;
-                    self.buffer.drain(..4 + length);
-                    return Ok(Some((message, std::mem::take(&mut self.files))));
+                    self.buffer.drain(..HEAD + length);
+                    return Ok(Some((message, self.files.drain(..n_files).collect())));
                 }
             }
             if !self.fill()? {
@@ -209,6 +220,22 @@ mod tests {
     }
 
     #[test]
+    fn files_belong_to_their_message_even_if_it_arrives_with_others() {
+        let (left, right) = UnixStream::pair().expect("a socketpair");
+        let hello = ToHost::Hello { version: VERSION };
+        let (_reader, writer) = io::pipe().expect("a pipe");
+        send(&left, &hello, &[]).expect("sent");
+        send(&left, &hello, &[writer.as_fd(), writer.as_fd()]).expect("sent");
+        send(&left, &hello, &[]).expect("sent");
+        let mut receiver = Receiver::new(right);
+        let mut n_files = || {
+            let message = receiver.next::<ToHost>().expect("readable");
+            message.expect("a message").1.len()
+        };
+        assert_eq!([n_files(), n_files(), n_files()], [0, 2, 0]);
+    }
+
+    #[test]
     fn nonsense_is_refused_and_a_cut_message_is_an_error() {
         let refused = |bytes: &[u8]| {
             let (mut left, right) = UnixStream::pair().expect("a socketpair");
@@ -224,9 +251,9 @@ mod tests {
             "a message of 4294967295 bytes is refused"
         );
         assert_eq!(
-            refused(&[9, 0, 0, 0, b'{']),
+            refused(&[9, 0, 0, 0, 0, b'{']),
             "the connection ended inside a message"
         );
-        assert!(refused(&[2, 0, 0, 0, b'{', b'}']).contains("expected value"));
+        assert!(refused(&[2, 0, 0, 0, 0, b'{', b'}']).contains("expected value"));
     }
 }
