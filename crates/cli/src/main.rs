@@ -30,7 +30,10 @@ enum Command {
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::try_from_env("NDBG_LOG").unwrap_or_else(|_| "warn".into()))
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_env("NDBG_LOG")
+                .unwrap_or_else(|_| "warn".into()),
+        )
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .init();
@@ -41,7 +44,11 @@ fn main() -> anyhow::Result<()> {
             let soon = || Instant::now() + Duration::from_secs(20);
             let session = Session::launch(
                 &HostProgram::default(),
-                Launch { program, args, ..Launch::default() },
+                Launch {
+                    program,
+                    args,
+                    ..Launch::default()
+                },
                 &[],
                 soon(),
             )?;
@@ -56,7 +63,12 @@ fn main() -> anyhow::Result<()> {
                 session.request(Request::Continue, soon())?;
             }
             let page = session.request(
-                Request::Output(OutputQuery { from: OutputCursor(0), stream: None, max_bytes: 10000, tail: false }),
+                Request::Output(OutputQuery {
+                    from: OutputCursor(0),
+                    stream: None,
+                    max_bytes: 10000,
+                    tail: false,
+                }),
                 soon(),
             )?;
             eprintln!("{page:#?}");

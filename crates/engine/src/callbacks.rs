@@ -37,7 +37,7 @@ impl Engine<'_> {
     fn wants_to_stop(&mut self, callback: Callback) -> bool {
         match callback {
             Callback::LoadModule { module } => {
-                self.module_loaded(Module::new(module));
+                self.module_loaded(&Module::new(module));
                 false
             }
             Callback::UnloadModule { module } => {

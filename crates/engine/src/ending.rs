@@ -209,22 +209,27 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Ends the program's process, and those below it if asked for.
+    /// A launched tool whose child was debugged must not stay behind, nor anything that it started.
+    pub(crate) fn end_followed_tree(&mut self) {
+        if self.following.take().is_some() {
+            for pid in procfs::descendants(std::process::id()) {
+                crate::processes::kill(pid);
+            }
+        }
+    }
+
+    /// Ends the program's process, and those below it if asked for. A launched tool that only started the program is
+    /// always ended with everything below it.
     fn kill(&mut self, children: bool) {
-        let Some(pid) = self.pid else {
-            self.starting = None;
-            return;
+        let below = match (self.pid, &self.following) {
+            (_, Some(_)) => procfs::descendants(std::process::id()),
+            (Some(pid), None) if children => procfs::descendants(pid),
+            _ => Vec::new(),
         };
-        let below = if children {
-            procfs::descendants(pid)
-        } else {
-            Vec::new()
-        };
-        self.ending.killed_by_us = true;
         self.starting = None;
-        crate::processes::kill(pid);
-        for child in below {
-            crate::processes::kill(child);
+        self.ending.killed_by_us = true;
+        for pid in self.pid.into_iter().chain(below) {
+            crate::processes::kill(pid);
         }
         self.ending.deadline = Some(Self::in_time(KILL_GRACE));
     }

@@ -39,6 +39,8 @@ pub enum Input {
     Startup(StartupNews),
     /// The program's process ended.
     ProcessEnded(ExitReport),
+    /// The process that was launched to start the program ended.
+    LauncherEnded(ExitReport),
     /// Something about the program's output.
     Console(Notice),
     /// Bytes were written to the program's standard input, or could not be.
@@ -103,6 +105,8 @@ pub(crate) struct Engine<'a> {
     /// The program, once the runtime is ours.
     pub(crate) target: Option<Target>,
     pub(crate) ending: crate::ending::Ending,
+    /// The launched process, if it is a child of it that is debugged.
+    pub(crate) following: Option<crate::following::Following>,
     /// Whether the front end is gone and the loop may return as soon as nothing depends on it.
     pub(crate) leaving: bool,
     over: bool,
@@ -128,6 +132,7 @@ impl<'a> Engine<'a> {
             starting: None,
             target: None,
             ending: crate::ending::Ending::default(),
+            following: None,
             leaving: false,
             over: false,
             stdin: None,
@@ -173,6 +178,7 @@ impl<'a> Engine<'a> {
             Input::Callback(delivered) => self.callback(delivered.receive()),
             Input::Startup(news) => self.startup(news),
             Input::ProcessEnded(report) => self.process_ended(report),
+            Input::LauncherEnded(report) => self.launcher_ended(report),
             Input::Console(Notice::New) => {
                 let end = self.capture.end();
                 self.tell(Event::Output { end });
@@ -331,13 +337,26 @@ impl<'a> Engine<'a> {
     }
 
     fn leave_if_done(&mut self) {
-        if self.leaving
-            && self.target.is_none()
-            && self.starting.is_none()
-            && !self.ending.process_expected()
-        {
+        if !self.leaving || self.target.is_some() || self.starting.is_some() {
+            return;
+        }
+        if self.guards_a_program() {
+            // Nobody listens: dropping the way out tells the front end that it need not wait for us.
+            self.say = Box::new(|_| {});
+            return;
+        }
+        if !self.ending.process_expected() {
+            self.end_followed_tree();
             self.over = true;
         }
+    }
+
+    /// A launched program that was let go still depends on this process: the kernel ends it with us, and its output
+    /// would break. So we stay, quietly, until it ends.
+    fn guards_a_program(&self) -> bool {
+        self.state == State::Detached
+            && self.origin == Some(Origin::Launched)
+            && self.exit_report().is_none()
     }
 
     fn next_timer(&self) -> Option<Instant> {

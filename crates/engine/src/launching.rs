@@ -105,11 +105,9 @@ impl Engine<'_> {
             cancelled: cancelled.clone(),
             failed: None,
         });
-        if let Follow::Child { .. } = &launch.follow {
-            return Err(Error::new(
-                ErrorCode::Internal,
-                "following is not built yet",
-            ));
+        spawn::adopt_orphans();
+        if let Follow::Child { command_line } = launch.follow {
+            return self.begin_following(command, group, command_line, cancelled);
         }
 
         let exited = Arc::new(AtomicBool::new(false));
@@ -241,9 +239,24 @@ impl Engine<'_> {
                  launch the program from ndbg, or give ndbg CAP_SYS_PTRACE"
             ));
         }
+        if self.following.is_some() {
+            // Not our child: its end is told by a handle, opened while it cannot end.
+            match ProcessHandle::open(pid) {
+                Ok(handle) => self.watch(handle),
+                Err(error) => {
+                    tracing::warn!(%error, "the end of the process will not be told by the system")
+                }
+            }
+            self.program = procfs::command_line(pid).ok().map(|line| line.join(" "));
+        }
         self.pid = Some(pid);
         self.runtime = runtime.version.map(RuntimeVersion);
-        self.target = Some(Target::new(debugger, process, stop_at_entry));
+        self.target = Some(Target::new(
+            debugger,
+            process,
+            stop_at_entry,
+            self.starting.is_some(),
+        ));
         Ok(())
     }
 
@@ -305,6 +318,14 @@ impl Engine<'_> {
         }
     }
 
+    /// No child of the launched program could be debugged.
+    pub(crate) fn following_failed(&mut self, error: Error, report: ExitReport) {
+        if let Some(starting) = &mut self.starting {
+            starting.failed.get_or_insert(error);
+        }
+        self.process_ended(report);
+    }
+
     /// The process ended before its runtime reached us.
     pub(crate) fn ended_while_starting(&mut self) {
         if self.capture.is_closed() {
@@ -316,16 +337,14 @@ impl Engine<'_> {
 
     /// A start that failed while the program may still be running: end it, then tell.
     fn end_failed_start(&mut self) {
-        match (self.pid, self.exit_report()) {
-            (Some(pid), None) if self.ending.watched => {
-                for child in procfs::descendants(pid) {
-                    crate::processes::kill(child);
-                }
-                crate::processes::kill(pid);
-                self.ending.wait_until(Self::in_time(LAST_WORDS));
-            }
-            _ => self.starting_failed_at_last(),
+        if self.exit_report().is_some() {
+            self.starting_failed_at_last();
+            return;
         }
+        for child in procfs::descendants(std::process::id()) {
+            crate::processes::kill(child);
+        }
+        self.ending.wait_until(Self::in_time(LAST_WORDS));
     }
 
     /// Tells why a start came to nothing, with the program's last words.

@@ -1,20 +1,200 @@
-//! The modules of the program.
+//! The modules of the program, with their metadata and symbols.
+//!
+//! Nothing is read when a module loads; metadata and symbols are opened when first needed and then kept. A module that
+//! cannot be read says why, and costs only what depends on it.
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
 
 use cordebug::bindings::ICorDebugBreakpoint;
 use cordebug::com::Com;
+use cordebug::file::MappedFile;
 use cordebug::module::{Breakpoint, Module};
+use cordebug::process::Process;
+use metadata::pe::ImageKind;
+use metadata::{Bytes, IlOffset, Symbols, Token};
 
 use crate::engine::Engine;
+
+/// An image in memory larger than this is not copied.
+const MAX_IMAGE: u32 = 256 << 20;
+/// An embedded PDB larger than this is refused.
+const MAX_EMBEDDED_PDB: usize = 256 << 20;
 
 /// The loaded modules.
 #[derive(Debug, Default)]
 pub(crate) struct Modules {
-    loaded: Vec<Module>,
+    loaded: Vec<LoadedModule>,
+}
+
+/// One module.
+#[derive(Debug)]
+pub(crate) struct LoadedModule {
+    pub(crate) module: Module,
+    /// Its path, or a bare name if it is not a file.
+    pub(crate) path: PathBuf,
+    metadata: OnceCell<Result<metadata::Module, String>>,
+    symbols: OnceCell<Result<Symbols, String>>,
 }
 
 impl Modules {
+    /// The entry for a module, made if this is the first we hear of it.
+    pub(crate) fn entry(&mut self, module: &Module) -> &LoadedModule {
+        let known = self
+            .loaded
+            .iter()
+            .position(|it| it.module.identity() == module.identity());
+        let index = known.unwrap_or_else(|| {
+            self.loaded.push(LoadedModule::new(module.clone()));
+            self.loaded.len() - 1
+        });
+        // The index was just found or made.
+        self.loaded
+            .get(index)
+            .unwrap_or_else(|| unreachable!("module {index} is in the list"))
+    }
+
     pub(crate) fn unloaded(&mut self, module: &Module) {
-        self.loaded.retain(|it| it.identity() != module.identity());
+        self.loaded
+            .retain(|it| it.module.identity() != module.identity());
+    }
+}
+
+impl LoadedModule {
+    fn new(module: Module) -> Self {
+        let path = module.name().unwrap_or_default().into();
+        Self {
+            module,
+            path,
+            metadata: OnceCell::new(),
+            symbols: OnceCell::new(),
+        }
+    }
+
+    /// Its file name.
+    pub(crate) fn file_name(&self) -> String {
+        self.path
+            .file_name()
+            .unwrap_or(self.path.as_os_str())
+            .to_string_lossy()
+            .into_owned()
+    }
+
+    /// Its metadata, or why it cannot be read.
+    pub(crate) fn metadata(&self, process: &Process) -> Result<&metadata::Module, &str> {
+        self.metadata
+            .get_or_init(|| self.open_metadata(process))
+            .as_ref()
+            .map_err(String::as_str)
+    }
+
+    fn open_metadata(&self, process: &Process) -> Result<metadata::Module, String> {
+        if self.module.is_dynamic().unwrap_or(false) {
+            return Err("its code is emitted while the program runs".into());
+        }
+        let in_memory = self.module.is_in_memory().unwrap_or(false);
+        if !in_memory && self.path.is_absolute() {
+            let file = MappedFile::open(&self.path)
+                .map_err(|error| format!("{}: {error}", self.path.display()))?;
+            return metadata::Module::open(Bytes::new(file)).map_err(|error| error.to_string());
+        }
+        let (address, size) = match (self.module.base_address(), self.module.size()) {
+            (Ok(address), Ok(size)) if address != 0 && size <= MAX_IMAGE => (address, size),
+            _ => return Err("its image in memory cannot be found".into()),
+        };
+        let mut bytes = vec![0; size as usize];
+        let read = process
+            .read_memory(address, &mut bytes)
+            .map_err(|error| error.to_string())?;
+        bytes.truncate(read);
+        // A module that was loaded from bytes lies as in its file; one that the loader mapped lies by addresses.
+        let bytes = Bytes::from(bytes);
+        metadata::Module::open_as(bytes.clone(), ImageKind::File)
+            .or_else(|_| metadata::Module::open_as(bytes, ImageKind::Loaded))
+            .map_err(|error| error.to_string())
+    }
+
+    /// Its symbols, or why there are none.
+    pub(crate) fn symbols(&self, process: &Process) -> Result<&Symbols, &str> {
+        self.symbols
+            .get_or_init(|| self.open_symbols(process))
+            .as_ref()
+            .map_err(String::as_str)
+    }
+
+    fn open_symbols(&self, process: &Process) -> Result<Symbols, String> {
+        let image = self.metadata(process)?.image();
+        if let Some(bytes) = image
+            .embedded_pdb(MAX_EMBEDDED_PDB)
+            .map_err(|error| error.to_string())?
+        {
+            return Symbols::open(bytes)
+                .map_err(|error| format!("the embedded PDB is broken: {error}"));
+        }
+        let Some(code_view) = image.code_view().map_err(|error| error.to_string())? else {
+            return Err("it was compiled without debug information".into());
+        };
+        let recorded = PathBuf::from(code_view.path.replace('\\', "/"));
+        let beside = self.path.with_extension("pdb");
+        let mut problem = format!("there is no {}", beside.display());
+        for candidate in [beside, recorded] {
+            if !candidate.is_absolute() || !candidate.is_file() {
+                continue;
+            }
+            match open_matching(&candidate, code_view.id) {
+                Ok(symbols) => return Ok(symbols),
+                Err(error) => problem = error,
+            }
+        }
+        Err(problem)
+    }
+
+    /// The first place with source text in a method.
+    fn first_line(&self, process: &Process, method: Token) -> Option<IlOffset> {
+        let pdb = self.symbols(process).ok()?.pdb();
+        let mut points = pdb.sequence_points(method).ok()?.flatten();
+        points
+            .find(|point| point.span.is_some())
+            .map(|point| point.offset)
+    }
+
+    /// Where the user's `Main` begins, if this module has one: method and IL offset.
+    fn entry_point(&self, process: &Process) -> Option<(Token, IlOffset)> {
+        let module = self.metadata(process).ok()?;
+        let declared = module.image().entry_point()?;
+        let metadata = module.metadata();
+        let pdb = self.symbols(process).ok().map(Symbols::pdb);
+        // An async Main is called by a method that the compiler made and that has no source text.
+        let user = if self.first_line(process, declared).is_some() {
+            declared
+        } else {
+            let owner = metadata
+                .type_def(metadata.method(declared).ok()?.declaring_type().ok()?)
+                .ok()?;
+            let named = owner.methods().flatten().find(|method| {
+                method.token() != declared
+                    && method
+                        .name()
+                        .is_ok_and(|name| name == "Main" || name == "<Main>$")
+            });
+            named.map_or(declared, |method| method.token())
+        };
+        // The text of an async method is compiled into its state machine.
+        let body = pdb
+            .and_then(|pdb| pdb.move_next_method(user).ok().flatten())
+            .unwrap_or(user);
+        Some((body, self.first_line(process, body).unwrap_or(IlOffset(0))))
+    }
+}
+
+fn open_matching(path: &Path, wanted: metadata::pe::PdbId) -> Result<Symbols, String> {
+    let at = path.display();
+    let file = MappedFile::open(path).map_err(|error| format!("{at}: {error}"))?;
+    let symbols = Symbols::open(Bytes::new(file)).map_err(|error| format!("{at}: {error}"))?;
+    match symbols.pdb().id() {
+        Ok(id) if id == wanted => Ok(symbols),
+        Ok(_) => Err(format!("{at} is of another build")),
+        Err(error) => Err(format!("{at}: {error}")),
     }
 }
 
@@ -54,13 +234,31 @@ impl Entry {
 }
 
 impl Engine<'_> {
-    pub(crate) fn module_loaded(&mut self, module: Module) {
+    pub(crate) fn module_loaded(&mut self, module: &Module) {
         let Some(target) = &mut self.target else {
             return;
         };
-        if let Err(error) = module.disable_optimization() {
+        if target.unoptimized
+            && let Err(error) = module.disable_optimization()
+        {
             tracing::debug!(%error, "a module keeps its optimised code");
         }
-        target.modules.loaded.push(module);
+        let loaded = target.modules.entry(module);
+        if !target.entry.wanted || target.entry.breakpoint.is_some() {
+            return;
+        }
+        // The first module with an entry point is the program; the framework's have none.
+        let Some((method, offset)) = loaded.entry_point(&target.process) else {
+            return;
+        };
+        match module
+            .function(method.0)
+            .and_then(|function| function.break_at(offset.0))
+        {
+            Ok(breakpoint) => target.entry.breakpoint = Some(breakpoint),
+            Err(error) => self
+                .notes
+                .push(format!("the program will not stop at its entry: {error}")),
+        }
     }
 }

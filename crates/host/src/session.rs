@@ -297,8 +297,21 @@ impl Link {
                 Err(error) => break Some(error.to_string()),
             }
         };
+        if self.is_guarding() {
+            // The host stays with a launched program that was let go; it is reaped whenever it ends.
+            let _ = thread::Builder::new()
+                .name("reaper".into())
+                .spawn(move || child.wait());
+            self.host_gone(None, "has ended its part");
+            return;
+        }
         let ended = end(&mut child, problem.is_some());
         self.host_gone(problem, &ended);
+    }
+
+    fn is_guarding(&self) -> bool {
+        let mirror = self.mirror();
+        mirror.status.state == State::Detached && mirror.status.origin == Some(Origin::Launched)
     }
 
     fn reply(&self, id: u64, result: Result<Reply, Error>) {
