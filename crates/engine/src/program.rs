@@ -317,6 +317,11 @@ fn not_debuggable(program: &Path, kind: &Kind) -> Error {
             "is a native Windows file: it has no managed code".into(),
             "give the path of a managed .dll",
         ),
+        Kind::BrokenPe { reason } => Error::new(
+            ErrorCode::InvalidFile,
+            format!("{shown} is not a whole assembly: {reason}"),
+        )
+        .hint("build or copy it again"),
         Kind::Other if is_project_like(program) => Error::new(
             ErrorCode::InvalidFile,
             format!("{shown} is source that has to be built first"),

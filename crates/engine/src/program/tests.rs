@@ -60,10 +60,27 @@ fn check_launch(mut launch: Launch, files: &[(&str, &[u8])], expected: Expect) {
     expected.assert_eq(&outcome(&launch, folder.path()));
 }
 
-/// The smallest PE file with a CLI header.
+/// The smallest PE file with a CLI header; `entry_point` 0 makes it a library.
 fn assembly(entry_point: u8) -> Vec<u8> {
+    let mut bytes = native_image();
+    let token = if entry_point == 0 { 0 } else { 6 };
+    let fields: [(usize, &[u8]); 3] = [
+        (CLI_DIRECTORY, &[0x08, 0x20]),
+        (0x208 + 8, &[0x60, 0x20, 0, 0, 4]),
+        (0x208 + 20, &[entry_point, 0, 0, token]),
+    ];
+    for (at, value) in fields {
+        bytes[at..at + value.len()].copy_from_slice(value);
+    }
+    bytes
+}
+
+const CLI_DIRECTORY: usize = 0x98 + 96 + 14 * 8;
+
+/// The smallest PE file: one section, no managed code.
+fn native_image() -> Vec<u8> {
     let mut bytes = vec![0; 0x400];
-    let fields: [(usize, &[u8]); 11] = [
+    let fields: [(usize, &[u8]); 8] = [
         (0, b"MZ"),
         (0x3c, &[0x80]),
         (0x80, b"PE\0\0"),
@@ -71,16 +88,10 @@ fn assembly(entry_point: u8) -> Vec<u8> {
         (0x94, &[0xe0]),
         (0x98, &[0x0b, 0x01]),
         (0x98 + 92, &[16]),
-        (0x98 + 96 + 112, &[0x08, 0x20]),
-        (0x178 + 12, &[0, 0x20, 0, 0, 0, 2, 0, 0, 0, 2]),
-        (0x208 + 20, &[entry_point, 0, 0, 6]),
-        (0x3ff, &[0]),
+        (0x178 + 8, &[0, 2, 0, 0, 0, 0x20, 0, 0, 0, 2, 0, 0, 0, 2]),
     ];
     for (at, value) in fields {
         bytes[at..at + value.len()].copy_from_slice(value);
-    }
-    if entry_point == 0 {
-        bytes[0x208 + 20..0x208 + 24].fill(0);
     }
     bytes
 }
@@ -102,15 +113,15 @@ fn programs_become_commands() {
     let files: &[(&str, &[u8])] = &[
         ("app.dll", &assembly(1)),
         ("app.runtimeconfig.json", b"{}"),
-        ("x-app", &elf(b"libhostfxr.so")),
+        ("x-app", &elf(b"libhostfxr.so\0")),
         ("x-tool", b"#!/bin/sh\n"),
     ];
     check(
         "app.dll",
         files,
         expect![[r#"
-        DIR/root/dotnet exec DIR/app.dll
-    "#]],
+            DIR/root/dotnet exec DIR/app.dll
+        "#]],
     );
     check(
         "x-app",
@@ -182,35 +193,43 @@ fn files_that_cannot_be_read_as_programs_are_refused() {
 fn assemblies_that_cannot_be_started_are_refused() {
     check(
         "native.dll",
-        &[("native.dll", b"MZ\0\0")],
+        &[("native.dll", &native_image())],
         expect![[r#"
-        NOT_DOTNET: DIR/native.dll is a native Windows file: it has no managed code
-        hint: give the path of a managed .dll
-    "#]],
+            NOT_DOTNET: DIR/native.dll is a native Windows file: it has no managed code
+            hint: give the path of a managed .dll
+        "#]],
+    );
+    check(
+        "cut.dll",
+        &[("cut.dll", &native_image()[..0x90])],
+        expect![[r#"
+            INVALID_FILE: DIR/cut.dll is not a whole assembly: malformed PE headers at offset 0x0
+            hint: build or copy it again
+        "#]],
     );
     check(
         "lib.dll",
         &[("lib.dll", &assembly(0))],
         expect![[r#"
-        INVALID_FILE: DIR/lib.dll is a library: it has no Main to start
-        hint: launch the program that uses it, or attach to that
-    "#]],
+            INVALID_FILE: DIR/lib.dll is a library: it has no Main to start
+            hint: launch the program that uses it, or attach to that
+        "#]],
     );
     check(
         "app.dll",
         &[("app.dll", &assembly(1))],
         expect![[r#"
-        INVALID_FILE: DIR/app.dll cannot be started: app.runtimeconfig.json is not beside it, so nothing says which runtime it needs
-        hint: launch the .dll in the folder that `dotnet build` or `dotnet publish` wrote, with all its files
-    "#]],
+            INVALID_FILE: DIR/app.dll cannot be started: app.runtimeconfig.json is not beside it, so nothing says which runtime it needs
+            hint: launch the .dll in the folder that `dotnet build` or `dotnet publish` wrote, with all its files
+        "#]],
     );
     check(
         "obj/app.dll",
         &[("obj/app.dll", &assembly(1))],
         expect![[r#"
-        INVALID_FILE: DIR/obj/app.dll cannot be started: app.runtimeconfig.json is not beside it, so nothing says which runtime it needs
-        hint: this is an intermediate file of the build: launch the one in the bin folder
-    "#]],
+            INVALID_FILE: DIR/obj/app.dll cannot be started: app.runtimeconfig.json is not beside it, so nothing says which runtime it needs
+            hint: this is an intermediate file of the build: launch the one in the bin folder
+        "#]],
     );
 }
 
@@ -226,7 +245,7 @@ fn executables_that_are_not_dotnet_are_refused() {
     );
     check(
         "x-aot",
-        &[("x-aot", &elf(b"__managedcode"))],
+        &[("x-aot", &elf(b"__managedcode\0"))],
         expect![[r#"
         NOT_DOTNET: DIR/x-aot is native code, compiled ahead of time: there is no .NET runtime in it to debug
         hint: debug a build of it without PublishAot, or use a native debugger such as gdb
@@ -234,7 +253,7 @@ fn executables_that_are_not_dotnet_are_refused() {
     );
     check(
         "x-one",
-        &[("x-one", &elf(b"libhostfxr.so DotNetRuntimeInfo"))],
+        &[("x-one", &elf(b"libhostfxr.so\0DotNetRuntimeInfo\0"))],
         expect![[r#"
         RUNTIME_MISMATCH: DIR/x-one has its runtime inside (a self-contained single file), and the debugger library of that runtime (libmscordbi.so) is not shipped with it
         hint: debug a build of it that is not published as a self-contained single file
@@ -250,13 +269,13 @@ fn executables_that_are_not_dotnet_are_refused() {
     );
     check(
         "app",
-        &[("app", &elf(b"libhostfxr.so"))],
+        &[("app", &elf(b"libhostfxr.so\0"))],
         expect![[r#"
         INVALID_FILE: DIR/app may not be run: it is not marked as executable
         hint: chmod +x it, or launch its .dll
     "#]],
     );
-    let mut other = elf(b"libhostfxr.so");
+    let mut other = elf(b"libhostfxr.so\0");
     other[18] = 8;
     check(
         "x-mips",
@@ -370,9 +389,9 @@ fn a_null_removes_a_variable_and_values_are_passed_as_they_are() {
 }
 
 #[test]
-fn this_test_is_a_native_program() {
+fn the_shell_is_a_native_program() {
     let launch = Launch {
-        program: std::env::current_exe().expect("a test knows its path"),
+        program: "/bin/sh".into(),
         ..Launch::default()
     };
     let refusal = command(&launch).expect_err("it is not a .NET program");
