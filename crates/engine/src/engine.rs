@@ -17,6 +17,7 @@ use crate::api::{
 };
 use crate::launching::{Starting, StartupNews};
 use crate::output::{Capture, Notice};
+use crate::processes::Leftovers;
 use crate::target::Target;
 
 /// Everything that can wake the engine. Adding a source means adding a variant.
@@ -94,6 +95,8 @@ pub(crate) struct Engine<'a> {
     pub(crate) program: Option<String>,
     pub(crate) runtime: Option<RuntimeVersion>,
     pub(crate) pid: Option<u32>,
+    /// What the program leaves in the file system if it is killed.
+    pub(crate) leftovers: Option<Leftovers>,
     pub(crate) resumes: u32,
     stops: u32,
     pub(crate) stop: Option<Stop>,
@@ -123,6 +126,7 @@ impl<'a> Engine<'a> {
             program: None,
             runtime: None,
             pid: None,
+            leftovers: None,
             resumes: 0,
             stops: 0,
             stop: None,
