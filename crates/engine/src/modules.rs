@@ -18,8 +18,6 @@ use crate::engine::Engine;
 
 /// An image in memory larger than this is not copied.
 const MAX_IMAGE: u32 = 256 << 20;
-/// An embedded PDB larger than this is refused.
-const MAX_EMBEDDED_PDB: usize = 256 << 20;
 
 /// The loaded modules.
 #[derive(Debug, Default)]
@@ -123,30 +121,21 @@ impl LoadedModule {
     }
 
     fn open_symbols(&self, process: &Process) -> Result<Symbols, String> {
-        let image = self.metadata(process)?.image();
-        if let Some(bytes) = image
-            .embedded_pdb(MAX_EMBEDDED_PDB)
-            .map_err(|error| error.to_string())?
-        {
-            return Symbols::open(bytes)
-                .map_err(|error| format!("the embedded PDB is broken: {error}"));
-        }
-        let Some(code_view) = image.code_view().map_err(|error| error.to_string())? else {
-            return Err("it was compiled without debug information".into());
-        };
-        let recorded = PathBuf::from(code_view.path.replace('\\', "/"));
-        let beside = self.path.with_extension("pdb");
-        let mut problem = format!("there is no {}", beside.display());
-        for candidate in [beside, recorded] {
-            if !candidate.is_absolute() || !candidate.is_file() {
-                continue;
+        let module = self.metadata(process)?;
+        let path = self.path.is_absolute().then_some(self.path.as_path());
+        let read = |path: &Path| MappedFile::open(path).ok().map(Bytes::new);
+        let search = module
+            .find_symbols(path, read)
+            .map_err(|error| error.to_string())?;
+        search.symbols.ok_or_else(|| match search.tried.as_slice() {
+            [] => "it was compiled without debug information".into(),
+            tried => {
+                let tried = tried
+                    .iter()
+                    .map(|(location, verdict)| format!("{location}: {verdict}"));
+                tried.collect::<Vec<_>>().join("; ")
             }
-            match open_matching(&candidate, code_view.id) {
-                Ok(symbols) => return Ok(symbols),
-                Err(error) => problem = error,
-            }
-        }
-        Err(problem)
+        })
     }
 
     /// The first place with source text in a method.
@@ -160,41 +149,13 @@ impl LoadedModule {
 
     /// Where the user's `Main` begins, if this module has one: method and IL offset.
     fn entry_point(&self, process: &Process) -> Option<(Token, IlOffset)> {
-        let module = self.metadata(process).ok()?;
-        let declared = module.image().entry_point()?;
-        let metadata = module.metadata();
-        let pdb = self.symbols(process).ok().map(Symbols::pdb);
-        // An async Main is called by a method that the compiler made and that has no source text.
-        let user = if self.first_line(process, declared).is_some() {
-            declared
-        } else {
-            let owner = metadata
-                .type_def(metadata.method(declared).ok()?.declaring_type().ok()?)
-                .ok()?;
-            let named = owner.methods().flatten().find(|method| {
-                method.token() != declared
-                    && method
-                        .name()
-                        .is_ok_and(|name| name == "Main" || name == "<Main>$")
-            });
-            named.map_or(declared, |method| method.token())
-        };
+        let user = self.metadata(process).ok()?.user_entry_point().ok()??;
         // The text of an async method is compiled into its state machine.
+        let pdb = self.symbols(process).ok().map(Symbols::pdb);
         let body = pdb
             .and_then(|pdb| pdb.move_next_method(user).ok().flatten())
             .unwrap_or(user);
         Some((body, self.first_line(process, body).unwrap_or(IlOffset(0))))
-    }
-}
-
-fn open_matching(path: &Path, wanted: metadata::pe::PdbId) -> Result<Symbols, String> {
-    let at = path.display();
-    let file = MappedFile::open(path).map_err(|error| format!("{at}: {error}"))?;
-    let symbols = Symbols::open(Bytes::new(file)).map_err(|error| format!("{at}: {error}"))?;
-    match symbols.pdb().id() {
-        Ok(id) if id == wanted => Ok(symbols),
-        Ok(_) => Err(format!("{at} is of another build")),
-        Err(error) => Err(format!("{at}: {error}")),
     }
 }
 

@@ -107,7 +107,15 @@ fn describe(target: &mut Target, frame: &RuntimeFrame, index: u32) -> Frame {
     let module = modules.entry(&module);
     told.module = Some(module.file_name());
     told.method = match module.metadata(process) {
-        Ok(metadata) => crate::names::method(metadata.metadata(), Token(token)),
+        Ok(metadata) => {
+            let pdb = module.symbols(process).ok().map(metadata::Symbols::pdb);
+            let kickoff = pdb.and_then(|pdb| pdb.kickoff_method(Token(token)).ok().flatten());
+            crate::names::method(
+                metadata.metadata(),
+                Token(token),
+                kickoff.unwrap_or(Token(token)),
+            )
+        }
         Err(_) => format!("0x{token:08x}"),
     };
     if let Some(offset) = told.il_offset {

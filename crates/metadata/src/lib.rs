@@ -4,10 +4,12 @@
 
 pub mod attributes;
 mod bytes;
+pub mod csharp;
 mod cursor;
 mod error;
 mod guid;
 pub mod index;
+mod locate;
 pub mod model;
 mod module;
 pub mod pdb;
@@ -22,6 +24,7 @@ pub use bytes::Bytes;
 pub use cursor::Cursor;
 pub use error::{Error, Malformed, Result};
 pub use guid::Guid;
+pub use locate::{PdbLocation, PdbSearch, PdbVerdict};
 pub use module::Module;
 pub use symbols::Symbols;
 pub use token::{BlobHandle, GuidHandle, IlOffset, StringHandle, Token};

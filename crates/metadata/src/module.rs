@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::index::TypeIndex;
 use crate::model::Method;
 use crate::pe::{Image, ImageKind, ImageLayout, MethodBody};
-use crate::tables::Layout;
+use crate::tables::{Layout, Table};
 use crate::token::Token;
 use crate::view::Metadata;
 
@@ -72,5 +72,39 @@ impl Module {
             return Ok(None);
         }
         self.image().method_body(method.rva()).map(Some)
+    }
+
+    /// The entry point that the runtime calls.
+    #[must_use]
+    pub fn entry_point(&self) -> Option<Token> {
+        self.image()
+            .entry_point()
+            .filter(|token| token.is(Table::Method))
+    }
+
+    /// The entry point that a person wrote: behind the stub that waits for an async `Main`, the async method itself.
+    pub fn user_entry_point(&self) -> Result<Option<Token>> {
+        let Some(entry_point) = self.entry_point() else {
+            return Ok(None);
+        };
+        let metadata = self.metadata();
+        let method = metadata.method(entry_point)?;
+        if method.name()? != "<Main>" {
+            return Ok(Some(entry_point));
+        }
+        let ty = metadata.type_def(method.declaring_type()?)?;
+        let mut found = None;
+        for candidate in ty.methods() {
+            let candidate = candidate?;
+            let is_main = matches!(candidate.name_bytes()?, b"Main" | b"<Main>$");
+            if !is_main || !candidate.flags().is_static() {
+                continue;
+            }
+            if metadata.state_machine_type(candidate.token()).is_some() {
+                return Ok(Some(candidate.token()));
+            }
+            found = found.or(Some(candidate.token()));
+        }
+        Ok(found.or(Some(entry_point)))
     }
 }

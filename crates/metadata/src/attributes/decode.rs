@@ -129,28 +129,71 @@ impl<'a> Attribute<'a> {
 
     /// Decodes the arguments; `enum_type` is asked for the underlying type of enums of other modules, by full name.
     ///
-    /// The blob does not say how large such an enum is. Where nobody knows, the sizes are tried in the order of their
-    /// frequency (4, 1, 2, 8 bytes) until the whole blob makes sense.
+    /// The blob does not say how large such an enum is. Where nobody knows, sizes are tried in the order of their
+    /// frequency until the whole blob makes sense.
     pub fn arguments_with(&self, enum_type: &EnumResolver<'_>) -> Result<Arguments<'a>> {
+        let mut guesses = Guesses::default();
         let mut first_error = None;
-        for guess in [Primitive::I4, Primitive::U1, Primitive::I2, Primitive::I8] {
+        for _ in 0..MAX_ATTEMPTS {
+            guesses.n_seen = 0;
             let mut decoder = Decoder {
                 attribute: self,
                 cursor: Cursor::new(self.blob()?, "custom attribute"),
                 enum_type,
-                guess,
-                guessed: false,
+                guesses: &mut guesses,
                 depth: 0,
             };
             match decoder.all() {
                 Ok(arguments) => return Ok(arguments),
                 Err(error) => first_error = Some(*first_error.get_or_insert(error)),
             }
-            if !decoder.guessed {
+            if !guesses.advance() {
                 break;
             }
         }
         Err(first_error.unwrap_or(Malformed::new("custom attribute", 0)))
+    }
+}
+
+/// Two enums of unknown size in one attribute need at most 16 attempts.
+const MAX_ATTEMPTS: u32 = 64;
+const MAX_GUESSED_ENUMS: usize = 8;
+const SIZES: [Primitive; 4] = [Primitive::I4, Primitive::U1, Primitive::I2, Primitive::I8];
+
+/// The sizes assumed for enums that nobody knows, in the order of their first appearance.
+#[derive(Default)]
+struct Guesses {
+    enums: Vec<(Arc<str>, usize)>,
+    /// How many of them the current attempt came across.
+    n_seen: usize,
+}
+
+impl Guesses {
+    fn size(&mut self, name: &Arc<str>) -> Option<Primitive> {
+        let known = self.enums.iter().position(|(it, _)| it == name);
+        let index = known.unwrap_or(self.enums.len());
+        if index == MAX_GUESSED_ENUMS {
+            return None;
+        }
+        if known.is_none() {
+            self.enums.push((name.clone(), 0));
+        }
+        self.n_seen = self.n_seen.max(index + 1);
+        let &(_, size) = self.enums.get(index)?;
+        SIZES.get(size).copied()
+    }
+
+    /// Changes the guess that the last attempt made last, as the failure lies behind it; false when all were tried.
+    fn advance(&mut self) -> bool {
+        self.enums.truncate(self.n_seen);
+        while let Some((_, size)) = self.enums.last_mut() {
+            *size += 1;
+            if *size < SIZES.len() {
+                return true;
+            }
+            self.enums.pop();
+        }
+        false
     }
 }
 
@@ -161,8 +204,7 @@ struct Decoder<'d, 'a> {
     attribute: &'d Attribute<'a>,
     cursor: Cursor<'a>,
     enum_type: &'d EnumResolver<'d>,
-    guess: Primitive,
-    guessed: bool,
+    guesses: &'d mut Guesses,
     depth: u32,
 }
 
@@ -286,11 +328,9 @@ impl<'a> Decoder<'_, 'a> {
             ArgumentType::Primitive(primitive) => {
                 Value::Scalar(ConstantValue::scalar(*primitive, &mut self.cursor)?)
             }
-            ArgumentType::Enum { underlying, .. } => {
-                let underlying = underlying.unwrap_or_else(|| {
-                    self.guessed = true;
-                    self.guess
-                });
+            ArgumentType::Enum { name, underlying } => {
+                let guessed = underlying.or_else(|| self.guesses.size(name));
+                let underlying = guessed.ok_or(self.cursor.bad())?;
                 Value::Scalar(ConstantValue::scalar(underlying, &mut self.cursor)?)
             }
             ArgumentType::Array(element) => Value::Array(self.array(element)?),

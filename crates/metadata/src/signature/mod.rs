@@ -54,11 +54,7 @@ impl Primitive {
         (Self::R4, "float", "Single"),
         (Self::R8, "double", "Double"),
         (Self::String, "string", "String"),
-        (
-            Self::TypedReference,
-            "System.TypedReference",
-            "TypedReference",
-        ),
+        (Self::TypedReference, "TypedReference", "TypedReference"),
         (Self::IntPtr, "nint", "IntPtr"),
         (Self::UIntPtr, "nuint", "UIntPtr"),
         (Self::Object, "object", "Object"),
