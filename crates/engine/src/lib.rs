@@ -7,6 +7,7 @@
 
 pub mod api;
 mod callbacks;
+pub mod doctor;
 mod ending;
 mod engine;
 mod exception;
