@@ -119,8 +119,8 @@ impl Engine<'_> {
         self.exit = Some(exit(report, self.ending.killed_by_us));
         self.state = State::Exited;
         self.stop = None;
-        if let Some(pid) = self.pid {
-            crate::processes::remove_leftovers(pid);
+        if let Some(leftovers) = self.leftovers.take() {
+            leftovers.remove();
         }
         let status = Box::new(self.status());
         self.tell(Event::Exited(status));

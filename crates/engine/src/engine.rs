@@ -18,6 +18,7 @@ use crate::api::{
 use crate::breakpoints::Breakpoints;
 use crate::launching::{Starting, StartupNews};
 use crate::output::{Capture, Notice};
+use crate::processes::Leftovers;
 use crate::stepping::StepInProgress;
 use crate::target::Target;
 
@@ -96,6 +97,8 @@ pub(crate) struct Engine<'a> {
     pub(crate) program: Option<String>,
     pub(crate) runtime: Option<RuntimeVersion>,
     pub(crate) pid: Option<u32>,
+    /// What the program leaves in the file system if it is killed.
+    pub(crate) leftovers: Option<Leftovers>,
     pub(crate) resumes: u32,
     stops: u32,
     pub(crate) stop: Option<Stop>,
@@ -127,6 +130,7 @@ impl<'a> Engine<'a> {
             program: None,
             runtime: None,
             pid: None,
+            leftovers: None,
             resumes: 0,
             stops: 0,
             stop: None,

@@ -25,6 +25,7 @@ use crate::api::{
 };
 use crate::engine::{Engine, Input};
 use crate::output::Capture;
+use crate::processes::Leftovers;
 use crate::program;
 use crate::target::Target;
 
@@ -132,6 +133,7 @@ impl Engine<'_> {
             .release()
             .map_err(|error| not_startable(&launch, &error))?;
         self.pid = Some(pid);
+        self.leftovers = Some(Leftovers::of(pid));
         self.ending.watched = true;
         let inbox = self.inbox.clone();
         thread::Builder::new()
@@ -252,6 +254,7 @@ impl Engine<'_> {
             self.program = procfs::command_line(pid).ok().map(|line| line.join(" "));
         }
         self.pid = Some(pid);
+        self.leftovers = Some(Leftovers::of(pid));
         self.runtime = runtime.version.map(RuntimeVersion);
         self.target = Some(Target::new(
             debugger,
@@ -379,8 +382,8 @@ impl Engine<'_> {
         if !words.trim().is_empty() {
             error.message = format!("{}; it printed:\n{}", error.message, words.trim_end());
         }
-        if let Some(pid) = self.pid {
-            crate::processes::remove_leftovers(pid);
+        if let Some(leftovers) = self.leftovers.take() {
+            leftovers.remove();
         }
         self.exit = Some(crate::ending::exit(
             report.unwrap_or(ExitReport::Unknown),

@@ -8,6 +8,7 @@
 pub mod api;
 mod breakpoints;
 mod callbacks;
+pub mod doctor;
 mod ending;
 mod engine;
 mod exception;

@@ -11,6 +11,6 @@ mod serve;
 mod session;
 mod wire;
 
-pub use engine::api;
+pub use engine::{api, doctor, processes};
 pub use serve::serve;
 pub use session::{HostProgram, Session, Settled};
