@@ -8,6 +8,7 @@
 //! is an [`Event::Stopped`]. That is why `Pause`, `Status` and `Disconnect` are never blocked by a long wait.
 
 mod breakpoints;
+mod build;
 mod error;
 mod launch;
 mod output;
@@ -19,6 +20,7 @@ pub use breakpoints::{
     AvailablePoint, BoundLocation, Breakpoint, BreakpointChange, BreakpointId, BreakpointSpec,
     BreakpointState, Place, StepKind,
 };
+pub use build::{Diagnostic, Severity};
 pub use error::{Details, Error, ErrorCode};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};
 pub use output::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
