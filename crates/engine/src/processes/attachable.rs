@@ -153,21 +153,22 @@ fn check_undebugged(pid: u32, pipes: &[PathBuf]) -> Result<(), Error> {
         .unwrap_or_default()
         .into_iter()
         .find(|other| *other != pid && *other != me && holds(*other, pipes));
-    Err(match debugger {
-        Some(debugger) => Error::new(
-            ErrorCode::AlreadyDebugged,
-            format!(
-                "process {pid} is already being debugged, by {}",
-                describe(debugger)
-            ),
-        )
-        .hint("a program can have one debugger: end the other session first"),
-        None => Error::new(
-            ErrorCode::AlreadyDebugged,
-            format!("the runtime of process {pid} is still bound to a debugger that is gone or cannot be seen"),
-        )
-        .hint("if that debugger was killed, only restarting the program helps"),
-    })
+    let debugger = debugger.map_or_else(|| "a process that cannot be seen".into(), describe);
+    Err(Error::new(
+        ErrorCode::AlreadyDebugged,
+        format!("process {pid} is already being debugged, by {debugger}"),
+    )
+    .hint("a program can have one debugger: end the other session first"))
+}
+
+/// Whether the process had a debugger before. Its runtime keeps the old pipes, which are deleted, after every end of a
+/// debugger; from outside a debugger that was killed cannot be told from one that let go.
+pub(crate) fn was_debugged(pid: u32) -> bool {
+    let pipes = runtime::debugger_pipes(pid).into_iter().flatten();
+    let old: Vec<PathBuf> = pipes
+        .map(|pipe| format!("{} (deleted)", pipe.display()).into())
+        .collect();
+    holds(pid, &old)
 }
 
 /// Whether a process has one of the files open.
