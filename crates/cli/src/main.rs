@@ -1,6 +1,8 @@
 //! The `ndbg` command.
 #![forbid(unsafe_code)]
 
+mod mcp;
+
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
@@ -20,6 +22,7 @@ enum Command {
     /// Runs a debugger for one program (internal).
     #[command(hide = true)]
     Host,
+    Mcp(mcp::Mcp),
     /// Try.
     Try {
         program: std::path::PathBuf,
@@ -39,6 +42,7 @@ fn main() -> anyhow::Result<()> {
         .init();
     match arguments.command {
         Command::Host => host::serve()?,
+        Command::Mcp(mcp) => std::process::exit(mcp.run()?.into()),
         Command::Try { program, args } => {
             let start = Instant::now();
             let soon = || Instant::now() + Duration::from_secs(20);
