@@ -89,6 +89,9 @@ impl Engine<'_> {
     fn begin_launch(&mut self, id: u64, launch: Launch, files: Vec<OwnedFd>) -> Result<(), Error> {
         let mut launch = launch;
         self.want_breakpoints(std::mem::take(&mut launch.breakpoints))?;
+        for spec in std::mem::take(&mut launch.exceptions) {
+            self.set_exception_breakpoint(spec)?;
+        }
         let mut command = program::command(&launch)?;
         let system = |error: io::Error| {
             Error::new(
