@@ -86,13 +86,14 @@ fn usage(tool: &str, properties: &JsonObject, required: &[&str]) -> String {
     if properties.is_empty() {
         return format!("{tool} takes no parameters");
     }
-    let name = |name: &String| match required.contains(&name.as_str()) {
-        true => format!("{name} (required)"),
-        false => name.clone(),
-    };
+    let needed = required.iter().map(|name| format!("{name} (required)"));
+    let optional = properties
+        .keys()
+        .filter(|name| !required.contains(&name.as_str()))
+        .cloned();
     format!(
         "{tool} takes {}",
-        properties.keys().map(name).collect::<Vec<_>>().join(", ")
+        needed.chain(optional).collect::<Vec<_>>().join(", ")
     )
 }
 

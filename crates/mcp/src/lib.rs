@@ -9,6 +9,7 @@
 
 mod archive;
 mod arguments;
+mod failure;
 mod program;
 mod reference;
 mod registry;

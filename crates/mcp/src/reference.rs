@@ -1,5 +1,6 @@
 //! The tool reference, written from the same table that registers the tools.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use host::api::ErrorCode;
@@ -16,19 +17,33 @@ pub fn reference() -> String {
          # Tools of `ndbg mcp`\n\n\
          Every tool answers with a short text and the same as structured content. An error is a result with `isError`,\n\
          whose structured content is `{\"error\": {\"code\", \"message\", \"hint\"}}`; the codes are [below](#error-codes).\n\
-         Parameters that are not listed are refused.\n\n",
+         Parameters that are not listed are refused. Fields that have nothing to say are left out.\n\n",
     );
+    let mut answers = BTreeMap::new();
     for listed in CATALOGUE.iter() {
         // Writing to a String cannot fail.
         let _ = writeln!(
             out,
             "- [`{0}`](#{0}): {1}",
-            listed.tool.name,
-            listed.tool.title.to_lowercase()
+            listed.tool.name, listed.tool.title
         );
+        answers.extend((listed.tool.answer)());
     }
     for listed in CATALOGUE.iter() {
         push_tool(&mut out, listed);
+    }
+    out.push_str("\n## Answers\n");
+    for (name, schema) in &answers {
+        let description = schema
+            .get("description")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let _ = writeln!(out, "\n### {name}\n\n{description}\n");
+        if schema.contains_key("properties") {
+            push_properties(&mut out, "field", schema);
+        } else {
+            let _ = writeln!(out, "{}", kind(schema));
+        }
     }
     out.push_str("\n## Error codes\n\n| code | meaning |\n|---|---|\n");
     for (_, name, meaning) in ErrorCode::ALL {
@@ -45,11 +60,12 @@ pub fn reference() -> String {
 fn push_tool(out: &mut String, listed: &Listed) {
     let tool = listed.tool;
     let _ = writeln!(out, "\n## {}\n\n{}\n", tool.name, tool.description);
+    push_properties(out, "parameter", &listed.input);
     let nature = tool.nature;
     let traits = [
-        (nature.read_only, "read-only"),
-        (!nature.read_only && nature.destructive, "can destroy"),
-        (!nature.read_only && nature.idempotent, "idempotent"),
+        (nature.read_only, "changes nothing"),
+        (!nature.read_only && !nature.destructive, "loses nothing"),
+        (!nature.read_only && nature.idempotent, "may be repeated"),
         (nature.open_world, "runs the program, which can do anything"),
     ];
     let traits: Vec<_> = traits
@@ -57,82 +73,58 @@ fn push_tool(out: &mut String, listed: &Listed) {
         .filter(|(holds, _)| *holds)
         .map(|(_, name)| *name)
         .collect();
-    let _ = writeln!(out, "Nature: {}.\n", traits.join(", "));
-    push_properties(out, "parameter", &listed.input, true);
-    let answer = tool.answer_schema();
-    out.push_str("\nAnswer:\n\n");
-    push_properties(out, "field", &answer, false);
+    let _ = write!(out, "\nAnswers with {}.", link(tool.answer_name));
+    if traits.is_empty() {
+        out.push('\n');
+    } else {
+        let _ = writeln!(out, " Annotated: {}.", traits.join("; "));
+    }
 }
 
-fn push_properties(out: &mut String, label: &str, schema: &JsonObject, with_required: bool) {
-    let mut rows = Vec::new();
-    collect(&mut rows, "", schema, with_required);
-    if rows.is_empty() {
+fn push_properties(out: &mut String, label: &str, schema: &JsonObject) {
+    let empty = JsonObject::new();
+    let properties = schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .unwrap_or(&empty);
+    if properties.is_empty() {
         out.push_str("No parameters.\n");
         return;
     }
-    let _ = writeln!(out, "| {label} | type | |\n|---|---|---|");
-    for (name, kind, description) in rows {
-        let _ = writeln!(out, "| `{name}` | {kind} | {description} |");
-    }
-}
-
-fn collect(
-    rows: &mut Vec<(String, String, String)>,
-    path: &str,
-    schema: &JsonObject,
-    with_required: bool,
-) {
-    let Some(Value::Object(properties)) = schema.get("properties") else {
-        return;
-    };
     let required = |name: &str| {
         let names = schema.get("required").and_then(Value::as_array);
-        names.is_some_and(|names| names.iter().any(|found| found == name))
+        label == "parameter" && names.is_some_and(|names| names.iter().any(|found| found == name))
     };
+    let _ = writeln!(out, "| {label} | type | |\n|---|---|---|");
     for (name, property) in properties {
         let Value::Object(property) = property else {
             continue;
         };
-        let property = without_null(property);
-        let mut description = property
+        let mut property = property.clone();
+        crate::schema::drop_null(&mut property);
+        let description = property
             .get("description")
             .and_then(Value::as_str)
-            .unwrap_or_default()
-            .replace('\n', " ");
-        if with_required && required(name) {
+            .unwrap_or_default();
+        let mut description = description.replace('\n', " ");
+        if required(name) {
             description.push_str(" Required.");
         }
-        if let Some(default) = property.get("default").filter(|value| value.is_number()) {
+        if let Some(default) = property.get("default") {
             let _ = write!(description, " Default: {default}.");
         }
-        let items = property.get("items").and_then(Value::as_object);
-        let name = format!(
-            "{path}{name}{}",
-            if items.is_some_and(|items| items.contains_key("properties")) {
-                "[]"
-            } else {
-                ""
-            }
-        );
-        rows.push((name.clone(), kind(&property), description));
-        collect(
-            rows,
-            &format!("{name}."),
-            items.unwrap_or(&property),
-            with_required,
-        );
+        let _ = writeln!(out, "| `{name}` | {} | {description} |", kind(&property));
     }
 }
 
-/// The schema of a value that may be absent, as if it were not.
-fn without_null(schema: &JsonObject) -> JsonObject {
-    let mut schema = schema.clone();
-    crate::schema::drop_null(&mut schema);
-    schema
+fn link(name: &str) -> String {
+    format!("[{name}](#{})", name.to_lowercase())
 }
 
 fn kind(schema: &JsonObject) -> String {
+    if let Some(Value::String(reference)) = schema.get("$ref") {
+        return link(reference.rsplit('/').next().unwrap_or_default());
+    }
     if let Some(Value::Array(values)) = schema.get("enum") {
         let values: Vec<_> = values
             .iter()

@@ -1,8 +1,11 @@
 //! JSON schemas of tools, short enough for a model's context.
 //!
 //! Schemas come from the argument and report types. What costs tokens and says nothing to a model is removed; what is
-//! left is draft 2020-12 without references. Output schemas have no descriptions (the reference has them) and require
-//! nothing: an error result must fit the same schema.
+//! left is draft 2020-12 without references. Output schemas name the fields of the answer and no more (the reference
+//! has the rest: a stop report alone, spelt out in each tool that gives one, would fill a third of the budget), and
+//! require nothing: an error result must fit the same schema.
+
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -11,23 +14,38 @@ use serde_json::{Map, Value, json};
 /// A JSON object, as tools take and give it.
 pub(crate) type JsonObject = Map<String, Value>;
 
-/// The full schema of a type, for the reference.
-pub(crate) fn full<T: JsonSchema>() -> JsonObject {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
-    });
-    let mut schema = match settings
-        .into_generator()
-        .into_root_schema_for::<T>()
-        .to_value()
-    {
-        Value::Object(object) => object,
-        // A type that accepts anything; no argument or report type is one.
-        _ => JsonObject::new(),
-    };
+/// The full schema of a type, with everything it is made of in place.
+fn full<T: JsonSchema>() -> JsonObject {
+    let mut schema = generated::<T>(true);
     schema.remove("title");
     schema.remove("description");
+    schema
+}
+
+/// The schemas of a type and of all types it is made of, by name, for the reference.
+pub(crate) fn definitions<T: JsonSchema>() -> BTreeMap<String, JsonObject> {
+    let mut schema = generated::<T>(false);
+    let mut definitions = BTreeMap::new();
+    if let Some(Value::Object(parts)) = schema.remove("$defs") {
+        for (name, part) in parts {
+            if let Value::Object(mut part) = part {
+                tidy(&mut part);
+                definitions.insert(name, part);
+            }
+        }
+    }
+    definitions.insert(T::schema_name().into_owned(), schema);
+    definitions
+}
+
+fn generated<T: JsonSchema>(inline: bool) -> JsonObject {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = inline;
+        settings.meta_schema = None;
+    });
+    let schema = settings.into_generator().into_root_schema_for::<T>();
+    // A schema that is not an object accepts anything; no argument or report type is one.
+    let mut schema = schema.as_object().cloned().unwrap_or_default();
     tidy(&mut schema);
     schema
 }
@@ -48,21 +66,34 @@ pub(crate) fn input<T: JsonSchema>() -> JsonObject {
 
 /// The schema of a tool's structured answer, or error.
 pub(crate) fn output<T: JsonSchema>() -> JsonObject {
-    let mut schema = full::<T>();
-    strip(&mut schema);
-    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        properties.insert("error".into(), json!({"type": "object"}));
+    let mut properties = JsonObject::new();
+    if let Some(Value::Object(found)) = full::<T>().get_mut("properties") {
+        for (name, property) in found {
+            if let Some(property) = property.as_object_mut() {
+                drop_null(property);
+            }
+            properties.insert(name.clone(), json!({"type": property.get("type")}));
+        }
     }
-    schema
+    properties.insert("error".into(), json!({"type": "object"}));
+    let schema = json!({"type": "object", "properties": properties});
+    schema.as_object().cloned().unwrap_or_default()
 }
 
 /// Removes what no reader needs, at every depth.
 fn tidy(schema: &mut JsonObject) {
     schema.remove("format");
-    if schema.get("default") == Some(&Value::Null) {
+    let says_nothing = |value: &Value| match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::String(text) => text.is_empty(),
+        Value::Bool(true) | Value::Number(_) => false,
+    };
+    if schema.get("default").is_some_and(says_nothing) {
         schema.remove("default");
     }
-    if schema.get("minimum") == Some(&json!(0)) && !schema.contains_key("maximum") {
+    if schema.get("minimum") == Some(&json!(0)) {
         schema.remove("minimum");
     }
     // An enum whose variants are documented comes as a list of constants.
@@ -82,22 +113,6 @@ fn tidy(schema: &mut JsonObject) {
         schema.insert("enum".into(), constants.into());
     }
     each_subschema(schema, tidy);
-}
-
-/// Removes descriptions and demands, at every depth.
-fn strip(schema: &mut JsonObject) {
-    for key in [
-        "description",
-        "required",
-        "default",
-        "minimum",
-        "maximum",
-        "additionalProperties",
-    ] {
-        schema.remove(key);
-    }
-    drop_null(schema);
-    each_subschema(schema, strip);
 }
 
 /// An optional property may be left out; that it may also be null need not be said.
@@ -155,7 +170,6 @@ fn each_subschema(schema: &mut JsonObject, change: fn(&mut JsonObject)) {
 mod tests {
     use super::*;
     use expect_test::expect;
-    use std::collections::BTreeMap;
 
     #[derive(JsonSchema)]
     #[expect(dead_code, reason = "only its schema is used")]
@@ -195,7 +209,6 @@ mod tests {
                 },
                 "count": {
                   "maximum": 10,
-                  "minimum": 0,
                   "type": "integer"
                 },
                 "name": {
@@ -223,10 +236,6 @@ mod tests {
             {
               "properties": {
                 "choice": {
-                  "enum": [
-                    "one",
-                    "two"
-                  ],
                   "type": "string"
                 },
                 "count": {

@@ -74,17 +74,17 @@ impl ServerHandler for Server {
             registry: self.registry.clone(),
             progress: token.is_some().then_some(sender),
         };
-        let name = request.name.clone();
-        let work =
-            async { tools::call(call, &request.name, request.arguments.unwrap_or_default()).await };
-        // Without this a bug in one tool would leave its caller without an answer for ever.
-        let mut work = std::pin::pin!(AssertUnwindSafe(work).catch_unwind());
-        let result = loop {
+        let CallToolRequestParams {
+            name, arguments, ..
+        } = request;
+        let work = tools::call(call, &name, arguments.unwrap_or_default());
+        let mut work = std::pin::pin!(guarded(&name, work));
+        loop {
             tokio::select! {
-                result = &mut work => break result,
+                result = &mut work => return Ok(result.into()),
                 () = context.ct.cancelled() => {
                     // Nobody reads the answer. Dropping the work gives up its wait, nothing else.
-                    return Ok(failure(&Error::new(ErrorCode::Timeout, "the call was cancelled")).into());
+                    return Ok(failure(Error::new(ErrorCode::Timeout, "the call was cancelled")).into());
                 }
                 Some(news) = progress.recv() => {
                     if let Some(token) = &token {
@@ -95,19 +95,22 @@ impl ServerHandler for Server {
                     }
                 }
             }
-        };
-        let result = match result {
-            Ok(Ok(answer)) => success(answer),
-            Ok(Err(error)) => failure(&error),
-            Err(_) => failure(
-                &Error::new(
-                    ErrorCode::Internal,
-                    format!("a bug in ndbg: {name} failed inside the server"),
-                )
-                .hint("the sessions are not affected; debug_status tells their state"),
-            ),
-        };
-        Ok(result.into())
+        }
+    }
+}
+
+/// The result of a tool's work. Without this a bug in one tool would leave its caller without an answer for ever.
+async fn guarded(name: &str, work: impl Future<Output = Result<Answer, Error>>) -> CallToolResult {
+    match AssertUnwindSafe(work).catch_unwind().await {
+        Ok(Ok(answer)) => success(answer),
+        Ok(Err(error)) => failure(error),
+        Err(_) => failure(
+            Error::new(
+                ErrorCode::Internal,
+                format!("a bug in ndbg: {name} failed inside the server"),
+            )
+            .hint("the sessions are not affected; debug_status tells their state"),
+        ),
     }
 }
 
@@ -140,13 +143,65 @@ fn success(answer: Answer) -> CallToolResult {
     result
 }
 
-fn failure(error: &Error) -> CallToolResult {
-    let mut text = format!("{}: {}", error.code.name(), error.message);
-    if let Some(hint) = &error.hint {
-        text.push_str("\nHint: ");
-        text.push_str(hint);
-    }
-    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+fn failure(error: Error) -> CallToolResult {
+    let error = crate::failure::for_agents(error);
+    let mut result =
+        CallToolResult::error(vec![ContentBlock::text(crate::failure::render(&error))]);
     result.structured_content = Some(json!({"error": error}));
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error_result() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .expect("a runtime");
+        let result = runtime.block_on(guarded("debug_wait", async { panic!("a bug") }));
+        assert_eq!(result.is_error, Some(true));
+        let structured = result.structured_content.expect("structured content");
+        assert_eq!(structured["error"]["code"], "INTERNAL_ERROR");
+    }
+
+    #[test]
+    fn the_tool_list_fits_its_budget() {
+        let list = serde_json::to_string(&list()).expect("JSON");
+        let tokens = list.len() / 4;
+        assert!(tokens <= 8000, "the tool list takes {tokens} tokens");
+        for listed in tools::CATALOGUE.iter() {
+            assert!(
+                listed.input["properties"].is_object() && listed.output["properties"].is_object()
+            );
+        }
+    }
+
+    #[test]
+    fn the_instructions_are_short_and_name_tools_that_exist() {
+        assert!(INSTRUCTIONS.lines().count() <= 30);
+        let words = INSTRUCTIONS.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        for word in words.filter(|word| word.starts_with("debug_") || word.starts_with("process_"))
+        {
+            assert!(
+                tools::TOOLS.iter().any(|tool| tool.name == word),
+                "there is no tool {word}"
+            );
+        }
+    }
+
+    #[test]
+    fn descriptions_and_hints_name_tools_that_exist() {
+        let known = |word: &str| tools::TOOLS.iter().any(|tool| tool.name == word);
+        for tool in list() {
+            let text = serde_json::to_string(&tool).expect("JSON");
+            let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            for word in
+                words.filter(|word| word.starts_with("debug_") || word.starts_with("process_"))
+            {
+                assert!(known(word), "{}: there is no tool {word}", tool.name);
+            }
+        }
+    }
 }

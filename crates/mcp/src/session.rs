@@ -26,6 +26,9 @@ const ANSWER: Duration = Duration::from_secs(10);
 /// How long a start may take; the engine gives up earlier and says why.
 const START: Duration = Duration::from_secs(90);
 
+/// How often somebody who waits is told that the wait goes on.
+const PROGRESS: Duration = Duration::from_secs(2);
+
 /// A session of the registry.
 #[derive(Debug)]
 pub(crate) struct DebugSession {
@@ -267,7 +270,7 @@ impl DebugSession {
         mut tell: impl FnMut(&News),
     ) -> Waited {
         let mut news = self.news.subscribe();
-        let mut ticks = tokio::time::interval(Duration::from_secs(5));
+        let mut ticks = tokio::time::interval(PROGRESS);
         ticks.reset();
         let mut progress = None;
         loop {
@@ -459,9 +462,9 @@ fn note(news: &watch::Sender<News>, event: &Event) {
             news.status = (**status).clone();
         }
         Event::Output { end } => news.status.output_end = *end,
-        // Told by the list of breakpoints when it is asked for.
-        Event::Breakpoint(_) => {}
         Event::Progress { message } => news.progress = Some(message.clone()),
+        // Everything else is told when it is asked for.
+        _ => {}
     });
 }
 

@@ -1,7 +1,8 @@
 //! From the engine's plain data to reports.
 
 use host::api::{
-    ExceptionReport, Exit, Frame, Origin, OutputPage, State, Status, Stop, StopReason, Stream,
+    ExceptionReport, ExceptionStage, Exit, Frame, Origin, OutputPage, State, Status, Stop,
+    StopReason, Stream,
 };
 
 use super::{
@@ -94,6 +95,14 @@ fn reason(reason: &StopReason) -> Reason {
         StopReason::Entry => ("entry", Vec::new()),
         StopReason::Pause => ("pause", Vec::new()),
         StopReason::Breakpoint { ids } => ("breakpoint", ids.iter().map(|id| id.0).collect()),
+        StopReason::Exception { ids, stage } => {
+            let kind = match stage {
+                ExceptionStage::Thrown => Reason::THROWN,
+                ExceptionStage::UserUnhandled => Reason::USER_UNHANDLED,
+                ExceptionStage::Unhandled => Reason::UNHANDLED,
+            };
+            (kind, ids.iter().map(|id| id.0).collect())
+        }
         StopReason::Step => ("step", Vec::new()),
         StopReason::UnhandledException => (Reason::UNHANDLED, Vec::new()),
         StopReason::DebuggerBreak => ("debugger_break", Vec::new()),

@@ -113,6 +113,10 @@ pub struct Reason {
 impl Reason {
     /// The kind of an exception that nobody catches.
     pub const UNHANDLED: &str = "unhandled_exception";
+    /// The kind of an exception that was just thrown.
+    pub const THROWN: &str = "exception_thrown";
+    /// The kind of an exception that left the user's code and is caught elsewhere.
+    pub const USER_UNHANDLED: &str = "exception_user_unhandled";
 }
 
 /// An exception or one of its inner ones.

@@ -217,6 +217,8 @@ fn stop_reasons(stop: &StopReport) -> String {
         ("step", _) => "after the step".into(),
         (Reason::UNHANDLED, _) => "unhandled exception, the program ends if it continues".into(),
         ("debugger_break", _) => "at a call of Debugger.Break()".into(),
+        (Reason::THROWN, _) => "an exception was thrown".into(),
+        (Reason::USER_UNHANDLED, _) => "an exception left the user's code".into(),
         (other, _) => other.to_owned(),
     };
     let mut text = stop

@@ -106,12 +106,6 @@ fn checked(arguments: LaunchArguments) -> Result<Launch, Error> {
         })
     };
     let cwd: Option<PathBuf> = arguments.cwd.as_deref().map(absolute).transpose()?;
-    if let Some(folder) = cwd.as_ref().filter(|folder| !folder.is_dir()) {
-        return Err(Error::new(
-            ErrorCode::InvalidFile,
-            format!("cwd: there is no folder {}", folder.display()),
-        ));
-    }
     Ok(Launch {
         program: absolute(&arguments.program)?,
         args: arguments.args,

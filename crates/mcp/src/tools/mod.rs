@@ -8,6 +8,7 @@ mod launch;
 mod processes;
 mod run;
 
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -32,7 +33,10 @@ pub(crate) struct Tool {
     pub(crate) nature: Nature,
     input: fn() -> JsonObject,
     output: fn() -> JsonObject,
-    answer: fn() -> JsonObject,
+    /// The type of its answer and those it is made of.
+    pub(crate) answer: fn() -> BTreeMap<String, JsonObject>,
+    /// The name of the first of them.
+    pub(crate) answer_name: &'static str,
     run: fn(Call, JsonObject) -> Running,
 }
 
@@ -85,7 +89,8 @@ macro_rules! tool {
             nature: $nature,
             input: schema::input::<$arguments>,
             output: schema::output::<$answer>,
-            answer: schema::full::<$answer>,
+            answer: schema::definitions::<$answer>,
+            answer_name: stringify!($answer),
             run: |call, arguments| {
                 Box::pin(async move {
                     let arguments: $arguments = arguments::parse(stringify!($name), arguments)?;
@@ -107,7 +112,7 @@ pub(crate) static TOOLS: &[Tool] = &[
         "Attaches to a running .NET program, which runs on. It is not ended when the session ends."),
     tool!(debug_continue, "Continue", RUNS_CODE, run::resume, run::WaitArguments => Report,
         "Lets a stopped program run and waits for the next stop, its end or the time to be up. Returns one stop report."),
-    tool!(debug_wait, "Wait for a stop", STOPS, run::wait, run::WaitArguments => Report,
+    tool!(debug_wait, "Wait for a stop", LOOKS, run::wait, run::WaitArguments => Report,
         "Waits for the next stop of a running program, its end or the time to be up, without changing anything. \
          Returns one stop report; at once if it is stopped or has ended."),
     tool!(debug_pause, "Pause", STOPS, run::pause, run::SessionArguments => Report,
@@ -140,13 +145,6 @@ pub(crate) struct Listed {
     pub(crate) tool: &'static Tool,
     pub(crate) input: Arc<JsonObject>,
     pub(crate) output: Arc<JsonObject>,
-}
-
-impl Tool {
-    /// The schema of its answer with all descriptions, for the reference.
-    pub(crate) fn answer_schema(&self) -> JsonObject {
-        (self.answer)()
-    }
 }
 
 /// What a tool answers: one value, told twice.
