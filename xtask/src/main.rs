@@ -1,14 +1,17 @@
-//! Development commands: `cargo xtask dotnet | fixtures | test | demo | bench`.
+//! Development commands: `cargo xtask codegen | dotnet | fixtures | test | demo | bench`.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::print_stdout,
     reason = "a command's results go to standard output"
 )]
 
+mod bench;
 mod codegen;
+mod demo;
 mod dotnet;
 mod fixtures;
 mod lock;
+mod test;
 mod ui;
 mod workspace;
 
@@ -22,12 +25,15 @@ usage: cargo xtask COMMAND
   codegen     write the ICorDebug bindings: codegen cordebug <cordebug.idl> <corerror.h>
   dotnet      find a .NET, or make a private one; print its folder
   fixtures    compile the C# programs of fixtures/; print their folder
+  test        check formatting and lints, run all tests, build the documentation
+  demo        debug a small buggy program over MCP and print the conversation
+  bench       measure what the debugger costs
 ";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     match run(&arguments) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::FAILURE
@@ -35,19 +41,20 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &[String]) -> Result<()> {
+fn run(arguments: &[String]) -> Result<ExitCode> {
     let (command, rest) = match arguments {
         [command, rest @ ..] => (command.as_str(), rest),
         [] => ("help", arguments),
     };
     match command {
-        "codegen" => codegen::run(&rest.iter().map(String::as_str).collect::<Vec<_>>()),
-        "dotnet" => dotnet::command(rest),
-        "fixtures" => fixtures::command(rest),
-        "help" | "--help" | "-h" => {
-            print!("{USAGE}");
-            Ok(())
-        }
+        "codegen" => codegen::run(&rest.iter().map(String::as_str).collect::<Vec<_>>())?,
+        "dotnet" => dotnet::command(rest)?,
+        "fixtures" => fixtures::command(rest)?,
+        "demo" => demo::command(rest)?,
+        "bench" => bench::command(rest)?,
+        "test" => return test::command(rest),
+        "help" | "--help" | "-h" => print!("{USAGE}"),
         other => bail!("there is no command {other}\n{USAGE}"),
     }
+    Ok(ExitCode::SUCCESS)
 }

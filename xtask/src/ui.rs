@@ -71,6 +71,12 @@ pub(crate) fn warning(text: &str) {
     eprintln!("   {text}");
 }
 
+/// Something failed; the command goes on, but will fail in the end.
+pub(crate) fn error(text: &str) {
+    let text = paint(colours(&io::stderr()), Style::Red, text);
+    eprintln!("   {text}");
+}
+
 /// A task of unknown or known length: one line that is redrawn on a terminal, and a line
 /// at its start, every ten seconds and at its end elsewhere (so that a build log shows life
 /// without filling up).

@@ -31,6 +31,16 @@ pub(crate) fn target() -> Result<&'static Path> {
     if let Some(target) = TARGET.get() {
         return Ok(target);
     }
+    let metadata = metadata()?;
+    let target = metadata
+        .get("target_directory")
+        .and_then(Value::as_str)
+        .context("cargo metadata names no target folder")?;
+    Ok(TARGET.get_or_init(|| PathBuf::from(target)))
+}
+
+/// What cargo knows about the packages of this workspace.
+pub(crate) fn metadata() -> Result<Value> {
     let output = cargo()
         .args(["metadata", "--no-deps", "--format-version=1", "--offline"])
         .output()
@@ -40,11 +50,5 @@ pub(crate) fn target() -> Result<&'static Path> {
         "cargo metadata failed:\n{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let metadata: Value =
-        serde_json::from_slice(&output.stdout).context("cargo metadata gave no JSON")?;
-    let target = metadata
-        .get("target_directory")
-        .and_then(Value::as_str)
-        .context("cargo metadata names no target folder")?;
-    Ok(TARGET.get_or_init(|| PathBuf::from(target)))
+    serde_json::from_slice(&output.stdout).context("cargo metadata gave no JSON")
 }

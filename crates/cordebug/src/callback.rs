@@ -271,8 +271,8 @@ fn text(raw: *const u16) -> String {
         return String::new();
     }
     let mut length = 0;
-    // SAFETY: the runtime library passes zero-terminated strings.
-    while length < 1 << 19 && unsafe { *raw.add(length) } != 0 {
+    // SAFETY: the runtime library passes zero-terminated strings, and nothing behind the zero is read.
+    while length < 1 << 19 && unsafe { raw.wrapping_add(length).read() } != 0 {
         length += 1;
     }
     // SAFETY: the loop above has read this many units.

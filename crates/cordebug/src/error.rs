@@ -89,4 +89,14 @@ macro_rules! clr_out {
     }};
 }
 
-pub(crate) use {clr, clr_out};
+/// Like `clr_out!` for a method that may store null, which is no error: the value is an option.
+macro_rules! clr_nullable {
+    ($object:expr, $interface:ident :: $method:ident ( $($arg:expr),* $(,)? )) => {{
+        // SAFETY: as for `clr!`; the method stores null or a counted pointer of the declared interface.
+        let (code, stored) = unsafe { $crate::com::out_nullable(|out| $object.$method($($arg,)* out)) };
+        $crate::error::check(concat!(stringify!($interface), "::", stringify!($method)), code)
+            .map(|code| (code, stored))
+    }};
+}
+
+pub(crate) use {clr, clr_nullable, clr_out};

@@ -17,9 +17,7 @@
 //! `NDBG_FAST_MEMORY=0` switches the cache and the arena off; the calls then only forward.
 
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering,
-};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 const PAGE: usize = 4096;
@@ -35,6 +33,8 @@ static STOPPED: AtomicBool = AtomicBool::new(false);
 /// Pages of another generation are invalid.
 static GENERATION: AtomicU64 = AtomicU64::new(1);
 static TARGET: AtomicU32 = AtomicU32::new(0);
+/// Where the last arena was mapped; only that one is kept when it is unmapped.
+static ARENA_IN_USE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 static KEPT_ARENA: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 static HITS: AtomicU64 = AtomicU64::new(0);
 static MISSES: AtomicU64 = AtomicU64::new(0);
@@ -257,22 +257,21 @@ pub unsafe extern "C" fn mmap64(
     fd: c_int,
     offset: i64,
 ) -> *mut c_void {
-    let plain = address.is_null()
+    // The platform layer reserves with PROT_NONE and then makes the block readable and writable.
+    let arena = ENABLED.load(Ordering::Relaxed)
+        && address.is_null()
         && length == ARENA
-        && protection == libc::PROT_READ | libc::PROT_WRITE
-        && flags & libc::MAP_ANONYMOUS != 0
-        && flags & (libc::MAP_SHARED | libc::MAP_FIXED | libc::MAP_GROWSDOWN | libc::MAP_HUGETLB)
-            == 0;
-    if plain {
+        && protection == libc::PROT_NONE
+        && flags == libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    if arena {
         let kept = KEPT_ARENA.swap(std::ptr::null_mut(), Ordering::SeqCst);
-        if !kept.is_null() {
-            // SAFETY: `kept` is a private writable mapping of ARENA bytes that its last owner gave back.
-            unsafe { kept.write_bytes(0, ARENA) };
+        if !kept.is_null() && make_fresh(kept) {
+            ARENA_IN_USE.store(kept, Ordering::SeqCst);
             return kept;
         }
     }
     // SAFETY: forwards the caller's own promise.
-    unsafe {
+    let mapped = unsafe {
         libc::syscall(
             libc::SYS_mmap,
             address,
@@ -281,16 +280,53 @@ pub unsafe extern "C" fn mmap64(
             flags,
             fd,
             offset,
-        ) as *mut c_void
+        )
+    } as *mut c_void;
+    if arena && mapped != libc::MAP_FAILED {
+        ARENA_IN_USE.store(mapped, Ordering::SeqCst);
     }
+    mapped
 }
 
-/// libc's `munmap`, which keeps one 4 MiB block.
+/// Makes a kept block look newly mapped: zeros everywhere.
+fn make_fresh(block: *mut c_void) -> bool {
+    // Its last owner may have left it unwritable.
+    // SAFETY: `block` is a whole private mapping of ARENA bytes that nobody uses.
+    let result = unsafe { libc::mprotect(block, ARENA, libc::PROT_READ | libc::PROT_WRITE) };
+    if result == 0 {
+        // SAFETY: see above; it is writable now.
+        unsafe { block.cast::<u8>().write_bytes(0, ARENA) };
+    }
+    result == 0
+}
+
+/// libc's `munmap`, which keeps one arena for the next [`mmap64`].
 ///
 /// # Safety
 /// As libc's: nobody may use the range afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn munmap(address: *mut c_void, length: usize) -> c_int {
+    let keep = length == ARENA
+        && ENABLED.load(Ordering::Relaxed)
+        && ARENA_IN_USE
+            .compare_exchange(
+                address,
+                std::ptr::null_mut(),
+                Ordering::SeqCst,
+                Ordering::SeqCst,
+            )
+            .is_ok()
+        && KEPT_ARENA
+            .compare_exchange(
+                std::ptr::null_mut(),
+                address,
+                Ordering::SeqCst,
+                Ordering::SeqCst,
+            )
+            .is_ok();
+    if keep {
+        return 0;
+    }
     // SAFETY: forwards the caller's own promise.
     unsafe { libc::syscall(libc::SYS_munmap, address, length) as c_int }
 }
@@ -326,10 +362,4 @@ pub unsafe extern "C" fn waitpid(
         }
     }
     reaped
-}
-
-/// Keeps the compiler from dropping the exported calls, which nothing in the executable needs to mention.
-pub fn link() -> i32 {
-    static LINKED: AtomicI32 = AtomicI32::new(0);
-    LINKED.fetch_add(1, Ordering::Relaxed)
 }

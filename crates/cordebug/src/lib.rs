@@ -11,8 +11,10 @@
 pub mod bindings;
 pub mod callback;
 pub mod com;
+pub mod diagnostics_port;
 pub mod error;
 pub mod fast_memory;
+pub mod file;
 pub mod handshake;
 pub mod hresult;
 pub mod module;
@@ -21,6 +23,7 @@ pub mod process;
 pub mod procfs;
 pub mod runtime;
 pub mod spawn;
+pub mod stepper;
 pub mod thread;
 pub mod value;
 

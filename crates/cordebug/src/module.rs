@@ -62,6 +62,20 @@ impl Module {
         Ok(())
     }
 
+    /// Says whether its code is the user's, for steps that skip other code; `except` are methods of the other kind.
+    pub fn set_user_code(&self, user_code: bool, except: &[u32]) -> Result<(), Error> {
+        let module = self
+            .0
+            .cast::<ICorDebugModule2>()
+            .ok_or_else(|| missing("ICorDebugModule2"))?;
+        let count = u32::try_from(except.len()).unwrap_or(u32::MAX);
+        clr!(
+            module,
+            ICorDebugModule2::SetJMCStatus(i32::from(user_code), count, except.as_ptr())
+        )?;
+        Ok(())
+    }
+
     /// The method with that token.
     pub fn function(&self, token: u32) -> Result<Function, Error> {
         Ok(Function(clr_out!(
@@ -113,14 +127,22 @@ impl Breakpoint {
         Ok(())
     }
 
+    /// Its identity: equal for the same breakpoint in a callback.
+    pub fn identity(&self) -> usize {
+        identity(&self.0)
+    }
+
     /// Whether a callback's breakpoint is this one.
     pub fn is(&self, other: &Com<ICorDebugBreakpoint>) -> bool {
-        let same = |it: &Com<ICorDebugBreakpoint>| {
-            it.cast::<crate::com::IUnknown>()
-                .map(|it| it.as_raw() as usize)
-        };
-        same(&self.0) == same(other)
+        self.identity() == identity(other)
     }
+}
+
+/// The identity of a callback's breakpoint.
+pub fn identity(breakpoint: &Com<ICorDebugBreakpoint>) -> usize {
+    breakpoint
+        .cast::<crate::com::IUnknown>()
+        .map_or(0, |it| it.as_raw() as usize)
 }
 
 /// The class of an object, in the module that defines it.

@@ -65,7 +65,7 @@ pub(crate) fn unreadable(pid: u32, source: io::Error) -> Error {
 }
 
 /// A shared runtime lies in a folder named after its version; a self-contained one tells in its data.
-fn version_of(coreclr: &Path) -> Option<String> {
+pub fn version_of(coreclr: &Path) -> Option<String> {
     let folder = coreclr.parent()?.file_name()?.to_str()?;
     if folder.split('.').count() >= 3 && folder.starts_with(|first: char| first.is_ascii_digit()) {
         return Some(folder.to_owned());

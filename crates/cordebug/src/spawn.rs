@@ -68,11 +68,12 @@ pub fn spawn_gated(
         ProcessGroup::Own => 0,
         ProcessGroup::Join(group) => group,
     });
-    let (pid_raw, gate_raw) = (pid_fd.as_raw_fd(), gate_fd.as_raw_fd());
+    let (pid_raw, gate_raw, gate_writer_raw) =
+        (pid_fd.as_raw_fd(), gate_fd.as_raw_fd(), gate.as_raw_fd());
     // SAFETY: between fork and exec the closure only makes async-signal-safe calls (prctl, getppid, getpid, write,
-    // read) on descriptors that the parent keeps open until `spawn` returns, and it allocates nothing.
+    // close, read) on descriptors that the parent keeps open until `spawn` returns, and it allocates nothing.
     unsafe {
-        command.pre_exec(move || wait_at_the_gate(parent, pid_raw, gate_raw));
+        command.pre_exec(move || wait_at_the_gate(parent, pid_raw, gate_raw, gate_writer_raw));
     }
     thread::Builder::new()
         .name("launcher".into())
@@ -109,8 +110,14 @@ pub fn spawn_gated(
     }
 }
 
+/// Makes processes whose parent ends children of this one, so that nothing below a launched program is ever lost.
+pub fn adopt_orphans() {
+    // SAFETY: PR_SET_CHILD_SUBREAPER takes a flag and touches no memory.
+    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
+}
+
 /// Runs in the child between fork and exec.
-fn wait_at_the_gate(parent: u32, pid_fd: i32, gate_fd: i32) -> io::Result<()> {
+fn wait_at_the_gate(parent: u32, pid_fd: i32, gate_fd: i32, gate_writer: i32) -> io::Result<()> {
     // SAFETY: PR_SET_PDEATHSIG takes a signal number and touches no memory.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     // The parent may have died before the line above.
@@ -126,6 +133,9 @@ fn wait_at_the_gate(parent: u32, pid_fd: i32, gate_fd: i32) -> io::Result<()> {
     }
     // SAFETY: closing our write end; the parent's copy stays.
     unsafe { libc::close(pid_fd) };
+    // With our own copy open, the end of the parent's would never be seen.
+    // SAFETY: closing our copy; the parent's stays.
+    unsafe { libc::close(gate_writer) };
     let mut go = 0_u8;
     loop {
         // SAFETY: `go` is a live local of one byte.

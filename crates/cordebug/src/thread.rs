@@ -2,9 +2,10 @@
 
 use crate::bindings::*;
 use crate::com::Com;
-use crate::error::{Error, clr, clr_out};
+use crate::error::{Error, clr, clr_nullable, clr_out};
 use crate::hresult::{CORDBG_S_AT_END_OF_STACK, S_FALSE};
 use crate::module::{Function, missing};
+use crate::stepper::Stepper;
 use crate::value::Value;
 
 /// A managed thread.
@@ -26,11 +27,48 @@ impl Thread {
 
     /// The exception in flight on it, if there is one.
     pub fn current_exception(&self) -> Result<Option<Value>, Error> {
-        // SAFETY: the method stores null or a counted pointer.
-        let (code, value) =
-            unsafe { crate::com::out_nullable(|out| self.0.GetCurrentException(out)) };
-        crate::error::check("ICorDebugThread::GetCurrentException", code)?;
+        let (_, value) = clr_nullable!(self.0, ICorDebugThread::GetCurrentException())?;
         Ok(value.map(Value::new))
+    }
+
+    /// What it is doing, as `USER_*` flags.
+    pub fn user_state(&self) -> Result<CorDebugUserState, Error> {
+        let mut state = 0;
+        clr!(self.0, ICorDebugThread::GetUserState(&mut state))?;
+        Ok(state)
+    }
+
+    /// Whether it stays stopped when the process runs.
+    pub fn is_frozen(&self) -> Result<bool, Error> {
+        let mut state = 0;
+        clr!(self.0, ICorDebugThread::GetDebugState(&mut state))?;
+        Ok(state == THREAD_SUSPEND)
+    }
+
+    /// Keeps it stopped when the process runs, or not.
+    pub fn freeze(&self, frozen: bool) -> Result<(), Error> {
+        let state = if frozen { THREAD_SUSPEND } else { THREAD_RUN };
+        clr!(self.0, ICorDebugThread::SetDebugState(state))?;
+        Ok(())
+    }
+
+    /// Its `System.Threading.Thread` object.
+    pub fn object(&self) -> Result<Value, Error> {
+        Ok(Value::new(clr_out!(self.0, ICorDebugThread::GetObject())?))
+    }
+
+    /// The innermost frame, if it is one of managed code.
+    pub fn active_frame(&self) -> Result<Option<Frame>, Error> {
+        let (_, frame) = clr_nullable!(self.0, ICorDebugThread::GetActiveFrame())?;
+        Ok(frame.map(Frame))
+    }
+
+    /// A new stepper for the thread.
+    pub fn stepper(&self) -> Result<Stepper, Error> {
+        Ok(Stepper::new(clr_out!(
+            self.0,
+            ICorDebugThread::CreateStepper()
+        )?))
     }
 
     /// Walks its stack from the innermost frame outwards.
@@ -75,13 +113,9 @@ impl Iterator for StackWalk {
             }
         }
         self.started = true;
-        // SAFETY: the method stores null or a counted pointer.
-        let (code, frame) = unsafe { crate::com::out_nullable(|out| self.walk.GetFrame(out)) };
-        match crate::error::check("ICorDebugStackWalk::GetFrame", code) {
-            Ok(S_FALSE) => Some(Ok(Step::Native)),
-            Ok(_) => Some(Ok(
-                frame.map_or(Step::Native, |frame| Step::Frame(Frame(frame)))
-            )),
+        match clr_nullable!(self.walk, ICorDebugStackWalk::GetFrame()) {
+            Ok((S_FALSE, _) | (_, None)) => Some(Ok(Step::Native)),
+            Ok((_, Some(frame))) => Some(Ok(Step::Frame(Frame(frame)))),
             Err(error) if error.code() == Some(crate::hresult::CORDBG_E_PAST_END_OF_STACK) => None,
             Err(error) => Some(Err(error)),
         }
@@ -94,6 +128,13 @@ impl Iterator for StackWalk {
 /// freed memory.
 #[derive(Debug)]
 pub struct Frame(Com<ICorDebugFrame>);
+
+impl Frame {
+    /// Wraps what a callback gave.
+    pub fn new(frame: Com<ICorDebugFrame>) -> Self {
+        Self(frame)
+    }
+}
 
 /// How sure the runtime is of an IL offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::bindings::*;
 use crate::com::Com;
-use crate::error::{Error, clr, clr_out};
+use crate::error::{Error, clr, clr_nullable, clr_out};
 use crate::module::{Class, missing};
 
 /// A value: a number, a reference, an object. Dead as soon as the process runs.
@@ -72,9 +72,7 @@ impl Value {
             if chain.len() > 256 {
                 break;
             }
-            // SAFETY: the method stores null or a counted pointer.
-            let (code, base) = unsafe { crate::com::out_nullable(|out| this.GetBase(out)) };
-            exact = base.filter(|_| code.is_ok());
+            exact = clr_nullable!(this, ICorDebugType::GetBase()).map_or(None, |(_, base)| base);
         }
         Ok(chain)
     }

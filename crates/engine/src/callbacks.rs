@@ -2,10 +2,9 @@
 //!
 //! Invariant: each callback is either answered (the program runs on) or becomes a stop that is told.
 
-use cordebug::bindings::DEBUG_EXCEPTION_UNHANDLED;
 use cordebug::callback::Callback;
 use cordebug::module::Module;
-use cordebug::thread::Thread;
+use cordebug::thread::{Frame, Thread};
 
 use crate::api::{StopReason, ThreadId};
 use crate::engine::Engine;
@@ -37,30 +36,43 @@ impl Engine<'_> {
     fn wants_to_stop(&mut self, callback: Callback) -> bool {
         match callback {
             Callback::LoadModule { module } => {
-                self.module_loaded(Module::new(module));
+                self.module_loaded(&Module::new(module));
                 false
             }
             Callback::UnloadModule { module } => {
+                let module = Module::new(module);
+                self.unbind_from_module(module.identity());
                 if let Some(target) = &mut self.target {
-                    target.modules.unloaded(&Module::new(module));
+                    target.modules.unloaded(&module);
                 }
                 false
             }
             Callback::Breakpoint { thread, breakpoint } => {
                 let thread = Thread::new(thread);
-                let Some(target) = &mut self.target else {
+                let Some(breakpoint) = breakpoint else {
                     return false;
                 };
-                if breakpoint.is_some_and(|breakpoint| target.entry.reached(&breakpoint)) {
-                    self.stopped(
-                        vec![StopReason::Entry],
-                        thread.id().ok().map(ThreadId),
-                        None,
-                    );
-                    return true;
+                let at_entry = self
+                    .target
+                    .as_mut()
+                    .is_some_and(|target| target.entry.reached(&breakpoint));
+                let ids = self.breakpoints_reached(cordebug::module::identity(&breakpoint));
+                let mut reasons = Vec::new();
+                if at_entry {
+                    reasons.push(StopReason::Entry);
                 }
-                false
+                if !ids.is_empty() {
+                    reasons.push(StopReason::Breakpoint { ids });
+                }
+                if reasons.is_empty() {
+                    return false;
+                }
+                self.stopped(reasons, thread.id().ok().map(ThreadId), None);
+                true
             }
+            Callback::StepComplete {
+                thread, stepper, ..
+            } => self.step_completed(&Thread::new(thread), stepper.as_ref()),
             Callback::Break { thread } => {
                 self.stopped(
                     vec![StopReason::DebuggerBreak],
@@ -71,18 +83,10 @@ impl Engine<'_> {
             }
             Callback::Exception2 {
                 thread,
-                kind: DEBUG_EXCEPTION_UNHANDLED,
+                frame,
+                kind,
                 ..
-            } => {
-                let thread = Thread::new(thread);
-                let exception = self.exception_of(&thread, true);
-                self.stopped(
-                    vec![StopReason::UnhandledException],
-                    thread.id().ok().map(ThreadId),
-                    exception,
-                );
-                true
-            }
+            } => self.exception_told(&Thread::new(thread), frame.map(Frame::new).as_ref(), kind),
             Callback::DebuggerError { error, code } => {
                 tracing::warn!(%error, code, "the runtime's debugger library reports an error");
                 self.notes

@@ -119,8 +119,8 @@ impl Engine<'_> {
         self.exit = Some(exit(report, self.ending.killed_by_us));
         self.state = State::Exited;
         self.stop = None;
-        if let Some(pid) = self.pid {
-            crate::processes::remove_leftovers(pid);
+        if let Some(leftovers) = self.leftovers.take() {
+            leftovers.remove();
         }
         let status = Box::new(self.status());
         self.tell(Event::Exited(status));
@@ -198,6 +198,9 @@ impl Engine<'_> {
             target.stop()?;
         }
         target.entry.forget();
+        self.breakpoints.remove_all_from_code();
+        self.give_up_step();
+        let target = self.target()?;
         target.process.detach().map_err(|error| {
             let hint = if was_stopped {
                 "continue the program and try again"
@@ -217,21 +220,27 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Ends the program's process, and those below it if asked for.
+    /// A launched tool whose child was debugged must not stay behind, nor anything that it started.
+    pub(crate) fn end_followed_tree(&mut self) {
+        if self.following.take().is_some() {
+            for pid in procfs::descendants(std::process::id()) {
+                crate::processes::kill(pid);
+            }
+        }
+    }
+
+    /// Ends the program's process, and those below it if asked for. A launched tool that only started the program is
+    /// always ended with everything below it.
     fn kill(&mut self, children: bool) {
         self.cancel_start();
-        let Some(pid) = self.pid else {
-            return;
-        };
-        let below = if children {
-            procfs::descendants(pid)
-        } else {
-            Vec::new()
+        let below = match (self.pid, &self.following) {
+            (_, Some(_)) => procfs::descendants(std::process::id()),
+            (Some(pid), None) if children => procfs::descendants(pid),
+            _ => Vec::new(),
         };
         self.ending.killed_by_us = true;
-        crate::processes::kill(pid);
-        for child in below {
-            crate::processes::kill(child);
+        for pid in self.pid.into_iter().chain(below) {
+            crate::processes::kill(pid);
         }
         self.ending.deadline = Some(Self::in_time(KILL_GRACE));
     }

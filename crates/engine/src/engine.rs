@@ -15,8 +15,12 @@ use crate::api::{
     Error, ErrorCode, Event, ExceptionReport, Exit, Origin, OutputCursor, ProcessId, Reply,
     Request, RuntimeVersion, State, Status, Stop, StopId, StopReason, ThreadId,
 };
+use crate::breakpoints::Breakpoints;
+use crate::exceptions::Exceptions;
 use crate::launching::{Starting, StartupNews};
 use crate::output::{Capture, Notice};
+use crate::processes::Leftovers;
+use crate::stepping::StepInProgress;
 use crate::target::Target;
 
 /// Everything that can wake the engine. Adding a source means adding a variant.
@@ -39,6 +43,8 @@ pub enum Input {
     Startup(StartupNews),
     /// The program's process ended.
     ProcessEnded(ExitReport),
+    /// The process that was launched to start the program ended.
+    LauncherEnded(ExitReport),
     /// Something about the program's output.
     Console(Notice),
     /// Bytes were written to the program's standard input, or could not be.
@@ -92,6 +98,8 @@ pub(crate) struct Engine<'a> {
     pub(crate) program: Option<String>,
     pub(crate) runtime: Option<RuntimeVersion>,
     pub(crate) pid: Option<u32>,
+    /// What the program leaves in the file system if it is killed.
+    pub(crate) leftovers: Option<Leftovers>,
     pub(crate) resumes: u32,
     stops: u32,
     pub(crate) stop: Option<Stop>,
@@ -103,6 +111,11 @@ pub(crate) struct Engine<'a> {
     /// The program, once the runtime is ours.
     pub(crate) target: Option<Target>,
     pub(crate) ending: crate::ending::Ending,
+    pub(crate) breakpoints: Breakpoints,
+    pub(crate) exceptions: Exceptions,
+    pub(crate) step: Option<StepInProgress>,
+    /// The launched process, if it is a child of it that is debugged.
+    pub(crate) following: Option<crate::following::Following>,
     /// Whether the front end is gone and the loop may return as soon as nothing depends on it.
     pub(crate) leaving: bool,
     over: bool,
@@ -119,6 +132,7 @@ impl<'a> Engine<'a> {
             program: None,
             runtime: None,
             pid: None,
+            leftovers: None,
             resumes: 0,
             stops: 0,
             stop: None,
@@ -128,6 +142,10 @@ impl<'a> Engine<'a> {
             starting: None,
             target: None,
             ending: crate::ending::Ending::default(),
+            breakpoints: Breakpoints::default(),
+            exceptions: Exceptions::default(),
+            step: None,
+            following: None,
             leaving: false,
             over: false,
             stdin: None,
@@ -173,6 +191,7 @@ impl<'a> Engine<'a> {
             Input::Callback(delivered) => self.callback(delivered.receive()),
             Input::Startup(news) => self.startup(news),
             Input::ProcessEnded(report) => self.process_ended(report),
+            Input::LauncherEnded(report) => self.launcher_ended(report),
             Input::Console(Notice::New) => {
                 let end = self.capture.end();
                 self.tell(Event::Output { end });
@@ -232,6 +251,28 @@ impl<'a> Engine<'a> {
                 start,
                 count,
             } => self.stack(thread, start, count),
+            Request::SetBreakpoint(spec) => self.set_breakpoint(spec),
+            Request::ChangeBreakpoint { id, change } => self.change_breakpoint(id, change),
+            Request::RemoveBreakpoint(id) => self.remove_breakpoint(id),
+            Request::Breakpoints => Ok(self.list_breakpoints()),
+            Request::SetExceptionBreakpoint(spec) => {
+                let (breakpoint, duplicate) = self.set_exception_breakpoint(spec)?;
+                Ok(Reply::ExceptionBreakpoint {
+                    breakpoint,
+                    duplicate,
+                })
+            }
+            Request::StopAtUnhandled(stop) => {
+                self.exceptions.ignore_unhandled(!stop);
+                Ok(Reply::Status(Box::new(self.status())))
+            }
+            Request::Threads => self.threads(),
+            Request::Freeze { thread, frozen } => self.freeze(thread, frozen),
+            Request::Modules => self.module_reports(),
+            Request::Step { thread, kind } => {
+                self.step(thread, kind)?;
+                Ok(Reply::Status(Box::new(self.status())))
+            }
             Request::Launch(_) | Request::Attach(_) | Request::Disconnect { .. } => Err(
                 Error::new(ErrorCode::Internal, "this request is answered elsewhere"),
             ),
@@ -269,7 +310,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Lets a stopped program run.
-    fn resume(&mut self) -> Result<(), Error> {
+    pub(crate) fn resume(&mut self) -> Result<(), Error> {
         let target = self.stopped_target()?;
         target.resume_all()?;
         self.state = State::Running;
@@ -303,6 +344,8 @@ impl<'a> Engine<'a> {
         thread: Option<ThreadId>,
         exception: Option<ExceptionReport>,
     ) {
+        // Whatever the cause: a step that was under way ends here.
+        self.give_up_step();
         match &mut self.stop {
             // A second cause arrived while the program was stopped already.
             Some(stop) if self.state == State::Stopped => {
@@ -331,13 +374,26 @@ impl<'a> Engine<'a> {
     }
 
     fn leave_if_done(&mut self) {
-        if self.leaving
-            && self.target.is_none()
-            && self.starting.is_none()
-            && !self.ending.process_expected()
-        {
+        if !self.leaving || self.target.is_some() || self.starting.is_some() {
+            return;
+        }
+        if self.guards_a_program() {
+            // Nobody listens: dropping the way out tells the front end that it need not wait for us.
+            self.say = Box::new(|_| {});
+            return;
+        }
+        if !self.ending.process_expected() {
+            self.end_followed_tree();
             self.over = true;
         }
+    }
+
+    /// A launched program that was let go still depends on this process: the kernel ends it with us, and its output
+    /// would break. So we stay, quietly, until it ends.
+    fn guards_a_program(&self) -> bool {
+        self.state == State::Detached
+            && self.origin == Some(Origin::Launched)
+            && self.exit_report().is_none()
     }
 
     fn next_timer(&self) -> Option<Instant> {

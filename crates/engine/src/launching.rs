@@ -25,6 +25,7 @@ use crate::api::{
 };
 use crate::engine::{Engine, Input};
 use crate::output::Capture;
+use crate::processes::Leftovers;
 use crate::program;
 use crate::target::Target;
 
@@ -86,6 +87,11 @@ impl Engine<'_> {
     }
 
     fn begin_launch(&mut self, id: u64, launch: Launch, files: Vec<OwnedFd>) -> Result<(), Error> {
+        let mut launch = launch;
+        self.want_breakpoints(std::mem::take(&mut launch.breakpoints))?;
+        for spec in std::mem::take(&mut launch.exceptions) {
+            self.set_exception_breakpoint(spec)?;
+        }
         let mut command = program::command(&launch)?;
         let system = |error: io::Error| {
             Error::new(
@@ -105,11 +111,9 @@ impl Engine<'_> {
             cancelled: cancelled.clone(),
             failed: None,
         });
-        if let Follow::Child { .. } = &launch.follow {
-            return Err(Error::new(
-                ErrorCode::Internal,
-                "following is not built yet",
-            ));
+        spawn::adopt_orphans();
+        if let Follow::Child { command_line } = launch.follow {
+            return self.begin_following(command, group, command_line, cancelled);
         }
 
         let exited = Arc::new(AtomicBool::new(false));
@@ -132,6 +136,7 @@ impl Engine<'_> {
             .release()
             .map_err(|error| not_startable(&launch, &error))?;
         self.pid = Some(pid);
+        self.leftovers = Some(Leftovers::of(pid));
         self.ending.watched = true;
         let inbox = self.inbox.clone();
         thread::Builder::new()
@@ -241,9 +246,25 @@ impl Engine<'_> {
                  launch the program from ndbg, or give ndbg CAP_SYS_PTRACE"
             ));
         }
+        if self.following.is_some() {
+            // Not our child: its end is told by a handle, opened while it cannot end.
+            match ProcessHandle::open(pid) {
+                Ok(handle) => self.watch(handle),
+                Err(error) => {
+                    tracing::warn!(%error, "the end of the process will not be told by the system")
+                }
+            }
+            self.program = procfs::command_line(pid).ok().map(|line| line.join(" "));
+        }
         self.pid = Some(pid);
+        self.leftovers = Some(Leftovers::of(pid));
         self.runtime = runtime.version.map(RuntimeVersion);
-        self.target = Some(Target::new(debugger, process, stop_at_entry));
+        self.target = Some(Target::new(
+            debugger,
+            process,
+            stop_at_entry,
+            self.starting.is_some(),
+        ));
         Ok(())
     }
 
@@ -305,6 +326,14 @@ impl Engine<'_> {
         }
     }
 
+    /// No child of the launched program could be debugged.
+    pub(crate) fn following_failed(&mut self, error: Error, report: ExitReport) {
+        if let Some(starting) = &mut self.starting {
+            starting.failed.get_or_insert(error);
+        }
+        self.process_ended(report);
+    }
+
     /// The process ended before its runtime reached us.
     pub(crate) fn ended_while_starting(&mut self) {
         if self.capture.is_closed() {
@@ -316,16 +345,14 @@ impl Engine<'_> {
 
     /// A start that failed while the program may still be running: end it, then tell.
     fn end_failed_start(&mut self) {
-        match (self.pid, self.exit_report()) {
-            (Some(pid), None) if self.ending.watched => {
-                for child in procfs::descendants(pid) {
-                    crate::processes::kill(child);
-                }
-                crate::processes::kill(pid);
-                self.ending.wait_until(Self::in_time(LAST_WORDS));
-            }
-            _ => self.starting_failed_at_last(),
+        if self.exit_report().is_some() {
+            self.starting_failed_at_last();
+            return;
         }
+        for child in procfs::descendants(std::process::id()) {
+            crate::processes::kill(child);
+        }
+        self.ending.wait_until(Self::in_time(LAST_WORDS));
     }
 
     /// Gives a launch up, and tells that to whoever asked for it.
@@ -358,8 +385,8 @@ impl Engine<'_> {
         if !words.trim().is_empty() {
             error.message = format!("{}; it printed:\n{}", error.message, words.trim_end());
         }
-        if let Some(pid) = self.pid {
-            crate::processes::remove_leftovers(pid);
+        if let Some(leftovers) = self.leftovers.take() {
+            leftovers.remove();
         }
         self.exit = Some(crate::ending::exit(
             report.unwrap_or(ExitReport::Unknown),

@@ -6,16 +6,22 @@
 #![forbid(unsafe_code)]
 
 pub mod api;
+mod breakpoints;
 mod callbacks;
+pub mod doctor;
 mod ending;
 mod engine;
-mod exception;
+mod exceptions;
+mod following;
+mod inventory;
 mod launching;
 mod modules;
+mod names;
 mod output;
 pub mod processes;
 pub mod program;
 mod stack;
+mod stepping;
 mod target;
 
 pub use engine::{Input, Output, run};

@@ -1,21 +1,41 @@
 //! Processes of this machine: which are .NET, may they be debugged, ending them, removing what they leave.
+//!
+//! Invariant: looking changes nothing in the processes looked at, and what is removed belonged to a process that is
+//! gone for certain: its pid *and* its start time are not there any more.
 
-use cordebug::{procfs, runtime};
+mod attachable;
+mod leftovers;
+mod listing;
 
-use crate::api::{Error, ErrorCode, ProcessId};
+use std::time::{Duration, Instant};
+
+use cordebug::procfs;
+
+use crate::api::ProcessId;
+pub use attachable::check_attachable;
+pub use leftovers::{Leftovers, sweep_semaphores};
+pub use listing::{Attachable, ProcessSummary, find_by_name, list};
 
 /// Whether the process exists and is not a zombie.
 pub fn is_alive(pid: ProcessId) -> bool {
     procfs::is_alive(pid.0)
 }
 
+/// How long a killed process may take to be gone.
+const DEATH: Duration = Duration::from_secs(2);
+
 /// Ends a launched program whose host died, and removes what its runtime leaves behind.
-pub fn end_orphan(pid: ProcessId) {
+pub fn end_orphan(pid: ProcessId, leftovers: &Leftovers) {
     for child in procfs::descendants(pid.0) {
         kill(child);
     }
     kill(pid.0);
-    remove_leftovers(pid.0);
+    // The files are removed only when the process is gone for certain.
+    let deadline = Instant::now() + DEATH;
+    while is_alive(pid) && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    leftovers.remove();
 }
 
 /// Sends SIGKILL; a process that is gone already is no error.
@@ -52,49 +72,4 @@ pub(crate) fn signal_name(number: i32) -> String {
         _ => return format!("signal {number}"),
     };
     name.to_owned()
-}
-
-/// Removes the pipes and sockets that the runtime of a killed process leaves in its temporary folder.
-pub(crate) fn remove_leftovers(pid: u32) {
-    // The process is gone, and its environment with it: the launched program had ours.
-    let folder = std::env::temp_dir();
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        return;
-    };
-    let marks = [
-        format!("clr-debug-pipe-{pid}-"),
-        format!("dotnet-diagnostic-{pid}-"),
-    ];
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        if marks
-            .iter()
-            .any(|mark| name.to_string_lossy().starts_with(mark))
-            && !procfs::is_alive(pid)
-        {
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
-}
-
-/// Whether a debugger may be attached to the process; an error says why not and what to do.
-pub fn check_attachable(pid: u32) -> Result<(), Error> {
-    if procfs::stat(pid).is_err() {
-        return Err(Error::new(
-            ErrorCode::ProcessNotFound,
-            format!("there is no process {pid}"),
-        )
-        .hint("`ndbg ps` lists the .NET processes"));
-    }
-    let pipes = runtime::debugger_pipes(pid)
-        .map_err(|error| Error::new(ErrorCode::PermissionDenied, error.to_string()))?;
-    runtime::Runtime::of(pid)
-        .map_err(|error| Error::new(ErrorCode::NotDotnet, error.to_string()))?;
-    if pipes.iter().any(|pipe| !pipe.exists()) {
-        return Err(Error::new(
-            ErrorCode::DebuggingDisabled,
-            format!("process {pid} has no debugger pipe"),
-        ));
-    }
-    Ok(())
 }

@@ -15,17 +15,25 @@ pub(crate) struct Target {
     pub(crate) process: Process,
     pub(crate) debugger: Debugger,
     pub(crate) modules: Modules,
+    /// Whether code is to be compiled without optimisation: launched programs only.
+    pub(crate) unoptimized: bool,
     owed: u32,
     /// Set while the first line of `Main` is waited for.
     pub(crate) entry: crate::modules::Entry,
 }
 
 impl Target {
-    pub(crate) fn new(debugger: Debugger, process: Process, stop_at_entry: bool) -> Self {
+    pub(crate) fn new(
+        debugger: Debugger,
+        process: Process,
+        stop_at_entry: bool,
+        unoptimized: bool,
+    ) -> Self {
         Self {
             process,
             debugger,
             modules: Modules::default(),
+            unoptimized,
             owed: 0,
             entry: crate::modules::Entry::new(stop_at_entry),
         }

@@ -21,6 +21,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use engine::api::{Attach, Error, ErrorCode, Event, Launch, Origin, Reply, Request, State, Status};
+use engine::processes::Leftovers;
 
 use crate::wire::{self, FromHost, ToHost};
 
@@ -79,6 +80,8 @@ struct Link {
 
 struct Mirror {
     status: Status,
+    /// What a launched program leaves if it is killed together with its host.
+    leftovers: Option<Leftovers>,
     /// Why the host is gone, if it is.
     died: Option<Error>,
     next_id: u64,
@@ -128,6 +131,7 @@ impl Session {
         let link = Arc::new(Link {
             mirror: Mutex::new(Mirror {
                 status: Status::starting(),
+                leftovers: None,
                 died: None,
                 next_id: 1,
                 waiting: HashMap::new(),
@@ -276,6 +280,16 @@ impl Drop for Handle {
     }
 }
 
+impl Mirror {
+    /// Takes over what the host told.
+    fn tell(&mut self, status: &Status) {
+        if self.status.pid != status.pid {
+            self.leftovers = status.pid.map(|pid| Leftovers::of(pid.0));
+        }
+        self.status = status.clone();
+    }
+}
+
 impl Link {
     fn mirror(&self) -> MutexGuard<'_, Mirror> {
         self.mirror.lock().unwrap_or_else(PoisonError::into_inner)
@@ -303,14 +317,27 @@ impl Link {
                 Err(error) => break Some(error.to_string()),
             }
         };
+        if self.is_guarding() {
+            // The host stays with a launched program that was let go; it is reaped whenever it ends.
+            let _ = thread::Builder::new()
+                .name("reaper".into())
+                .spawn(move || child.wait());
+            self.host_gone(None, "has ended its part");
+            return;
+        }
         let ended = end(&mut child, problem.is_some());
         self.host_gone(problem, &ended);
+    }
+
+    fn is_guarding(&self) -> bool {
+        let mirror = self.mirror();
+        mirror.status.state == State::Detached && mirror.status.origin == Some(Origin::Launched)
     }
 
     fn reply(&self, id: u64, result: Result<Reply, Error>) {
         let mut mirror = self.mirror();
         if let Ok(Reply::Status(status)) = &result {
-            mirror.status = (**status).clone();
+            mirror.tell(status);
             self.changed.notify_all();
         }
         if let Some(waiting) = mirror.waiting.remove(&id) {
@@ -325,7 +352,7 @@ impl Link {
         | Event::Exited(status)
         | Event::Detached(status) = event
         {
-            self.mirror().status = (**status).clone();
+            self.mirror().tell(status);
             self.changed.notify_all();
         }
         for observer in self
@@ -349,7 +376,7 @@ impl Link {
             let event = if over {
                 None
             } else {
-                Some(after_death(&mut mirror.status, &mut message))
+                Some(after_death(&mut mirror, &mut message))
             };
             mirror.died = Some(if over {
                 Error::new(ErrorCode::NoSession, "this session has ended")
@@ -368,7 +395,10 @@ impl Link {
 }
 
 /// What became of the program when its host died unexpectedly; it is helped where that is possible.
-fn after_death(status: &mut Status, message: &mut String) -> Event {
+fn after_death(mirror: &mut Mirror, message: &mut String) -> Event {
+    let Mirror {
+        status, leftovers, ..
+    } = mirror;
     let gone = |status: &mut Status| {
         status.state = State::Exited;
         let reason = "the debugger's host process died with it".to_owned();
@@ -382,7 +412,8 @@ fn after_death(status: &mut Status, message: &mut String) -> Event {
     };
     if status.origin == Some(Origin::Launched) {
         // The kernel ends a launched program with its host; this makes sure of it.
-        engine::processes::end_orphan(pid);
+        let leftovers = leftovers.take().unwrap_or_else(|| Leftovers::of(pid.0));
+        engine::processes::end_orphan(pid, &leftovers);
         message.push_str("; the launched program was ended");
         return gone(status);
     }

@@ -172,6 +172,15 @@ fn children_passes_the_exit_code_on() {
 }
 
 #[test]
+fn programs_find_the_libraries_they_refer_to() {
+    let output = run(&Fixture::named("uses_library"), &[]);
+    assert_eq!(stdout(&output), "length 8\n");
+    assert_eq!(output.status.code(), Some(8));
+    let output = run(&Fixture::named("web"), &[]);
+    assert_eq!(stdout(&output), "4.50\n");
+}
+
+#[test]
 fn demo_shop_fails_at_its_bug() {
     let output = run(&Fixture::named("demo_shop"), &[]);
     let expected = "The shop opens.\nOrder 1 for Ada: 18.90\nOrder 2 for Grace: 20.40\n";

@@ -38,10 +38,51 @@ pub(crate) const KEY_FILES: [&str; 8] = [
     "host/fxr/9.0.1/libhostfxr.so",
     "shared/Microsoft.NETCore.App/9.0.1/System.Private.CoreLib.dll",
     "shared/Microsoft.NETCore.App/3.1.2/libmscordbi.so",
-    "shared/Microsoft.AspNetCore.App/9.0.1/Microsoft.AspNetCore.dll",
+    "shared/Microsoft.AspNetCore.App/9.0.1/Microsoft.Extensions.Hosting.dll",
     "sdk/3.1.102/Roslyn/bincore/csc.dll",
     "sdk/3.1.102/AppHostTemplate/apphost",
     "roslyn/Microsoft.CodeAnalysis.CSharp.dll",
+];
+
+/// Libraries of the frameworks that the program brings in a newer version from a package of its own
+/// (9.0.4, the same assembly version): its `deps.json` lists them there and not with the framework.
+const SUPERSEDED: [(&str, &[&str]); 2] = [
+    (BASE_FRAMEWORK, &["System.Formats.Asn1"]),
+    (
+        WEB_FRAMEWORK,
+        &[
+            "Microsoft.Extensions.Caching.Abstractions",
+            "Microsoft.Extensions.Caching.Memory",
+            "Microsoft.Extensions.Configuration",
+            "Microsoft.Extensions.Configuration.Abstractions",
+            "Microsoft.Extensions.Configuration.Binder",
+            "Microsoft.Extensions.Configuration.CommandLine",
+            "Microsoft.Extensions.Configuration.EnvironmentVariables",
+            "Microsoft.Extensions.Configuration.FileExtensions",
+            "Microsoft.Extensions.Configuration.Json",
+            "Microsoft.Extensions.Configuration.UserSecrets",
+            "Microsoft.Extensions.DependencyInjection",
+            "Microsoft.Extensions.DependencyInjection.Abstractions",
+            "Microsoft.Extensions.Diagnostics",
+            "Microsoft.Extensions.Diagnostics.Abstractions",
+            "Microsoft.Extensions.FileProviders.Abstractions",
+            "Microsoft.Extensions.FileProviders.Physical",
+            "Microsoft.Extensions.FileSystemGlobbing",
+            "Microsoft.Extensions.Hosting",
+            "Microsoft.Extensions.Hosting.Abstractions",
+            "Microsoft.Extensions.Logging",
+            "Microsoft.Extensions.Logging.Abstractions",
+            "Microsoft.Extensions.Logging.Configuration",
+            "Microsoft.Extensions.Logging.Console",
+            "Microsoft.Extensions.Logging.Debug",
+            "Microsoft.Extensions.Logging.EventLog",
+            "Microsoft.Extensions.Logging.EventSource",
+            "Microsoft.Extensions.Options",
+            "Microsoft.Extensions.Options.ConfigurationExtensions",
+            "Microsoft.Extensions.Primitives",
+            "System.Diagnostics.EventLog",
+        ],
+    ),
 ];
 
 /// Makes `root` out of the three packages' files.
@@ -167,7 +208,7 @@ fn arrange_runtime(stage: &Path, root: &Path) -> Result<()> {
     let text = fs::read_to_string(stage.join("azmcp.deps.json"))
         .context("the runtime's package has no azmcp.deps.json")?;
     let deps: Value = serde_json::from_str(&text).context("azmcp.deps.json is not JSON")?;
-    for framework in [BASE_FRAMEWORK, WEB_FRAMEWORK] {
+    for (framework, superseded) in SUPERSEDED {
         let files = runtime_pack(&deps, framework)
             .with_context(|| format!("azmcp.deps.json lists no {framework} {RUNTIME_VERSION}"))?;
         let folder = root.join("shared").join(framework).join(RUNTIME_VERSION);
@@ -186,6 +227,15 @@ fn arrange_runtime(stage: &Path, root: &Path) -> Result<()> {
                     folder.join(name)
                 };
                 move_file(&stage.join(name), &target)?;
+            }
+            if group == "runtime" {
+                for assembly in superseded {
+                    let name = format!("{assembly}.dll");
+                    move_file(&stage.join(&name), &folder.join(&name))?;
+                    let facts =
+                        json!({ "assemblyVersion": "9.0.0.0", "fileVersion": "9.0.425.16305" });
+                    kept.insert(name, facts);
+                }
             }
             listed.insert(group.to_owned(), Value::Object(kept));
         }

@@ -7,7 +7,7 @@ use std::{
     fs::{self, File},
     io::{self, Read},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{self, Command, Stdio},
     thread,
     time::Duration,
 };
@@ -61,6 +61,9 @@ pub(crate) const ROSLYN: Package = Package {
 /// All of them, in the order they are fetched.
 pub(crate) const ALL: [&Package; 3] = [&RUNTIME, &SDK, &ROSLYN];
 
+/// What the folders are called that npm writes to.
+const PARTIAL: &str = ".partial-";
+
 impl Package {
     /// `NAME@VERSION`.
     pub(crate) fn spec(&self) -> String {
@@ -95,14 +98,20 @@ impl Package {
             }
         }
         // In a folder of its own: the name npm gives the file is then of no importance, and a
-        // half-written file is never taken for a whole one.
-        let partial = folder.join(".partial");
-        remove_folder(&partial)?;
+        // half-written file is never taken for a whole one. Named by process: an npm whose parent
+        // was killed may still be writing to the last one.
+        let partial = folder.join(format!("{PARTIAL}{}", process::id()));
         fs::create_dir_all(&partial)
             .with_context(|| format!("cannot create {}", partial.display()))?;
-        let fetched = self.npm_pack(&partial)?;
+        let fetched = self.fetch_into(&partial, &file);
+        remove_folder(&partial)?;
+        fetched.map(|()| file)
+    }
+
+    /// Fetches the package by way of the folder `partial`, which the caller removes.
+    fn fetch_into(&self, partial: &Path, file: &Path) -> Result<()> {
+        let fetched = self.npm_pack(partial)?;
         if let Verdict::Differs { actual } = verify(&fetched, self.integrity)? {
-            remove_folder(&partial)?;
             bail!(
                 "{} arrived, but it is not the file that was pinned\n  \
                  expected {}\n  received {actual}\n\
@@ -112,10 +121,8 @@ impl Package {
                 self.integrity,
             );
         }
-        fs::rename(&fetched, &file)
-            .with_context(|| format!("cannot move {} into place", fetched.display()))?;
-        remove_folder(&partial)?;
-        Ok(file)
+        fs::rename(&fetched, file)
+            .with_context(|| format!("cannot move {} into place", fetched.display()))
     }
 
     /// Has npm put the package's file into `folder`; returns its path.
@@ -172,11 +179,11 @@ impl Package {
                  Check that npm reaches its registry (`npm ping`), then run the command again: what \
                  has been fetched is kept. Or install the .NET SDK 9 or newer and set DOTNET_ROOT.",
                 self.spec(),
-                last_lines(&log, 15),
+                complaint(&log),
             );
         }
         let fetched = tarball_in(folder)?.with_context(|| {
-            let said = last_lines(&log, 15);
+            let said = complaint(&log);
             format!(
                 "npm said it fetched {}, but left no file. It said:\n{said}",
                 self.spec()
@@ -241,17 +248,29 @@ pub(crate) fn remove_folder(folder: &Path) -> Result<()> {
     }
 }
 
-/// The end of a log, indented.
-fn last_lines(path: &Path, count: usize) -> String {
-    let bytes = fs::read(path).unwrap_or_default();
+/// What npm complained about, indented: the beginning of its log, without stack traces.
+fn complaint(log: &Path) -> String {
+    let bytes = fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
-    let lines: Vec<_> = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
-    let start = lines.len().saturating_sub(count);
-    let lines = lines.iter().skip(start).map(|line| format!("  {line}"));
+    let lines = text.lines().map(str::trim_end);
+    let worth_reading = lines.filter(|line| {
+        let said = line.trim_start_matches("npm error");
+        !said.trim().is_empty() && !said.trim_start().starts_with("at ")
+    });
+    let lines = worth_reading.take(15).map(|line| format!("  {line}"));
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Removes what fetches that were killed have left in `folder`.
+pub(crate) fn remove_partial(folder: &Path) -> Result<()> {
+    let cannot = || format!("cannot list {}", folder.display());
+    for entry in fs::read_dir(folder).with_context(cannot)? {
+        let entry = entry.with_context(cannot)?;
+        if entry.file_name().to_string_lossy().starts_with(PARTIAL) {
+            remove_folder(&entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -296,10 +315,21 @@ mod tests {
     }
 
     #[test]
-    fn only_the_end_of_a_log_is_shown() {
+    fn complaint_has_no_stack_trace() {
         let dir = tempfile::tempdir().expect("temporary folder");
         let path = dir.path().join("log");
-        fs::write(&path, "one\ntwo\n\nthree\n").expect("write");
-        assert_eq!(last_lines(&path, 2), "  two\n  three");
+        let log = "npm error code E1\nnpm error\nnpm error   at f (x.js:1)\nnpm error why\n";
+        fs::write(&path, log).expect("write");
+        assert_eq!(complaint(&path), "  npm error code E1\n  npm error why");
+    }
+
+    #[test]
+    fn only_left_overs_are_removed() {
+        let dir = tempfile::tempdir().expect("temporary folder");
+        fs::create_dir(dir.path().join(".partial-1")).expect("mkdir");
+        fs::write(dir.path().join("kept.tgz"), "").expect("write");
+        remove_partial(dir.path()).expect("removes");
+        assert!(!dir.path().join(".partial-1").exists());
+        assert!(dir.path().join("kept.tgz").exists());
     }
 }

@@ -20,7 +20,7 @@ use crate::{lock::Lock, ui};
 /// Written last; its text names what the folder was made from.
 const MARKER: &str = ".complete";
 /// Raise it when [`layout`] puts other things into the folder.
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 2;
 
 /// The runtimes in it.
 pub(crate) const RUNTIME_VERSION: &str = "9.0.1";
@@ -79,6 +79,7 @@ fn ensure_in(cache: &Path) -> Result<Dotnet> {
     remove_folder(&making)?;
     remove_folder(&root)?;
     fs::create_dir_all(&fetched).with_context(|| format!("cannot create {}", fetched.display()))?;
+    packages::remove_partial(&fetched)?;
     let mut files = Vec::new();
     for package in packages::ALL {
         files.push(package.fetch(&fetched)?);

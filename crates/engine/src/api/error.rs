@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::AvailablePoint;
+
 /// Why a request was refused or failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
@@ -12,6 +14,28 @@ pub struct Error {
     pub message: String,
     /// What to do next, if anything can be done.
     pub hint: Option<String>,
+    /// More to go by, as data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Box<Details>>,
+}
+
+/// What an [`Error`] knows beyond its words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Details {
+    /// Lines near the one that was asked for that have code.
+    NearestLines(Vec<u32>),
+    /// The statements that a breakpoint on the line could be set on.
+    AvailablePoints(Vec<AvailablePoint>),
+    /// Where in the text that was given the problem is: 0-based character offsets.
+    Position {
+        /// First character.
+        start: u32,
+        /// Behind the last character.
+        end: u32,
+    },
+    /// What may have been meant.
+    Candidates(Vec<String>),
 }
 
 impl Error {
@@ -21,7 +45,15 @@ impl Error {
             code,
             message: message.into(),
             hint: None,
+            details: None,
         }
+    }
+
+    /// Adds data.
+    #[must_use]
+    pub fn details(mut self, details: Details) -> Self {
+        self.details = Some(Box::new(details));
+        self
     }
 
     /// Adds what to do next.
@@ -88,6 +120,16 @@ error_codes! {
     InvalidThread = "INVALID_THREAD",
     /// An argument makes no sense.
     InvalidParameter = "INVALID_PARAMETER",
+    /// The line has no code.
+    InvalidLine = "INVALID_LINE",
+    /// No statement holds the column.
+    InvalidColumn = "INVALID_COLUMN",
+    /// The condition cannot be understood.
+    InvalidCondition = "INVALID_CONDITION",
+    /// There is no such breakpoint.
+    BreakpointNotFound = "BREAKPOINT_NOT_FOUND",
+    /// The step could not be made.
+    StepFailed = "STEP_FAILED",
     /// Something did not happen in time.
     Timeout = "TIMEOUT",
     /// The debugger's own process for this session died.

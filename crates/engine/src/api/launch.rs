@@ -18,6 +18,12 @@ pub struct Launch {
     pub cwd: Option<PathBuf>,
     /// Changes to the inherited environment.
     pub env: BTreeMap<String, EnvChange>,
+    /// Breakpoints that are there before the first line runs.
+    #[serde(default)]
+    pub breakpoints: Vec<super::BreakpointSpec>,
+    /// Exception breakpoints that are there from the start.
+    #[serde(default)]
+    pub exceptions: Vec<super::ExceptionSpec>,
     /// Stops at the first line of the user's `Main`.
     pub stop_at_entry: bool,
     /// Where the program's standard streams go.

@@ -7,14 +7,23 @@
 //! Requests never wait for the program. `Continue` answers at once with the state `running`; the stop that follows
 //! is an [`Event::Stopped`]. That is why `Pause`, `Status` and `Disconnect` are never blocked by a long wait.
 
+mod breakpoints;
 mod error;
+mod exceptions;
+mod inventory;
 mod launch;
 mod output;
 mod state;
 
 use serde::{Deserialize, Serialize};
 
-pub use error::{Error, ErrorCode};
+pub use breakpoints::{
+    AvailablePoint, BoundLocation, Breakpoint, BreakpointChange, BreakpointId, BreakpointSpec,
+    BreakpointState, Place, StepKind,
+};
+pub use error::{Details, Error, ErrorCode};
+pub use exceptions::{ExceptionBreakpoint, ExceptionSpec, ExceptionStage};
+pub use inventory::{ModuleReport, ThreadActivity, ThreadReport};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};
 pub use output::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
 pub use state::{
@@ -53,6 +62,41 @@ pub enum Request {
         /// At most this many frames.
         count: u32,
     },
+    /// Sets a breakpoint; the same place set again changes the one that is there.
+    SetBreakpoint(BreakpointSpec),
+    /// Changes a breakpoint.
+    ChangeBreakpoint {
+        /// Which.
+        id: BreakpointId,
+        /// How.
+        change: BreakpointChange,
+    },
+    /// Removes a breakpoint.
+    RemoveBreakpoint(BreakpointId),
+    /// All breakpoints.
+    Breakpoints,
+    /// Sets an exception breakpoint; the same types set again change the one that is there.
+    SetExceptionBreakpoint(ExceptionSpec),
+    /// Whether exceptions that nobody catches stop the program, which they do unless this says otherwise.
+    StopAtUnhandled(bool),
+    /// All managed threads of the stopped program.
+    Threads,
+    /// Keeps a thread stopped while the program runs, or lets it run again.
+    Freeze {
+        /// The thread.
+        thread: ThreadId,
+        /// Whether it stays stopped.
+        frozen: bool,
+    },
+    /// All loaded modules.
+    Modules,
+    /// Lets the stopped program run one step of a thread.
+    Step {
+        /// The thread; the one that reported the stop if absent.
+        thread: Option<ThreadId>,
+        /// How far.
+        kind: StepKind,
+    },
     /// Ends the session: a launched program is ended, an attached one is left running as before.
     Disconnect {
         /// Overrides the default: `Some(true)` ends the program, `Some(false)` lets it run on.
@@ -74,6 +118,31 @@ pub enum Reply {
         /// Bytes accepted by this request.
         accepted: u64,
     },
+    /// To [`Request::SetBreakpoint`] and [`Request::ChangeBreakpoint`].
+    Breakpoint {
+        /// As it is now.
+        breakpoint: Breakpoint,
+        /// Whether it was there before.
+        duplicate: bool,
+    },
+    /// To [`Request::SetExceptionBreakpoint`].
+    ExceptionBreakpoint {
+        /// As it is now.
+        breakpoint: ExceptionBreakpoint,
+        /// Whether it was there before.
+        duplicate: bool,
+    },
+    /// To [`Request::Breakpoints`] and [`Request::RemoveBreakpoint`]: those that are left.
+    Breakpoints {
+        /// At places in code.
+        breakpoints: Vec<Breakpoint>,
+        /// At exceptions.
+        exceptions: Vec<ExceptionBreakpoint>,
+    },
+    /// To [`Request::Threads`] and [`Request::Freeze`].
+    Threads(Vec<ThreadReport>),
+    /// To [`Request::Modules`].
+    Modules(Vec<ModuleReport>),
     /// To [`Request::Stack`].
     Stack {
         /// The stop these frames belong to.
@@ -100,6 +169,8 @@ pub enum Event {
     Exited(Box<Status>),
     /// The engine let go of the program, which runs on.
     Detached(Box<Status>),
+    /// A breakpoint changed without being asked to: bound, unbound, failed.
+    Breakpoint(Breakpoint),
     /// There is output after the last cursor that was read. Told once until it is read.
     Output {
         /// The cursor of the end of the output so far.

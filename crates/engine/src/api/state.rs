@@ -98,6 +98,20 @@ pub enum StopReason {
     Pause,
     /// An exception nobody catches; the program ends if it continues.
     UnhandledException,
+    /// Breakpoints were hit.
+    Breakpoint {
+        /// Which; several can be at one place.
+        ids: Vec<super::BreakpointId>,
+    },
+    /// An exception met a breakpoint.
+    Exception {
+        /// Which.
+        ids: Vec<super::BreakpointId>,
+        /// How far the exception has come.
+        stage: super::ExceptionStage,
+    },
+    /// A step is complete.
+    Step,
     /// The program called `Debugger.Break()`.
     DebuggerBreak,
 }

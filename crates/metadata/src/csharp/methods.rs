@@ -1,0 +1,328 @@
+//! Methods as a person knows them: `Owner.Method`, whatever the compiler made of it.
+
+use std::fmt;
+
+use super::generated::{GeneratedKind, GeneratedName, split_arity};
+use super::types::Writer;
+use super::{GenericNames, Style};
+use crate::error::Result;
+use crate::model::{Method, Parameter};
+use crate::signature::{MethodSignature, Type};
+use crate::token::Token;
+use crate::view::Metadata;
+
+/// Lambdas in local functions in state machines nest names; nobody nests them this deep.
+const MAX_NESTING: usize = 16;
+
+/// The name of a method: the type that a person wrote it in, and the way to it from there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MethodName {
+    /// The type, with generic parameters or arguments; closures and state machines are left out.
+    pub owner: String,
+    /// The method; then, for code inside it, local functions and `AnonymousMethod`.
+    pub path: Vec<String>,
+}
+
+impl fmt::Display for MethodName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.owner)?;
+        self.path.iter().try_for_each(|part| write!(f, ".{part}"))
+    }
+}
+
+impl<'a> Metadata<'a> {
+    /// The name of a method as a person knows it.
+    ///
+    /// `names` holds what stands for generic parameters of the method's own type and the method; empty lists stand for the
+    /// declared names. `MoveNext` of a state machine is the method it runs, a lambda `Owner.Method.AnonymousMethod`.
+    pub fn method_name(
+        self,
+        method: Token,
+        names: &GenericNames,
+        style: Style,
+    ) -> Result<MethodName> {
+        let method = self.method(method)?;
+        let mut name = method.name()?.into_owned();
+        let mut ty = method.declaring_type()?;
+        let names = self.or_declared(names, ty, method.token());
+
+        let mut is_special = method.flags().is_special_name();
+        let type_name = self.simple_name(ty)?.1;
+        if name == "MoveNext" && kind(&type_name) == Some(GeneratedKind::StateMachine) {
+            let original = GeneratedName::parse(split_arity(&type_name).0);
+            name = original.map_or(name, |it| it.text.to_owned());
+            is_special = true;
+            ty = self.enclosing_type(ty)?.unwrap_or(ty);
+        }
+        for _ in 0..MAX_NESTING {
+            if kind(&self.simple_name(ty)?.1) != Some(GeneratedKind::Closure) {
+                break;
+            }
+            let Some(outer) = self.enclosing_type(ty)? else {
+                break;
+            };
+            ty = outer;
+        }
+
+        // Closures and state machines repeat the parameters of the type, then have those of the method.
+        let n_of_owner = self.generic_params(ty).count().min(names.of_type.len());
+        let (of_owner, of_outer_method) = names.of_type.split_at(n_of_owner);
+        let owner = GenericNames {
+            of_type: of_owner.to_vec(),
+            of_method: Vec::new(),
+        };
+        let mut path = method_path(&name, is_special, 0);
+        if let Some(first) = path.first_mut() {
+            push_arguments(first, of_outer_method);
+        }
+        if let Some(last) = path.last_mut() {
+            push_arguments(last, &names.of_method);
+        }
+        Ok(MethodName {
+            owner: self.type_def_text(ty, &owner, style),
+            path,
+        })
+    }
+
+    /// The names given, with declared ones where none are given.
+    fn or_declared(self, names: &GenericNames, ty: Token, method: Token) -> GenericNames {
+        let declared = GenericNames::declared(self, Some(ty), Some(method));
+        let choose = |given: &Vec<String>, declared: Vec<String>| {
+            if given.is_empty() {
+                declared
+            } else {
+                given.clone()
+            }
+        };
+        GenericNames {
+            of_type: choose(&names.of_type, declared.of_type),
+            of_method: choose(&names.of_method, declared.of_method),
+        }
+    }
+
+    /// A parameter as it is declared: `ref int x`, `params string[] names`.
+    #[must_use]
+    pub fn parameter_text(
+        self,
+        parameter: &Parameter<'a>,
+        names: &GenericNames,
+        nullable_context: Option<u8>,
+        style: Style,
+    ) -> String {
+        let annotations = match parameter.token {
+            Some(token) => self.annotations(token, nullable_context),
+            None => super::Annotations {
+                nullable: super::Nullability::Uniform(nullable_context.unwrap_or_default()),
+                ..Default::default()
+            },
+        };
+        let mut text = String::new();
+        let mut writer = Writer::new(self, names, &annotations, style);
+        if let Some(referent) = by_ref(&parameter.ty, &mut writer) {
+            text.push_str(self.reference_keyword(parameter));
+            writer.ty(referent);
+        } else {
+            if parameter.token.is_some_and(|token| self.is_params(token)) {
+                text.push_str("params ");
+            }
+            writer.ty(&parameter.ty);
+        }
+        text.push_str(&writer.finish());
+        if let Some(name) = &parameter.name {
+            text.push(' ');
+            text.push_str(name);
+        }
+        text
+    }
+
+    fn reference_keyword(self, parameter: &Parameter<'a>) -> &'static str {
+        const COMPILER: &str = "System.Runtime.CompilerServices";
+        let Some(token) = parameter.token else {
+            return "ref ";
+        };
+        if parameter.flags.is_out() && !parameter.flags.is_in() {
+            "out "
+        } else if self.has_attribute(token, COMPILER, "RequiresLocationAttribute") {
+            "ref readonly "
+        } else if self.is_read_only(token) {
+            "in "
+        } else {
+            "ref "
+        }
+    }
+
+    /// The parameters of a method with commas between, without parentheses.
+    pub fn parameters_text(
+        self,
+        method: &Method<'a>,
+        names: &GenericNames,
+        style: Style,
+    ) -> Result<String> {
+        let ty = method.declaring_type()?;
+        let names = self.or_declared(names, ty, method.token());
+        let context = self.inherited_nullable_context(Some(method.token()), Some(ty));
+        let parameters = method.parameters()?;
+        let texts = parameters
+            .iter()
+            .map(|it| self.parameter_text(it, &names, context, style));
+        Ok(texts.collect::<Vec<_>>().join(", "))
+    }
+
+    /// The return type of a method.
+    pub fn return_text(
+        self,
+        method: &Method<'a>,
+        names: &GenericNames,
+        style: Style,
+    ) -> Result<String> {
+        let ty = method.declaring_type()?;
+        let names = self.or_declared(names, ty, method.token());
+        let context = self.inherited_nullable_context(Some(method.token()), Some(ty));
+        let annotations = match method.return_param()? {
+            Some(token) => self.annotations(token, context),
+            None => super::Annotations {
+                nullable: super::Nullability::Uniform(context.unwrap_or_default()),
+                ..Default::default()
+            },
+        };
+        let signature: MethodSignature = method.signature()?;
+        Ok(self.type_text(&signature.return_type, &names, &annotations, style))
+    }
+
+    /// A method with its return type and parameters: `int Program.Add(int a, int b)`.
+    pub fn method_text(self, method: Token, style: Style) -> Result<String> {
+        let names = GenericNames::default();
+        let name = self.method_name(method, &names, style)?;
+        let method = self.method(method)?;
+        let (ret, parameters) = (
+            self.return_text(&method, &names, style)?,
+            self.parameters_text(&method, &names, style)?,
+        );
+        Ok(format!("{ret} {name}({parameters})"))
+    }
+}
+
+/// What a reference parameter refers to; its flags for the reference itself are taken.
+fn by_ref<'t>(ty: &'t Type, writer: &mut Writer<'_, '_>) -> Option<&'t Type> {
+    match ty {
+        Type::ByRef(referent) => {
+            writer.skip_dynamic(1);
+            Some(referent)
+        }
+        Type::Modified { inner, .. } => match &**inner {
+            Type::ByRef(referent) => {
+                writer.skip_dynamic(2);
+                Some(referent)
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn kind(type_name: &str) -> Option<GeneratedKind> {
+    GeneratedName::parse(split_arity(type_name).0).map(|it| it.kind)
+}
+
+fn push_arguments(name: &mut String, arguments: &[String]) {
+    if !arguments.is_empty() {
+        name.push('<');
+        name.push_str(&arguments.join(", "));
+        name.push('>');
+    }
+}
+
+/// The way from a type to a method: one part for most, more for local functions and lambdas.
+fn method_path(name: &str, is_special: bool, depth: usize) -> Vec<String> {
+    let Some(generated) = GeneratedName::parse(name).filter(|_| depth < MAX_NESTING) else {
+        return vec![if is_special {
+            special_name(name)
+        } else {
+            name.to_owned()
+        }];
+    };
+    let mut path = method_path(generated.text, true, depth + 1);
+    match generated.kind {
+        GeneratedKind::Lambda => path.push("AnonymousMethod".to_owned()),
+        GeneratedKind::LocalFunction => {
+            path.push(generated.local_function().unwrap_or_default().to_owned());
+        }
+        GeneratedKind::Unspeakable => {}
+        _ => return vec![name.to_owned()],
+    }
+    path
+}
+
+/// Accessors and operators in the words of C#.
+fn special_name(name: &str) -> String {
+    // An explicit implementation has the interface's name in front.
+    let start = name.rfind('.').map_or(0, |dot| dot + 1);
+    let (interface, simple) = name.split_at_checked(start).unwrap_or(("", name));
+    for (prefix, accessor) in [
+        ("get_", "get"),
+        ("set_", "set"),
+        ("add_", "add"),
+        ("remove_", "remove"),
+    ] {
+        if let Some(property) = simple.strip_prefix(prefix).filter(|it| !it.is_empty()) {
+            return format!("{interface}{property}.{accessor}");
+        }
+    }
+    let operator = match simple.strip_prefix("op_") {
+        Some("Addition" | "UnaryPlus") => "+",
+        Some("Subtraction" | "UnaryNegation") => "-",
+        Some("Multiply") => "*",
+        Some("Division") => "/",
+        Some("Modulus") => "%",
+        Some("ExclusiveOr") => "^",
+        Some("BitwiseAnd") => "&",
+        Some("BitwiseOr") => "|",
+        Some("LogicalNot") => "!",
+        Some("OnesComplement") => "~",
+        Some("LeftShift") => "<<",
+        Some("RightShift") => ">>",
+        Some("UnsignedRightShift") => ">>>",
+        Some("Equality") => "==",
+        Some("Inequality") => "!=",
+        Some("LessThan") => "<",
+        Some("GreaterThan") => ">",
+        Some("LessThanOrEqual") => "<=",
+        Some("GreaterThanOrEqual") => ">=",
+        Some("Increment") => "++",
+        Some("Decrement") => "--",
+        Some("True") => "true",
+        Some("False") => "false",
+        Some("Implicit") => return format!("{interface}implicit operator"),
+        Some("Explicit") => return format!("{interface}explicit operator"),
+        _ => return name.to_owned(),
+    };
+    format!("{interface}operator {operator}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, path: &str) {
+        assert_eq!(method_path(name, true, 0).join("."), path);
+    }
+
+    #[test]
+    fn paths() {
+        check("<Main>$", "Main");
+        check("<<Main>$>g__Add|0_0", "Main.Add");
+        check("<Run>b__0_1", "Run.AnonymousMethod");
+        check("<get_Total>b__3_0", "Total.get.AnonymousMethod");
+        check("<.ctor>b__0_0", ".ctor.AnonymousMethod");
+        check("set_Name", "Name.set");
+        check(
+            "System.Collections.IList.get_Item",
+            "System.Collections.IList.Item.get",
+        );
+        check("op_Addition", "operator +");
+        check("<Clone>$", "Clone");
+        check("Plain", "Plain");
+        check(&"<".repeat(1000), &"<".repeat(1000));
+    }
+}

@@ -1,0 +1,212 @@
+//! Types by name.
+//!
+//! The index holds eight bytes per type: a hash of its full name and its token. Names are compared in the heap.
+
+use crate::model::TypeDef;
+use crate::tables::{ExportedTypeRow, NestedClassRow, Table, TypeDefRow};
+use crate::token::{StringHandle, Token};
+use crate::view::Metadata;
+
+/// Types of a module, and types it forwards elsewhere, by full name.
+#[derive(Debug)]
+pub struct TypeIndex(Box<[(u32, Token)]>);
+
+/// FNV-1a; all marks between names count as the same, so `A.B` finds `A+B`.
+#[derive(Clone, Copy)]
+struct NameHash(u32);
+
+impl NameHash {
+    const NEW: Self = Self(0x811c_9dc5);
+
+    fn with(self, bytes: &[u8]) -> Self {
+        let fold = |hash: u32, &byte: &u8| {
+            let byte = if is_separator(byte) { b'.' } else { byte };
+            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+        };
+        Self(bytes.iter().fold(self.0, fold))
+    }
+}
+
+const fn is_separator(byte: u8) -> bool {
+    matches!(byte, b'.' | b'+' | b'/')
+}
+
+/// The part of a name before its arity mark.
+fn without_arity(name: &[u8]) -> &[u8] {
+    let Some(mark) = name.iter().rposition(|&byte| byte == b'`') else {
+        return name;
+    };
+    let (bare, arity) = name.split_at(mark);
+    let digits = arity.get(1..).unwrap_or_default();
+    if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
+        bare
+    } else {
+        name
+    }
+}
+
+/// A type's own name and what it lies in, for types of both tables.
+struct Part {
+    namespace: StringHandle,
+    name: StringHandle,
+    outer: u32,
+}
+
+impl Part {
+    const UNREADABLE: Self = Self {
+        namespace: StringHandle(0),
+        name: StringHandle(0),
+        outer: 0,
+    };
+}
+
+impl TypeIndex {
+    pub(crate) fn build(metadata: Metadata<'_>) -> Self {
+        let mut parts: Vec<Part> = metadata
+            .rows::<TypeDefRow>()
+            .map(|(_, row)| match row {
+                Ok(row) => Part {
+                    namespace: row.namespace,
+                    name: row.name,
+                    outer: 0,
+                },
+                Err(_) => Part::UNREADABLE,
+            })
+            .collect();
+        for (_, row) in metadata.rows::<NestedClassRow>() {
+            let Ok(row) = row else { continue };
+            let index = row.nested.row().checked_sub(1);
+            if let Some(part) = index.and_then(|index| parts.get_mut(index as usize)) {
+                part.outer = row.enclosing.row();
+            }
+        }
+        let mut entries = Vec::with_capacity(parts.len());
+        add(metadata, &parts, Table::TypeDef, &mut entries);
+
+        let exported: Vec<Part> = metadata
+            .rows::<ExportedTypeRow>()
+            .map(|(_, row)| match row {
+                Ok(row) => {
+                    let outer = row.implementation;
+                    let outer = if outer.is(Table::ExportedType) {
+                        outer.row()
+                    } else {
+                        0
+                    };
+                    Part {
+                        namespace: row.namespace,
+                        name: row.name,
+                        outer,
+                    }
+                }
+                Err(_) => Part::UNREADABLE,
+            })
+            .collect();
+        add(metadata, &exported, Table::ExportedType, &mut entries);
+        entries.sort_unstable();
+        Self(entries.into())
+    }
+
+    /// How many entries the index has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether the module has no types.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The types named `full_name`, this module's own before forwarded ones (`ExportedType` tokens).
+    ///
+    /// Nested types are written `Outer+Inner`, `Outer.Inner` or `Outer/Inner`. The arity mark of the last name may be
+    /// left out, then types of every arity are found. An exact match comes before others.
+    #[must_use]
+    pub fn find(&self, metadata: Metadata<'_>, full_name: &str) -> Vec<Token> {
+        let wanted = full_name.as_bytes();
+        let hash = NameHash::NEW.with(wanted).0;
+        let start = self.0.partition_point(|&(it, _)| it < hash);
+        let entries = self.0.get(start..).unwrap_or_default().iter();
+        let mut found: Vec<(bool, Token)> = entries
+            .take_while(|&&(it, _)| it == hash)
+            .filter_map(|&(_, token)| {
+                let name = metadata.full_name(token).ok()?;
+                let name = name.as_bytes();
+                let same = matches(name, wanted) || matches(without_arity(name), wanted);
+                same.then_some((name != wanted, token))
+            })
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        found.into_iter().map(|(_, token)| token).collect()
+    }
+
+    /// The type of this module that is named `full_name`; the first if several fit.
+    #[must_use]
+    pub fn find_def<'a>(&self, metadata: Metadata<'a>, full_name: &str) -> Option<TypeDef<'a>> {
+        let token = self
+            .find(metadata, full_name)
+            .into_iter()
+            .find(|it| it.is(Table::TypeDef))?;
+        metadata.type_def(token).ok()
+    }
+}
+
+fn matches(name: &[u8], wanted: &[u8]) -> bool {
+    let same = |(a, b): (&u8, &u8)| a == b || is_separator(*a) && is_separator(*b);
+    name.len() == wanted.len() && name.iter().zip(wanted).all(same)
+}
+
+/// Adds the hashes of all types of one table; types whose names cannot be read are left out.
+fn add(metadata: Metadata<'_>, parts: &[Part], table: Table, entries: &mut Vec<(u32, Token)>) {
+    let part = |row: u32| {
+        row.checked_sub(1)
+            .and_then(|index| parts.get(index as usize))
+    };
+    // Hashes of full names by row; a chain of outer types is walked until one is known.
+    let mut known: Vec<Option<NameHash>> = vec![None; parts.len() + 1];
+    let mut chain = Vec::new();
+    for row in (1_u32..).take(parts.len()) {
+        chain.clear();
+        let mut next = row;
+        // Longer chains are cycles; the limit is that of `Metadata::type_path`.
+        while chain.len() < 64 && known.get(next as usize).is_some_and(Option::is_none) {
+            let Some(part) = part(next) else { break };
+            chain.push(next);
+            next = part.outer;
+        }
+        while let Some(inner) = chain.pop() {
+            let Some(part) = part(inner) else { break };
+            let Ok(name) = metadata.string_bytes(part.name) else {
+                break;
+            };
+            let outer = if part.outer == 0 {
+                let Ok(namespace) = metadata.string_bytes(part.namespace) else {
+                    break;
+                };
+                let hash = NameHash::NEW.with(namespace);
+                Some(if namespace.is_empty() {
+                    hash
+                } else {
+                    hash.with(b".")
+                })
+            } else {
+                let outer = known.get(part.outer as usize).copied().flatten();
+                outer.map(|hash| hash.with(b"+"))
+            };
+            let Some(outer) = outer else { break };
+            let hash = outer.with(name);
+            if let Some(slot) = known.get_mut(inner as usize) {
+                *slot = Some(hash);
+            }
+            let token = Token::new(table, inner);
+            entries.push((hash.0, token));
+            let bare = without_arity(name);
+            if bare.len() != name.len() {
+                entries.push((outer.with(bare).0, token));
+            }
+        }
+    }
+}
