@@ -1,2 +1,60 @@
-//! Development commands: `cargo xtask demo | test | bench | codegen`.
-fn main() {}
+//! Development commands: `cargo xtask codegen | dotnet | fixtures | test | demo | bench`.
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::print_stdout,
+    reason = "a command's results go to standard output"
+)]
+
+mod bench;
+mod codegen;
+mod demo;
+mod dotnet;
+mod fixtures;
+mod lock;
+mod test;
+mod ui;
+mod workspace;
+
+use std::{env, process::ExitCode};
+
+use anyhow::{Result, bail};
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  codegen     write the ICorDebug bindings: codegen cordebug <cordebug.idl> <corerror.h>
+  dotnet      find a .NET, or make a private one; print its folder
+  fixtures    compile the C# programs of fixtures/; print their folder
+  test        check formatting and lints, run all tests, build the documentation
+  demo        debug a small buggy program over MCP and print the conversation
+  bench       measure what the debugger costs
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<ExitCode> {
+    let (command, rest) = match arguments {
+        [command, rest @ ..] => (command.as_str(), rest),
+        [] => ("help", arguments),
+    };
+    match command {
+        "codegen" => codegen::run(&rest.iter().map(String::as_str).collect::<Vec<_>>())?,
+        "dotnet" => dotnet::command(rest)?,
+        "fixtures" => fixtures::command(rest)?,
+        "demo" => demo::command(rest)?,
+        "bench" => bench::command(rest)?,
+        "test" => return test::command(rest),
+        "help" | "--help" | "-h" => print!("{USAGE}"),
+        other => bail!("there is no command {other}\n{USAGE}"),
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,1 +1,30 @@
 //! Finds the CLR, does the start-up handshake and wraps ICorDebug; the only crate with unsafe code.
+//!
+//! Layers, from the system upwards: [`procfs`] (what `/proc` tells), [`spawn`] (a child that waits for us),
+//! [`handshake`] (a runtime that waits for us), [`runtime`] (the runtime in a process and its debugger library),
+//! [`bindings`] and [`com`] (ICorDebug as the IDL declares it), and the safe wrappers: [`process`], [`thread`],
+//! [`module`], [`value`], [`callback`]. [`fast_memory`] makes the library quick.
+//!
+//! Invariant: every interface pointer lives on one thread, because no wrapper is `Send`; the one hand-over is
+//! [`callback::Delivered`].
+
+pub mod bindings;
+pub mod callback;
+pub mod com;
+pub mod diagnostics_port;
+pub mod error;
+pub mod fast_memory;
+pub mod file;
+pub mod handshake;
+pub mod hresult;
+pub mod module;
+pub mod pidfd;
+pub mod process;
+pub mod procfs;
+pub mod runtime;
+pub mod spawn;
+pub mod stepper;
+pub mod thread;
+pub mod value;
+
+pub use error::Error;

@@ -1,1 +1,26 @@
 //! One debugged program: its states, stops, breakpoints, stacks, values; an API of plain data.
+//!
+//! [`run`] is the engine: a loop that owns every COM object and drains one channel of [`Input`]s. Everything that can
+//! wake it is a variant of that enum. It knows no protocol, no sockets and no JSON; see [`api`] for what it is asked
+//! and what it tells.
+#![forbid(unsafe_code)]
+
+pub mod api;
+mod breakpoints;
+mod callbacks;
+pub mod doctor;
+mod ending;
+mod engine;
+mod exception;
+mod following;
+mod launching;
+mod modules;
+mod names;
+mod output;
+pub mod processes;
+pub mod program;
+mod stack;
+mod stepping;
+mod target;
+
+pub use engine::{Input, Output, run};

@@ -1,1 +1,16 @@
-//! Runs an engine in a process of its own and gives front ends a Session handle to it.
+//! Runs an engine in a process of its own and gives front ends a [`Session`] handle to it.
+//!
+//! One host process per debuggee: a crash in the runtime's libraries costs one session and never the front end, and a
+//! host outlives a front end that is killed, so that a program is never left frozen or behind. The two talk over a
+//! socketpair in plain messages (module `wire`).
+//!
+//! This crate knows no MCP and no DAP; it is all that those need to know of the engine.
+#![forbid(unsafe_code)]
+
+mod serve;
+mod session;
+mod wire;
+
+pub use engine::{api, doctor, processes};
+pub use serve::serve;
+pub use session::{HostProgram, Session, Settled};

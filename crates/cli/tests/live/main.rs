@@ -1,0 +1,15 @@
+//! Live tests: real C# programs on a real runtime, under the `ndbg host` that ships.
+//!
+//! One module per noun, one test per behaviour. Each test makes a sandbox first, which asserts at its end that no
+//! process, semaphore, pipe or socket is left.
+
+mod exits;
+mod launch;
+mod output;
+mod states;
+
+/// Not a behaviour: the front end process that other tests start, count and kill is this test, run again.
+#[test]
+fn front_end_process() {
+    testkit::frontend::serve_if_asked();
+}

@@ -1,0 +1,365 @@
+//! Answers the runtime library's memory reads from a page cache while the target is stopped.
+//!
+//! libmscordbi and libmscordaccore read the target with more than a thousand 4-byte `pread64` calls on
+//! `/proc/PID/mem` for one stack walk, and on .NET 9 and older map and unmap a 4 MiB arena at every stop. They import
+//! these calls dynamically, so the ones exported by our executable are used instead of libc's. Each of them does
+//! exactly what libc's does, plus:
+//!
+//! * `pread64` on `/proc/PID/mem` reads whole pages into a cache, **only while the target is stopped**;
+//! * `mmap64`/`munmap` keep one freed 4 MiB block and hand it back zeroed;
+//! * `write` to one of the debugger pipes (every change to the target goes through them) empties the cache;
+//! * `close` forgets what is known of a descriptor;
+//! * `waitpid` notes the exit status of a child that the runtime library reaps before we do.
+//!
+//! Invariant: a cached page was read after the last event, continue and write, and while the target was stopped.
+//! Whoever lets the target run must call [`target_runs`] before it does.
+//!
+//! `NDBG_FAST_MEMORY=0` switches the cache and the arena off; the calls then only forward.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+const PAGE: usize = 4096;
+/// Pages kept; direct-mapped by page number. 512 pages are 2 MiB and hold several stack walks.
+const SLOTS: usize = 512;
+/// The arena that the data access component maps at each stop.
+const ARENA: usize = 4 << 20;
+/// Descriptors whose kind is remembered.
+const FDS: usize = 256;
+
+static ENABLED: AtomicBool = AtomicBool::new(false);
+static STOPPED: AtomicBool = AtomicBool::new(false);
+/// Pages of another generation are invalid.
+static GENERATION: AtomicU64 = AtomicU64::new(1);
+static TARGET: AtomicU32 = AtomicU32::new(0);
+/// Where the last arena was mapped; only that one is kept when it is unmapped.
+static ARENA_IN_USE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+static KEPT_ARENA: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+static HITS: AtomicU64 = AtomicU64::new(0);
+static MISSES: AtomicU64 = AtomicU64::new(0);
+
+const KIND_UNKNOWN: u8 = 0;
+const KIND_OTHER: u8 = 1;
+const KIND_TARGET_MEMORY: u8 = 2;
+const KIND_PIPE: u8 = 3;
+static KINDS: [AtomicU8; FDS] = [const { AtomicU8::new(KIND_UNKNOWN) }; FDS];
+
+/// The exit status of the target if the runtime library reaped it: `status | REAPED`.
+static REAPED_STATUS: AtomicU64 = AtomicU64::new(0);
+const REAPED: u64 = 1 << 32;
+
+struct Slot {
+    page: u64,
+    generation: u64,
+    bytes: Box<[u8; PAGE]>,
+}
+
+static CACHE: Mutex<Vec<Option<Slot>>> = Mutex::new(Vec::new());
+
+/// Switches the layer on for the target `pid`, unless `NDBG_FAST_MEMORY=0`.
+pub fn enable(pid: u32) {
+    TARGET.store(pid, Ordering::SeqCst);
+    REAPED_STATUS.store(0, Ordering::SeqCst);
+    let off = std::env::var_os("NDBG_FAST_MEMORY").is_some_and(|value| value == "0");
+    ENABLED.store(!off, Ordering::SeqCst);
+}
+
+/// Switches the layer off and drops what it holds.
+pub fn disable() {
+    ENABLED.store(false, Ordering::SeqCst);
+    target_runs();
+    CACHE.lock().unwrap_or_else(PoisonError::into_inner).clear();
+}
+
+/// The target is stopped from now on: pages may be kept.
+pub fn target_stopped() {
+    GENERATION.fetch_add(1, Ordering::SeqCst);
+    STOPPED.store(true, Ordering::SeqCst);
+}
+
+/// The target is about to run: nothing that was read is valid any longer.
+pub fn target_runs() {
+    STOPPED.store(false, Ordering::SeqCst);
+    GENERATION.fetch_add(1, Ordering::SeqCst);
+}
+
+/// Reads answered from the cache and reads that went to the kernel.
+pub fn statistics() -> (u64, u64) {
+    (HITS.load(Ordering::Relaxed), MISSES.load(Ordering::Relaxed))
+}
+
+/// The wait status of the target, if the runtime library reaped it before we could.
+pub fn stolen_status() -> Option<i32> {
+    let value = REAPED_STATUS.load(Ordering::SeqCst);
+    (value & REAPED != 0).then_some(value as u32 as i32)
+}
+
+fn kind(fd: c_int) -> u8 {
+    let Some(slot) = usize::try_from(fd).ok().and_then(|index| KINDS.get(index)) else {
+        return classify(fd);
+    };
+    match slot.load(Ordering::Relaxed) {
+        KIND_UNKNOWN => {
+            let kind = classify(fd);
+            slot.store(kind, Ordering::Relaxed);
+            kind
+        }
+        kind => kind,
+    }
+}
+
+fn classify(fd: c_int) -> u8 {
+    // SAFETY: an all-zero `stat` is a valid value for the kernel to overwrite.
+    let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: `stat` is a live local of the type fstat writes.
+    if unsafe { libc::fstat(fd, &mut stat) } != 0 {
+        return KIND_OTHER;
+    }
+    match stat.st_mode & libc::S_IFMT {
+        libc::S_IFIFO => KIND_PIPE,
+        // /proc/PID/mem is a regular file by mode; only its name tells which target it is.
+        libc::S_IFREG if is_target_memory(fd) => KIND_TARGET_MEMORY,
+        _ => KIND_OTHER,
+    }
+}
+
+fn is_target_memory(fd: c_int) -> bool {
+    let target = TARGET.load(Ordering::Relaxed);
+    target != 0
+        && std::fs::read_link(format!("/proc/self/fd/{fd}"))
+            .is_ok_and(|path| path.as_os_str() == format!("/proc/{target}/mem").as_str())
+}
+
+/// Serves a read of at most a few pages from the cache; `None` if it must go to the kernel as it is.
+fn cached_read(fd: c_int, out: &mut [u8], address: u64) -> Option<()> {
+    let end = address.checked_add(out.len() as u64)?;
+    let mut cache = CACHE.try_lock().ok()?;
+    if cache.len() != SLOTS {
+        cache.resize_with(SLOTS, || None);
+    }
+    let generation = GENERATION.load(Ordering::SeqCst);
+    let mut at = address;
+    let mut rest = out;
+    while at < end {
+        let page = at / PAGE as u64;
+        let offset = (at % PAGE as u64) as usize;
+        let slot = cache.get_mut(page as usize % SLOTS)?;
+        if slot
+            .as_ref()
+            .is_none_or(|slot| slot.page != page || slot.generation != generation)
+        {
+            MISSES.fetch_add(1, Ordering::Relaxed);
+            let filled = slot.get_or_insert_with(|| Slot {
+                page,
+                generation: 0,
+                bytes: Box::new([0; PAGE]),
+            });
+            filled.generation = 0;
+            let bytes: &mut [u8] = filled.bytes.as_mut_slice();
+            // SAFETY: `bytes` is a live buffer of PAGE bytes.
+            let read = unsafe {
+                libc::syscall(
+                    libc::SYS_pread64,
+                    fd,
+                    bytes.as_mut_ptr(),
+                    PAGE,
+                    (page * PAGE as u64) as libc::off_t,
+                )
+            };
+            if read != PAGE as libc::c_long {
+                return None;
+            }
+            filled.page = page;
+            filled.generation = generation;
+        } else {
+            HITS.fetch_add(1, Ordering::Relaxed);
+        }
+        let bytes = slot.as_ref()?.bytes.get(offset..)?;
+        let n = bytes.len().min(rest.len());
+        let (head, tail) = rest.split_at_mut(n);
+        head.copy_from_slice(bytes.get(..n)?);
+        rest = tail;
+        at += n as u64;
+    }
+    // The target may have been let go, or written to, while we copied.
+    (STOPPED.load(Ordering::SeqCst) && GENERATION.load(Ordering::SeqCst) == generation)
+        .then_some(())
+}
+
+/// libc's `pread64`, with the page cache for the target's memory.
+///
+/// # Safety
+/// As libc's: `buffer` must be writable for `count` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pread64(
+    fd: c_int,
+    buffer: *mut c_void,
+    count: usize,
+    offset: i64,
+) -> isize {
+    let usable = ENABLED.load(Ordering::Relaxed)
+        && STOPPED.load(Ordering::Relaxed)
+        && (1..=4 * PAGE).contains(&count)
+        && !buffer.is_null()
+        && kind(fd) == KIND_TARGET_MEMORY;
+    if usable {
+        // SAFETY: the caller promises `count` writable bytes at `buffer`, which is not null.
+        let out = unsafe { std::slice::from_raw_parts_mut(buffer.cast::<u8>(), count) };
+        if cached_read(fd, out, offset as u64).is_some() {
+            return count as isize;
+        }
+    }
+    // SAFETY: forwards the caller's own promise.
+    unsafe { libc::syscall(libc::SYS_pread64, fd, buffer, count, offset) as isize }
+}
+
+/// libc's `write`; a write to a debugger pipe may change the target, so the cache is emptied.
+///
+/// # Safety
+/// As libc's: `buffer` must be readable for `count` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn write(fd: c_int, buffer: *const c_void, count: usize) -> isize {
+    if STOPPED.load(Ordering::Relaxed) && kind(fd) == KIND_PIPE {
+        GENERATION.fetch_add(1, Ordering::SeqCst);
+    }
+    // SAFETY: forwards the caller's own promise.
+    let written = unsafe { libc::syscall(libc::SYS_write, fd, buffer, count) as isize };
+    if STOPPED.load(Ordering::Relaxed) && kind(fd) == KIND_PIPE {
+        GENERATION.fetch_add(1, Ordering::SeqCst);
+    }
+    written
+}
+
+/// libc's `close`, which also forgets what the descriptor was.
+///
+/// # Safety
+/// As libc's: the caller must own `fd`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn close(fd: c_int) -> c_int {
+    if let Some(slot) = usize::try_from(fd).ok().and_then(|index| KINDS.get(index)) {
+        slot.store(KIND_UNKNOWN, Ordering::Relaxed);
+    }
+    // SAFETY: forwards the caller's own promise.
+    unsafe { libc::syscall(libc::SYS_close, fd) as c_int }
+}
+
+/// libc's `mmap64`, with one 4 MiB block kept for the next caller who wants such a one.
+///
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mmap64(
+    address: *mut c_void,
+    length: usize,
+    protection: c_int,
+    flags: c_int,
+    fd: c_int,
+    offset: i64,
+) -> *mut c_void {
+    // The platform layer reserves with PROT_NONE and then makes the block readable and writable.
+    let arena = ENABLED.load(Ordering::Relaxed)
+        && address.is_null()
+        && length == ARENA
+        && protection == libc::PROT_NONE
+        && flags == libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    if arena {
+        let kept = KEPT_ARENA.swap(std::ptr::null_mut(), Ordering::SeqCst);
+        if !kept.is_null() && make_fresh(kept) {
+            ARENA_IN_USE.store(kept, Ordering::SeqCst);
+            return kept;
+        }
+    }
+    // SAFETY: forwards the caller's own promise.
+    let mapped = unsafe {
+        libc::syscall(
+            libc::SYS_mmap,
+            address,
+            length,
+            protection,
+            flags,
+            fd,
+            offset,
+        )
+    } as *mut c_void;
+    if arena && mapped != libc::MAP_FAILED {
+        ARENA_IN_USE.store(mapped, Ordering::SeqCst);
+    }
+    mapped
+}
+
+/// Makes a kept block look newly mapped: zeros everywhere.
+fn make_fresh(block: *mut c_void) -> bool {
+    // Its last owner may have left it unwritable.
+    // SAFETY: `block` is a whole private mapping of ARENA bytes that nobody uses.
+    let result = unsafe { libc::mprotect(block, ARENA, libc::PROT_READ | libc::PROT_WRITE) };
+    if result == 0 {
+        // SAFETY: see above; it is writable now.
+        unsafe { block.cast::<u8>().write_bytes(0, ARENA) };
+    }
+    result == 0
+}
+
+/// libc's `munmap`, which keeps one arena for the next [`mmap64`].
+///
+/// # Safety
+/// As libc's: nobody may use the range afterwards.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn munmap(address: *mut c_void, length: usize) -> c_int {
+    let keep = length == ARENA
+        && ENABLED.load(Ordering::Relaxed)
+        && ARENA_IN_USE
+            .compare_exchange(
+                address,
+                std::ptr::null_mut(),
+                Ordering::SeqCst,
+                Ordering::SeqCst,
+            )
+            .is_ok()
+        && KEPT_ARENA
+            .compare_exchange(
+                std::ptr::null_mut(),
+                address,
+                Ordering::SeqCst,
+                Ordering::SeqCst,
+            )
+            .is_ok();
+    if keep {
+        return 0;
+    }
+    // SAFETY: forwards the caller's own promise.
+    unsafe { libc::syscall(libc::SYS_munmap, address, length) as c_int }
+}
+
+/// libc's `waitpid`, which notes the target's exit status when the runtime library is the one to reap it.
+///
+/// # Safety
+/// As libc's: `status` is null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn waitpid(
+    pid: libc::pid_t,
+    status: *mut c_int,
+    options: c_int,
+) -> libc::pid_t {
+    let mut own_status: c_int = 0;
+    // SAFETY: `own_status` is a live local; no rusage is asked for.
+    let reaped = unsafe {
+        libc::syscall(
+            libc::SYS_wait4,
+            pid,
+            &raw mut own_status,
+            options,
+            std::ptr::null_mut::<libc::rusage>(),
+        )
+    } as libc::pid_t;
+    if reaped > 0 {
+        if reaped as u32 == TARGET.load(Ordering::SeqCst) {
+            REAPED_STATUS.store(REAPED | u64::from(own_status as u32), Ordering::SeqCst);
+        }
+        if !status.is_null() {
+            // SAFETY: not null, and the caller promises that it is writable.
+            unsafe { status.write(own_status) };
+        }
+    }
+    reaped
+}

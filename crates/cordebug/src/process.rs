@@ -1,0 +1,123 @@
+//! A debugged process: stopping, running, its threads; letting it go.
+//!
+//! Stops nest: every delivered callback and every [`Process::stop`] needs exactly one [`Process::resume`]. The counting
+//! is the owner's business; this type only makes the calls.
+
+use crate::bindings::*;
+use crate::com::Com;
+use crate::error::{Error, clr, clr_out};
+use crate::fast_memory;
+use crate::module::Module;
+use crate::thread::Thread;
+
+/// A process that is being debugged. Lives on the engine thread.
+#[derive(Debug)]
+pub struct Process(Com<ICorDebugProcess>);
+
+impl Process {
+    pub(crate) fn new(process: Com<ICorDebugProcess>) -> Self {
+        Self(process)
+    }
+
+    /// Stops all threads; returns when they are.
+    pub fn stop(&self) -> Result<(), Error> {
+        // The argument is a time limit that the library ignores.
+        clr!(self.0, ICorDebugController::Stop(0))?;
+        fast_memory::target_stopped();
+        Ok(())
+    }
+
+    /// Answers one callback or one stop.
+    pub fn resume(&self) -> Result<(), Error> {
+        fast_memory::target_runs();
+        clr!(self.0, ICorDebugController::Continue(0))?;
+        Ok(())
+    }
+
+    /// Whether the process runs.
+    pub fn is_running(&self) -> Result<bool, Error> {
+        let mut running = 0;
+        clr!(self.0, ICorDebugController::IsRunning(&mut running))?;
+        Ok(running != 0)
+    }
+
+    /// Whether events wait behind the one that is being handled.
+    pub fn has_queued_callbacks(&self) -> Result<bool, Error> {
+        let mut queued = 0;
+        clr!(
+            self.0,
+            ICorDebugController::HasQueuedCallbacks(std::ptr::null_mut(), &mut queued)
+        )?;
+        Ok(queued != 0)
+    }
+
+    /// Lets go of the process, which must be stopped; it runs on.
+    pub fn detach(&self) -> Result<(), Error> {
+        fast_memory::target_runs();
+        clr!(self.0, ICorDebugController::Detach())?;
+        Ok(())
+    }
+
+    /// All managed threads.
+    pub fn threads(&self) -> Result<Vec<Thread>, Error> {
+        let threads = clr_out!(self.0, ICorDebugController::EnumerateThreads())?;
+        let mut found = Vec::new();
+        while let Some(thread) =
+            next(|raw, fetched| clr!(threads, ICorDebugThreadEnum::Next(1, raw, fetched)))?
+        {
+            found.push(Thread::new(thread));
+        }
+        Ok(found)
+    }
+
+    /// The thread with that operating system id.
+    pub fn thread(&self, id: u32) -> Result<Thread, Error> {
+        Ok(Thread::new(clr_out!(
+            self.0,
+            ICorDebugProcess::GetThread(id)
+        )?))
+    }
+
+    /// All modules that are loaded now, in every application domain.
+    pub fn modules(&self) -> Result<Vec<Module>, Error> {
+        let mut found = Vec::new();
+        let domains = clr_out!(self.0, ICorDebugProcess::EnumerateAppDomains())?;
+        while let Some(domain) =
+            next(|raw, fetched| clr!(domains, ICorDebugAppDomainEnum::Next(1, raw, fetched)))?
+        {
+            let assemblies = clr_out!(domain, ICorDebugAppDomain::EnumerateAssemblies())?;
+            while let Some(assembly) =
+                next(|raw, fetched| clr!(assemblies, ICorDebugAssemblyEnum::Next(1, raw, fetched)))?
+            {
+                let modules = clr_out!(assembly, ICorDebugAssembly::EnumerateModules())?;
+                while let Some(module) =
+                    next(|raw, fetched| clr!(modules, ICorDebugModuleEnum::Next(1, raw, fetched)))?
+                {
+                    found.push(Module::new(module));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Reads the target's memory; fewer bytes than asked for if the rest is not mapped.
+    pub fn read_memory(&self, address: u64, buffer: &mut [u8]) -> Result<usize, Error> {
+        let mut read = 0;
+        let size = u32::try_from(buffer.len()).unwrap_or(u32::MAX);
+        clr!(
+            self.0,
+            ICorDebugProcess::ReadMemory(address, size, buffer.as_mut_ptr(), &mut read)
+        )?;
+        Ok(read)
+    }
+}
+
+/// The next element of one of the library's enumerators.
+pub(crate) fn next<I: crate::com::Interface>(
+    call: impl FnOnce(*mut *mut I, *mut u32) -> Result<crate::com::HRESULT, Error>,
+) -> Result<Option<Com<I>>, Error> {
+    let (mut raw, mut fetched) = (std::ptr::null_mut(), 0);
+    call(&mut raw, &mut fetched)?;
+    // SAFETY: a successful call that fetched one stored a counted pointer; else the local is still null.
+    Ok(unsafe { Com::from_raw(raw) }.filter(|_| fetched == 1))
+}

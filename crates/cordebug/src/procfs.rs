@@ -1,0 +1,232 @@
+//! What `/proc` tells of a process: start time, runtime library, environment, owner, command line.
+//!
+//! Everything here may be gone, unreadable or lie by the time it is used: all functions return `io::Result` or
+//! `Option`, and nothing is cached.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+/// The fields of `/proc/PID/stat` that a debugger needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stat {
+    /// One letter: `R`, `S`, `Z`, ….
+    pub state: char,
+    /// The parent process.
+    pub parent: u32,
+    /// Start time in clock ticks since boot: with the pid it names a process for ever.
+    pub start_time: u64,
+}
+
+/// Reads `/proc/PID/stat`.
+pub fn stat(pid: u32) -> io::Result<Stat> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    parse_stat(&text).ok_or_else(|| {
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("/proc/{pid}/stat is malformed"),
+        )
+    })
+}
+
+/// Fields are counted after the LAST `)`: the command name before it may hold anything.
+fn parse_stat(text: &str) -> Option<Stat> {
+    let (_, rest) = text.rsplit_once(')')?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = fields.next()?.chars().next()?;
+    let parent = fields.next()?.parse().ok()?;
+    // Field 22 of the line; state is field 3 and parent field 4.
+    let start_time = fields.nth(17)?.parse().ok()?;
+    Some(Stat {
+        state,
+        parent,
+        start_time,
+    })
+}
+
+/// Whether the process exists and is not a zombie.
+pub fn is_alive(pid: u32) -> bool {
+    stat(pid).is_ok_and(|stat| !matches!(stat.state, 'Z' | 'X'))
+}
+
+/// The user that the process runs as.
+pub fn owner(pid: u32) -> io::Result<u32> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let uid = text.lines().find_map(|line| {
+        line.strip_prefix("Uid:")?
+            .split_ascii_whitespace()
+            .nth(1)?
+            .parse()
+            .ok()
+    });
+    uid.ok_or_else(|| {
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("/proc/{pid}/status has no Uid line"),
+        )
+    })
+}
+
+/// The command line as an array.
+pub fn command_line(pid: u32) -> io::Result<Vec<String>> {
+    let bytes = std::fs::read(format!("/proc/{pid}/cmdline"))?;
+    let bytes = bytes.strip_suffix(&[0]).unwrap_or(&bytes);
+    if bytes.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(bytes
+        .split(|byte| *byte == 0)
+        .map(|arg| String::from_utf8_lossy(arg).into_owned())
+        .collect())
+}
+
+/// One variable of the environment the process was started with.
+pub fn environment_variable(pid: u32, name: &str) -> io::Result<Option<OsString>> {
+    let bytes = std::fs::read(format!("/proc/{pid}/environ"))?;
+    let found = bytes.split(|byte| *byte == 0).find_map(|entry| {
+        let value = entry.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?;
+        Some(OsString::from_vec(value.to_vec()))
+    });
+    Ok(found)
+}
+
+/// A library that a process has mapped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MappedLibrary {
+    /// Its path, as the process sees it.
+    pub path: PathBuf,
+    /// Where its first byte is mapped.
+    pub base: u64,
+    /// Whether the file was replaced or removed since.
+    pub deleted: bool,
+}
+
+/// The first mapping of a file named `file_name`.
+pub fn mapped_library(pid: u32, file_name: &str) -> io::Result<Option<MappedLibrary>> {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps"))?;
+    Ok(find_mapping(&maps, file_name))
+}
+
+fn find_mapping(maps: &str, file_name: &str) -> Option<MappedLibrary> {
+    maps.lines().find_map(|line| {
+        let path_at = line.find('/')?;
+        let (range, path) = (line.split('-').next()?, line.get(path_at..)?);
+        let (path, deleted) = match path.strip_suffix(" (deleted)") {
+            Some(path) => (path, true),
+            None => (path, false),
+        };
+        let path = Path::new(path);
+        if path.file_name()? != file_name {
+            return None;
+        }
+        Some(MappedLibrary {
+            path: path.to_owned(),
+            base: u64::from_str_radix(range, 16).ok()?,
+            deleted,
+        })
+    })
+}
+
+/// All process ids.
+pub fn all_pids() -> io::Result<Vec<u32>> {
+    let entries = std::fs::read_dir("/proc")?;
+    Ok(entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .collect())
+}
+
+/// The processes that have `root` as an ancestor, `root` itself left out.
+pub fn descendants(root: u32) -> Vec<u32> {
+    let parents: Vec<(u32, u32)> = all_pids()
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|pid| Some((pid, stat(pid).ok()?.parent)))
+        .collect();
+    let mut found = vec![root];
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        found.extend(
+            parents
+                .iter()
+                .filter(|(pid, of)| *of == parent && *pid != root)
+                .map(|(pid, _)| *pid),
+        );
+        next += 1;
+        // A pid that is reused while we look could close a circle.
+        if next > parents.len() {
+            break;
+        }
+    }
+    found.remove(0);
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Whether `ancestor` is a parent, grandparent, … of `pid`.
+pub fn is_descendant(pid: u32, ancestor: u32) -> bool {
+    let mut at = pid;
+    for _ in 0..64 {
+        let Ok(stat) = stat(at) else { return false };
+        if stat.parent == ancestor {
+            return true;
+        }
+        if stat.parent <= 1 {
+            return false;
+        }
+        at = stat.parent;
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stat_is_parsed_after_the_last_parenthesis() {
+        let line = "42 (a) b) (c) S 7 42 42 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 987654 1000 2";
+        assert_eq!(
+            parse_stat(line),
+            Some(Stat {
+                state: 'S',
+                parent: 7,
+                start_time: 987_654
+            })
+        );
+        assert_eq!(parse_stat("42 (cut S 7"), None);
+        assert_eq!(parse_stat(""), None);
+    }
+
+    #[test]
+    fn the_first_mapping_of_a_library_is_its_base() {
+        let maps = "7f00-7f10 r--p 00000000 08:01 1 /usr/lib/libc.so.6\n\
+                    7f20abc000-7f20 r--p 00000000 08:01 2 /opt/my dotnet/libcoreclr.so\n\
+                    7f30-7f40 r-xp 00001000 08:01 2 /opt/my dotnet/libcoreclr.so\n";
+        let found = find_mapping(maps, "libcoreclr.so").expect("libcoreclr.so is mapped");
+        assert_eq!(
+            found,
+            MappedLibrary {
+                path: "/opt/my dotnet/libcoreclr.so".into(),
+                base: 0x7f20_abc0_00,
+                deleted: false
+            }
+        );
+        assert_eq!(find_mapping(maps, "coreclr.so"), None);
+        assert!(
+            find_mapping("1-2 r--p 0 0 0 /a/libcoreclr.so (deleted)", "libcoreclr.so")
+                .is_some_and(|it| it.deleted)
+        );
+    }
+
+    #[test]
+    fn this_process_is_alive_and_descends_from_its_parent() {
+        let me = std::process::id();
+        let parent = stat(me).expect("our own stat").parent;
+        assert!(is_alive(me));
+        assert!(is_descendant(me, parent));
+        assert!(!is_descendant(parent, me));
+        assert!(descendants(parent).contains(&me));
+    }
+}

@@ -1,0 +1,300 @@
+//! Finds the runtime inside a process and the debugger library that belongs to it.
+//!
+//! libmscordbi and libmscordaccore lie beside the target's libcoreclr and must be of the very same build; the library
+//! talks through two named pipes in the target's temporary folder, whose name holds the target's pid and start time.
+
+use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_void};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::callback::{self, Delivered};
+use crate::com::{Com, HRESULT, IUnknown};
+use crate::error::{Error, check, clr};
+use crate::process::Process;
+use crate::{bindings::ICorDebug, procfs};
+
+/// The runtime library of a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Runtime {
+    /// The file.
+    pub coreclr: PathBuf,
+    /// Where it is mapped in the process.
+    pub base: u64,
+    /// Its version, such as `9.0.1`, if the folder or the file tells.
+    pub version: Option<String>,
+}
+
+const CORECLR: &str = "libcoreclr.so";
+const DEBUGGER_LIBRARY: &str = "libmscordbi.so";
+const DATA_ACCESS_LIBRARY: &str = "libmscordaccore.so";
+
+impl Runtime {
+    /// The runtime of `pid`, if it has one loaded.
+    pub fn of(pid: u32) -> Result<Self, Error> {
+        let mapped =
+            procfs::mapped_library(pid, CORECLR).map_err(|source| unreadable(pid, source))?;
+        let mapped = mapped.ok_or(Error::NotDotnet { pid })?;
+        let version = version_of(&mapped.path);
+        Ok(Self {
+            coreclr: mapped.path,
+            base: mapped.base,
+            version,
+        })
+    }
+
+    /// The debugger library beside it; an error if it or its companion is missing.
+    pub fn debugger_library(&self) -> Result<PathBuf, Error> {
+        for name in [DEBUGGER_LIBRARY, DATA_ACCESS_LIBRARY] {
+            let path = self.coreclr.with_file_name(name);
+            if !path.is_file() {
+                return Err(Error::LibraryMissing { path });
+            }
+        }
+        Ok(self.coreclr.with_file_name(DEBUGGER_LIBRARY))
+    }
+}
+
+/// Tells "gone" from "not allowed".
+pub(crate) fn unreadable(pid: u32, source: io::Error) -> Error {
+    match source.kind() {
+        io::ErrorKind::NotFound => Error::NoSuchProcess { pid },
+        _ if source.raw_os_error() == Some(libc::ESRCH) => Error::NoSuchProcess { pid },
+        _ => Error::NotPermitted { pid, source },
+    }
+}
+
+/// A shared runtime lies in a folder named after its version; a self-contained one tells in its data.
+pub fn version_of(coreclr: &Path) -> Option<String> {
+    let folder = coreclr.parent()?.file_name()?.to_str()?;
+    if folder.split('.').count() >= 3 && folder.starts_with(|first: char| first.is_ascii_digit()) {
+        return Some(folder.to_owned());
+    }
+    let bytes = std::fs::read(coreclr).ok()?;
+    let mark = b"@(#)Version ";
+    let at = bytes
+        .windows(mark.len())
+        .position(|window| window == mark)?
+        + mark.len();
+    let text = bytes
+        .get(at..)?
+        .split(|byte| !byte.is_ascii_graphic())
+        .next()?;
+    String::from_utf8(text.get(..text.len().min(40))?.to_vec()).ok()
+}
+
+/// The folder where the target's runtime keeps its debugger pipes.
+pub fn temporary_folder(pid: u32) -> Result<PathBuf, Error> {
+    let value =
+        procfs::environment_variable(pid, "TMPDIR").map_err(|source| unreadable(pid, source))?;
+    Ok(match value {
+        Some(folder) if !folder.is_empty() => PathBuf::from(folder),
+        _ => PathBuf::from("/tmp"),
+    })
+}
+
+/// The two pipes of a target: what the debugger writes and what it reads.
+pub fn debugger_pipes(pid: u32) -> Result<[PathBuf; 2], Error> {
+    let folder = temporary_folder(pid)?;
+    let start_time = procfs::stat(pid)
+        .map_err(|source| unreadable(pid, source))?
+        .start_time;
+    Ok(["in", "out"].map(|end| folder.join(format!("clr-debug-pipe-{pid}-{start_time}-{end}"))))
+}
+
+/// The loaded debugger library of one runtime build. A process can hold only one, and never unloads it.
+#[derive(Debug)]
+pub struct DebuggerLibrary {
+    handle: *mut c_void,
+    path: PathBuf,
+}
+
+type DllMain = unsafe extern "C" fn(*mut c_void, u32, *mut c_void) -> c_int;
+type CreateCordbObject3 = unsafe extern "C" fn(
+    c_int,
+    u32,
+    *const u16,
+    *const u16,
+    *mut c_void,
+    *mut *mut IUnknown,
+) -> HRESULT;
+type CreateCordbObject =
+    unsafe extern "C" fn(c_int, u32, *mut c_void, *mut *mut IUnknown) -> HRESULT;
+
+/// `CorDebugVersion_4_0`, the interface version that every CoreCLR speaks.
+const INTERFACE_VERSION: c_int = 4;
+
+impl DebuggerLibrary {
+    /// Loads the library for the target `pid`, whose temporary folder becomes ours.
+    pub fn load(path: &Path, pid: u32) -> Result<Self, Error> {
+        adopt_temporary_folder(
+            procfs::environment_variable(pid, "TMPDIR")
+                .map_err(|source| unreadable(pid, source))?,
+        );
+        let broken = |reason| Error::LibraryBroken {
+            path: path.to_owned(),
+            reason,
+        };
+        let file = CString::new(path.as_os_str().as_bytes())
+            .map_err(|_| broken("its path holds a zero byte".into()))?;
+        // SAFETY: `file` is a valid C string; the library's initialisers are what this whole crate is for.
+        let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        if handle.is_null() {
+            return Err(broken(last_dl_error()));
+        }
+        let library = Self {
+            handle,
+            path: path.to_owned(),
+        };
+        // The platform layer's loader would have called this; without it the first real call crashes or hangs.
+        if let Some(main) = library.symbol(c"DllMain") {
+            // SAFETY: the export has this signature in every CoreCLR; 1 is DLL_PROCESS_ATTACH.
+            let main = unsafe { std::mem::transmute::<*mut c_void, DllMain>(main) };
+            // SAFETY: the handle is the library's own; called once, right after loading.
+            if unsafe { main(handle, 1, std::ptr::null_mut()) } == 0 {
+                return Err(Error::LibraryBroken {
+                    path: library.path,
+                    reason: "its DllMain refused to start".into(),
+                });
+            }
+        }
+        Ok(library)
+    }
+
+    fn symbol(&self, name: &CStr) -> Option<*mut c_void> {
+        // SAFETY: the handle came from dlopen and is never closed; the name is a valid C string.
+        let symbol = unsafe { libc::dlsym(self.handle, name.as_ptr()) };
+        (!symbol.is_null()).then_some(symbol)
+    }
+
+    /// Attaches to `pid`. From the first event on `sink` is called, on the library's thread.
+    pub fn attach(
+        &self,
+        pid: u32,
+        runtime: &Runtime,
+        sink: impl Fn(Delivered) + Send + Sync + 'static,
+    ) -> Result<(Debugger, Process), Error> {
+        let base = runtime.base as *mut c_void;
+        let mut unknown = std::ptr::null_mut();
+        let code = if let Some(create) = self.symbol(c"CoreCLRCreateCordbObject3") {
+            // SAFETY: the export has this signature since .NET 5.
+            let create = unsafe { std::mem::transmute::<*mut c_void, CreateCordbObject3>(create) };
+            // SAFETY: null strings mean "no container, the library's own folder"; `unknown` is a live local.
+            unsafe {
+                create(
+                    INTERFACE_VERSION,
+                    pid,
+                    std::ptr::null(),
+                    std::ptr::null(),
+                    base,
+                    &mut unknown,
+                )
+            }
+        } else if let Some(create) = self.symbol(c"CoreCLRCreateCordbObject") {
+            // SAFETY: the export has this signature in .NET Core 3.1.
+            let create = unsafe { std::mem::transmute::<*mut c_void, CreateCordbObject>(create) };
+            // SAFETY: `unknown` is a live local.
+            unsafe { create(INTERFACE_VERSION, pid, base, &mut unknown) }
+        } else {
+            let reason = "it does not export CoreCLRCreateCordbObject".to_owned();
+            return Err(Error::LibraryBroken {
+                path: self.path.clone(),
+                reason,
+            });
+        };
+        check("CoreCLRCreateCordbObject", code)?;
+        // SAFETY: the call succeeded and handed over one reference.
+        let unknown = unsafe { Com::from_raw(unknown) };
+        let cordebug: Com<ICorDebug> =
+            unknown
+                .and_then(|unknown| unknown.cast())
+                .ok_or_else(|| Error::LibraryBroken {
+                    path: self.path.clone(),
+                    reason: "its object has no ICorDebug".into(),
+                })?;
+        clr!(cordebug, ICorDebug::Initialize())?;
+        let handler = callback::handler(sink);
+        let debugger = Debugger(cordebug);
+        let process = debugger.start(&handler, pid);
+        if process.is_err() {
+            debugger.terminate();
+        }
+        Ok((debugger, process?))
+    }
+}
+
+/// The library's root object.
+#[derive(Debug)]
+pub struct Debugger(Com<ICorDebug>);
+
+impl Debugger {
+    fn start(
+        &self,
+        handler: &Com<crate::bindings::ICorDebugManagedCallback>,
+        pid: u32,
+    ) -> Result<Process, Error> {
+        clr!(self.0, ICorDebug::SetManagedHandler(handler.as_raw()))?;
+        let process = crate::error::clr_out!(self.0, ICorDebug::DebugActiveProcess(pid, 0))?;
+        Ok(Process::new(process))
+    }
+
+    /// Shuts the library down after the process is gone or detached.
+    pub fn terminate(&self) {
+        if let Err(error) = clr!(self.0, ICorDebug::Terminate()) {
+            tracing::debug!(%error, "terminating the debugger library");
+        }
+    }
+}
+
+/// The library looks for the target's pipes in our `TMPDIR`, which must therefore be the target's.
+fn adopt_temporary_folder(folder: Option<OsString>) {
+    let value = folder.as_deref().unwrap_or(OsStr::new("/tmp"));
+    // SAFETY: no other thread of this process reads or writes the environment while a library is being loaded: the
+    // threads we have by then only read sockets and pipes.
+    unsafe { std::env::set_var("TMPDIR", value) };
+}
+
+fn last_dl_error() -> String {
+    // SAFETY: dlerror returns null or a C string that is valid until the next dl call on this thread.
+    let text: *const c_char = unsafe { libc::dlerror() };
+    if text.is_null() {
+        return "no reason given".into();
+    }
+    // SAFETY: not null, see above.
+    unsafe { CStr::from_ptr(text) }
+        .to_string_lossy()
+        .into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_the_folders_name() {
+        assert_eq!(
+            version_of(Path::new(
+                "/d/shared/Microsoft.NETCore.App/9.0.1/libcoreclr.so"
+            ))
+            .as_deref(),
+            Some("9.0.1")
+        );
+        assert_eq!(
+            version_of(Path::new("/d/10.0.0-rc.1.25451.107/libcoreclr.so")).as_deref(),
+            Some("10.0.0-rc.1.25451.107")
+        );
+        assert_eq!(version_of(Path::new("/app/libcoreclr.so")), None);
+    }
+
+    #[test]
+    fn this_process_is_not_a_net_program() {
+        assert!(matches!(
+            Runtime::of(std::process::id()),
+            Err(Error::NotDotnet { .. })
+        ));
+        assert!(matches!(
+            Runtime::of(u32::MAX - 1),
+            Err(Error::NoSuchProcess { .. })
+        ));
+    }
+}

@@ -1,0 +1,58 @@
+//! A stepper: runs a thread until it leaves some IL ranges or its method.
+
+use crate::bindings::*;
+use crate::com::{Com, IUnknown};
+use crate::error::{Error, clr};
+
+/// A step that was asked for. Says that it is complete through a callback, once.
+#[derive(Debug)]
+pub struct Stepper(Com<ICorDebugStepper>);
+
+impl Stepper {
+    pub(crate) fn new(stepper: Com<ICorDebugStepper>) -> Self {
+        Self(stepper)
+    }
+
+    /// Sets what every step of ours has in common; `only_my_code` skips code that was not marked as the user's.
+    pub fn prepare(&self, only_my_code: bool) -> Result<(), Error> {
+        let mask = INTERCEPT_ALL & !(INTERCEPT_SECURITY | INTERCEPT_CLASS_INIT);
+        clr!(self.0, ICorDebugStepper::SetInterceptMask(mask))?;
+        clr!(self.0, ICorDebugStepper::SetUnmappedStopMask(STOP_NONE))?;
+        if let Some(stepper) = self.0.cast::<ICorDebugStepper2>() {
+            clr!(stepper, ICorDebugStepper2::SetJMC(i32::from(only_my_code)))?;
+        }
+        Ok(())
+    }
+
+    /// Steps until the thread is outside `[start, end)` in IL, into calls if asked for.
+    pub fn step_range(&self, into: bool, start: u32, end: u32) -> Result<(), Error> {
+        let range = COR_DEBUG_STEP_RANGE {
+            startOffset: start,
+            endOffset: end,
+        };
+        clr!(
+            self.0,
+            ICorDebugStepper::StepRange(i32::from(into), &range, 1)
+        )?;
+        Ok(())
+    }
+
+    /// Steps to the caller.
+    pub fn step_out(&self) -> Result<(), Error> {
+        clr!(self.0, ICorDebugStepper::StepOut())?;
+        Ok(())
+    }
+
+    /// Gives the step up.
+    pub fn deactivate(&self) -> Result<(), Error> {
+        clr!(self.0, ICorDebugStepper::Deactivate())?;
+        Ok(())
+    }
+
+    /// Whether a callback's stepper is this one.
+    pub fn is(&self, other: &Com<ICorDebugStepper>) -> bool {
+        let identity =
+            |it: &Com<ICorDebugStepper>| it.cast::<IUnknown>().map(|it| it.as_raw() as usize);
+        identity(&self.0) == identity(other)
+    }
+}

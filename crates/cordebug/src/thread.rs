@@ -1,0 +1,145 @@
+//! Threads and frames of a stopped process.
+
+use crate::bindings::*;
+use crate::com::Com;
+use crate::error::{Error, clr, clr_nullable, clr_out};
+use crate::hresult::{CORDBG_S_AT_END_OF_STACK, S_FALSE};
+use crate::module::{Function, missing};
+use crate::stepper::Stepper;
+use crate::value::Value;
+
+/// A managed thread.
+#[derive(Debug, Clone)]
+pub struct Thread(Com<ICorDebugThread>);
+
+impl Thread {
+    /// Wraps what a callback or an enumerator gave.
+    pub fn new(thread: Com<ICorDebugThread>) -> Self {
+        Self(thread)
+    }
+
+    /// Its operating system id.
+    pub fn id(&self) -> Result<u32, Error> {
+        let mut id = 0;
+        clr!(self.0, ICorDebugThread::GetID(&mut id))?;
+        Ok(id)
+    }
+
+    /// The exception in flight on it, if there is one.
+    pub fn current_exception(&self) -> Result<Option<Value>, Error> {
+        let (_, value) = clr_nullable!(self.0, ICorDebugThread::GetCurrentException())?;
+        Ok(value.map(Value::new))
+    }
+
+    /// The innermost frame, if it is one of managed code.
+    pub fn active_frame(&self) -> Result<Option<Frame>, Error> {
+        let (_, frame) = clr_nullable!(self.0, ICorDebugThread::GetActiveFrame())?;
+        Ok(frame.map(Frame))
+    }
+
+    /// A new stepper for the thread.
+    pub fn stepper(&self) -> Result<Stepper, Error> {
+        Ok(Stepper::new(clr_out!(
+            self.0,
+            ICorDebugThread::CreateStepper()
+        )?))
+    }
+
+    /// Walks its stack from the innermost frame outwards.
+    pub fn stack(&self) -> Result<StackWalk, Error> {
+        let thread = self
+            .0
+            .cast::<ICorDebugThread3>()
+            .ok_or_else(|| missing("ICorDebugThread3"))?;
+        let walk = clr_out!(thread, ICorDebugThread3::CreateStackWalk())?;
+        Ok(StackWalk {
+            walk,
+            started: false,
+        })
+    }
+}
+
+/// A walk over the frames of a thread. Dead as soon as the process runs.
+#[derive(Debug)]
+pub struct StackWalk {
+    walk: Com<ICorDebugStackWalk>,
+    started: bool,
+}
+
+/// One step of a [`StackWalk`].
+#[derive(Debug)]
+pub enum Step {
+    /// A frame of managed code or one of the runtime's own.
+    Frame(Frame),
+    /// Native code that the runtime does not describe.
+    Native,
+}
+
+impl Iterator for StackWalk {
+    type Item = Result<Step, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.started {
+            match clr!(self.walk, ICorDebugStackWalk::Next()) {
+                Ok(CORDBG_S_AT_END_OF_STACK) => return None,
+                Ok(_) => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        self.started = true;
+        match clr_nullable!(self.walk, ICorDebugStackWalk::GetFrame()) {
+            Ok((S_FALSE, _) | (_, None)) => Some(Ok(Step::Native)),
+            Ok((_, Some(frame))) => Some(Ok(Step::Frame(Frame(frame)))),
+            Err(error) if error.code() == Some(crate::hresult::CORDBG_E_PAST_END_OF_STACK) => None,
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+/// A frame of a stopped thread.
+///
+/// Valid until the process runs again; after that every call fails with `CORDBG_E_OBJECT_NEUTERED` and never reads
+/// freed memory.
+#[derive(Debug)]
+pub struct Frame(Com<ICorDebugFrame>);
+
+/// How sure the runtime is of an IL offset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mapping {
+    /// Exactly there.
+    Exact,
+    /// Near there, because of optimisation.
+    Approximate,
+    /// In the prologue, the epilogue or code without IL.
+    Unmapped,
+}
+
+impl Frame {
+    /// The method, if the frame has one.
+    pub fn function(&self) -> Result<Function, Error> {
+        Ok(Function(clr_out!(self.0, ICorDebugFrame::GetFunction())?))
+    }
+
+    /// The IL offset about to run or to be returned to; `None` for frames without IL.
+    pub fn ip(&self) -> Result<Option<(u32, Mapping)>, Error> {
+        let Some(frame) = self.0.cast::<ICorDebugILFrame>() else {
+            return Ok(None);
+        };
+        let (mut offset, mut mapping) = (0, 0);
+        clr!(frame, ICorDebugILFrame::GetIP(&mut offset, &mut mapping))?;
+        let mapping = match mapping {
+            MAPPING_EXACT => Mapping::Exact,
+            MAPPING_APPROXIMATE => Mapping::Approximate,
+            _ => Mapping::Unmapped,
+        };
+        Ok(Some((offset, mapping)))
+    }
+
+    /// What the frame is, if it is one of the runtime's own and not a method's.
+    pub fn internal_kind(&self) -> Option<CorDebugInternalFrameType> {
+        let frame = self.0.cast::<ICorDebugInternalFrame>()?;
+        let mut kind = 0;
+        clr!(frame, ICorDebugInternalFrame::GetFrameType(&mut kind)).ok()?;
+        Some(kind)
+    }
+}

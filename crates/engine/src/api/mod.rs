@@ -1,0 +1,149 @@
+//! The engine's API: plain data that crosses a process boundary.
+//!
+//! A front end sends [`Request`]s and gets one [`Reply`] or one [`Error`] for each, in order; in between it is told
+//! [`Event`]s. Nothing here knows COM, JSON-RPC, MCP or DAP, and nothing here borrows: every type can be sent,
+//! stored, compared and printed.
+//!
+//! Requests never wait for the program. `Continue` answers at once with the state `running`; the stop that follows
+//! is an [`Event::Stopped`]. That is why `Pause`, `Status` and `Disconnect` are never blocked by a long wait.
+
+mod breakpoints;
+mod error;
+mod launch;
+mod output;
+mod state;
+
+use serde::{Deserialize, Serialize};
+
+pub use breakpoints::{
+    AvailablePoint, BoundLocation, Breakpoint, BreakpointChange, BreakpointId, BreakpointSpec,
+    BreakpointState, Place, StepKind,
+};
+pub use error::{Details, Error, ErrorCode};
+pub use launch::{Attach, Console, EnvChange, Follow, Launch};
+pub use output::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
+pub use state::{
+    ExceptionReport, Exit, Frame, Line, Origin, ProcessId, RuntimeVersion, Source, State, Status,
+    Stop, StopId, StopReason, ThreadId,
+};
+
+/// What a front end may ask of an engine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Request {
+    /// Starts a program under the debugger. Once per engine.
+    Launch(Launch),
+    /// Attaches to a running program. Once per engine.
+    Attach(Attach),
+    /// Lets a stopped program run.
+    Continue,
+    /// Stops a running program; a no-op when it is stopped.
+    Pause,
+    /// Tells the state as it is now.
+    Status,
+    /// Reads captured output from a cursor on.
+    Output(OutputQuery),
+    /// Writes bytes to the program's standard input.
+    Input {
+        /// Text to write, as UTF-8.
+        text: String,
+        /// Closes standard input afterwards.
+        close: bool,
+    },
+    /// The stack of a thread of the stopped program.
+    Stack {
+        /// The thread; the one that reported the stop if absent.
+        thread: Option<ThreadId>,
+        /// First frame wanted, 0 is the innermost.
+        start: u32,
+        /// At most this many frames.
+        count: u32,
+    },
+    /// Sets a breakpoint; the same place set again changes the one that is there.
+    SetBreakpoint(BreakpointSpec),
+    /// Changes a breakpoint.
+    ChangeBreakpoint {
+        /// Which.
+        id: BreakpointId,
+        /// How.
+        change: BreakpointChange,
+    },
+    /// Removes a breakpoint.
+    RemoveBreakpoint(BreakpointId),
+    /// All breakpoints.
+    Breakpoints,
+    /// Lets the stopped program run one step of a thread.
+    Step {
+        /// The thread; the one that reported the stop if absent.
+        thread: Option<ThreadId>,
+        /// How far.
+        kind: StepKind,
+    },
+    /// Ends the session: a launched program is ended, an attached one is left running as before.
+    Disconnect {
+        /// Overrides the default: `Some(true)` ends the program, `Some(false)` lets it run on.
+        terminate: Option<bool>,
+        /// Ends the program's child processes too, if the program is ended.
+        children: bool,
+    },
+}
+
+/// The answer to a [`Request`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Reply {
+    /// To everything that only changes or tells the state.
+    Status(Box<Status>),
+    /// To [`Request::Output`].
+    Output(OutputPage),
+    /// To [`Request::Input`]: how many bytes were handed to the program's standard input so far.
+    Input {
+        /// Bytes accepted by this request.
+        accepted: u64,
+    },
+    /// To [`Request::SetBreakpoint`] and [`Request::ChangeBreakpoint`].
+    Breakpoint {
+        /// As it is now.
+        breakpoint: Breakpoint,
+        /// Whether it was there before.
+        duplicate: bool,
+    },
+    /// To [`Request::Breakpoints`] and [`Request::RemoveBreakpoint`]: those that are left.
+    Breakpoints(Vec<Breakpoint>),
+    /// To [`Request::Stack`].
+    Stack {
+        /// The stop these frames belong to.
+        stop: StopId,
+        /// The thread asked for.
+        thread: ThreadId,
+        /// The frames from `start` on.
+        frames: Vec<Frame>,
+        /// How many frames the stack has in all, as far as it was walked.
+        total: u32,
+        /// Whether the walk ended before the stack did.
+        more: bool,
+    },
+}
+
+/// What an engine tells without being asked, in the order it happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Event {
+    /// The program stopped; it stays so until a request lets it run.
+    Stopped(Box<Status>),
+    /// The program runs.
+    Running(Box<Status>),
+    /// The program ended; its output has been read to the end.
+    Exited(Box<Status>),
+    /// The engine let go of the program, which runs on.
+    Detached(Box<Status>),
+    /// A breakpoint changed without being asked to: bound, unbound, failed.
+    Breakpoint(Breakpoint),
+    /// There is output after the last cursor that was read. Told once until it is read.
+    Output {
+        /// The cursor of the end of the output so far.
+        end: OutputCursor,
+    },
+    /// Progress of something slow, for a person to read.
+    Progress {
+        /// What is going on.
+        message: String,
+    },
+}

@@ -1,0 +1,108 @@
+//! What the engine does with each thing the runtime tells.
+//!
+//! Invariant: each callback is either answered (the program runs on) or becomes a stop that is told.
+
+use cordebug::bindings::DEBUG_EXCEPTION_UNHANDLED;
+use cordebug::callback::Callback;
+use cordebug::module::Module;
+use cordebug::thread::Thread;
+
+use crate::api::{StopReason, ThreadId};
+use crate::engine::Engine;
+
+impl Engine<'_> {
+    pub(crate) fn callback(&mut self, callback: Callback) {
+        let Some(target) = &mut self.target else {
+            // Late news of a program that we have let go.
+            return;
+        };
+        if let Callback::ExitProcess = callback {
+            self.runtime_ended();
+            return;
+        }
+        target.delivered();
+        let stops = self.wants_to_stop(callback);
+        if stops {
+            return;
+        }
+        if let Some(target) = &mut self.target
+            && let Err(error) = target.answer()
+        {
+            // The process died meanwhile: its end is on its way to us.
+            tracing::debug!(%error, "answering a callback");
+        }
+    }
+
+    /// Handles a callback; whether it stopped the program.
+    fn wants_to_stop(&mut self, callback: Callback) -> bool {
+        match callback {
+            Callback::LoadModule { module } => {
+                self.module_loaded(&Module::new(module));
+                false
+            }
+            Callback::UnloadModule { module } => {
+                let module = Module::new(module);
+                self.unbind_from_module(module.identity());
+                if let Some(target) = &mut self.target {
+                    target.modules.unloaded(&module);
+                }
+                false
+            }
+            Callback::Breakpoint { thread, breakpoint } => {
+                let thread = Thread::new(thread);
+                let Some(breakpoint) = breakpoint else {
+                    return false;
+                };
+                let at_entry = self
+                    .target
+                    .as_mut()
+                    .is_some_and(|target| target.entry.reached(&breakpoint));
+                let ids = self.breakpoints_reached(cordebug::module::identity(&breakpoint));
+                let mut reasons = Vec::new();
+                if at_entry {
+                    reasons.push(StopReason::Entry);
+                }
+                if !ids.is_empty() {
+                    reasons.push(StopReason::Breakpoint { ids });
+                }
+                if reasons.is_empty() {
+                    return false;
+                }
+                self.stopped(reasons, thread.id().ok().map(ThreadId), None);
+                true
+            }
+            Callback::StepComplete {
+                thread, stepper, ..
+            } => self.step_completed(&Thread::new(thread), stepper.as_ref()),
+            Callback::Break { thread } => {
+                self.stopped(
+                    vec![StopReason::DebuggerBreak],
+                    Thread::new(thread).id().ok().map(ThreadId),
+                    None,
+                );
+                true
+            }
+            Callback::Exception2 {
+                thread,
+                kind: DEBUG_EXCEPTION_UNHANDLED,
+                ..
+            } => {
+                let thread = Thread::new(thread);
+                let exception = self.exception_of(&thread, true);
+                self.stopped(
+                    vec![StopReason::UnhandledException],
+                    thread.id().ok().map(ThreadId),
+                    exception,
+                );
+                true
+            }
+            Callback::DebuggerError { error, code } => {
+                tracing::warn!(%error, code, "the runtime's debugger library reports an error");
+                self.notes
+                    .push(format!("the runtime's debugger library reported {error}"));
+                false
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! How a session ends: the program's own end, ending it, letting it go.
+//!
+//! A program's end comes in pieces, in any order: the runtime says goodbye, the process is reaped, its output reaches
+//! the end. `Exited` is told once, when the exit status is known and the output has been read; output that a
+//! grandchild keeps open is waited for only briefly.
+
+use std::time::{Duration, Instant};
+
+use cordebug::procfs;
+use cordebug::spawn::ExitReport;
+
+use crate::api::{Error, ErrorCode, Event, Exit, Origin, State};
+use crate::engine::Engine;
+
+/// How long the end of the output is waited for after the process is gone.
+const OUTPUT_GRACE: Duration = Duration::from_millis(300);
+/// How long a killed process may take to be gone.
+const KILL_GRACE: Duration = Duration::from_secs(5);
+
+/// The pieces of an end that are there, and what waits for the rest.
+#[derive(Debug, Default)]
+pub(crate) struct Ending {
+    /// A pause was asked for before the program was there.
+    pub(crate) pause_wanted: bool,
+    /// How the process ended.
+    report: Option<ExitReport>,
+    /// Whether we sent the signal.
+    killed_by_us: bool,
+    /// Whether somebody will tell us when the process ends.
+    pub(crate) watched: bool,
+    /// Requests to answer when it is over.
+    waiting: Vec<u64>,
+    deadline: Option<Instant>,
+}
+
+impl Ending {
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// Something is waited for, but not for ever.
+    pub(crate) fn wait_until(&mut self, deadline: Instant) {
+        self.deadline = Some(deadline);
+    }
+
+    /// Whether we killed the process and its end has not been seen yet.
+    pub(crate) fn process_expected(&self) -> bool {
+        self.killed_by_us && self.watched && self.report.is_none() && self.deadline.is_some()
+    }
+}
+
+impl Engine<'_> {
+    /// The runtime library says that the program is over.
+    pub(crate) fn runtime_ended(&mut self) {
+        if let Some(target) = self.target.take() {
+            cordebug::fast_memory::disable();
+            target.debugger.terminate();
+        }
+        if !self.ending.watched {
+            self.process_ended(ExitReport::Unknown);
+        } else if self.ending.report.is_none() {
+            self.ending.deadline = Some(Self::in_time(KILL_GRACE));
+        }
+    }
+
+    /// The process is gone.
+    pub(crate) fn process_ended(&mut self, report: ExitReport) {
+        self.ending.report.get_or_insert(report);
+        if self.starting.is_some() {
+            self.ended_while_starting();
+            return;
+        }
+        if self.capture.is_closed() {
+            self.finish();
+        } else {
+            self.ending.deadline = Some(Self::in_time(OUTPUT_GRACE));
+        }
+    }
+
+    pub(crate) fn exit_report(&self) -> Option<ExitReport> {
+        self.ending.report
+    }
+
+    /// Both output streams are at their end.
+    pub(crate) fn output_closed(&mut self) {
+        if self.ending.report.is_some() && self.starting.is_none() {
+            self.finish();
+        }
+    }
+
+    pub(crate) fn ending_deadline_passed(&mut self) {
+        if self
+            .ending
+            .deadline
+            .is_some_and(|deadline| deadline <= Instant::now())
+        {
+            self.ending.deadline = None;
+            if self.starting.is_some() {
+                self.starting_failed_at_last();
+            } else {
+                self.ending.report.get_or_insert(ExitReport::Unknown);
+                self.finish();
+            }
+        }
+    }
+
+    /// The program has ended and all of its output is here.
+    fn finish(&mut self) {
+        self.ending.deadline = None;
+        if let Some(target) = self.target.take() {
+            cordebug::fast_memory::disable();
+            target.debugger.terminate();
+        }
+        if matches!(self.state, State::Exited | State::Detached) {
+            self.answer_waiting();
+            return;
+        }
+        let report = self.ending.report.unwrap_or(ExitReport::Unknown);
+        self.exit = Some(exit(report, self.ending.killed_by_us));
+        self.state = State::Exited;
+        self.stop = None;
+        if let Some(leftovers) = self.leftovers.take() {
+            leftovers.remove();
+        }
+        let status = Box::new(self.status());
+        self.tell(Event::Exited(status));
+        self.answer_waiting();
+    }
+
+    fn answer_waiting(&mut self) {
+        for id in std::mem::take(&mut self.ending.waiting) {
+            self.answer_status(id);
+        }
+    }
+
+    /// Ends the session on request.
+    pub(crate) fn disconnect(&mut self, id: u64, terminate: Option<bool>, children: bool) {
+        if matches!(self.state, State::Exited | State::Detached) {
+            self.answer_status(id);
+            return;
+        }
+        if self.origin.is_none() {
+            let error = Error::new(
+                ErrorCode::NoSession,
+                "there is no program in this session yet",
+            );
+            self.answer(id, Err(error));
+            return;
+        }
+        let end_it = terminate.unwrap_or(self.origin == Some(Origin::Launched));
+        if end_it {
+            self.ending.waiting.push(id);
+            self.kill(children);
+            if !self.ending.process_expected() {
+                self.answer_waiting();
+            }
+            return;
+        }
+        if self.target.is_none() {
+            let message = "the program has not reached the debugger yet and cannot be let go";
+            self.answer(
+                id,
+                Err(Error::new(ErrorCode::NoSession, message)
+                    .hint("end it instead, or wait until it runs")),
+            );
+            return;
+        }
+        match self.detach() {
+            Ok(()) => self.answer_status(id),
+            Err(error) => self.answer(id, Err(error)),
+        }
+    }
+
+    /// Nobody listens any more: a launched program is ended, an attached one let go.
+    pub(crate) fn let_go(&mut self) {
+        if matches!(self.state, State::Exited | State::Detached) {
+            return;
+        }
+        match self.origin {
+            Some(Origin::Launched) => self.kill(true),
+            _ => {
+                if self.target.is_some()
+                    && let Err(error) = self.detach()
+                {
+                    tracing::warn!(%error, "letting go of the program");
+                    self.target = None;
+                }
+                self.cancel_start();
+            }
+        }
+    }
+
+    /// Lets go of the program, which runs on as before.
+    fn detach(&mut self) -> Result<(), Error> {
+        let was_stopped = self.state == State::Stopped;
+        let target = self.target()?;
+        if !target.is_stopped() {
+            target.stop()?;
+        }
+        target.entry.forget();
+        self.breakpoints.remove_all_from_code();
+        self.give_up_step();
+        let target = self.target()?;
+        target.process.detach().map_err(|error| {
+            let hint = if was_stopped {
+                "continue the program and try again"
+            } else {
+                "try again"
+            };
+            crate::target::runtime_error(&error).hint(hint)
+        })?;
+        cordebug::fast_memory::disable();
+        if let Some(target) = self.target.take() {
+            target.debugger.terminate();
+        }
+        self.state = State::Detached;
+        self.stop = None;
+        let status = Box::new(self.status());
+        self.tell(Event::Detached(status));
+        Ok(())
+    }
+
+    /// A launched tool whose child was debugged must not stay behind, nor anything that it started.
+    pub(crate) fn end_followed_tree(&mut self) {
+        if self.following.take().is_some() {
+            for pid in procfs::descendants(std::process::id()) {
+                crate::processes::kill(pid);
+            }
+        }
+    }
+
+    /// Ends the program's process, and those below it if asked for. A launched tool that only started the program is
+    /// always ended with everything below it.
+    fn kill(&mut self, children: bool) {
+        self.cancel_start();
+        let below = match (self.pid, &self.following) {
+            (_, Some(_)) => procfs::descendants(std::process::id()),
+            (Some(pid), None) if children => procfs::descendants(pid),
+            _ => Vec::new(),
+        };
+        self.ending.killed_by_us = true;
+        for pid in self.pid.into_iter().chain(below) {
+            crate::processes::kill(pid);
+        }
+        self.ending.deadline = Some(Self::in_time(KILL_GRACE));
+    }
+}
+
+pub(crate) fn exit(report: ExitReport, killed_by_us: bool) -> Exit {
+    match report {
+        ExitReport::Code(code) => Exit::Code(code),
+        ExitReport::Signal(number) => Exit::Signal {
+            number,
+            name: crate::processes::signal_name(number),
+            by_debugger: killed_by_us && number == 9,
+        },
+        ExitReport::Unknown => Exit::Unknown {
+            reason: "the process is not a child of the debugger".into(),
+        },
+    }
+}

@@ -1,0 +1,430 @@
+//! The engine's loop: one thread, one inbox, one owner of the program's state.
+//!
+//! Invariants: every request gets exactly one reply; every reply and event tells the state as it is when it is sent;
+//! the loop returns only when no program depends on it any more (ended, let go, or never there).
+
+use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use cordebug::callback::Delivered;
+use cordebug::spawn::ExitReport;
+
+use crate::api::{
+    Error, ErrorCode, Event, ExceptionReport, Exit, Origin, OutputCursor, ProcessId, Reply,
+    Request, RuntimeVersion, State, Status, Stop, StopId, StopReason, ThreadId,
+};
+use crate::breakpoints::Breakpoints;
+use crate::launching::{Starting, StartupNews};
+use crate::output::{Capture, Notice};
+use crate::processes::Leftovers;
+use crate::stepping::StepInProgress;
+use crate::target::Target;
+
+/// Everything that can wake the engine. Adding a source means adding a variant.
+#[derive(Debug)]
+pub enum Input {
+    /// A front end asks something.
+    Command {
+        /// Repeated in the reply.
+        id: u64,
+        /// What is asked.
+        request: Request,
+        /// Open files that came with it.
+        files: Vec<OwnedFd>,
+    },
+    /// Nobody listens any more: end or let go of the program, then return.
+    FrontEndGone,
+    /// The runtime told something; the program is stopped until it is answered.
+    Callback(Delivered),
+    /// A program that is being started has got somewhere.
+    Startup(StartupNews),
+    /// The program's process ended.
+    ProcessEnded(ExitReport),
+    /// The process that was launched to start the program ended.
+    LauncherEnded(ExitReport),
+    /// Something about the program's output.
+    Console(Notice),
+    /// Bytes were written to the program's standard input, or could not be.
+    InputWritten(std::io::Result<()>),
+}
+
+/// Everything the engine says.
+#[derive(Debug)]
+pub enum Output {
+    /// The answer to a command.
+    Reply {
+        /// The command's number.
+        id: u64,
+        /// The answer.
+        result: Result<Reply, Error>,
+    },
+    /// Something happened.
+    Event(Event),
+}
+
+/// Runs an engine until its session is over. `inbox` is for the sources that the engine itself creates.
+pub fn run(inbox: Sender<Input>, inputs: &Receiver<Input>, say: impl FnMut(Output)) {
+    let mut engine = Engine::new(inbox, Box::new(say));
+    while !engine.over {
+        let input = match engine.next_timer() {
+            None => inputs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(at) => inputs.recv_timeout(at.saturating_duration_since(Instant::now())),
+        };
+        let answering = match &input {
+            Ok(Input::Command { id, .. }) => Some(*id),
+            _ => None,
+        };
+        // A bug in one request must not take the user's program down with it.
+        let handled = catch_unwind(AssertUnwindSafe(|| match input {
+            Ok(input) => engine.handle(input),
+            Err(RecvTimeoutError::Timeout) => engine.timer(),
+            Err(RecvTimeoutError::Disconnected) => engine.front_end_gone(),
+        }));
+        if handled.is_err() {
+            engine.after_panic(answering);
+        }
+    }
+}
+
+/// The engine's whole state.
+pub(crate) struct Engine<'a> {
+    pub(crate) inbox: Sender<Input>,
+    say: Box<dyn FnMut(Output) + 'a>,
+    pub(crate) state: State,
+    pub(crate) origin: Option<Origin>,
+    pub(crate) program: Option<String>,
+    pub(crate) runtime: Option<RuntimeVersion>,
+    pub(crate) pid: Option<u32>,
+    /// What the program leaves in the file system if it is killed.
+    pub(crate) leftovers: Option<Leftovers>,
+    pub(crate) resumes: u32,
+    stops: u32,
+    pub(crate) stop: Option<Stop>,
+    pub(crate) exit: Option<Exit>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) capture: Capture,
+    /// A program on its way to the debugger.
+    pub(crate) starting: Option<Starting>,
+    /// The program, once the runtime is ours.
+    pub(crate) target: Option<Target>,
+    pub(crate) ending: crate::ending::Ending,
+    pub(crate) breakpoints: Breakpoints,
+    pub(crate) step: Option<StepInProgress>,
+    /// The launched process, if it is a child of it that is debugged.
+    pub(crate) following: Option<crate::following::Following>,
+    /// Whether the front end is gone and the loop may return as soon as nothing depends on it.
+    pub(crate) leaving: bool,
+    over: bool,
+    stdin: Option<crate::launching::Stdin>,
+}
+
+impl<'a> Engine<'a> {
+    fn new(inbox: Sender<Input>, say: Box<dyn FnMut(Output) + 'a>) -> Self {
+        Self {
+            inbox,
+            say,
+            state: State::Starting,
+            origin: None,
+            program: None,
+            runtime: None,
+            pid: None,
+            leftovers: None,
+            resumes: 0,
+            stops: 0,
+            stop: None,
+            exit: None,
+            notes: Vec::new(),
+            capture: Capture::none(),
+            starting: None,
+            target: None,
+            ending: crate::ending::Ending::default(),
+            breakpoints: Breakpoints::default(),
+            step: None,
+            following: None,
+            leaving: false,
+            over: false,
+            stdin: None,
+        }
+    }
+
+    pub(crate) fn tell(&mut self, event: Event) {
+        (self.say)(Output::Event(event));
+    }
+
+    pub(crate) fn answer(&mut self, id: u64, result: Result<Reply, Error>) {
+        (self.say)(Output::Reply { id, result });
+    }
+
+    pub(crate) fn answer_status(&mut self, id: u64) {
+        let status = Box::new(self.status());
+        self.answer(id, Ok(Reply::Status(status)));
+    }
+
+    pub(crate) fn set_stdin(&mut self, stdin: Option<crate::launching::Stdin>) {
+        self.stdin = stdin;
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        Status {
+            state: self.state,
+            pid: self.pid.map(ProcessId),
+            origin: self.origin,
+            program: self.program.clone(),
+            runtime: self.runtime.clone(),
+            resumes: self.resumes,
+            stop: self.stop.clone(),
+            exit: self.exit.clone(),
+            notes: self.notes.clone(),
+            output_end: self.capture.end(),
+        }
+    }
+
+    fn handle(&mut self, input: Input) {
+        match input {
+            Input::Command { id, request, files } => self.command(id, request, files),
+            Input::FrontEndGone => self.front_end_gone(),
+            Input::Callback(delivered) => self.callback(delivered.receive()),
+            Input::Startup(news) => self.startup(news),
+            Input::ProcessEnded(report) => self.process_ended(report),
+            Input::LauncherEnded(report) => self.launcher_ended(report),
+            Input::Console(Notice::New) => {
+                let end = self.capture.end();
+                self.tell(Event::Output { end });
+            }
+            Input::Console(Notice::Closed) => self.output_closed(),
+            Input::InputWritten(result) => {
+                if let Err(error) = result {
+                    self.notes.push(format!(
+                        "writing to the program's standard input failed: {error}"
+                    ));
+                }
+            }
+        }
+        self.leave_if_done();
+    }
+
+    fn command(&mut self, id: u64, request: Request, files: Vec<OwnedFd>) {
+        match request {
+            // These answer when the program is there.
+            Request::Launch(launch) => self.launch(id, launch, files),
+            Request::Attach(attach) => self.attach(id, attach),
+            Request::Disconnect {
+                terminate,
+                children,
+            } => self.disconnect(id, terminate, children),
+            request => {
+                let result = self.answer_to(request);
+                self.answer(id, result);
+            }
+        }
+    }
+
+    fn answer_to(&mut self, request: Request) -> Result<Reply, Error> {
+        match request {
+            Request::Continue => {
+                self.resume()?;
+                Ok(Reply::Status(Box::new(self.status())))
+            }
+            Request::Pause => {
+                self.pause()?;
+                Ok(Reply::Status(Box::new(self.status())))
+            }
+            Request::Status => Ok(Reply::Status(Box::new(self.status()))),
+            Request::Output(query) => Ok(Reply::Output(self.capture.page(query))),
+            Request::Input { text, close } => match &self.stdin {
+                Some(stdin) => Ok(Reply::Input {
+                    accepted: stdin.write(text, close)?,
+                }),
+                None => Err(Error::new(
+                    ErrorCode::InvalidParameter,
+                    "the program's standard input is not ours to write",
+                )
+                .hint("only a launched program with a captured console has one")),
+            },
+            Request::Stack {
+                thread,
+                start,
+                count,
+            } => self.stack(thread, start, count),
+            Request::SetBreakpoint(spec) => self.set_breakpoint(spec),
+            Request::ChangeBreakpoint { id, change } => self.change_breakpoint(id, change),
+            Request::RemoveBreakpoint(id) => self.remove_breakpoint(id),
+            Request::Breakpoints => Ok(self.list_breakpoints()),
+            Request::Step { thread, kind } => {
+                self.step(thread, kind)?;
+                Ok(Reply::Status(Box::new(self.status())))
+            }
+            Request::Launch(_) | Request::Attach(_) | Request::Disconnect { .. } => Err(
+                Error::new(ErrorCode::Internal, "this request is answered elsewhere"),
+            ),
+        }
+    }
+
+    /// The running or stopped program; an error that says what the state is instead.
+    pub(crate) fn target(&mut self) -> Result<&mut Target, Error> {
+        match self.state {
+            State::Exited => {
+                Err(Error::new(ErrorCode::Exited, "the program has ended").hint("launch it again"))
+            }
+            State::Detached => Err(Error::new(
+                ErrorCode::NoSession,
+                "the session has let go of the program",
+            )),
+            _ => self.target.as_mut().ok_or_else(|| {
+                Error::new(
+                    ErrorCode::NoSession,
+                    "there is no program in this session yet",
+                )
+                .hint("launch or attach first")
+            }),
+        }
+    }
+
+    /// The stopped program.
+    pub(crate) fn stopped_target(&mut self) -> Result<&mut Target, Error> {
+        if self.state == State::Running {
+            return Err(
+                Error::new(ErrorCode::NotStopped, "the program is running").hint("pause it first")
+            );
+        }
+        self.target()
+    }
+
+    /// Lets a stopped program run.
+    pub(crate) fn resume(&mut self) -> Result<(), Error> {
+        let target = self.stopped_target()?;
+        target.resume_all()?;
+        self.state = State::Running;
+        self.stop = None;
+        self.resumes += 1;
+        let status = Box::new(self.status());
+        self.tell(Event::Running(status));
+        Ok(())
+    }
+
+    /// Stops a running program.
+    fn pause(&mut self) -> Result<(), Error> {
+        if self.state == State::Stopped {
+            return Ok(());
+        }
+        if self.starting.is_some() && self.target.is_none() {
+            self.ending.pause_wanted = true;
+            return Ok(());
+        }
+        let target = self.target()?;
+        target.stop()?;
+        let thread = target.first_thread();
+        self.stopped(vec![StopReason::Pause], thread, None);
+        Ok(())
+    }
+
+    /// Notes that the program is stopped and why, and tells it.
+    pub(crate) fn stopped(
+        &mut self,
+        reasons: Vec<StopReason>,
+        thread: Option<ThreadId>,
+        exception: Option<ExceptionReport>,
+    ) {
+        // Whatever the cause: a step that was under way ends here.
+        self.give_up_step();
+        match &mut self.stop {
+            // A second cause arrived while the program was stopped already.
+            Some(stop) if self.state == State::Stopped => {
+                stop.reasons.extend(reasons);
+                stop.exception = stop.exception.take().or(exception);
+            }
+            _ => {
+                self.stops += 1;
+                self.stop = Some(Stop {
+                    id: StopId(self.stops),
+                    reasons,
+                    thread,
+                    exception,
+                });
+            }
+        }
+        self.state = State::Stopped;
+        let status = Box::new(self.status());
+        self.tell(Event::Stopped(status));
+    }
+
+    fn front_end_gone(&mut self) {
+        self.leaving = true;
+        self.let_go();
+        self.leave_if_done();
+    }
+
+    fn leave_if_done(&mut self) {
+        if !self.leaving || self.target.is_some() || self.starting.is_some() {
+            return;
+        }
+        if self.guards_a_program() {
+            // Nobody listens: dropping the way out tells the front end that it need not wait for us.
+            self.say = Box::new(|_| {});
+            return;
+        }
+        if !self.ending.process_expected() {
+            self.end_followed_tree();
+            self.over = true;
+        }
+    }
+
+    /// A launched program that was let go still depends on this process: the kernel ends it with us, and its output
+    /// would break. So we stay, quietly, until it ends.
+    fn guards_a_program(&self) -> bool {
+        self.state == State::Detached
+            && self.origin == Some(Origin::Launched)
+            && self.exit_report().is_none()
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        self.ending.deadline()
+    }
+
+    fn timer(&mut self) {
+        self.ending_deadline_passed();
+        self.leave_if_done();
+    }
+
+    /// The state is kept; whoever asked is told. A second bug while leaving must not keep us here.
+    fn after_panic(&mut self, answering: Option<u64>) {
+        tracing::error!("a request panicked; the session goes on");
+        if let Some(id) = answering {
+            self.answer(
+                id,
+                Err(Error::new(
+                    ErrorCode::Internal,
+                    "a bug in ndbg: this request failed inside the engine",
+                )),
+            );
+        }
+        if self.leaving {
+            self.over = true;
+        }
+    }
+
+    /// A moment `after` from now.
+    pub(crate) fn in_time(after: Duration) -> Instant {
+        Instant::now() + after
+    }
+}
+
+impl Status {
+    /// The status of a session that has no program yet.
+    pub fn starting() -> Self {
+        Self {
+            state: State::Starting,
+            pid: None,
+            origin: None,
+            program: None,
+            runtime: None,
+            resumes: 0,
+            stop: None,
+            exit: None,
+            notes: Vec::new(),
+            output_end: OutputCursor::default(),
+        }
+    }
+}

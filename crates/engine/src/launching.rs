@@ -1,0 +1,520 @@
+//! How a session begins: from a request to a program whose runtime is ours.
+//!
+//! A launch is a short story on another thread (fork, handshake, wait) so that the engine answers `status`, `pause` and
+//! `disconnect` meanwhile; only the last step, loading the debugger library and attaching, happens on the engine's
+//! own thread, which owns the library's objects. The request is answered when the story has ended, well or not.
+
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cordebug::handshake::Handshake;
+use cordebug::pidfd::ProcessHandle;
+use cordebug::runtime::{DebuggerLibrary, Runtime};
+use cordebug::spawn::{self, ExitReport, ProcessGroup};
+use cordebug::{fast_memory, procfs};
+
+use crate::api::{
+    Attach, Console, Error, ErrorCode, Event, Follow, Launch, Origin, RuntimeVersion, State,
+    StopReason, Stream,
+};
+use crate::engine::{Engine, Input};
+use crate::output::Capture;
+use crate::processes::Leftovers;
+use crate::program;
+use crate::target::Target;
+
+/// How long a launched program may take until its runtime reaches the debugger.
+const STARTUP: Duration = Duration::from_secs(60);
+/// How long the last words of a program that ended too early are waited for.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// A launch under way.
+#[derive(Debug)]
+pub(crate) struct Starting {
+    /// The request to answer.
+    id: u64,
+    stop_at_entry: bool,
+    cancelled: Arc<AtomicBool>,
+    /// Why it failed; told when the program's last words are here.
+    failed: Option<Error>,
+}
+
+/// What the starting thread tells the engine.
+#[derive(Debug)]
+pub enum StartupNews {
+    /// A runtime waits for its debugger.
+    Ready {
+        /// The process that it is in.
+        pid: u32,
+        /// Lets it go on when dropped.
+        handshake: Handshake,
+    },
+    /// It came to nothing.
+    Failed(Error),
+}
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        self.cancelled.store(true, Ordering::SeqCst);
+    }
+}
+
+impl Engine<'_> {
+    fn refuse_second_program(&self) -> Result<(), Error> {
+        if self.origin.is_some() {
+            let message = "this session already has a program";
+            return Err(Error::new(ErrorCode::AlreadyStarted, message)
+                .hint("use a new session for another program"));
+        }
+        Ok(())
+    }
+
+    /// Begins a launch; the request is answered when the program is there.
+    pub(crate) fn launch(&mut self, id: u64, launch: Launch, files: Vec<OwnedFd>) {
+        if let Err(error) = self
+            .refuse_second_program()
+            .and_then(|()| self.begin_launch(id, launch, files))
+        {
+            self.starting = None;
+            self.answer(id, Err(error));
+        }
+    }
+
+    fn begin_launch(&mut self, id: u64, launch: Launch, files: Vec<OwnedFd>) -> Result<(), Error> {
+        let mut launch = launch;
+        self.want_breakpoints(std::mem::take(&mut launch.breakpoints))?;
+        let mut command = program::command(&launch)?;
+        let system = |error: io::Error| {
+            Error::new(
+                ErrorCode::LaunchFailed,
+                format!("the program cannot be started: {error}"),
+            )
+        };
+        let group = self
+            .connect_console(&mut command, &launch, files)
+            .map_err(system)?;
+        self.origin = Some(Origin::Launched);
+        self.program = Some(program::describe(&launch));
+        let cancelled = Arc::new(AtomicBool::new(false));
+        self.starting = Some(Starting {
+            id,
+            stop_at_entry: launch.stop_at_entry,
+            cancelled: cancelled.clone(),
+            failed: None,
+        });
+        spawn::adopt_orphans();
+        if let Follow::Child { command_line } = launch.follow {
+            return self.begin_following(command, group, command_line, cancelled);
+        }
+
+        let exited = Arc::new(AtomicBool::new(false));
+        let (inbox, gone) = (self.inbox.clone(), exited.clone());
+        let gated = spawn::spawn_gated(command, group, move |report| {
+            gone.store(true, Ordering::SeqCst);
+            // The engine may have ended first.
+            let _ = inbox.send(Input::ProcessEnded(report));
+        })
+        .map_err(|error| not_startable(&launch, &error))?;
+        let pid = gated.pid();
+        let handshake = Handshake::prepare(pid).map_err(|error| {
+            Error::new(
+                ErrorCode::LaunchFailed,
+                format!("the start-up semaphores cannot be made: {error}"),
+            )
+            .hint("check that /dev/shm exists and is writable; `ndbg doctor` tells more")
+        })?;
+        gated
+            .release()
+            .map_err(|error| not_startable(&launch, &error))?;
+        self.pid = Some(pid);
+        self.leftovers = Some(Leftovers::of(pid));
+        self.ending.watched = true;
+        let inbox = self.inbox.clone();
+        thread::Builder::new()
+            .name("start-up".into())
+            .spawn(move || {
+                let given_up = || cancelled.load(Ordering::SeqCst) || exited.load(Ordering::SeqCst);
+                let news = match handshake.wait_started(Instant::now() + STARTUP, given_up) {
+                    Ok(true) => StartupNews::Ready { pid, handshake },
+                    // The end of the process is told on its own.
+                    Ok(false) if given_up() => return,
+                    Ok(false) => StartupNews::Failed(never_arrived(pid)),
+                    Err(error) => StartupNews::Failed(system(error)),
+                };
+                let _ = inbox.send(Input::Startup(news));
+            })
+            .map_err(|error| {
+                Error::new(
+                    ErrorCode::Internal,
+                    format!("no thread for the start-up: {error}"),
+                )
+            })?;
+        Ok(())
+    }
+
+    /// Gives the program its standard streams; the process group that it belongs to.
+    fn connect_console(
+        &mut self,
+        command: &mut Command,
+        launch: &Launch,
+        files: Vec<OwnedFd>,
+    ) -> io::Result<ProcessGroup> {
+        if launch.console == Console::Inherit {
+            let mut files = files.into_iter().map(Stdio::from);
+            let mut next = || files.next().unwrap_or_else(Stdio::null);
+            command.stdin(next()).stdout(next()).stderr(next());
+            return Ok(launch
+                .process_group
+                .map_or(ProcessGroup::Own, ProcessGroup::Join));
+        }
+        let (stdin_reader, stdin_writer) = io::pipe()?;
+        let (stdout_reader, stdout_writer) = io::pipe()?;
+        let (stderr_reader, stderr_writer) = io::pipe()?;
+        command
+            .stdin(stdin_reader)
+            .stdout(stdout_writer)
+            .stderr(stderr_writer);
+        let inbox = self.inbox.clone();
+        let streams = vec![
+            (Stream::Stdout, stdout_reader.into()),
+            (Stream::Stderr, stderr_reader.into()),
+        ];
+        self.capture = Capture::start(streams, move |notice| {
+            let _ = inbox.send(Input::Console(notice));
+        })?;
+        self.set_stdin(Some(Stdin::start(stdin_writer, self.inbox.clone())?));
+        Ok(ProcessGroup::Own)
+    }
+
+    /// The starting thread has news.
+    pub(crate) fn startup(&mut self, news: StartupNews) {
+        let Some(starting) = &mut self.starting else {
+            // Cancelled meanwhile. Dropping the handshake lets a waiting runtime go on.
+            return;
+        };
+        match news {
+            StartupNews::Failed(error) => {
+                starting.failed = Some(error);
+                self.end_failed_start();
+            }
+            StartupNews::Ready { pid, handshake } => {
+                let (id, stop_at_entry) = (starting.id, starting.stop_at_entry);
+                match self.take_over(pid, stop_at_entry) {
+                    Ok(()) => {
+                        drop(handshake);
+                        self.starting = None;
+                        self.arrived(id);
+                    }
+                    Err(error) => {
+                        if let Some(starting) = &mut self.starting {
+                            starting.failed = Some(error);
+                        }
+                        drop(handshake);
+                        self.end_failed_start();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Loads the debugger library for the runtime in `pid` and attaches.
+    fn take_over(&mut self, pid: u32, stop_at_entry: bool) -> Result<(), Error> {
+        let attach = || -> Result<_, cordebug::Error> {
+            let runtime = Runtime::of(pid)?;
+            let library = DebuggerLibrary::load(&runtime.debugger_library()?, pid)?;
+            fast_memory::enable(pid);
+            let inbox = self.inbox.clone();
+            let (debugger, process) = library.attach(pid, &runtime, move |delivered| {
+                // The engine may have ended first.
+                let _ = inbox.send(Input::Callback(delivered));
+            })?;
+            Ok((runtime, debugger, process))
+        };
+        let (runtime, debugger, process) = attach().map_err(|error| attach_error(pid, &error))?;
+        if let Err(error) = std::fs::File::open(format!("/proc/{pid}/mem")) {
+            self.notes.push(format!(
+                "/proc/{pid}/mem cannot be opened ({error}): everything works, but each stop costs about a tenth of a second; \
+                 launch the program from ndbg, or give ndbg CAP_SYS_PTRACE"
+            ));
+        }
+        if self.following.is_some() {
+            // Not our child: its end is told by a handle, opened while it cannot end.
+            match ProcessHandle::open(pid) {
+                Ok(handle) => self.watch(handle),
+                Err(error) => {
+                    tracing::warn!(%error, "the end of the process will not be told by the system")
+                }
+            }
+            self.program = procfs::command_line(pid).ok().map(|line| line.join(" "));
+        }
+        self.pid = Some(pid);
+        self.leftovers = Some(Leftovers::of(pid));
+        self.runtime = runtime.version.map(RuntimeVersion);
+        self.target = Some(Target::new(
+            debugger,
+            process,
+            stop_at_entry,
+            self.starting.is_some(),
+        ));
+        Ok(())
+    }
+
+    /// The program is there: tell it, and honour a pause that was asked for meanwhile.
+    fn arrived(&mut self, id: u64) {
+        self.state = State::Running;
+        let status = Box::new(self.status());
+        self.tell(Event::Running(status));
+        if std::mem::take(&mut self.ending.pause_wanted)
+            && let Some(target) = &mut self.target
+            && target.stop().is_ok()
+        {
+            let thread = target.first_thread();
+            self.stopped(vec![StopReason::Pause], thread, None);
+        }
+        self.answer_status(id);
+    }
+
+    /// Attaches to a running program.
+    pub(crate) fn attach(&mut self, id: u64, attach: Attach) {
+        let result = self
+            .refuse_second_program()
+            .and_then(|()| self.begin_attach(attach.pid.0));
+        match result {
+            Ok(()) => self.arrived(id),
+            Err(error) => {
+                self.pid = None;
+                self.answer(id, Err(error));
+            }
+        }
+    }
+
+    fn begin_attach(&mut self, pid: u32) -> Result<(), Error> {
+        crate::processes::check_attachable(pid)?;
+        let handle = ProcessHandle::open(pid).map_err(|error| {
+            Error::new(
+                ErrorCode::AttachFailed,
+                format!("process {pid} cannot be watched: {error}"),
+            )
+        })?;
+        self.take_over(pid, false)?;
+        self.origin = Some(Origin::Attached);
+        self.program = procfs::command_line(pid).ok().map(|line| line.join(" "));
+        self.watch(handle);
+        Ok(())
+    }
+
+    /// Has the end of a process that is not our child told.
+    pub(crate) fn watch(&mut self, handle: ProcessHandle) {
+        let inbox = self.inbox.clone();
+        let watcher = thread::Builder::new().name("watch".into()).spawn(move || {
+            let _ = inbox.send(Input::ProcessEnded(handle.wait()));
+        });
+        match watcher {
+            Ok(_) => self.ending.watched = true,
+            Err(error) => {
+                tracing::warn!(%error, "the end of the process will not be told by the system")
+            }
+        }
+    }
+
+    /// No child of the launched program could be debugged.
+    pub(crate) fn following_failed(&mut self, error: Error, report: ExitReport) {
+        if let Some(starting) = &mut self.starting {
+            starting.failed.get_or_insert(error);
+        }
+        self.process_ended(report);
+    }
+
+    /// The process ended before its runtime reached us.
+    pub(crate) fn ended_while_starting(&mut self) {
+        if self.capture.is_closed() {
+            self.starting_failed_at_last();
+        } else {
+            self.ending.wait_until(Self::in_time(LAST_WORDS));
+        }
+    }
+
+    /// A start that failed while the program may still be running: end it, then tell.
+    fn end_failed_start(&mut self) {
+        if self.exit_report().is_some() {
+            self.starting_failed_at_last();
+            return;
+        }
+        for child in procfs::descendants(std::process::id()) {
+            crate::processes::kill(child);
+        }
+        self.ending.wait_until(Self::in_time(LAST_WORDS));
+    }
+
+    /// Gives a launch up, and tells that to whoever asked for it.
+    pub(crate) fn cancel_start(&mut self) {
+        if let Some(starting) = self.starting.take() {
+            let message = "the launch was given up: the session was ended before the program ran";
+            self.answer(
+                starting.id,
+                Err(Error::new(ErrorCode::LaunchFailed, message)),
+            );
+        }
+    }
+
+    /// Tells why a start came to nothing, with the program's last words.
+    pub(crate) fn starting_failed_at_last(&mut self) {
+        let Some(mut starting) = self.starting.take() else {
+            return;
+        };
+        let report = self.exit_report();
+        let words = self.capture.tail(None, 4000);
+        let mut error = starting.failed.take().unwrap_or_else(|| {
+            let how = match report {
+                Some(ExitReport::Code(code)) => format!("with exit code {code}"),
+                Some(ExitReport::Signal(signal)) => format!("by signal {}", crate::processes::signal_name(signal)),
+                Some(ExitReport::Unknown) | None => "in an unknown way".into(),
+            };
+            Error::new(ErrorCode::LaunchFailed, format!("the program ended {how} before its runtime reached the debugger"))
+                .hint("run it without the debugger to see whether it starts; check that its framework is installed")
+        });
+        if !words.trim().is_empty() {
+            error.message = format!("{}; it printed:\n{}", error.message, words.trim_end());
+        }
+        if let Some(leftovers) = self.leftovers.take() {
+            leftovers.remove();
+        }
+        self.exit = Some(crate::ending::exit(
+            report.unwrap_or(ExitReport::Unknown),
+            false,
+        ));
+        self.state = State::Exited;
+        self.answer(starting.id, Err(error));
+        let status = Box::new(self.status());
+        self.tell(Event::Exited(status));
+    }
+}
+
+fn not_startable(launch: &Launch, error: &io::Error) -> Error {
+    let message = format!("{} cannot be started: {error}", launch.program.display());
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => Error::new(ErrorCode::LaunchFailed, message)
+            .hint("make it executable, or launch its .dll"),
+        _ => Error::new(ErrorCode::LaunchFailed, message),
+    }
+}
+
+fn never_arrived(pid: u32) -> Error {
+    let seconds = STARTUP.as_secs();
+    match Runtime::of(pid) {
+        Ok(_) => Error::new(
+            ErrorCode::DebuggingDisabled,
+            format!("the program's runtime did not ask for a debugger within {seconds} s, so debugging is switched off in it"),
+        )
+        .hint("remove DOTNET_EnableDiagnostics=0 and DOTNET_EnableDiagnostics_Debugger=0 from its environment or runtimeconfig.json"),
+        Err(_) => Error::new(ErrorCode::NotDotnet, format!("the program did not start a .NET runtime within {seconds} s"))
+            .hint("launch the .NET program itself; for a tool that starts one, follow its child"),
+    }
+}
+
+fn attach_error(pid: u32, error: &cordebug::Error) -> Error {
+    use cordebug::hresult::{
+        CORDBG_E_DEBUGGER_ALREADY_ATTACHED, CORDBG_E_MISMATCHED_CORWKS_AND_DACWKS_DLLS,
+    };
+
+    let (code, hint) = match error {
+        cordebug::Error::NoSuchProcess { .. } => (ErrorCode::ProcessNotFound, None),
+        cordebug::Error::NotPermitted { .. } => (
+            ErrorCode::PermissionDenied,
+            Some("run ndbg as the same user; `ndbg doctor` tells what else may forbid it"),
+        ),
+        cordebug::Error::NotDotnet { .. } => (
+            ErrorCode::NotDotnet,
+            Some("`ndbg ps` lists the .NET processes"),
+        ),
+        cordebug::Error::LibraryMissing { .. } | cordebug::Error::LibraryBroken { .. } => (
+            ErrorCode::RuntimeMismatch,
+            Some(
+                "install the whole runtime: libmscordbi.so and libmscordaccore.so must lie beside its libcoreclr.so",
+            ),
+        ),
+        cordebug::Error::Clr {
+            code: CORDBG_E_DEBUGGER_ALREADY_ATTACHED,
+            ..
+        } => (
+            ErrorCode::AlreadyDebugged,
+            Some("end the other debugger first"),
+        ),
+        cordebug::Error::Clr {
+            code: CORDBG_E_MISMATCHED_CORWKS_AND_DACWKS_DLLS,
+            ..
+        } => (
+            ErrorCode::RuntimeMismatch,
+            Some("the runtime was updated while the program ran: restart the program"),
+        ),
+        cordebug::Error::Clr { .. } | cordebug::Error::System { .. } => {
+            (ErrorCode::AttachFailed, None)
+        }
+    };
+    let answer = Error::new(code, format!("process {pid} cannot be debugged: {error}"));
+    match hint {
+        Some(hint) => answer.hint(hint),
+        None => answer,
+    }
+}
+
+/// Writes to the program's standard input, on a thread of its own: a program that does not read must not stop us.
+#[derive(Debug)]
+pub(crate) struct Stdin {
+    queue: Sender<Option<String>>,
+    pending: Arc<AtomicU64>,
+}
+
+/// Bytes that may wait for the program to read them.
+const PENDING_INPUT: u64 = 16 << 20;
+
+impl Stdin {
+    fn start(mut pipe: io::PipeWriter, inbox: Sender<Input>) -> io::Result<Self> {
+        let (queue, texts) = mpsc::channel::<Option<String>>();
+        let pending = Arc::new(AtomicU64::new(0));
+        let written = pending.clone();
+        thread::Builder::new().name("stdin".into()).spawn(move || {
+            while let Ok(Some(text)) = texts.recv() {
+                let result = pipe.write_all(text.as_bytes());
+                written.fetch_sub(text.len() as u64, Ordering::SeqCst);
+                let failed = result.is_err();
+                let _ = inbox.send(Input::InputWritten(result));
+                if failed {
+                    return;
+                }
+            }
+        })?;
+        Ok(Self { queue, pending })
+    }
+
+    /// Queues text; how many bytes were accepted.
+    pub(crate) fn write(&self, text: String, close: bool) -> Result<u64, Error> {
+        let closed = || {
+            Error::new(
+                ErrorCode::InvalidParameter,
+                "the program's standard input is closed: nothing more can be written to it",
+            )
+        };
+        let length = text.len() as u64;
+        if self.pending.load(Ordering::SeqCst) + length > PENDING_INPUT {
+            return Err(Error::new(
+                ErrorCode::InvalidParameter,
+                "the program does not read its input: 16 MiB wait for it already",
+            ));
+        }
+        if !text.is_empty() {
+            self.pending.fetch_add(length, Ordering::SeqCst);
+            self.queue.send(Some(text)).map_err(|_| closed())?;
+        }
+        if close {
+            self.queue.send(None).map_err(|_| closed())?;
+        }
+        Ok(length)
+    }
+}

@@ -1,0 +1,276 @@
+//! The modules of the program, with their metadata and symbols.
+//!
+//! Nothing is read when a module loads; metadata and symbols are opened when first needed and then kept. A module that
+//! cannot be read says why, and costs only what depends on it.
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+
+use cordebug::bindings::ICorDebugBreakpoint;
+use cordebug::com::Com;
+use cordebug::file::MappedFile;
+use cordebug::module::{Breakpoint, Module};
+use cordebug::process::Process;
+use metadata::pe::ImageKind;
+use metadata::{Bytes, IlOffset, Symbols, Token};
+
+use crate::breakpoints::CodeLocation;
+use crate::engine::Engine;
+
+/// An image in memory larger than this is not copied.
+const MAX_IMAGE: u32 = 256 << 20;
+
+/// The loaded modules.
+#[derive(Debug, Default)]
+pub(crate) struct Modules {
+    loaded: Vec<LoadedModule>,
+}
+
+/// One module.
+#[derive(Debug)]
+pub(crate) struct LoadedModule {
+    pub(crate) module: Module,
+    /// Its path, or a bare name if it is not a file.
+    pub(crate) path: PathBuf,
+    metadata: OnceCell<Result<metadata::Module, String>>,
+    symbols: OnceCell<Result<Symbols, String>>,
+}
+
+impl Modules {
+    /// The entry for a module, made if this is the first we hear of it.
+    pub(crate) fn entry(&mut self, module: &Module) -> &LoadedModule {
+        let known = self
+            .loaded
+            .iter()
+            .position(|it| it.module.identity() == module.identity());
+        let index = known.unwrap_or_else(|| {
+            self.loaded.push(LoadedModule::new(module.clone()));
+            self.loaded.len() - 1
+        });
+        // The index was just found or made.
+        self.loaded
+            .get(index)
+            .unwrap_or_else(|| unreachable!("module {index} is in the list"))
+    }
+
+    /// The entry with that identity.
+    pub(crate) fn get(&self, identity: usize) -> Option<&LoadedModule> {
+        self.loaded.iter().find(|it| it.identity() == identity)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &LoadedModule> {
+        self.loaded.iter()
+    }
+
+    /// Sets a breakpoint in the code of a loaded module.
+    pub(crate) fn set_breakpoint(&self, at: CodeLocation) -> Result<Breakpoint, String> {
+        let module = self.get(at.module).ok_or("its module is gone")?;
+        let function = module.module.function(at.method.0);
+        function
+            .and_then(|it| it.break_at(at.offset.0))
+            .map_err(|error| error.to_string())
+    }
+
+    pub(crate) fn unloaded(&mut self, module: &Module) {
+        self.loaded
+            .retain(|it| it.module.identity() != module.identity());
+    }
+}
+
+impl LoadedModule {
+    fn new(module: Module) -> Self {
+        let path = module.name().unwrap_or_default().into();
+        Self {
+            module,
+            path,
+            metadata: OnceCell::new(),
+            symbols: OnceCell::new(),
+        }
+    }
+
+    /// Equal for the same module, and for no other while it is loaded.
+    pub(crate) fn identity(&self) -> usize {
+        self.module.identity()
+    }
+
+    /// A method as a person writes it.
+    pub(crate) fn method_name(&self, process: &Process, method: Token) -> String {
+        let Ok(metadata) = self.metadata(process) else {
+            return format!("0x{:08x}", method.0);
+        };
+        let pdb = self.symbols(process).ok().map(Symbols::pdb);
+        let kickoff = pdb.and_then(|pdb| pdb.kickoff_method(method).ok().flatten());
+        crate::names::method(metadata.metadata(), method, kickoff.unwrap_or(method))
+    }
+
+    /// Its file name.
+    pub(crate) fn file_name(&self) -> String {
+        self.path
+            .file_name()
+            .unwrap_or(self.path.as_os_str())
+            .to_string_lossy()
+            .into_owned()
+    }
+
+    /// Its metadata, or why it cannot be read.
+    pub(crate) fn metadata(&self, process: &Process) -> Result<&metadata::Module, &str> {
+        self.metadata
+            .get_or_init(|| self.open_metadata(process))
+            .as_ref()
+            .map_err(String::as_str)
+    }
+
+    fn open_metadata(&self, process: &Process) -> Result<metadata::Module, String> {
+        if self.module.is_dynamic().unwrap_or(false) {
+            return Err("its code is emitted while the program runs".into());
+        }
+        let in_memory = self.module.is_in_memory().unwrap_or(false);
+        if !in_memory && self.path.is_absolute() {
+            let file = MappedFile::open(&self.path)
+                .map_err(|error| format!("{}: {error}", self.path.display()))?;
+            return metadata::Module::open(Bytes::new(file)).map_err(|error| error.to_string());
+        }
+        let (address, size) = match (self.module.base_address(), self.module.size()) {
+            (Ok(address), Ok(size)) if address != 0 && size <= MAX_IMAGE => (address, size),
+            _ => return Err("its image in memory cannot be found".into()),
+        };
+        let mut bytes = vec![0; size as usize];
+        let read = process
+            .read_memory(address, &mut bytes)
+            .map_err(|error| error.to_string())?;
+        bytes.truncate(read);
+        // A module that was loaded from bytes lies as in its file; one that the loader mapped lies by addresses.
+        let bytes = Bytes::from(bytes);
+        metadata::Module::open_as(bytes.clone(), ImageKind::File)
+            .or_else(|_| metadata::Module::open_as(bytes, ImageKind::Loaded))
+            .map_err(|error| error.to_string())
+    }
+
+    /// Its symbols, or why there are none.
+    pub(crate) fn symbols(&self, process: &Process) -> Result<&Symbols, &str> {
+        self.symbols
+            .get_or_init(|| self.open_symbols(process))
+            .as_ref()
+            .map_err(String::as_str)
+    }
+
+    fn open_symbols(&self, process: &Process) -> Result<Symbols, String> {
+        let module = self.metadata(process)?;
+        let path = self.path.is_absolute().then_some(self.path.as_path());
+        let read = |path: &Path| MappedFile::open(path).ok().map(Bytes::new);
+        let search = module
+            .find_symbols(path, read)
+            .map_err(|error| error.to_string())?;
+        search.symbols.ok_or_else(|| match search.tried.as_slice() {
+            [] => "it was compiled without debug information".into(),
+            tried => {
+                let tried = tried
+                    .iter()
+                    .map(|(location, verdict)| format!("{location}: {verdict}"));
+                tried.collect::<Vec<_>>().join("; ")
+            }
+        })
+    }
+
+    /// The first place with source text in a method: offset, path, line, column.
+    pub(crate) fn first_point(
+        &self,
+        process: &Process,
+        method: Token,
+    ) -> Option<(IlOffset, PathBuf, u32, u32)> {
+        let pdb = self.symbols(process).ok()?.pdb();
+        let mut points = pdb.sequence_points(method).ok()?.flatten();
+        let point = points.find(|point| point.span.is_some())?;
+        let span = point.span?;
+        let path = pdb.document(point.document).ok()?.path().ok()?;
+        Some((
+            point.offset,
+            path.into(),
+            span.start_line,
+            span.start_column,
+        ))
+    }
+
+    /// Where the user's `Main` begins, if this module has one: method and IL offset.
+    fn entry_point(&self, process: &Process) -> Option<(Token, IlOffset)> {
+        let user = self.metadata(process).ok()?.user_entry_point().ok()??;
+        // The text of an async method is compiled into its state machine.
+        let pdb = self.symbols(process).ok().map(Symbols::pdb);
+        let body = pdb
+            .and_then(|pdb| pdb.move_next_method(user).ok().flatten())
+            .unwrap_or(user);
+        Some((
+            body,
+            self.first_point(process, body)
+                .map_or(IlOffset(0), |(offset, ..)| offset),
+        ))
+    }
+}
+
+/// The wait for the first line of `Main`.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    wanted: bool,
+    breakpoint: Option<Breakpoint>,
+}
+
+impl Entry {
+    pub(crate) fn new(wanted: bool) -> Self {
+        Self {
+            wanted,
+            breakpoint: None,
+        }
+    }
+
+    /// Whether a callback's breakpoint is the one at the entry, which is then removed.
+    pub(crate) fn reached(&mut self, breakpoint: &Com<ICorDebugBreakpoint>) -> bool {
+        let reached = self.breakpoint.as_ref().is_some_and(|it| it.is(breakpoint));
+        if reached {
+            self.forget();
+        }
+        reached
+    }
+
+    /// Removes the breakpoint.
+    pub(crate) fn forget(&mut self) {
+        self.wanted = false;
+        if let Some(breakpoint) = self.breakpoint.take()
+            && let Err(error) = breakpoint.deactivate()
+        {
+            tracing::debug!(%error, "removing the entry breakpoint");
+        }
+    }
+}
+
+impl Engine<'_> {
+    pub(crate) fn module_loaded(&mut self, module: &Module) {
+        let Some(target) = &mut self.target else {
+            return;
+        };
+        if target.unoptimized
+            && let Err(error) = module.disable_optimization()
+        {
+            tracing::debug!(%error, "a module keeps its optimised code");
+        }
+        let loaded = target.modules.entry(module);
+        let user_code = loaded.symbols(&target.process).is_ok();
+        if let Err(error) = module.set_user_code(user_code, &[]) {
+            tracing::debug!(%error, "a module cannot be told from the user's code");
+        }
+        if target.entry.wanted && target.entry.breakpoint.is_none()
+            // The first module with an entry point is the program; the framework's have none.
+            && let Some((method, offset)) = loaded.entry_point(&target.process)
+        {
+            match module
+                .function(method.0)
+                .and_then(|function| function.break_at(offset.0))
+            {
+                Ok(breakpoint) => target.entry.breakpoint = Some(breakpoint),
+                Err(error) => self
+                    .notes
+                    .push(format!("the program will not stop at its entry: {error}")),
+            }
+        }
+        self.bind_to_module(module.identity());
+    }
+}

@@ -1,0 +1,415 @@
+//! Captured output of the program: two pipes drained into one bounded ring.
+//!
+//! Two reader threads do nothing but read, so the program never waits for us longer than a read takes. The ring keeps
+//! the newest [`CAPACITY`] bytes; what had to go is counted. A cursor is the number of bytes captured before it.
+//!
+//! Invariant: segments are in the order in which they were read, and their lengths add up to `end - start`.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use crate::api::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
+
+/// Bytes kept.
+pub(crate) const CAPACITY: usize = 2 << 20;
+
+/// The captured output, shared by the reader threads and the engine.
+#[derive(Debug, Clone)]
+pub(crate) struct Capture(Arc<Mutex<Ring>>);
+
+#[derive(Debug, Default)]
+struct Ring {
+    segments: VecDeque<Segment>,
+    /// Bytes that are gone from the front.
+    start: u64,
+    /// Bytes captured in all.
+    end: u64,
+    /// Streams that are still open.
+    open: u8,
+    /// Whether the owner was told of output since the last read.
+    told: bool,
+}
+
+#[derive(Debug)]
+struct Segment {
+    stream: Stream,
+    bytes: Vec<u8>,
+}
+
+/// What a reader thread tells the engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notice {
+    /// There is new output since the last read.
+    New,
+    /// Both streams are at their end.
+    Closed,
+}
+
+impl Capture {
+    /// Starts draining the streams; `notify` is called from the reader threads.
+    pub(crate) fn start(
+        streams: Vec<(Stream, OwnedFd)>,
+        notify: impl Fn(Notice) + Send + Clone + 'static,
+    ) -> std::io::Result<Self> {
+        let capture = Self(Arc::new(Mutex::new(Ring {
+            open: streams.len() as u8,
+            ..Ring::default()
+        })));
+        for (stream, fd) in streams {
+            let (capture, notify) = (capture.clone(), notify.clone());
+            let name = match stream {
+                Stream::Stdout => "stdout",
+                Stream::Stderr => "stderr",
+            };
+            thread::Builder::new()
+                .name(name.into())
+                .spawn(move || capture.drain(stream, File::from(fd), &notify))?;
+        }
+        Ok(capture)
+    }
+
+    /// A capture of nothing, for programs whose streams are not ours.
+    pub(crate) fn none() -> Self {
+        Self(Arc::default())
+    }
+
+    fn ring(&self) -> MutexGuard<'_, Ring> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn drain(&self, stream: Stream, mut file: File, notify: &impl Fn(Notice)) {
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            match file.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(n) => {
+                    if self
+                        .ring()
+                        .push(stream, buffer.get(..n).unwrap_or_default())
+                    {
+                        notify(Notice::New);
+                    }
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(_) => break,
+            }
+        }
+        let mut ring = self.ring();
+        ring.open = ring.open.saturating_sub(1);
+        if ring.open == 0 {
+            drop(ring);
+            notify(Notice::Closed);
+        }
+    }
+
+    /// The end of the output so far.
+    pub(crate) fn end(&self) -> OutputCursor {
+        OutputCursor(self.ring().end)
+    }
+
+    /// Whether both streams are at their end.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.ring().open == 0
+    }
+
+    /// Reads a page.
+    pub(crate) fn page(&self, query: OutputQuery) -> OutputPage {
+        self.ring().page(query)
+    }
+
+    /// The last `max_bytes` of a stream as text, for error messages.
+    pub(crate) fn tail(&self, stream: Option<Stream>, max_bytes: u32) -> String {
+        let page = self.page(OutputQuery {
+            from: OutputCursor(0),
+            stream,
+            max_bytes,
+            tail: true,
+        });
+        page.chunks.into_iter().map(|chunk| chunk.text).collect()
+    }
+}
+
+impl Ring {
+    /// Adds bytes; whether the owner must be told.
+    fn push(&mut self, stream: Stream, bytes: &[u8]) -> bool {
+        match self.segments.back_mut() {
+            // Small writes share a segment, so that a million one-byte writes do not make a million segments.
+            Some(last) if last.stream == stream && last.bytes.len() + bytes.len() <= 64 << 10 => {
+                last.bytes.extend_from_slice(bytes);
+            }
+            _ => self.segments.push_back(Segment {
+                stream,
+                bytes: bytes.to_vec(),
+            }),
+        }
+        self.end += bytes.len() as u64;
+        while self.end - self.start > CAPACITY as u64 {
+            let Some(first) = self.segments.pop_front() else {
+                break;
+            };
+            self.start += first.bytes.len() as u64;
+        }
+        !std::mem::replace(&mut self.told, true)
+    }
+
+    fn page(&mut self, query: OutputQuery) -> OutputPage {
+        let from = query.from.0.min(self.end);
+        let mut skipped = self.start.saturating_sub(from);
+        let mut from = from.max(self.start);
+        let limit = u64::from(query.max_bytes.clamp(1, 1 << 20));
+        let wanted = |segment: &Segment| query.stream.is_none_or(|stream| stream == segment.stream);
+        if query.tail {
+            // Walk back until `limit` bytes of the wanted streams are passed.
+            let (mut at, mut taken) = (self.end, 0);
+            for segment in self.segments.iter().rev() {
+                let len = segment.bytes.len() as u64;
+                at -= len;
+                if !wanted(segment) {
+                    continue;
+                }
+                if taken + len >= limit {
+                    at += taken + len - limit;
+                    break;
+                }
+                taken += len;
+            }
+            if at > from {
+                skipped += at - from;
+                from = at;
+            }
+        }
+        let mut page = OutputPage {
+            skipped,
+            end: OutputCursor(self.end),
+            closed: self.open == 0,
+            ..OutputPage::default()
+        };
+        let (mut at, mut next, mut taken) = (self.start, from, 0_u64);
+        for segment in &self.segments {
+            let segment_end = at + segment.bytes.len() as u64;
+            let begin = from.max(at);
+            if begin < segment_end {
+                if wanted(segment) {
+                    if taken >= limit {
+                        break;
+                    }
+                    let bytes = segment
+                        .bytes
+                        .get((begin - at) as usize..)
+                        .unwrap_or_default();
+                    let mut bytes = bytes.get(..(limit - taken) as usize).unwrap_or(bytes);
+                    let whole = begin + bytes.len() as u64 == segment_end;
+                    if !(whole && self.open == 0) {
+                        bytes = without_cut_character(bytes, whole && segment_end == self.end);
+                    }
+                    if bytes.is_empty() {
+                        break;
+                    }
+                    taken += bytes.len() as u64;
+                    next = begin + bytes.len() as u64;
+                    push_text(&mut page, segment.stream, bytes);
+                    if next < segment_end {
+                        break;
+                    }
+                } else {
+                    next = segment_end;
+                }
+            }
+            at = segment_end;
+        }
+        page.next = OutputCursor(next);
+        if next == self.end {
+            self.told = false;
+        }
+        page
+    }
+}
+
+/// Leaves a character that is cut at the end for the next page, if the rest of it may come.
+fn without_cut_character(bytes: &[u8], at_live_end: bool) -> &[u8] {
+    let tail = bytes.len().saturating_sub(3);
+    for (back, byte) in bytes
+        .get(tail..)
+        .unwrap_or_default()
+        .iter()
+        .enumerate()
+        .rev()
+    {
+        let needs = match byte {
+            0x00..=0x7f => return bytes,
+            0x80..=0xbf => continue,
+            0xc0..=0xdf => 2,
+            0xe0..=0xef => 3,
+            _ => 4,
+        };
+        let at = tail + back;
+        let cut = bytes.len() - at < needs;
+        // Alone at the live end, it may never be completed: it is shown when more comes or the stream ends.
+        return if cut && (at > 0 || at_live_end) {
+            bytes.get(..at).unwrap_or_default()
+        } else {
+            bytes
+        };
+    }
+    bytes
+}
+
+fn push_text(page: &mut OutputPage, stream: Stream, bytes: &[u8]) {
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        if !chunk.invalid().is_empty() {
+            text.push('\u{fffd}');
+            page.invalid_bytes += chunk.invalid().len() as u64;
+        }
+    }
+    match page.chunks.last_mut() {
+        Some(last) if last.stream == stream => last.text.push_str(&text),
+        _ => page.chunks.push(OutputChunk { stream, text }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ring(parts: &[(Stream, &[u8])]) -> Ring {
+        let mut ring = Ring {
+            open: 2,
+            ..Ring::default()
+        };
+        for (stream, bytes) in parts {
+            ring.push(*stream, bytes);
+        }
+        ring
+    }
+
+    fn query(from: u64, max_bytes: u32) -> OutputQuery {
+        OutputQuery {
+            from: OutputCursor(from),
+            stream: None,
+            max_bytes,
+            tail: false,
+        }
+    }
+
+    fn texts(page: &OutputPage) -> Vec<(Stream, &str)> {
+        page.chunks
+            .iter()
+            .map(|chunk| (chunk.stream, chunk.text.as_str()))
+            .collect()
+    }
+
+    #[test]
+    fn streams_keep_their_order_and_can_be_told_apart() {
+        let mut ring = ring(&[
+            (Stream::Stdout, b"a\n"),
+            (Stream::Stderr, b"b\n"),
+            (Stream::Stdout, b"c\n"),
+        ]);
+        let page = ring.page(query(0, 100));
+        assert_eq!(
+            texts(&page),
+            [
+                (Stream::Stdout, "a\n"),
+                (Stream::Stderr, "b\n"),
+                (Stream::Stdout, "c\n")
+            ]
+        );
+        assert_eq!(
+            (page.next, page.end, page.skipped),
+            (OutputCursor(6), OutputCursor(6), 0)
+        );
+        let page = ring.page(OutputQuery {
+            stream: Some(Stream::Stdout),
+            ..query(0, 100)
+        });
+        assert_eq!(texts(&page), [(Stream::Stdout, "a\nc\n")]);
+        assert_eq!(page.next, OutputCursor(6));
+    }
+
+    #[test]
+    fn pages_follow_each_other_without_loss_or_repetition() {
+        let text = "grün 世界 🦀 end".repeat(50);
+        let mut ring = ring(&[(Stream::Stdout, text.as_bytes())]);
+        let (mut at, mut read) = (0, String::new());
+        loop {
+            let page = ring.page(query(at, 7));
+            read.extend(page.chunks.iter().map(|chunk| chunk.text.as_str()));
+            assert_eq!(page.invalid_bytes, 0);
+            if page.next == page.end {
+                break;
+            }
+            assert!(page.next.0 > at, "a page always moves on");
+            at = page.next.0;
+        }
+        assert_eq!(read, text);
+    }
+
+    #[test]
+    fn bytes_that_had_to_go_are_counted() {
+        let block = vec![b'x'; 1 << 20];
+        let mut ring = ring(&[]);
+        for _ in 0..10 {
+            ring.push(Stream::Stdout, &block);
+        }
+        let page = ring.page(query(0, 10));
+        assert_eq!(page.skipped + CAPACITY as u64, 10 << 20);
+        assert_eq!(page.end, OutputCursor(10 << 20));
+        assert!(ring.segments.len() <= 3);
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf_8_are_counted_and_marked() {
+        let mut ring = ring(&[(Stream::Stdout, b"a\xff\xfeb\n")]);
+        let page = ring.page(query(0, 100));
+        assert_eq!(texts(&page), [(Stream::Stdout, "a\u{fffd}\u{fffd}b\n")]);
+        assert_eq!(page.invalid_bytes, 2);
+    }
+
+    #[test]
+    fn a_character_cut_at_the_live_end_waits_for_its_rest() {
+        let mut ring = ring(&[(Stream::Stdout, b"a\xe4\xb8")]);
+        let page = ring.page(query(0, 100));
+        assert_eq!(texts(&page), [(Stream::Stdout, "a")]);
+        ring.push(Stream::Stdout, b"\x96");
+        assert_eq!(
+            texts(&ring.page(query(page.next.0, 100))),
+            [(Stream::Stdout, "世")]
+        );
+        ring.push(Stream::Stdout, b"\xe4");
+        ring.open = 0;
+        let page = ring.page(query(4, 100));
+        assert_eq!(
+            (texts(&page), page.next),
+            (vec![(Stream::Stdout, "\u{fffd}")], OutputCursor(5))
+        );
+    }
+
+    #[test]
+    fn the_tail_is_the_newest_output() {
+        let mut ring = ring(&[
+            (Stream::Stdout, b"0123456789"),
+            (Stream::Stderr, b"error"),
+            (Stream::Stdout, b"abc"),
+        ]);
+        let page = ring.page(OutputQuery {
+            tail: true,
+            stream: Some(Stream::Stdout),
+            ..query(0, 5)
+        });
+        assert_eq!(texts(&page), [(Stream::Stdout, "89abc")]);
+        let page = ring.page(OutputQuery {
+            tail: true,
+            ..query(0, 6)
+        });
+        assert_eq!(
+            texts(&page),
+            [(Stream::Stderr, "ror"), (Stream::Stdout, "abc")]
+        );
+    }
+}

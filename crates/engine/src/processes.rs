@@ -1,0 +1,75 @@
+//! Processes of this machine: which are .NET, may they be debugged, ending them, removing what they leave.
+//!
+//! Invariant: looking changes nothing in the processes looked at, and what is removed belonged to a process that is
+//! gone for certain: its pid *and* its start time are not there any more.
+
+mod attachable;
+mod leftovers;
+mod listing;
+
+use std::time::{Duration, Instant};
+
+use cordebug::procfs;
+
+use crate::api::ProcessId;
+pub use attachable::check_attachable;
+pub use leftovers::{Leftovers, sweep_semaphores};
+pub use listing::{Attachable, ProcessSummary, find_by_name, list};
+
+/// Whether the process exists and is not a zombie.
+pub fn is_alive(pid: ProcessId) -> bool {
+    procfs::is_alive(pid.0)
+}
+
+/// How long a killed process may take to be gone.
+const DEATH: Duration = Duration::from_secs(2);
+
+/// Ends a launched program whose host died, and removes what its runtime leaves behind.
+pub fn end_orphan(pid: ProcessId, leftovers: &Leftovers) {
+    for child in procfs::descendants(pid.0) {
+        kill(child);
+    }
+    kill(pid.0);
+    // The files are removed only when the process is gone for certain.
+    let deadline = Instant::now() + DEATH;
+    while is_alive(pid) && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    leftovers.remove();
+}
+
+/// Sends SIGKILL; a process that is gone already is no error.
+pub(crate) fn kill(pid: u32) {
+    if let Some(pid) = i32::try_from(pid)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
+    {
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+    }
+}
+
+/// The name of a signal.
+pub(crate) fn signal_name(number: i32) -> String {
+    let name = match number {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        5 => "SIGTRAP",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        10 => "SIGUSR1",
+        11 => "SIGSEGV",
+        12 => "SIGUSR2",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        24 => "SIGXCPU",
+        25 => "SIGXFSZ",
+        31 => "SIGSYS",
+        _ => return format!("signal {number}"),
+    };
+    name.to_owned()
+}

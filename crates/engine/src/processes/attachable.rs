@@ -1,0 +1,424 @@
+//! Whether a debugger may be attached to a process, and if not: why, and what to do about it.
+//!
+//! Everything is checked before the runtime's own library is asked, which would hang for seconds or say only a number.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cordebug::procfs::{self, MappedLibrary, Stat};
+use cordebug::runtime;
+
+use super::listing::Users;
+use crate::api::{Error, ErrorCode};
+use crate::program;
+
+/// The runtime's library.
+const RUNTIME: &str = "libcoreclr.so";
+/// The libraries that must lie beside it.
+const DEBUGGER_PARTS: [&str; 2] = ["libmscordbi.so", "libmscordaccore.so"];
+
+/// Whether a debugger may be attached to the process; an error says why not and what to do.
+pub fn check_attachable(pid: u32) -> Result<(), Error> {
+    let seen = Seen::look(pid)?;
+    let users = Users::load();
+    check_owner(&seen, &users)?;
+    let runtime = seen.runtime().map_err(|error| not_permitted(pid, &error))?;
+    match runtime {
+        Some(runtime) => check_runtime(&seen, &runtime),
+        None => Err(no_runtime(&seen)),
+    }
+}
+
+/// A process as `/proc` shows it.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) pid: u32,
+    pub(super) stat: Stat,
+    pub(super) owner: u32,
+}
+
+impl Seen {
+    /// Looks at a process that must exist and live.
+    pub(super) fn look(pid: u32) -> Result<Self, Error> {
+        let gone = || {
+            Error::new(
+                ErrorCode::ProcessNotFound,
+                format!("there is no process {pid}"),
+            )
+            .hint("`ndbg ps` lists the .NET processes")
+        };
+        let stat = procfs::stat(pid).map_err(|_| gone())?;
+        let owner = procfs::owner(pid).map_err(|_| gone())?;
+        if matches!(stat.state, 'Z' | 'X') {
+            return Err(Error::new(
+                ErrorCode::ProcessNotFound,
+                format!(
+                    "process {pid} has ended already; its parent {} has not taken note of it yet",
+                    stat.parent
+                ),
+            )
+            .hint("`ndbg ps` lists the .NET processes"));
+        }
+        if let Some(process) = status_number(pid, "Tgid:").filter(|process| *process != pid) {
+            return Err(Error::new(
+                ErrorCode::ProcessNotFound,
+                format!("{pid} is a thread of process {process}, not a process"),
+            )
+            .hint(format!("use the process id {process}")));
+        }
+        Ok(Self { pid, stat, owner })
+    }
+
+    /// The runtime that the process has loaded.
+    pub(super) fn runtime(&self) -> io::Result<Option<MappedLibrary>> {
+        procfs::mapped_library(self.pid, RUNTIME)
+    }
+
+    /// Whether the process has a runtime linked into it: no library, but the runtime's pipe or socket.
+    pub(super) fn has_embedded_runtime(&self) -> bool {
+        let folder = runtime::temporary_folder(self.pid).unwrap_or_else(|_| PathBuf::from("/tmp"));
+        let (pid, start) = (self.pid, self.stat.start_time);
+        [
+            format!("clr-debug-pipe-{pid}-{start}-in"),
+            format!("dotnet-diagnostic-{pid}-{start}-socket"),
+        ]
+        .iter()
+        .any(|name| folder.join(name).exists())
+    }
+}
+
+/// A debugger may read and change everything: only one's own processes, unless one is root.
+pub(super) fn check_owner(seen: &Seen, users: &Users) -> Result<(), Error> {
+    let me = rustix::process::geteuid().as_raw();
+    if me == 0 || me == seen.owner {
+        return Ok(());
+    }
+    let owner = users.name(seen.owner);
+    Err(Error::new(
+        ErrorCode::PermissionDenied,
+        format!(
+            "process {} belongs to {owner}, not to {}",
+            seen.pid,
+            users.name(me)
+        ),
+    )
+    .hint(format!("run ndbg as {owner} or as root")))
+}
+
+/// Whether the runtime in a process takes a debugger.
+pub(super) fn check_runtime(seen: &Seen, library: &MappedLibrary) -> Result<(), Error> {
+    let pid = seen.pid;
+    check_stopped(seen)?;
+    let pipes = runtime::debugger_pipes(pid)
+        .map_err(|error| not_permitted(pid, &io::Error::other(error.to_string())))?;
+    check_undebugged(pid, &pipes)?;
+    if pipes.iter().any(|pipe| !pipe.exists()) {
+        return Err(no_pipe(pid, &pipes));
+    }
+    check_library(pid, library)
+}
+
+/// A process that a signal has stopped cannot answer a debugger.
+fn check_stopped(seen: &Seen) -> Result<(), Error> {
+    let pid = seen.pid;
+    match seen.stat.state {
+        'T' => Err(Error::new(
+            ErrorCode::AttachFailed,
+            format!("process {pid} is stopped by a signal and cannot answer a debugger"),
+        )
+        .hint(format!("let it run first: kill -CONT {pid}"))),
+        't' => {
+            let tracer = status_number(pid, "TracerPid:").map(describe);
+            Err(Error::new(
+                ErrorCode::AttachFailed,
+                format!(
+                    "process {pid} is held by a native debugger, {}",
+                    tracer.unwrap_or_else(|| "which is gone".into())
+                ),
+            )
+            .hint("let it run there, or end that debugger"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A runtime opens its pipes only when a debugger comes, so an open one means that there is or was a debugger.
+fn check_undebugged(pid: u32, pipes: &[PathBuf]) -> Result<(), Error> {
+    if !holds(pid, pipes) {
+        return Ok(());
+    }
+    let me = std::process::id();
+    let debugger = procfs::all_pids()
+        .unwrap_or_default()
+        .into_iter()
+        .find(|other| *other != pid && *other != me && holds(*other, pipes));
+    Err(match debugger {
+        Some(debugger) => Error::new(
+            ErrorCode::AlreadyDebugged,
+            format!(
+                "process {pid} is already being debugged, by {}",
+                describe(debugger)
+            ),
+        )
+        .hint("a program can have one debugger: end the other session first"),
+        None => Error::new(
+            ErrorCode::AlreadyDebugged,
+            format!("the runtime of process {pid} is still bound to a debugger that is gone or cannot be seen"),
+        )
+        .hint("if that debugger was killed, only restarting the program helps"),
+    })
+}
+
+/// Whether a process has one of the files open.
+fn holds(pid: u32, files: &[PathBuf]) -> bool {
+    let Ok(open) = fs::read_dir(format!("/proc/{pid}/fd")) else {
+        return false;
+    };
+    open.flatten()
+        .filter_map(|entry| fs::read_link(entry.path()).ok())
+        .any(|target| files.contains(&target))
+}
+
+/// Why a runtime has no debugger pipe.
+fn no_pipe(pid: u32, pipes: &[PathBuf]) -> Error {
+    let setting = program::debugging_switched_off(|name| {
+        procfs::environment_variable(pid, name).ok().flatten()
+    });
+    if let Some(setting) = setting {
+        return Error::new(
+            ErrorCode::DebuggingDisabled,
+            format!("process {pid} was started with {setting}, which switches debugging off in its runtime"),
+        )
+        .hint("start the program again without that variable");
+    }
+    if let Some(error) = elsewhere(pid) {
+        return error;
+    }
+    let missing = pipes.iter().find(|pipe| !pipe.exists());
+    let missing = missing.map_or_else(|| Path::new("its pipe"), |pipe| pipe.as_path());
+    Error::new(
+        ErrorCode::DebuggingDisabled,
+        format!(
+            "the runtime of process {pid} cannot be reached: {} is not there",
+            missing.display()
+        ),
+    )
+    .hint(
+        "if the program has just been started, try again; otherwise its temporary folder was cleaned up or was not \
+         writable when it started: start it again",
+    )
+}
+
+/// An error if the process is in another container, where its files and its own number are not ours.
+fn elsewhere(pid: u32) -> Option<Error> {
+    let differs = |kind: &str| {
+        let ours = fs::read_link(format!("/proc/self/ns/{kind}")).ok();
+        let theirs = fs::read_link(format!("/proc/{pid}/ns/{kind}")).ok();
+        ours.is_some() && theirs.is_some() && ours != theirs
+    };
+    (differs("pid") || differs("mnt")).then(|| {
+        Error::new(
+            ErrorCode::AttachFailed,
+            format!("process {pid} runs in another container: its debugger pipes cannot be reached from here"),
+        )
+        .hint("run ndbg inside that container")
+    })
+}
+
+/// The debugger's part of the runtime must lie beside it and be of the same build.
+fn check_library(pid: u32, library: &MappedLibrary) -> Result<(), Error> {
+    if library.deleted {
+        return Err(Error::new(
+            ErrorCode::RuntimeMismatch,
+            format!(
+                "the runtime of process {pid}, {}, was updated or removed since the program started",
+                library.path.display()
+            ),
+        )
+        .hint("restart the program"));
+    }
+    for part in DEBUGGER_PARTS {
+        let path = library.path.with_file_name(part);
+        if path.is_file() {
+            continue;
+        }
+        if let Some(error) = elsewhere(pid) {
+            return Err(error);
+        }
+        return Err(Error::new(
+            ErrorCode::RuntimeMismatch,
+            format!("process {pid} cannot be debugged: {} is missing", path.display()),
+        )
+        .hint(
+            "install the whole runtime: libmscordbi.so and libmscordaccore.so must lie beside its libcoreclr.so",
+        ));
+    }
+    Ok(())
+}
+
+/// Why a process without the runtime's library cannot be debugged.
+pub(super) fn no_runtime(seen: &Seen) -> Error {
+    let pid = seen.pid;
+    if seen.has_embedded_runtime() {
+        return Error::new(
+            ErrorCode::RuntimeMismatch,
+            format!(
+                "process {pid} has its runtime inside its executable (a self-contained single file), and the debugger \
+                 library of that runtime (libmscordbi.so) is not shipped with it"
+            ),
+        )
+        .hint("debug a build of it that is not published as a self-contained single file");
+    }
+    Error::new(
+        ErrorCode::NotDotnet,
+        format!(
+            "process {} is not a .NET program: it has no {RUNTIME} loaded",
+            describe(pid)
+        ),
+    )
+    .hint("`ndbg ps` lists the .NET processes; if the program has just been started, try again")
+}
+
+fn not_permitted(pid: u32, error: &io::Error) -> Error {
+    if !procfs::is_alive(pid) {
+        return Error::new(
+            ErrorCode::ProcessNotFound,
+            format!("process {pid} has just ended"),
+        );
+    }
+    Error::new(
+        ErrorCode::PermissionDenied,
+        format!("process {pid} may not be inspected: {error}"),
+    )
+    .hint("run ndbg as the same user; `ndbg doctor` tells what else may forbid it")
+}
+
+/// A process for people: its number and command.
+pub(super) fn describe(pid: u32) -> String {
+    const SHOWN: usize = 80;
+    let line = procfs::command_line(pid).unwrap_or_default().join(" ");
+    if line.is_empty() {
+        return pid.to_string();
+    }
+    let mut shown: String = line.chars().take(SHOWN).collect();
+    if shown.len() < line.len() {
+        shown.push('…');
+    }
+    format!("{pid} ({shown})")
+}
+
+/// A number of `/proc/PID/status`.
+fn status_number(pid: u32, field: &str) -> Option<u32> {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    text.lines()
+        .find_map(|line| line.strip_prefix(field)?.trim().parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Child, Command};
+
+    /// A process that does nothing, ended with the test.
+    struct Sleeper(Child);
+
+    impl Sleeper {
+        fn start() -> Self {
+            Self(
+                Command::new("/bin/sleep")
+                    .arg("1000")
+                    .spawn()
+                    .expect("sleep runs"),
+            )
+        }
+
+        fn pid(&self) -> u32 {
+            self.0.id()
+        }
+    }
+
+    impl Drop for Sleeper {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    #[track_caller]
+    fn check(pid: u32, code: ErrorCode, message: &str) {
+        let error = check_attachable(pid).expect_err("it cannot be debugged");
+        assert_eq!(error.code, code, "{error}");
+        assert!(error.message.contains(message), "{error}");
+        assert!(error.hint.is_some(), "{error}");
+    }
+
+    #[test]
+    fn a_process_that_does_not_exist_is_told() {
+        check(u32::MAX, ErrorCode::ProcessNotFound, "there is no process");
+        check(0, ErrorCode::ProcessNotFound, "there is no process 0");
+    }
+
+    #[test]
+    fn a_native_process_is_not_dotnet() {
+        let sleeper = Sleeper::start();
+        check(sleeper.pid(), ErrorCode::NotDotnet, "sleep 1000");
+    }
+
+    #[test]
+    fn a_zombie_has_ended() {
+        let mut child = Command::new("/bin/true").spawn().expect("true runs");
+        while procfs::is_alive(child.id()) {
+            std::thread::yield_now();
+        }
+        check(child.id(), ErrorCode::ProcessNotFound, "has ended already");
+        child.wait().expect("it is reaped");
+    }
+
+    #[test]
+    fn a_thread_is_not_a_process() {
+        let me = std::process::id();
+        let (tell, told) = std::sync::mpsc::channel();
+        let (stop, stopped) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            let id = rustix::thread::gettid().as_raw_nonzero().get();
+            tell.send(id as u32).expect("the test listens");
+            let _ = stopped.recv();
+        });
+        let id = told.recv().expect("the thread runs");
+        check(
+            id,
+            ErrorCode::ProcessNotFound,
+            &format!("a thread of process {me}"),
+        );
+        drop(stop);
+        thread.join().expect("it ends");
+    }
+
+    #[test]
+    fn another_users_process_is_refused_by_its_owners_name() {
+        let owner = rustix::process::geteuid().as_raw() + 1;
+        let seen = Seen {
+            owner,
+            ..Seen::look(std::process::id()).expect("we live")
+        };
+        let refused = check_owner(&seen, &Users::load());
+        if rustix::process::geteuid().is_root() {
+            refused.expect("root may debug everything");
+        } else {
+            let error = refused.expect_err("not ours");
+            assert_eq!(error.code, ErrorCode::PermissionDenied, "{error}");
+        }
+    }
+
+    #[test]
+    fn an_open_file_is_seen_in_its_holder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path().canonicalize().expect("it exists");
+        let path = folder.join("pipe");
+        let me = std::process::id();
+        assert!(!holds(me, std::slice::from_ref(&path)));
+        let _file = fs::File::create(&path).expect("a file");
+        assert!(holds(me, std::slice::from_ref(&path)));
+    }
+}

@@ -1,0 +1,220 @@
+//! What a runtime and a killed debugger leave in the file system, and its removal.
+//!
+//! A runtime that ends in order removes its pipes and its socket; one that is killed cannot. Their names hold the pid
+//! and the start time, so what belongs to a dead process can be told from what belongs to a new one with its number.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use cordebug::{procfs, runtime};
+
+/// The files that a process will leave if it is killed. Note it while the process lives: its temporary folder and
+/// its start time are not to be had afterwards.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leftovers {
+    pid: u32,
+    /// Unknown if the process was gone already.
+    start_time: Option<u64>,
+    folder: PathBuf,
+}
+
+impl Leftovers {
+    /// Notes what the process would leave. Of one that is gone already only what lies in our own temporary folder is
+    /// known.
+    pub fn of(pid: u32) -> Self {
+        Self {
+            pid,
+            start_time: procfs::stat(pid).ok().map(|stat| stat.start_time),
+            folder: runtime::temporary_folder(pid).unwrap_or_else(|_| std::env::temp_dir()),
+        }
+    }
+
+    /// Removes the files, unless the process still lives.
+    pub fn remove(&self) {
+        if self.still_there() {
+            return;
+        }
+        for file in self.files() {
+            if let Err(error) = fs::remove_file(&file)
+                && error.kind() != std::io::ErrorKind::NotFound
+            {
+                tracing::debug!(%error, file = %file.display(), "a leftover stays");
+            }
+        }
+    }
+
+    fn still_there(&self) -> bool {
+        let Ok(stat) = procfs::stat(self.pid) else {
+            return false;
+        };
+        let same = self
+            .start_time
+            .is_none_or(|start_time| start_time == stat.start_time);
+        same && !matches!(stat.state, 'Z' | 'X')
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let pid = self.pid;
+        let Some(start_time) = self.start_time else {
+            // Any file of that pid: the process is gone, and there is no other with its number.
+            let marks = [
+                format!("clr-debug-pipe-{pid}-"),
+                format!("dotnet-diagnostic-{pid}-"),
+            ];
+            let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+            return entries
+                .filter(|entry| {
+                    let name = entry.file_name();
+                    let name = name.to_string_lossy();
+                    marks.iter().any(|mark| name.starts_with(mark))
+                })
+                .map(|entry| entry.path())
+                .collect();
+        };
+        [
+            format!("clr-debug-pipe-{pid}-{start_time}-in"),
+            format!("clr-debug-pipe-{pid}-{start_time}-out"),
+            format!("dotnet-diagnostic-{pid}-{start_time}-socket"),
+        ]
+        .map(|name| self.folder.join(name))
+        .to_vec()
+    }
+}
+
+/// Where named semaphores lie.
+const SHARED_MEMORY: &str = "/dev/shm";
+/// No start-up takes longer. A semaphore for a process of another container, whose number means nothing here, is
+/// thereby left alone while it is in use.
+const ABANDONED: Duration = Duration::from_secs(180);
+
+/// Removes start-up semaphores of debuggers that were killed: our user's, for processes that are gone.
+pub fn sweep_semaphores() {
+    sweep(Path::new(SHARED_MEMORY), SystemTime::now());
+}
+
+fn sweep(folder: &Path, now: SystemTime) {
+    let user = rustix::process::geteuid().as_raw();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Some((pid, start_time)) = process_of(&entry.file_name()) else {
+            continue;
+        };
+        let Ok(data) = entry.metadata() else { continue };
+        let age = data
+            .modified()
+            .ok()
+            .and_then(|then| now.duration_since(then).ok());
+        let abandoned = data.is_file()
+            && data.uid() == user
+            && age.is_some_and(|age| age > ABANDONED)
+            && !procfs::stat(pid).is_ok_and(|stat| stat.start_time == start_time);
+        if abandoned {
+            tracing::debug!(file = %entry.path().display(), "removing an abandoned semaphore");
+            // Another host may sweep at the same moment.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// The process that a start-up semaphore is for: `sem.clrst` or `sem.clrco`, 8 and 16 hexadecimal digits.
+fn process_of(name: &OsStr) -> Option<(u32, u64)> {
+    let name = name.to_str()?;
+    let digits = name
+        .strip_prefix("sem.clrst")
+        .or_else(|| name.strip_prefix("sem.clrco"))?;
+    if digits.len() != 24 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let pid = u32::from_str_radix(digits.get(..8)?, 16).ok()?;
+    let start_time = u64::from_str_radix(digits.get(8..)?, 16).ok()?;
+    Some((pid, start_time))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A process that has ended, with what it would have left in `folder`.
+    fn dead(folder: &Path) -> Leftovers {
+        let mut child = std::process::Command::new("/bin/sleep")
+            .arg("1000")
+            .env("TMPDIR", folder)
+            .spawn()
+            .expect("sleep runs");
+        // The kernel shows the environment a moment after the program has begun.
+        while runtime::temporary_folder(child.id()).is_ok_and(|it| it != folder) {
+            std::thread::yield_now();
+        }
+        let leftovers = Leftovers::of(child.id());
+        child.kill().expect("it can be killed");
+        child.wait().expect("it ends");
+        leftovers
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("the folder is there").flatten();
+        let mut names: Vec<_> = entries
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn the_files_of_a_dead_process_are_removed_from_its_own_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let leftovers = dead(folder.path());
+        assert_eq!(leftovers.folder, folder.path());
+        for file in leftovers.files() {
+            fs::write(file, "").expect("a file");
+        }
+        let other = format!("clr-debug-pipe-{}-1-in", leftovers.pid);
+        fs::write(folder.path().join(&other), "").expect("a file");
+        leftovers.remove();
+        assert_eq!(names(folder.path()), [other]);
+    }
+
+    #[test]
+    fn the_files_of_a_living_process_stay() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut leftovers = Leftovers::of(std::process::id());
+        leftovers.folder = folder.path().to_owned();
+        for file in leftovers.files() {
+            fs::write(file, "").expect("a file");
+        }
+        leftovers.remove();
+        assert_eq!(names(folder.path()).len(), 3);
+    }
+
+    #[test]
+    fn only_abandoned_semaphores_of_dead_processes_are_swept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let gone = dead(folder.path());
+        let me = std::process::id();
+        let start = procfs::stat(me).expect("our own stat").start_time;
+        let gone_start = gone.start_time.expect("it was alive");
+        let kept = [
+            format!("sem.clrst{me:08x}{start:016x}"),
+            format!("sem.clrxx{:08x}{gone_start:016x}", gone.pid),
+            format!("sem.clrst{:08x}{gone_start:015x}", gone.pid),
+            "sem.other".to_owned(),
+        ];
+        let removed = [
+            format!("sem.clrst{:08x}{gone_start:016x}", gone.pid),
+            format!("sem.clrco{:08x}{gone_start:016x}", gone.pid),
+            // Our number, but another start time: an earlier process.
+            format!("sem.clrco{me:08x}{:016x}", start.wrapping_sub(1)),
+        ];
+        for name in kept.iter().chain(&removed) {
+            fs::write(folder.path().join(name), "").expect("a file");
+        }
+        sweep(folder.path(), SystemTime::now());
+        assert_eq!(names(folder.path()).len(), 7, "all are new");
+        sweep(folder.path(), SystemTime::now() + 2 * ABANDONED);
+        let mut expected = kept.to_vec();
+        expected.sort();
+        assert_eq!(names(folder.path()), expected);
+    }
+}

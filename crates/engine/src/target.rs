@@ -1,0 +1,89 @@
+//! The program as the runtime's debugger library has it: stop and go, counted.
+//!
+//! Invariant: `owed` is the number of `Continue` calls that the library waits for: one for each callback delivered and
+//! one for each stop of ours. The program runs exactly when it is 0.
+
+use cordebug::process::Process;
+use cordebug::runtime::Debugger;
+
+use crate::api::{Error, ErrorCode, ThreadId};
+use crate::modules::Modules;
+
+/// The debugged process.
+#[derive(Debug)]
+pub(crate) struct Target {
+    pub(crate) process: Process,
+    pub(crate) debugger: Debugger,
+    pub(crate) modules: Modules,
+    /// Whether code is to be compiled without optimisation: launched programs only.
+    pub(crate) unoptimized: bool,
+    owed: u32,
+    /// Set while the first line of `Main` is waited for.
+    pub(crate) entry: crate::modules::Entry,
+}
+
+impl Target {
+    pub(crate) fn new(
+        debugger: Debugger,
+        process: Process,
+        stop_at_entry: bool,
+        unoptimized: bool,
+    ) -> Self {
+        Self {
+            process,
+            debugger,
+            modules: Modules::default(),
+            unoptimized,
+            owed: 0,
+            entry: crate::modules::Entry::new(stop_at_entry),
+        }
+    }
+
+    /// A callback was delivered.
+    pub(crate) fn delivered(&mut self) {
+        self.owed += 1;
+    }
+
+    /// Answers one callback.
+    pub(crate) fn answer(&mut self) -> Result<(), Error> {
+        self.owed = self.owed.saturating_sub(1);
+        self.process.resume().map_err(|error| runtime_error(&error))
+    }
+
+    /// Stops the program.
+    pub(crate) fn stop(&mut self) -> Result<(), Error> {
+        self.process.stop().map_err(|error| runtime_error(&error))?;
+        self.owed += 1;
+        Ok(())
+    }
+
+    /// Answers everything: the program runs afterwards.
+    pub(crate) fn resume_all(&mut self) -> Result<(), Error> {
+        while self.owed > 0 {
+            self.answer()?;
+        }
+        Ok(())
+    }
+
+    /// Whether the library waits for us.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.owed > 0
+    }
+
+    /// The thread to show when no thread reported the stop: the program's first.
+    pub(crate) fn first_thread(&self) -> Option<ThreadId> {
+        let ids = self.process.threads().ok()?;
+        ids.iter()
+            .filter_map(|thread| thread.id().ok())
+            .min()
+            .map(ThreadId)
+    }
+}
+
+/// Says what a failed call into the library means for the user.
+pub(crate) fn runtime_error(error: &cordebug::Error) -> Error {
+    if error.is_target_gone() {
+        return Error::new(ErrorCode::Exited, format!("the program is gone: {error}"));
+    }
+    Error::new(ErrorCode::Runtime, error.to_string())
+}

@@ -1,0 +1,107 @@
+//! The host's side: reads requests, runs the engine, writes replies and events.
+//!
+//! Threads: this one runs the engine, one reads the socket, one writes it, one takes signals. Whatever ends first, the
+//! program is let go or ended before the process is: the engine's loop returns only after that.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::mpsc;
+use std::thread;
+
+use engine::{Input, Output};
+
+use crate::wire::{self, FromHost, ToHost};
+
+/// Runs a host on the socket that is this process's standard input. Returns when the session is over.
+pub fn serve() -> io::Result<()> {
+    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    // The debuggee must not inherit the socket by any way, and nothing else here reads standard input.
+    let null = std::fs::File::open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null)?;
+    engine::processes::sweep_semaphores();
+    let (inbox, engine_inbox) = mpsc::channel();
+    let (outbox, writer_inbox) = mpsc::channel::<FromHost>();
+    outbox
+        .send(FromHost::Hello {
+            version: wire::VERSION,
+        })
+        .map_err(io::Error::other)?;
+
+    let reader_socket = socket.try_clone()?;
+    let to_engine = inbox.clone();
+    thread::Builder::new()
+        .name("reader".into())
+        .spawn(move || {
+            read(reader_socket, &to_engine);
+            // The engine may have ended first.
+            let _ = to_engine.send(Input::FrontEndGone);
+        })?;
+    let writer = thread::Builder::new()
+        .name("writer".into())
+        .spawn(move || {
+            for message in writer_inbox {
+                if let Err(error) = wire::send(&socket, &message, &[]) {
+                    tracing::debug!(%error, "writing to the front end");
+                    return;
+                }
+            }
+        })?;
+    let mut signals = signal_hook::iterator::Signals::new([
+        signal_hook::consts::SIGTERM,
+        signal_hook::consts::SIGINT,
+        signal_hook::consts::SIGHUP,
+    ])?;
+    let to_engine = inbox.clone();
+    thread::Builder::new()
+        .name("signals".into())
+        .spawn(move || {
+            for signal in signals.forever() {
+                tracing::info!(signal, "ending on a signal");
+                if to_engine.send(Input::FrontEndGone).is_err() {
+                    return;
+                }
+            }
+        })?;
+
+    engine::run(inbox, &engine_inbox, move |output| {
+        let message = match output {
+            Output::Reply { id, result } => FromHost::Reply { id, result },
+            Output::Event(event) => FromHost::Event(event),
+        };
+        // The front end may be gone; the engine learns of that through its inbox.
+        let _ = outbox.send(message);
+    });
+    // The engine dropped its end of the outbox: the last messages are written before we go.
+    let _ = writer.join();
+    Ok(())
+}
+
+fn read(socket: UnixStream, inbox: &mpsc::Sender<Input>) {
+    let mut receiver = wire::Receiver::new(socket);
+    loop {
+        let input = match receiver.next::<ToHost>() {
+            Ok(Some((
+                ToHost::Hello {
+                    version: wire::VERSION,
+                },
+                _,
+            ))) => continue,
+            Ok(Some((ToHost::Hello { version }, _))) => {
+                tracing::error!(version, "the front end speaks another version");
+                return;
+            }
+            Ok(Some((ToHost::Request { id, request }, files))) => {
+                Input::Command { id, request, files }
+            }
+            Ok(None) => return,
+            Err(error) => {
+                tracing::error!(%error, "reading from the front end");
+                return;
+            }
+        };
+        if inbox.send(input).is_err() {
+            return;
+        }
+    }
+}

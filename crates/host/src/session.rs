@@ -1,0 +1,465 @@
+//! A front end's handle to one debugged program.
+//!
+//! A thread reads what the host tells and keeps a mirror of the last [`Status`], so asking for the state costs nothing
+//! and waiting for a stop needs no polling. When the last handle is dropped the connection is closed, and the host
+//! ends a launched program or lets an attached one go.
+//!
+//! Invariant: every call returns by its deadline, and after the host's death every call says so.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use engine::api::{Attach, Error, ErrorCode, Event, Launch, Origin, Reply, Request, State, Status};
+use engine::processes::Leftovers;
+
+use crate::wire::{self, FromHost, ToHost};
+
+/// How long a host may take to end after its connection is closed, before it is killed.
+const HOST_END: Duration = Duration::from_secs(10);
+
+/// Which executable to run as the host, and how.
+#[derive(Debug, Clone)]
+pub struct HostProgram {
+    /// The executable.
+    pub path: PathBuf,
+    /// What makes it a host.
+    pub args: Vec<String>,
+    /// Variables that it gets besides the front end's own; launched programs inherit them.
+    pub env: Vec<(OsString, OsString)>,
+}
+
+impl Default for HostProgram {
+    /// This very executable, even if its file was replaced since it was started.
+    fn default() -> Self {
+        Self {
+            path: "/proc/self/exe".into(),
+            args: vec!["host".into()],
+            env: Vec::new(),
+        }
+    }
+}
+
+/// A debugged program. Clones are handles to the same one.
+#[derive(Clone)]
+pub struct Session(Arc<Handle>);
+
+/// What waiting for a session came to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Settled {
+    /// The program is stopped, has ended, or was let go.
+    Yes(Box<Status>),
+    /// It was still running when the time was up.
+    NotYet(Box<Status>),
+}
+
+type Observer = Box<dyn Fn(&Event) + Send>;
+
+struct Handle {
+    link: Arc<Link>,
+    socket: UnixStream,
+    reader: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What the reader thread shares with the handles.
+struct Link {
+    mirror: Mutex<Mirror>,
+    changed: Condvar,
+    observers: Mutex<Vec<Observer>>,
+}
+
+struct Mirror {
+    status: Status,
+    /// What a launched program leaves if it is killed together with its host.
+    leftovers: Option<Leftovers>,
+    /// Why the host is gone, if it is.
+    died: Option<Error>,
+    next_id: u64,
+    waiting: HashMap<u64, mpsc::Sender<Result<Reply, Error>>>,
+}
+
+impl Session {
+    /// Starts a host and launches a program in it. `files` are the three standard streams for a program that shares
+    /// the front end's terminal.
+    pub fn launch(
+        host: &HostProgram,
+        launch: Launch,
+        files: &[BorrowedFd<'_>],
+        deadline: Instant,
+    ) -> Result<Self, Error> {
+        let session = Self::start(host)?;
+        session.request_with_files(Request::Launch(launch), files, deadline)?;
+        Ok(session)
+    }
+
+    /// Starts a host and attaches it to a running program.
+    pub fn attach(host: &HostProgram, attach: Attach, deadline: Instant) -> Result<Self, Error> {
+        let session = Self::start(host)?;
+        session.request_with_files(Request::Attach(attach), &[], deadline)?;
+        Ok(session)
+    }
+
+    /// Starts a host without a program.
+    pub fn start(host: &HostProgram) -> Result<Self, Error> {
+        let failed = |error: io::Error| {
+            Error::new(
+                ErrorCode::Internal,
+                format!("the debugger's host process cannot be started: {error}"),
+            )
+        };
+        let (socket, theirs) = UnixStream::pair().map_err(failed)?;
+        let mut command = Command::new(&host.path);
+        // A group of its own: Ctrl-C in a terminal is for the front end, which ends the host in order.
+        command.arg0("ndbg").args(&host.args).process_group(0);
+        command.envs(host.env.iter().map(|(name, value)| (name, value)));
+        command
+            .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
+            .stdout(Stdio::null());
+        let child = command.spawn().map_err(failed)?;
+        // The command holds the host's end of the socket; as long as it lives we would never see the host's end.
+        drop(command);
+        let link = Arc::new(Link {
+            mirror: Mutex::new(Mirror {
+                status: Status::starting(),
+                leftovers: None,
+                died: None,
+                next_id: 1,
+                waiting: HashMap::new(),
+            }),
+            changed: Condvar::new(),
+            observers: Mutex::new(Vec::new()),
+        });
+        let receiver = wire::Receiver::new(socket.try_clone().map_err(failed)?);
+        let reader = {
+            let link = link.clone();
+            thread::Builder::new()
+                .name("session".into())
+                .spawn(move || link.read(receiver, child))
+                .map_err(failed)?
+        };
+        wire::send(
+            &socket,
+            &ToHost::Hello {
+                version: wire::VERSION,
+            },
+            &[],
+        )
+        .map_err(failed)?;
+        Ok(Self(Arc::new(Handle {
+            link,
+            socket,
+            reader: Mutex::new(Some(reader)),
+        })))
+    }
+
+    /// Sends a request and waits for its reply.
+    pub fn request(&self, request: Request, deadline: Instant) -> Result<Reply, Error> {
+        self.request_with_files(request, &[], deadline)
+    }
+
+    /// Sends a request with open files and waits for its reply.
+    pub fn request_with_files(
+        &self,
+        request: Request,
+        files: &[BorrowedFd<'_>],
+        deadline: Instant,
+    ) -> Result<Reply, Error> {
+        let (sender, receiver) = mpsc::channel();
+        let id = {
+            let mut mirror = self.0.link.mirror();
+            if let Some(died) = &mirror.died {
+                return Err(died.clone());
+            }
+            let id = mirror.next_id;
+            mirror.next_id += 1;
+            mirror.waiting.insert(id, sender);
+            // Written under the lock, so that messages of several threads do not mix.
+            if let Err(error) = wire::send(&self.0.socket, &ToHost::Request { id, request }, files)
+            {
+                tracing::debug!(%error, "writing to the host");
+            }
+            id
+        };
+        match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(result) => result,
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                let mirror = self.0.link.mirror();
+                Err(mirror
+                    .died
+                    .clone()
+                    .unwrap_or_else(|| Error::new(ErrorCode::HostDied, "the host process is gone")))
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                self.0.link.mirror().waiting.remove(&id);
+                Err(Error::new(
+                    ErrorCode::Timeout,
+                    "the debugger's host process did not answer in time",
+                )
+                .hint("ask for the status; disconnect if it does not answer either"))
+            }
+        }
+    }
+
+    /// The state as last told by the host, without asking it.
+    pub fn status(&self) -> Status {
+        self.0.link.mirror().status.clone()
+    }
+
+    /// Why the host is gone, if it is.
+    pub fn died(&self) -> Option<Error> {
+        self.0.link.mirror().died.clone()
+    }
+
+    /// Waits until the program is stopped, ended or let go, after the resume with number `after`.
+    pub fn wait(&self, after: u32, deadline: Instant) -> Settled {
+        let link = &self.0.link;
+        let mut mirror = link.mirror();
+        loop {
+            let settled = matches!(
+                mirror.status.state,
+                State::Stopped | State::Exited | State::Detached
+            );
+            if mirror.died.is_some() || (settled && mirror.status.resumes >= after) {
+                return Settled::Yes(Box::new(mirror.status.clone()));
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Settled::NotYet(Box::new(mirror.status.clone()));
+            }
+            mirror = link
+                .changed
+                .wait_timeout(mirror, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+
+    /// Calls `observer` for every event from now on, on the session's reader thread: it must not wait.
+    ///
+    /// After the host's death the last event is one that says so: `Exited` or `Detached`.
+    pub fn observe(&self, observer: impl Fn(&Event) + Send + 'static) {
+        self.0
+            .link
+            .observers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(Box::new(observer));
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Session").field(&self.status().pid).finish()
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // The host reads the end of the stream, ends or lets go of its program, and exits.
+        let _ = self.socket.shutdown(std::net::Shutdown::Write);
+        let reader = self
+            .reader
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(reader) = reader
+            && reader.thread().id() != thread::current().id()
+        {
+            let _ = reader.join();
+        }
+    }
+}
+
+impl Mirror {
+    /// Takes over what the host told.
+    fn tell(&mut self, status: &Status) {
+        if self.status.pid != status.pid {
+            self.leftovers = status.pid.map(|pid| Leftovers::of(pid.0));
+        }
+        self.status = status.clone();
+    }
+}
+
+impl Link {
+    fn mirror(&self) -> MutexGuard<'_, Mirror> {
+        self.mirror.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads until the host is gone, then reaps it.
+    fn read(&self, mut receiver: wire::Receiver, mut child: Child) {
+        let problem = loop {
+            match receiver.next::<FromHost>() {
+                Ok(Some((
+                    FromHost::Hello {
+                        version: wire::VERSION,
+                    },
+                    _,
+                ))) => {}
+                Ok(Some((FromHost::Hello { version }, _))) => {
+                    break Some(format!(
+                        "the host speaks version {version}, this is {}",
+                        wire::VERSION
+                    ));
+                }
+                Ok(Some((FromHost::Reply { id, result }, _))) => self.reply(id, result),
+                Ok(Some((FromHost::Event(event), _))) => self.event(&event),
+                Ok(None) => break None,
+                Err(error) => break Some(error.to_string()),
+            }
+        };
+        if self.is_guarding() {
+            // The host stays with a launched program that was let go; it is reaped whenever it ends.
+            let _ = thread::Builder::new()
+                .name("reaper".into())
+                .spawn(move || child.wait());
+            self.host_gone(None, "has ended its part");
+            return;
+        }
+        let ended = end(&mut child, problem.is_some());
+        self.host_gone(problem, &ended);
+    }
+
+    fn is_guarding(&self) -> bool {
+        let mirror = self.mirror();
+        mirror.status.state == State::Detached && mirror.status.origin == Some(Origin::Launched)
+    }
+
+    fn reply(&self, id: u64, result: Result<Reply, Error>) {
+        let mut mirror = self.mirror();
+        if let Ok(Reply::Status(status)) = &result {
+            mirror.tell(status);
+            self.changed.notify_all();
+        }
+        if let Some(waiting) = mirror.waiting.remove(&id) {
+            // The caller may have given up.
+            let _ = waiting.send(result);
+        }
+    }
+
+    fn event(&self, event: &Event) {
+        if let Event::Stopped(status)
+        | Event::Running(status)
+        | Event::Exited(status)
+        | Event::Detached(status) = event
+        {
+            self.mirror().tell(status);
+            self.changed.notify_all();
+        }
+        for observer in self
+            .observers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .iter()
+        {
+            observer(event);
+        }
+    }
+
+    fn host_gone(&self, problem: Option<String>, ended: &str) {
+        let event = {
+            let mut mirror = self.mirror();
+            let over = matches!(mirror.status.state, State::Exited | State::Detached);
+            let mut message = format!("the debugger's host process for this session {ended}");
+            if let Some(problem) = problem {
+                message += &format!(" ({problem})");
+            }
+            let event = if over {
+                None
+            } else {
+                Some(after_death(&mut mirror, &mut message))
+            };
+            mirror.died = Some(if over {
+                Error::new(ErrorCode::NoSession, "this session has ended")
+            } else {
+                Error::new(ErrorCode::HostDied, message)
+                    .hint("launch or attach again; other sessions are not affected")
+            });
+            mirror.waiting.clear();
+            self.changed.notify_all();
+            event
+        };
+        if let Some(event) = event {
+            self.event(&event);
+        }
+    }
+}
+
+/// What became of the program when its host died unexpectedly; it is helped where that is possible.
+fn after_death(mirror: &mut Mirror, message: &mut String) -> Event {
+    let Mirror {
+        status, leftovers, ..
+    } = mirror;
+    let gone = |status: &mut Status| {
+        status.state = State::Exited;
+        let reason = "the debugger's host process died with it".to_owned();
+        status.exit = Some(engine::api::Exit::Unknown { reason });
+        Event::Exited(Box::new(status.clone()))
+    };
+    let was_stopped = status.state == State::Stopped;
+    status.stop = None;
+    let Some(pid) = status.pid else {
+        return gone(status);
+    };
+    if status.origin == Some(Origin::Launched) {
+        // The kernel ends a launched program with its host; this makes sure of it.
+        let leftovers = leftovers.take().unwrap_or_else(|| Leftovers::of(pid.0));
+        engine::processes::end_orphan(pid, &leftovers);
+        message.push_str("; the launched program was ended");
+        return gone(status);
+    }
+    if !engine::processes::is_alive(pid) {
+        return gone(status);
+    }
+    status.state = State::Detached;
+    let note = if was_stopped {
+        format!(
+            "process {} was stopped when its debugger died: it stays frozen and must be ended (kill -9 {})",
+            pid.0, pid.0
+        )
+    } else {
+        format!(
+            "process {} runs on, but its runtime will not accept another debugger until it is restarted",
+            pid.0
+        )
+    };
+    message.push_str("; ");
+    message.push_str(&note);
+    status.notes.push(note);
+    Event::Detached(Box::new(status.clone()))
+}
+
+/// Waits for the host to end, kills it if it does not; says how it ended.
+fn end(child: &mut Child, at_once: bool) -> String {
+    use std::os::unix::process::ExitStatusExt;
+
+    let deadline = Instant::now() + if at_once { Duration::ZERO } else { HOST_END };
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(1)),
+            Ok(None) => {
+                let _ = child.kill();
+                match child.wait() {
+                    Ok(_) => return "had to be killed".into(),
+                    Err(error) => return format!("is lost ({error})"),
+                }
+            }
+            Err(error) => return format!("is lost ({error})"),
+        }
+    };
+    match (status.code(), status.signal()) {
+        (_, Some(signal)) => format!("was ended by signal {signal}"),
+        (Some(code), None) => format!("ended with code {code}"),
+        (None, None) => "ended".into(),
+    }
+}

@@ -1,0 +1,168 @@
+//! What is being written at a position of a text: the question behind completion.
+//!
+//! The text before the cursor may be unfinished anywhere. It is parsed with all missing parts made up, so
+//! the binder gets a whole tree around the name to complete; text behind the cursor is not looked at, but
+//! for the rest of that name.
+
+use crate::MAX_LENGTH;
+use crate::lexer::{T, Token, Until, Value, Word, identifier_name, is_identifier_part, lex};
+use crate::parser::Parser;
+use crate::span::Span;
+use crate::tree::{Expr, Identifier, MemberAccess, QualifiedName, Type};
+
+/// What is being written at a position.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Completion {
+    /// What can stand there.
+    pub kind: CompletionKind,
+    /// The part of the name that is written before the cursor; empty right behind a dot.
+    pub prefix: String,
+    /// The name as it stands in the text, on both sides of the cursor: what a choice replaces.
+    pub replace: Span,
+    /// The whole expression, or what could be parsed around the cursor, with the prefix as a name in it.
+    ///
+    /// It tells what lambda parameters, range variables and pattern variables are in scope: those whose
+    /// span is before the cursor. Everything the text does not have yet is made up, with empty names.
+    pub tree: Expr,
+}
+
+/// What kind of name is being written.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CompletionKind {
+    /// Anything in scope: a variable, member, type, namespace, keyword.
+    Name,
+    /// A type or a namespace, as in `new `, `typeof(` or `x as `.
+    TypeName,
+    /// A member of `receiver`, which may turn out to be a type or a namespace.
+    Member {
+        /// What stands before the dot. Behind `?.` it is what stands before the `?`.
+        receiver: Expr,
+        /// `.` or `->`.
+        access: MemberAccess,
+    },
+    /// A type or a namespace in `qualifier`, as in `new A.B.`.
+    TypeMember {
+        /// What stands before the dot.
+        qualifier: QualifiedName,
+    },
+    /// A name behind `alias::`.
+    AliasMember {
+        /// The alias, perhaps `global`.
+        alias: Identifier,
+    },
+    /// A member to set, as in `new T { `; also any expression to add, if `T` is a collection.
+    InitializerMember {
+        /// The type, if one is written.
+        ty: Option<Type>,
+    },
+    /// A member to test, as in `x is T { `; in `x is T { A.` one of `A`.
+    PatternMember {
+        /// The type, if one is written.
+        ty: Option<Type>,
+        /// The names before the last dot.
+        path: Vec<Identifier>,
+    },
+    /// A variable of the debugger, as in `$ex`.
+    Pseudo,
+}
+
+/// What is being written at byte offset `cursor` of `text`, or `None` where there is nothing to complete:
+/// in a string, a number or a comment.
+pub fn complete(text: &str, cursor: usize) -> Option<Completion> {
+    let before = text.get(..cursor)?;
+    if text.len() > MAX_LENGTH {
+        return None;
+    }
+    let mut tokens = lex(before, 0, Until::End);
+    if tokens.ends_in_comment {
+        return None;
+    }
+    let rest = text.get(cursor..)?;
+    let behind = rest.find(|c| !is_identifier_part(c)).unwrap_or(rest.len());
+    let end = u32::try_from(cursor).ok()?;
+    let replace_end = u32::try_from(cursor + behind).ok()?;
+
+    // The last token is the end; the one before it is perhaps the name that is being written.
+    tokens.tokens.pop();
+    let last = tokens.tokens.last().copied();
+    let touching = last.filter(|it| it.span.end == end);
+    let start = match touching.map(|it| it.kind) {
+        Some(T::Identifier(_) | T::Keyword(_) | T::Predefined(_)) => {
+            tokens.tokens.pop().map_or(end, |it| it.span.start)
+        }
+        Some(T::Pseudo(_)) => return pseudo(before, replace_end),
+        Some(T::Error(_)) if pseudo_start(before).is_some() => return pseudo(before, replace_end),
+        Some(T::Literal(_)) => return None,
+        _ => end,
+    };
+    // A string that is not closed swallows the cursor.
+    if let Some(T::Error(index)) = last.map(|it| it.kind)
+        && let Some(Value::Error(error)) = tokens.values.get(index as usize)
+        && !matches!(error.kind, crate::ErrorKind::UnclosedHole)
+    {
+        return None;
+    }
+    if last.is_some_and(|it| matches!(it.kind, T::Error(_))) {
+        tokens.tokens.pop();
+    }
+    let word = match touching.map(|it| it.kind) {
+        Some(T::Identifier(Word::Verbatim)) => Word::Verbatim,
+        _ => Word::Other,
+    };
+    let marker = tokens.tokens.len();
+    let token = |kind, span| Token {
+        kind,
+        span,
+        matching: 0,
+        depth: 0,
+    };
+    tokens
+        .tokens
+        .push(token(T::Identifier(word), Span::new(start, end)));
+    tokens.tokens.push(token(T::End, Span::empty(end)));
+
+    let mut parser = Parser::new(before, &tokens);
+    parser.complete(marker);
+    let mut from = 0;
+    while from <= marker {
+        parser.restart(from);
+        let tree = parser.any_expression();
+        if let Some(kind) = parser.take_completion()
+            && let Ok(tree) = tree
+        {
+            let prefix = identifier_name(Span::new(start, end).of(before));
+            let replace = Span::new(start, replace_end);
+            return Some(Completion {
+                kind,
+                prefix,
+                replace,
+                tree,
+            });
+        }
+        // Start again behind the spot that no expression can hold.
+        from = parser.position().max(from) + 1;
+    }
+    None
+}
+
+/// The offset of the `$` of a pseudo-variable that ends at the end of `before`.
+fn pseudo_start(before: &str) -> Option<usize> {
+    let name = before.trim_end_matches(is_identifier_part);
+    name.ends_with('$').then(|| name.len() - 1)
+}
+
+fn pseudo(before: &str, replace_end: u32) -> Option<Completion> {
+    let start = u32::try_from(pseudo_start(before)?).ok()?;
+    let replace = Span::new(start, replace_end);
+    let tree = Expr {
+        kind: crate::tree::ExprKind::This,
+        span: replace,
+    };
+    let prefix = before.get(start as usize..)?.to_owned();
+    Some(Completion {
+        kind: CompletionKind::Pseudo,
+        prefix,
+        replace,
+        tree,
+    })
+}

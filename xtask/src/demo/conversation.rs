@@ -1,0 +1,69 @@
+//! The demo's conversation: what an agent asks to find the shop's bug, and what it must learn.
+//!
+//! A step is a row of [`STEPS`]; a new ability of the debugger is a new row. Words that must occur in
+//! the answer make the demo a test: it fails if the debugger no longer says them.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+/// One question.
+pub(crate) struct Step {
+    /// Why the agent asks.
+    pub(crate) thought: &'static str,
+    /// The tool it calls.
+    pub(crate) tool: &'static str,
+    /// The tool's arguments, given the program to debug.
+    pub(crate) arguments: fn(program: &Path) -> Value,
+    /// Words that must occur in the answer.
+    pub(crate) learns: &'static [&'static str],
+}
+
+/// The program: it prints two orders and dies on the third.
+pub(crate) const PROGRAM: &str = "demo_shop";
+
+/// The questions in their order.
+pub(crate) const STEPS: &[Step] = &[
+    Step {
+        thought: "The shop crashes. I run it under the debugger and see where it stops.",
+        tool: "debug_launch",
+        arguments: |program| json!({ "program": program }),
+        learns: &["System.FormatException"],
+    },
+    Step {
+        thought: "How far did it come?",
+        tool: "process_output",
+        arguments: |_| json!({}),
+        learns: &["The shop opens.", "Order 2 for Grace: 20.40"],
+    },
+    Step {
+        thought: "I have seen enough: let it go on to its end.",
+        tool: "debug_continue",
+        arguments: |_| json!({}),
+        // 128 + SIGABRT: how a program ends that does not handle an exception.
+        learns: &["134"],
+    },
+];
+
+/// The words of `step` that do not occur in the answer.
+pub(crate) fn missing<'a>(step: &'a Step, answer: &str) -> Vec<&'a str> {
+    let words = step.learns.iter().copied();
+    words.filter(|word| !answer.contains(word)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_are_not_said_are_missing() {
+        let step = Step {
+            thought: "",
+            tool: "",
+            arguments: |_| Value::Null,
+            learns: &["one", "two"],
+        };
+        assert_eq!(missing(&step, "one and more"), ["two"]);
+        assert!(missing(&step, "two, one").is_empty());
+    }
+}

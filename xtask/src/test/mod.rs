@@ -1,0 +1,378 @@
+//! `cargo xtask test`: everything that must hold before a change goes in.
+//!
+//! Each step runs even if one before it failed, so that one run shows all there is to mend. The last
+//! line on standard output is `N passed, N failed`: all tests, and one failure for each other step
+//! that failed.
+
+mod counts;
+
+use std::{
+    env,
+    ffi::OsString,
+    fs::{self, OpenOptions},
+    io::{BufRead, BufReader, Write},
+    path::PathBuf,
+    process::{Command, ExitCode, Stdio},
+    time::Instant,
+};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use self::counts::Counts;
+use crate::{dotnet, fixtures::Fixtures, ui, workspace};
+
+const USAGE: &str = "\
+usage: cargo xtask test [--dotnet DIR] [--live-only] [--counts FILE] [-- ARGUMENTS]
+
+  --dotnet DIR   only the live tests, on the .NET in this folder
+  --live-only    only the live tests, on the .NET that is found
+  --counts FILE  append `PASSED FAILED` to this file, instead of the closing line
+  -- ARGUMENTS   only the tests chosen by these arguments of `cargo nextest run` (or `cargo test`)
+
+Without options: formatting, clippy, all tests, doc tests, documentation.
+";
+
+/// Test binaries whose tests need a runtime have this in their names.
+const LIVE: [&str; 2] = ["live", "oracle"];
+
+/// What the user asked for.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Request {
+    dotnet: Option<PathBuf>,
+    live_only: bool,
+    counts: Option<PathBuf>,
+    filter: Vec<String>,
+}
+
+impl Request {
+    fn parse(arguments: &[String]) -> Result<Self> {
+        let mut request = Self::default();
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            let mut value = || {
+                let value = arguments.next();
+                value.with_context(|| format!("{argument} wants a value\n{USAGE}"))
+            };
+            match argument.as_str() {
+                "--dotnet" => request.dotnet = Some(value()?.into()),
+                "--counts" => request.counts = Some(value()?.into()),
+                "--live-only" => request.live_only = true,
+                "--" => request.filter = arguments.by_ref().cloned().collect(),
+                _ => bail!("unknown argument {argument}\n{USAGE}"),
+            }
+        }
+        Ok(request)
+    }
+
+    fn live_only(&self) -> bool {
+        self.live_only || self.dotnet.is_some()
+    }
+
+    /// Everything, not a selection of tests.
+    fn whole(&self) -> bool {
+        !self.live_only() && self.filter.is_empty()
+    }
+}
+
+/// The command itself.
+pub(crate) fn command(arguments: &[String]) -> Result<ExitCode> {
+    let request = Request::parse(arguments)?;
+    let mut run = Run::default();
+    if request.whole() {
+        run.step("formatting", || cargo(["fmt", "--all", "--check"], &[]));
+        run.step("clippy", || {
+            let lints = ["--", "-D", "warnings"];
+            cargo(
+                ["clippy", "--workspace", "--all-targets"]
+                    .iter()
+                    .chain(&lints),
+                &[],
+            )
+        });
+    }
+    if let Some(environment) = run.step("set-up", || set_up(&request)) {
+        let name = if request.live_only() {
+            "live tests"
+        } else {
+            "tests"
+        };
+        run.tests(name, || tests(&request, &environment));
+        if request.whole() {
+            run.tests("doc tests", || {
+                let arguments = ["test", "--workspace", "--doc", "--no-fail-fast"];
+                libtest(
+                    workspace::cargo()
+                        .args(arguments)
+                        .envs(environment.iter().cloned()),
+                )
+            });
+        }
+    }
+    if request.whole() {
+        run.step("documentation", || {
+            let strict = ("RUSTDOCFLAGS", OsString::from("-D warnings"));
+            cargo(["doc", "--workspace", "--no-deps"], &[strict])
+        });
+    }
+    run.close(&request)
+}
+
+/// What has been found so far.
+#[derive(Debug, Default)]
+struct Run {
+    counts: Counts,
+    /// Steps that failed other than by a failing test.
+    failed: Vec<&'static str>,
+}
+
+impl Run {
+    /// A step without tests of its own.
+    fn step<T>(&mut self, name: &'static str, work: impl FnOnce() -> Result<T>) -> Option<T> {
+        ui::heading(name);
+        let started = Instant::now();
+        let outcome = work();
+        match outcome {
+            Ok(value) => {
+                ui::detail(&format!("{name}: {:.1} s", started.elapsed().as_secs_f64()));
+                Some(value)
+            }
+            Err(error) => {
+                ui::error(&format!("{name} failed: {error:#}"));
+                self.failed.push(name);
+                None
+            }
+        }
+    }
+
+    /// A step that runs tests; a failing test is counted and is not an error.
+    fn tests(&mut self, name: &'static str, work: impl FnOnce() -> Result<Counts>) {
+        if let Some(counts) = self.step(name, work) {
+            self.counts += counts;
+        }
+    }
+
+    /// Prints the closing line, after which nothing may follow.
+    fn close(mut self, request: &Request) -> Result<ExitCode> {
+        self.counts.failed += self.failed.len() as u64;
+        let counts = self.counts;
+        if !self.failed.is_empty() {
+            ui::error(&format!("failed besides tests: {}", self.failed.join(", ")));
+        }
+        if let Some(path) = &request.counts {
+            // Whoever adds up several runs prints the closing line himself.
+            ui::detail(&format!("this run: {counts}"));
+            let line = format!("{} {}\n", counts.passed, counts.failed);
+            OpenOptions::new()
+                .create(true)
+                .append(true)
+                .open(path)
+                .and_then(|mut file| file.write_all(line.as_bytes()))
+                .with_context(|| format!("cannot write {}", path.display()))?;
+        } else {
+            println!("{counts}");
+        }
+        Ok(if counts.failed == 0 {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        })
+    }
+}
+
+/// Makes ready what the tests need; returns the variables that tell them of it.
+fn set_up(request: &Request) -> Result<Vec<(&'static str, OsString)>> {
+    let dotnet = match &request.dotnet {
+        Some(folder) => dotnet::named(folder)?,
+        None => dotnet::set_up()?,
+    };
+    ui::detail(&format!(
+        ".NET {} in {}",
+        dotnet.version,
+        dotnet.root.display()
+    ));
+    let fixtures = Fixtures::compile(dotnet)?;
+    if request.dotnet.is_none() {
+        fixtures.remember()?;
+    }
+    // The tests run the real program; they are not made with it unless they are its own.
+    cargo(["build", "--workspace", "--bins"], &[])?;
+    let ndbg = workspace::target()?.join("debug/ndbg");
+    ensure!(ndbg.is_file(), "cargo build made no {}", ndbg.display());
+    let mut environment = fixtures.environment()?;
+    environment.push(("NDBG_TEST_BIN", ndbg.into()));
+    Ok(environment)
+}
+
+/// Runs the tests that were asked for.
+fn tests(request: &Request, environment: &[(&'static str, OsString)]) -> Result<Counts> {
+    let has_nextest = workspace::cargo()
+        .args(["nextest", "--version"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    let mut command = workspace::cargo();
+    command.envs(environment.iter().cloned());
+    if has_nextest {
+        command.args(["nextest", "run", "--workspace", "--no-fail-fast"]);
+        if request.live_only() {
+            // One pattern: nextest refuses one that matches no binary at all.
+            let filter = format!("binary(/{}/)", LIVE.join("|"));
+            command.args(["-E", &filter]);
+        }
+        nextest(command.args(&request.filter))
+    } else {
+        command.args(["test", "--workspace", "--no-fail-fast"]);
+        if request.live_only() {
+            for name in live_targets()? {
+                command.args(["--test", &name]);
+            }
+        } else if request.filter.is_empty() {
+            // Doc tests are a step of their own.
+            command.arg("--all-targets");
+        }
+        libtest(command.args(&request.filter))
+    }
+}
+
+/// Runs nextest and reads its report.
+fn nextest(command: &mut Command) -> Result<Counts> {
+    let profile = env::var("NEXTEST_PROFILE").unwrap_or_else(|_| "default".to_owned());
+    let report = workspace::target()?
+        .join("nextest")
+        .join(profile)
+        .join("junit.xml");
+    // The report of an earlier run must not be taken for this one's.
+    if report.exists() {
+        fs::remove_file(&report).with_context(|| format!("cannot remove {}", report.display()))?;
+    }
+    let status = command.status().context("cannot start cargo nextest")?;
+    let text = fs::read_to_string(&report).with_context(|| {
+        format!(
+            "cargo nextest ran no tests ({status}; no {})",
+            report.display()
+        )
+    })?;
+    let counts = counts::from_junit(&text)
+        .with_context(|| format!("cannot read the counts in {}", report.display()))?;
+    settle(counts, status.success())
+}
+
+/// Runs `cargo test` and adds up its summaries.
+fn libtest(command: &mut Command) -> Result<Counts> {
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("cannot start cargo test")?;
+    let stdout = child.stdout.take().context("cargo test has no output")?;
+    let mut counts = Counts::default();
+    for line in BufReader::new(stdout).split(b'\n') {
+        let line = line.context("cannot read the output of cargo test")?;
+        let line = String::from_utf8_lossy(&line);
+        println!("{line}");
+        counts += counts::from_libtest(&line).unwrap_or_default();
+    }
+    let status = child.wait().context("cannot wait for cargo test")?;
+    settle(counts, status.success())
+}
+
+/// The counts, unless the runner reports a failure that they do not show.
+fn settle(counts: Counts, success: bool) -> Result<Counts> {
+    ensure!(
+        success || counts.failed > 0,
+        "the test runner failed, though no test did (see above)"
+    );
+    Ok(counts)
+}
+
+/// The test targets with live tests, for `cargo test`, which refuses a name without a target.
+fn live_targets() -> Result<Vec<String>> {
+    let metadata = workspace::metadata()?;
+    let list = |value: &serde_json::Value, name: &str| {
+        let list = value.get(name).and_then(serde_json::Value::as_array);
+        list.cloned().unwrap_or_default()
+    };
+    let packages = list(&metadata, "packages");
+    let targets = packages.iter().flat_map(|package| list(package, "targets"));
+    let names = targets.filter_map(|target| {
+        let name = target.get("name")?.as_str()?;
+        let is_test = list(&target, "kind").iter().any(|kind| kind == "test");
+        let is_live = LIVE.iter().any(|part| name.contains(part));
+        (is_test && is_live).then(|| name.to_owned())
+    });
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names.dedup();
+    ensure!(!names.is_empty(), "there are no live tests");
+    Ok(names)
+}
+
+/// Runs cargo; an error says only that it failed, the reason is on the terminal already.
+fn cargo<A: AsRef<std::ffi::OsStr>>(
+    arguments: impl IntoIterator<Item = A>,
+    environment: &[(&'static str, OsString)],
+) -> Result<()> {
+    let mut command = workspace::cargo();
+    command.args(arguments).envs(environment.iter().cloned());
+    let status = command.status().context("cannot start cargo")?;
+    ensure!(status.success(), "see above ({status})");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(arguments: &[&str]) -> Result<Request> {
+        let arguments: Vec<_> = arguments.iter().map(|text| (*text).to_owned()).collect();
+        Request::parse(&arguments)
+    }
+
+    #[test]
+    fn all_options_are_read() {
+        let arguments = [
+            "--dotnet",
+            "d",
+            "--counts",
+            "c",
+            "--live-only",
+            "--",
+            "-E",
+            "--dotnet",
+        ];
+        let expected = Request {
+            dotnet: Some("d".into()),
+            live_only: true,
+            counts: Some("c".into()),
+            filter: vec!["-E".to_owned(), "--dotnet".to_owned()],
+        };
+        assert_eq!(parse(&arguments).expect("valid"), expected);
+    }
+
+    #[test]
+    fn what_runs_depends_on_the_options() {
+        assert!(parse(&[]).expect("valid").whole());
+        assert!(parse(&["--counts", "c"]).expect("valid").whole());
+        assert!(!parse(&["--", "launch"]).expect("valid").whole());
+        let request = parse(&["--dotnet", "d"]).expect("valid");
+        assert!(request.live_only() && !request.whole());
+    }
+
+    #[test]
+    fn bad_arguments_are_refused() {
+        assert!(parse(&["--dotnet"]).is_err());
+        assert!(parse(&["launch"]).is_err());
+    }
+
+    #[test]
+    fn runner_that_fails_without_a_failed_test_is_an_error() {
+        let none = Counts::default();
+        assert_eq!(settle(none, true).expect("fine"), none);
+        assert!(settle(none, false).is_err());
+        let one = Counts {
+            passed: 0,
+            failed: 1,
+        };
+        assert_eq!(settle(one, false).expect("counted"), one);
+    }
+}
