@@ -4,6 +4,8 @@
 
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod module_dump;
 mod pdb_dump;
 mod text;
@@ -14,18 +16,10 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, thread};
 
+use common::variable;
 use metadata::{Error, Module, Symbols};
 
 use module_dump::Enums;
-
-fn variable(name: &str) -> PathBuf {
-    let Some(value) = env::var_os(name) else {
-        panic!(
-            "{name} is not set; run the tests with `cargo xtask test`, which sets up .NET and compiles the fixtures"
-        )
-    };
-    PathBuf::from(value)
-}
 
 /// All dlls and PDBs below a folder, in a stable order.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
