@@ -155,7 +155,7 @@ impl Parser<'_> {
                 }
             }
         }
-        self.expect(P::CloseParen)?;
+        self.expect_close(P::CloseParen)?;
         Ok(parameters)
     }
 

@@ -194,7 +194,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.expect(P::CloseBracket)?;
+        self.expect_close(P::CloseBracket)?;
         Ok(self.expr(ExprKind::Collection(elements), start))
     }
 

@@ -265,7 +265,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.expect(P::Greater)?;
+        self.expect_close(P::Greater)?;
         Ok(TypeArguments::Types(types))
     }
 
@@ -287,7 +287,7 @@ impl Parser<'_> {
         if elements.len() < 2 && !self.is_cut_off() {
             return Err(self.expected(Expected::TupleElement));
         }
-        self.expect(P::CloseParen)?;
+        self.expect_close(P::CloseParen)?;
         Ok(TypeKind::Tuple(elements))
     }
 
@@ -314,7 +314,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.expect(P::Greater)?;
+        self.expect_close(P::Greater)?;
         Ok(TypeKind::FunctionPointer {
             convention,
             unmanaged,
@@ -331,7 +331,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.expect(P::CloseBracket)?;
+        self.expect_close(P::CloseBracket)?;
         Ok(names)
     }
 }

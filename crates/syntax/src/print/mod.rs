@@ -13,7 +13,8 @@ use std::fmt;
 
 use crate::tree::{
     Argument, BinaryOp, CollectionElement, Expr, ExprKind, IntegerForm, IntegerLiteral,
-    IntegerSuffix, InterpolationPart, Literal, Pattern, PostfixOp, Precedence, Type, UnaryOp,
+    IntegerSuffix, InterpolationPart, Literal, MemberAccess, Pattern, PostfixOp, Precedence, Type,
+    UnaryOp,
 };
 
 impl fmt::Display for Expr {
@@ -122,7 +123,10 @@ impl Printer {
                 access,
                 name,
             } => {
-                self.target(target);
+                match access {
+                    MemberAccess::Dot => self.target(target),
+                    MemberAccess::Arrow => self.expr(target, Precedence::Primary),
+                }
                 self.text(access.text());
                 self.simple_name(name);
             }
