@@ -446,7 +446,7 @@ impl Parser<'_> {
                 || Precedence::Relational <= min;
         };
         let precedence = match punct {
-            P::Dot | P::Arrow | P::Bang | P::ColonColon => return false,
+            P::Dot | P::Arrow | P::Bang | P::ColonColon | P::OpenBracket => return false,
             P::Plus | P::Minus => Precedence::Additive,
             P::Star | P::Slash | P::Percent => Precedence::Multiplicative,
             P::LessLess => Precedence::Shift,

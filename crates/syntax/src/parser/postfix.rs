@@ -72,10 +72,10 @@ impl Parser<'_> {
     }
 
     /// Whether the `?` here starts `?.` or `?[`.
-    fn is_access(&self) -> bool {
+    fn is_access(&mut self) -> bool {
         match self.kind_at(self.pos + 1) {
             T::Punct(P::Dot) => true,
-            T::Punct(P::OpenBracket) => self.is_conditional_access(),
+            T::Punct(P::OpenBracket) => !self.is_conditional_at(self.pos),
             _ => false,
         }
     }

@@ -147,10 +147,7 @@ impl Parser<'_> {
             // A conditional is preferred wherever one can stand.
             TypeMode::As | TypeMode::Is | TypeMode::Pattern => match next {
                 T::Punct(P::OpenBracket) => {
-                    matches!(
-                        self.kind_at(index + 2),
-                        T::Punct(P::CloseBracket | P::Comma)
-                    )
+                    self.rank_at(index + 1).is_some() && !self.is_conditional_at(index)
                 }
                 _ => !self.starts_expression(index + 1),
             },
