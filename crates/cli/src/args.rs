@@ -53,6 +53,9 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Serves AI agents over the Model Context Protocol, on standard input and output
+    #[command(after_help = MCP_EXIT)]
+    Mcp(crate::mcp::Mcp),
     /// Prints a script that completes ndbg's arguments in a shell
     #[command(after_help = COMPLETIONS)]
     Completions {
@@ -75,6 +78,15 @@ const DOCTOR_EXIT: &str = "\
 Exit codes:
     0    programs can be debugged here, maybe with something missing (see the warnings)
     1    programs cannot be debugged here
+    125  ndbg itself failed";
+
+const MCP_EXIT: &str = "\
+Runs until the client closes standard input or a signal comes; everything launched is then ended and everything
+attached is released.
+
+Exit codes:
+    0    the client is gone
+    129, 130, 143  SIGHUP, SIGINT, SIGTERM
     125  ndbg itself failed";
 
 const COMPLETIONS: &str = "\

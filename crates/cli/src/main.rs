@@ -7,6 +7,7 @@
 mod args;
 mod doctor;
 mod exit;
+mod mcp;
 mod output;
 mod ps;
 mod report;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Command::Ps { json } => ps::ps(json),
         Command::Doctor { json } => doctor::doctor(json),
         Command::Completions { shell } => completions(shell),
+        Command::Mcp(mcp) => mcp.run().map(ExitCode::from),
         Command::Host => host::serve().map(|()| ExitCode::SUCCESS),
     };
     outcome.unwrap_or_else(|error| exit::failed(&error))
