@@ -5,6 +5,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use cordebug::procfs::{self, MappedLibrary, Stat};
 use cordebug::runtime;
@@ -112,11 +113,56 @@ pub(super) fn check_runtime(seen: &Seen, library: &MappedLibrary) -> Result<(), 
     check_stopped(seen)?;
     let pipes = runtime::debugger_pipes(pid)
         .map_err(|error| not_permitted(pid, &io::Error::other(error.to_string())))?;
-    check_undebugged(pid, &pipes)?;
-    if pipes.iter().any(|pipe| !pipe.exists()) {
-        return Err(no_pipe(pid, &pipes));
-    }
+    check_pipes(pid, &pipes)?;
     check_library(pid, library)
+}
+
+/// How long a runtime may take to be ready for the next debugger after the last one has let go.
+const BETWEEN_DEBUGGERS: Duration = Duration::from_secs(2);
+
+/// The runtime must have its pipes and wait at them.
+fn check_pipes(pid: u32, pipes: &[PathBuf]) -> Result<(), Error> {
+    let deadline = Instant::now() + BETWEEN_DEBUGGERS;
+    loop {
+        // A runtime opens its pipes only when a debugger comes, so an open one means that there is or just was one.
+        let refusal = if holds(pid, pipes) {
+            let debugger = debugger_at(pid, pipes);
+            let found = debugger.is_some();
+            let debugger = debugger.unwrap_or_else(|| "a process that cannot be seen".into());
+            let error = Error::new(
+                ErrorCode::AlreadyDebugged,
+                format!("process {pid} is already being debugged, by {debugger}"),
+            )
+            .hint("a program can have one debugger: end the other session first");
+            if found {
+                return Err(error);
+            }
+            error
+        } else if pipes.iter().any(|pipe| !pipe.exists()) {
+            let error = no_pipe(pid, pipes);
+            if !was_debugged(pid) {
+                return Err(error);
+            }
+            error
+        } else {
+            return Ok(());
+        };
+        // Its last debugger has just let go: it will make new pipes in a moment.
+        if Instant::now() > deadline || !procfs::is_alive(pid) {
+            return Err(refusal);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// The debugger that has the pipes open.
+fn debugger_at(pid: u32, pipes: &[PathBuf]) -> Option<String> {
+    let me = std::process::id();
+    let others = procfs::all_pids().unwrap_or_default();
+    let mut others = others
+        .into_iter()
+        .filter(|other| *other != pid && *other != me);
+    others.find(|other| holds(*other, pipes)).map(describe)
 }
 
 /// A process that a signal has stopped cannot answer a debugger.
@@ -141,24 +187,6 @@ fn check_stopped(seen: &Seen) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
-}
-
-/// A runtime opens its pipes only when a debugger comes, so an open one means that there is or was a debugger.
-fn check_undebugged(pid: u32, pipes: &[PathBuf]) -> Result<(), Error> {
-    if !holds(pid, pipes) {
-        return Ok(());
-    }
-    let me = std::process::id();
-    let debugger = procfs::all_pids()
-        .unwrap_or_default()
-        .into_iter()
-        .find(|other| *other != pid && *other != me && holds(*other, pipes));
-    let debugger = debugger.map_or_else(|| "a process that cannot be seen".into(), describe);
-    Err(Error::new(
-        ErrorCode::AlreadyDebugged,
-        format!("process {pid} is already being debugged, by {debugger}"),
-    )
-    .hint("a program can have one debugger: end the other session first"))
 }
 
 /// Whether the process had a debugger before. Its runtime keeps the old pipes, which are deleted, after every end of a
