@@ -20,8 +20,9 @@ impl Engine<'_> {
             return;
         }
         target.delivered();
-        let stops = self.wants_to_stop(callback);
-        if stops {
+        // A program that is being let go does not stop any more.
+        let stops = self.departing.is_none() && self.wants_to_stop(callback);
+        if self.transition_after_callback() || stops {
             return;
         }
         if let Some(target) = &mut self.target

@@ -124,6 +124,7 @@ impl Engine<'_> {
         }
         let status = Box::new(self.status());
         self.tell(Event::Exited(status));
+        self.transitions_overtaken();
         self.answer_waiting();
     }
 
@@ -165,10 +166,7 @@ impl Engine<'_> {
             );
             return;
         }
-        match self.detach() {
-            Ok(()) => self.answer_status(id),
-            Err(error) => self.answer(id, Err(error)),
-        }
+        self.depart(Some(id));
     }
 
     /// Nobody listens any more: a launched program is ended, an attached one let go.
@@ -179,45 +177,12 @@ impl Engine<'_> {
         match self.origin {
             Some(Origin::Launched) => self.kill(true),
             _ => {
-                if self.target.is_some()
-                    && let Err(error) = self.detach()
-                {
-                    tracing::warn!(%error, "letting go of the program");
-                    self.target = None;
+                if self.target.is_some() {
+                    self.depart(None);
                 }
                 self.cancel_start();
             }
         }
-    }
-
-    /// Lets go of the program, which runs on as before.
-    fn detach(&mut self) -> Result<(), Error> {
-        let was_stopped = self.state == State::Stopped;
-        let target = self.target()?;
-        if !target.is_stopped() {
-            target.stop()?;
-        }
-        target.entry.forget();
-        self.breakpoints.remove_all_from_code();
-        self.give_up_step();
-        let target = self.target()?;
-        target.process.detach().map_err(|error| {
-            let hint = if was_stopped {
-                "continue the program and try again"
-            } else {
-                "try again"
-            };
-            crate::target::runtime_error(&error).hint(hint)
-        })?;
-        cordebug::fast_memory::disable();
-        if let Some(target) = self.target.take() {
-            target.debugger.terminate();
-        }
-        self.state = State::Detached;
-        self.stop = None;
-        let status = Box::new(self.status());
-        self.tell(Event::Detached(status));
-        Ok(())
     }
 
     /// A launched tool whose child was debugged must not stay behind, nor anything that it started.

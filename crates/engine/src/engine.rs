@@ -18,6 +18,7 @@ use crate::api::{
 use crate::breakpoints::Breakpoints;
 use crate::exceptions::Exceptions;
 use crate::launching::{Starting, StartupNews};
+use crate::letting_go::Transition;
 use crate::output::{Capture, Notice};
 use crate::processes::Leftovers;
 use crate::stepping::StepInProgress;
@@ -116,6 +117,10 @@ pub(crate) struct Engine<'a> {
     pub(crate) step: Option<StepInProgress>,
     /// The launched process, if it is a child of it that is debugged.
     pub(crate) following: Option<crate::following::Following>,
+    /// Attached, but not all that happened before was told yet.
+    pub(crate) arriving: Option<Transition>,
+    /// To be let go, as soon as nothing is on its way.
+    pub(crate) departing: Option<Transition>,
     /// Whether the front end is gone and the loop may return as soon as nothing depends on it.
     pub(crate) leaving: bool,
     over: bool,
@@ -146,6 +151,8 @@ impl<'a> Engine<'a> {
             exceptions: Exceptions::default(),
             step: None,
             following: None,
+            arriving: None,
+            departing: None,
             leaving: false,
             over: false,
             stdin: None,
@@ -326,7 +333,8 @@ impl<'a> Engine<'a> {
         if self.state == State::Stopped {
             return Ok(());
         }
-        if self.starting.is_some() && self.target.is_none() {
+        let not_there_yet = self.starting.is_some() && self.target.is_none();
+        if not_there_yet || self.arriving.is_some() {
             self.ending.pause_wanted = true;
             return Ok(());
         }
@@ -397,11 +405,16 @@ impl<'a> Engine<'a> {
     }
 
     fn next_timer(&self) -> Option<Instant> {
-        self.ending.deadline()
+        let transitions = [&self.arriving, &self.departing]
+            .into_iter()
+            .flatten()
+            .map(Transition::deadline);
+        self.ending.deadline().into_iter().chain(transitions).min()
     }
 
     fn timer(&mut self) {
         self.ending_deadline_passed();
+        self.transition_deadline_passed();
         self.leave_if_done();
     }
 

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,6 +24,7 @@ use crate::api::{
     StopReason, Stream,
 };
 use crate::engine::{Engine, Input};
+use crate::letting_go::Transition;
 use crate::output::Capture;
 use crate::processes::Leftovers;
 use crate::program;
@@ -228,12 +229,15 @@ impl Engine<'_> {
 
     /// Loads the debugger library for the runtime in `pid` and attaches.
     fn take_over(&mut self, pid: u32, stop_at_entry: bool) -> Result<(), Error> {
+        let undelivered = Arc::new(AtomicU32::new(0));
         let attach = || -> Result<_, cordebug::Error> {
             let runtime = Runtime::of(pid)?;
             let library = DebuggerLibrary::load(&runtime.debugger_library()?, pid)?;
             fast_memory::enable(pid);
             let inbox = self.inbox.clone();
+            let sent = undelivered.clone();
             let (debugger, process) = library.attach(pid, &runtime, move |delivered| {
+                sent.fetch_add(1, Ordering::SeqCst);
                 // The engine may have ended first.
                 let _ = inbox.send(Input::Callback(delivered));
             })?;
@@ -264,16 +268,21 @@ impl Engine<'_> {
             process,
             stop_at_entry,
             self.starting.is_some(),
+            undelivered,
         ));
         Ok(())
     }
 
     /// The program is there: tell it, and honour a pause that was asked for meanwhile.
-    fn arrived(&mut self, id: u64) {
-        self.state = State::Running;
-        let status = Box::new(self.status());
-        self.tell(Event::Running(status));
+    pub(crate) fn arrived(&mut self, id: u64) {
+        // Something may have stopped it already.
+        if self.state == State::Starting {
+            self.state = State::Running;
+            let status = Box::new(self.status());
+            self.tell(Event::Running(status));
+        }
         if std::mem::take(&mut self.ending.pause_wanted)
+            && self.state == State::Running
             && let Some(target) = &mut self.target
             && target.stop().is_ok()
         {
@@ -289,7 +298,8 @@ impl Engine<'_> {
             .refuse_second_program()
             .and_then(|()| self.begin_attach(attach.pid.0));
         match result {
-            Ok(()) => self.arrived(id),
+            // The reply waits for the replay of what happened before.
+            Ok(()) => self.arriving = Some(Transition::new(Some(id))),
             Err(error) => {
                 self.pid = None;
                 self.answer(id, Err(error));

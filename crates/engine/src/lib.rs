@@ -15,6 +15,7 @@ mod exceptions;
 mod following;
 mod inventory;
 mod launching;
+mod letting_go;
 mod modules;
 mod names;
 mod output;
