@@ -289,6 +289,11 @@ impl<'a> Engine<'a> {
                 ErrorCode::NoSession,
                 "the session has let go of the program",
             )),
+            State::Starting if self.starting.is_some() => Err(Error::new(
+                ErrorCode::NoSession,
+                "the program has not reached the debugger yet",
+            )
+            .hint("wait until it runs")),
             _ => self.target.as_mut().ok_or_else(|| {
                 Error::new(
                     ErrorCode::NoSession,
@@ -322,17 +327,16 @@ impl<'a> Engine<'a> {
     }
 
     /// Stops a running program.
-    fn pause(&mut self) -> Result<(), Error> {
+    pub(crate) fn pause(&mut self) -> Result<(), Error> {
         if self.state == State::Stopped {
             return Ok(());
         }
-        if self.starting.is_some() && self.target.is_none() {
+        if self.starting.is_some() {
             self.ending.pause_wanted = true;
             return Ok(());
         }
-        let target = self.target()?;
-        target.stop()?;
-        let thread = target.first_thread();
+        self.stop_target()?;
+        let thread = self.target()?.first_thread();
         self.stopped(vec![StopReason::Pause], thread, None);
         Ok(())
     }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod api;
+mod arriving;
 mod breakpoints;
 mod callbacks;
 pub mod doctor;
