@@ -222,13 +222,17 @@ fn program_that_ends_before_the_debugger_is_ready_is_an_error_with_its_words() {
 }
 
 #[test]
-fn file_that_is_not_an_assembly_is_refused() {
+fn corrupt_dll_is_refused_before_it_is_started() {
     let sandbox = Sandbox::new();
-    let dll = sandbox.folder().join("hello.dll");
-    fs::write(&dll, "not an assembly").expect("our own folder");
+    let fixture = Fixture::named("hello");
+    let dll = copy(&fixture, &sandbox.folder().join("app"));
+    fs::write(&dll, "not an assembly").expect("our own copy");
     let error = sandbox.launch("hello").program(&dll).refused();
     assert_eq!(error.code, ErrorCode::NotDotnet, "{error:?}");
-    assert!(error.hint.is_some());
+    let whole = fs::read(fixture.dll()).expect("the fixture");
+    fs::write(&dll, &whole[..whole.len() / 2]).expect("our own copy");
+    let error = sandbox.launch("hello").program(&dll).refused();
+    assert_eq!(error.code, ErrorCode::InvalidFile, "{error:?}");
 }
 
 #[test]

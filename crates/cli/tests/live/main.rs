@@ -4,10 +4,13 @@
 //! process, semaphore, pipe or socket is left.
 
 mod attach;
+mod breakpoints;
 mod exits;
+mod following;
 mod launch;
 mod output;
 mod states;
+mod stepping;
 
 /// Not a behaviour: the front end process that other tests start, count and kill is this test, run again.
 #[test]
