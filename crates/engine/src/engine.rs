@@ -87,6 +87,8 @@ pub fn run(inbox: Sender<Input>, inputs: &Receiver<Input>, say: impl FnMut(Outpu
             engine.after_panic(answering);
         }
     }
+    // A start that was given up may still be waited for, on a thread that this process does not outlive.
+    cordebug::handshake::remove_all();
 }
 
 /// The engine's whole state.
