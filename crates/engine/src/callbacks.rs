@@ -20,9 +20,10 @@ impl Engine<'_> {
             return;
         }
         target.delivered();
-        // A program that is being let go does not stop any more.
-        let stops = self.departing.is_none() && self.wants_to_stop(callback);
-        if self.transition_after_callback() || stops {
+        // A program that is being let go stops for nothing.
+        let stops = !self.ending.let_go_wanted && self.wants_to_stop(callback);
+        self.callback_handled();
+        if stops {
             return;
         }
         if let Some(target) = &mut self.target

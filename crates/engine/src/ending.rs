@@ -22,6 +22,8 @@ const KILL_GRACE: Duration = Duration::from_secs(5);
 pub(crate) struct Ending {
     /// A pause was asked for before the program was there.
     pub(crate) pause_wanted: bool,
+    /// The program is to be let go as soon as the library is ready for it.
+    pub(crate) let_go_wanted: bool,
     /// How the process ended.
     report: Option<ExitReport>,
     /// Whether we sent the signal.
@@ -43,6 +45,11 @@ impl Ending {
         self.deadline = Some(deadline);
     }
 
+    /// Nothing is waited for any more.
+    pub(crate) fn stop_waiting(&mut self) {
+        self.deadline = None;
+    }
+
     /// Whether we killed the process and its end has not been seen yet.
     pub(crate) fn process_expected(&self) -> bool {
         self.killed_by_us && self.watched && self.report.is_none() && self.deadline.is_some()
@@ -50,12 +57,17 @@ impl Ending {
 }
 
 impl Engine<'_> {
-    /// The runtime library says that the program is over.
-    pub(crate) fn runtime_ended(&mut self) {
+    /// Shuts the library down, for a program that is gone.
+    pub(crate) fn drop_target(&mut self) {
         if let Some(target) = self.target.take() {
             cordebug::fast_memory::disable();
             target.debugger.terminate();
         }
+    }
+
+    /// The runtime library says that the program is over.
+    pub(crate) fn runtime_ended(&mut self) {
+        self.drop_target();
         if !self.ending.watched {
             self.process_ended(ExitReport::Unknown);
         } else if self.ending.report.is_none() {
@@ -95,6 +107,9 @@ impl Engine<'_> {
             .is_some_and(|deadline| deadline <= Instant::now())
         {
             self.ending.deadline = None;
+            if self.library_is_late() {
+                return;
+            }
             if self.starting.is_some() {
                 self.starting_failed_at_last();
             } else {
@@ -107,10 +122,7 @@ impl Engine<'_> {
     /// The program has ended and all of its output is here.
     fn finish(&mut self) {
         self.ending.deadline = None;
-        if let Some(target) = self.target.take() {
-            cordebug::fast_memory::disable();
-            target.debugger.terminate();
-        }
+        self.drop_target();
         if matches!(self.state, State::Exited | State::Detached) {
             self.answer_waiting();
             return;
@@ -124,13 +136,18 @@ impl Engine<'_> {
         }
         let status = Box::new(self.status());
         self.tell(Event::Exited(status));
-        self.transitions_overtaken();
         self.answer_waiting();
     }
 
-    fn answer_waiting(&mut self) {
+    pub(crate) fn answer_waiting(&mut self) {
         for id in std::mem::take(&mut self.ending.waiting) {
             self.answer_status(id);
+        }
+    }
+
+    pub(crate) fn refuse_waiting(&mut self, error: &Error) {
+        for id in std::mem::take(&mut self.ending.waiting) {
+            self.answer(id, Err(error.clone()));
         }
     }
 
@@ -166,7 +183,8 @@ impl Engine<'_> {
             );
             return;
         }
-        self.depart(Some(id));
+        self.ending.waiting.push(id);
+        self.detach();
     }
 
     /// Nobody listens any more: a launched program is ended, an attached one let go.
@@ -176,12 +194,8 @@ impl Engine<'_> {
         }
         match self.origin {
             Some(Origin::Launched) => self.kill(true),
-            _ => {
-                if self.target.is_some() {
-                    self.depart(None);
-                }
-                self.cancel_start();
-            }
+            _ if self.target.is_some() => self.detach(),
+            _ => self.cancel_start(),
         }
     }
 

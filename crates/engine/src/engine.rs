@@ -18,7 +18,6 @@ use crate::api::{
 use crate::breakpoints::Breakpoints;
 use crate::exceptions::Exceptions;
 use crate::launching::{Starting, StartupNews};
-use crate::letting_go::Transition;
 use crate::output::{Capture, Notice};
 use crate::processes::Leftovers;
 use crate::stepping::StepInProgress;
@@ -88,6 +87,8 @@ pub fn run(inbox: Sender<Input>, inputs: &Receiver<Input>, say: impl FnMut(Outpu
             engine.after_panic(answering);
         }
     }
+    // A start that was given up may still be waited for, on a thread that this process does not outlive.
+    cordebug::handshake::remove_all();
 }
 
 /// The engine's whole state.
@@ -117,10 +118,6 @@ pub(crate) struct Engine<'a> {
     pub(crate) step: Option<StepInProgress>,
     /// The launched process, if it is a child of it that is debugged.
     pub(crate) following: Option<crate::following::Following>,
-    /// Attached, but not all that happened before was told yet.
-    pub(crate) arriving: Option<Transition>,
-    /// To be let go, as soon as nothing is on its way.
-    pub(crate) departing: Option<Transition>,
     /// Whether the front end is gone and the loop may return as soon as nothing depends on it.
     pub(crate) leaving: bool,
     over: bool,
@@ -151,8 +148,6 @@ impl<'a> Engine<'a> {
             exceptions: Exceptions::default(),
             step: None,
             following: None,
-            arriving: None,
-            departing: None,
             leaving: false,
             over: false,
             stdin: None,
@@ -296,6 +291,11 @@ impl<'a> Engine<'a> {
                 ErrorCode::NoSession,
                 "the session has let go of the program",
             )),
+            State::Starting if self.starting.is_some() => Err(Error::new(
+                ErrorCode::NoSession,
+                "the program has not reached the debugger yet",
+            )
+            .hint("wait until it runs")),
             _ => self.target.as_mut().ok_or_else(|| {
                 Error::new(
                     ErrorCode::NoSession,
@@ -329,18 +329,16 @@ impl<'a> Engine<'a> {
     }
 
     /// Stops a running program.
-    fn pause(&mut self) -> Result<(), Error> {
+    pub(crate) fn pause(&mut self) -> Result<(), Error> {
         if self.state == State::Stopped {
             return Ok(());
         }
-        let not_there_yet = self.starting.is_some() && self.target.is_none();
-        if not_there_yet || self.arriving.is_some() {
+        if self.starting.is_some() {
             self.ending.pause_wanted = true;
             return Ok(());
         }
-        let target = self.target()?;
-        target.stop()?;
-        let thread = target.first_thread();
+        self.stop_target()?;
+        let thread = self.target()?.first_thread();
         self.stopped(vec![StopReason::Pause], thread, None);
         Ok(())
     }
@@ -405,16 +403,11 @@ impl<'a> Engine<'a> {
     }
 
     fn next_timer(&self) -> Option<Instant> {
-        let transitions = [&self.arriving, &self.departing]
-            .into_iter()
-            .flatten()
-            .map(Transition::deadline);
-        self.ending.deadline().into_iter().chain(transitions).min()
+        self.ending.deadline()
     }
 
     fn timer(&mut self) {
         self.ending_deadline_passed();
-        self.transition_deadline_passed();
         self.leave_if_done();
     }
 

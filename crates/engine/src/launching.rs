@@ -20,11 +20,9 @@ use cordebug::spawn::{self, ExitReport, ProcessGroup};
 use cordebug::{fast_memory, procfs};
 
 use crate::api::{
-    Attach, Console, Error, ErrorCode, Event, Follow, Launch, Origin, RuntimeVersion, State,
-    StopReason, Stream,
+    Attach, Console, Error, ErrorCode, Event, Follow, Launch, Origin, RuntimeVersion, State, Stream,
 };
 use crate::engine::{Engine, Input};
-use crate::letting_go::Transition;
 use crate::output::Capture;
 use crate::processes::Leftovers;
 use crate::program;
@@ -35,11 +33,11 @@ const STARTUP: Duration = Duration::from_secs(60);
 /// How long the last words of a program that ended too early are waited for.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// A launch under way.
+/// A launch or an attach under way.
 #[derive(Debug)]
 pub(crate) struct Starting {
     /// The request to answer.
-    id: u64,
+    pub(crate) id: u64,
     stop_at_entry: bool,
     cancelled: Arc<AtomicBool>,
     /// Why it failed; told when the program's last words are here.
@@ -198,30 +196,20 @@ impl Engine<'_> {
 
     /// The starting thread has news.
     pub(crate) fn startup(&mut self, news: StartupNews) {
-        let Some(starting) = &mut self.starting else {
+        let Some(starting) = &self.starting else {
             // Cancelled meanwhile. Dropping the handshake lets a waiting runtime go on.
             return;
         };
         match news {
-            StartupNews::Failed(error) => {
-                starting.failed = Some(error);
-                self.end_failed_start();
-            }
+            StartupNews::Failed(error) => self.fail_start(error),
             StartupNews::Ready { pid, handshake } => {
-                let (id, stop_at_entry) = (starting.id, starting.stop_at_entry);
-                match self.take_over(pid, stop_at_entry) {
-                    Ok(()) => {
-                        drop(handshake);
-                        self.starting = None;
-                        self.arrived(id);
-                    }
-                    Err(error) => {
-                        if let Some(starting) = &mut self.starting {
-                            starting.failed = Some(error);
-                        }
-                        drop(handshake);
-                        self.end_failed_start();
-                    }
+                let stop_at_entry = starting.stop_at_entry;
+                let taken = self.take_over(pid, stop_at_entry);
+                // The runtime goes on, whatever came of it.
+                drop(handshake);
+                match taken {
+                    Ok(()) => self.await_arrival(),
+                    Err(error) => self.fail_start(error),
                 }
             }
         }
@@ -267,29 +255,10 @@ impl Engine<'_> {
             debugger,
             process,
             stop_at_entry,
-            self.starting.is_some(),
+            self.origin == Some(Origin::Launched),
             undelivered,
         ));
         Ok(())
-    }
-
-    /// The program is there: tell it, and honour a pause that was asked for meanwhile.
-    pub(crate) fn arrived(&mut self, id: u64) {
-        // Something may have stopped it already.
-        if self.state == State::Starting {
-            self.state = State::Running;
-            let status = Box::new(self.status());
-            self.tell(Event::Running(status));
-        }
-        if std::mem::take(&mut self.ending.pause_wanted)
-            && self.state == State::Running
-            && let Some(target) = &mut self.target
-            && target.stop().is_ok()
-        {
-            let thread = target.first_thread();
-            self.stopped(vec![StopReason::Pause], thread, None);
-        }
-        self.answer_status(id);
     }
 
     /// Attaches to a running program.
@@ -298,8 +267,15 @@ impl Engine<'_> {
             .refuse_second_program()
             .and_then(|()| self.begin_attach(attach.pid.0));
         match result {
-            // The reply waits for the replay of what happened before.
-            Ok(()) => self.arriving = Some(Transition::new(Some(id))),
+            Ok(()) => {
+                self.starting = Some(Starting {
+                    id,
+                    stop_at_entry: false,
+                    cancelled: Arc::default(),
+                    failed: None,
+                });
+                self.await_arrival();
+            }
             Err(error) => {
                 self.pid = None;
                 self.answer(id, Err(error));
@@ -308,7 +284,7 @@ impl Engine<'_> {
     }
 
     fn begin_attach(&mut self, pid: u32) -> Result<(), Error> {
-        crate::processes::check_attachable(pid)?;
+        crate::processes::await_attachable(pid)?;
         let handle = ProcessHandle::open(pid).map_err(|error| {
             Error::new(
                 ErrorCode::AttachFailed,
@@ -354,7 +330,10 @@ impl Engine<'_> {
     }
 
     /// A start that failed while the program may still be running: end it, then tell.
-    fn end_failed_start(&mut self) {
+    pub(crate) fn fail_start(&mut self, error: Error) {
+        if let Some(starting) = &mut self.starting {
+            starting.failed = Some(error);
+        }
         if self.exit_report().is_some() {
             self.starting_failed_at_last();
             return;
@@ -387,9 +366,14 @@ impl Engine<'_> {
                 Some(ExitReport::Signal(signal)) => format!("by signal {}", crate::processes::signal_name(signal)),
                 Some(ExitReport::Unknown) | None => "in an unknown way".into(),
             };
+            if self.origin == Some(Origin::Attached) {
+                let message = format!("the program ended {how} while the debugger attached to it");
+                return Error::new(ErrorCode::AttachFailed, message);
+            }
             Error::new(ErrorCode::LaunchFailed, format!("the program ended {how} before its runtime reached the debugger"))
                 .hint("run it without the debugger to see whether it starts; check that its framework is installed")
         });
+        self.drop_target();
         if !words.trim().is_empty() {
             error.message = format!("{}; it printed:\n{}", error.message, words.trim_end());
         }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod api;
+mod arriving;
 mod breakpoints;
 mod callbacks;
 pub mod doctor;
@@ -15,7 +16,6 @@ mod exceptions;
 mod following;
 mod inventory;
 mod launching;
-mod letting_go;
 mod modules;
 mod names;
 mod output;

@@ -58,10 +58,6 @@ impl Modules {
         self.loaded.iter().find(|it| it.identity() == identity)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.loaded.is_empty()
-    }
-
     pub(crate) fn iter(&self) -> impl Iterator<Item = &LoadedModule> {
         self.loaded.iter()
     }

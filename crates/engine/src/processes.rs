@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use cordebug::procfs;
 
 use crate::api::ProcessId;
+pub(crate) use attachable::await_attachable;
 pub use attachable::check_attachable;
 pub use leftovers::{Leftovers, sweep_semaphores};
 pub use listing::{Attachable, ProcessSummary, find_by_name, list};
