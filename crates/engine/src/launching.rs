@@ -416,6 +416,7 @@ fn never_arrived(pid: u32) -> Error {
 fn attach_error(pid: u32, error: &cordebug::Error) -> Error {
     use cordebug::hresult::{
         CORDBG_E_DEBUGGER_ALREADY_ATTACHED, CORDBG_E_MISMATCHED_CORWKS_AND_DACWKS_DLLS,
+        CORDBG_E_TIMEOUT,
     };
 
     let (code, hint) = match error {
@@ -447,6 +448,16 @@ fn attach_error(pid: u32, error: &cordebug::Error) -> Error {
         } => (
             ErrorCode::RuntimeMismatch,
             Some("the runtime was updated while the program ran: restart the program"),
+        ),
+        cordebug::Error::Clr {
+            code: CORDBG_E_TIMEOUT,
+            ..
+        } if crate::processes::was_debugged(pid) => (
+            ErrorCode::AlreadyDebugged,
+            Some(
+                "the program was debugged before; if that debugger was killed, its runtime takes no other: \
+                 restart the program",
+            ),
         ),
         cordebug::Error::Clr { .. } | cordebug::Error::System { .. } => {
             (ErrorCode::AttachFailed, None)
