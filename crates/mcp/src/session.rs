@@ -338,9 +338,16 @@ impl DebugSession {
     /// As [`request`](Self::request), for threads that may block.
     pub(crate) fn ask(&self, request: Request) -> Result<Reply, Error> {
         let live = self.held().live.clone();
-        match live {
-            Some(session) => session.request(request, Instant::now() + ANSWER),
-            None => Err(self.not_there()),
+        let Some(session) = live else {
+            return Err(self.not_there());
+        };
+        let answer = session.request(request, Instant::now() + ANSWER);
+        match answer {
+            // The engine knows no session that is still starting, only one without a program.
+            Err(error) if error.code == ErrorCode::NoSession && !self.news.borrow().started => {
+                Err(self.not_there())
+            }
+            answer => answer,
         }
     }
 
