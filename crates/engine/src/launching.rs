@@ -349,9 +349,7 @@ impl Engine<'_> {
             self.starting_failed_at_last();
             return;
         }
-        for child in procfs::descendants(std::process::id()) {
-            crate::processes::kill(child);
-        }
+        crate::processes::kill_all(&procfs::descendants(std::process::id()));
         self.ending.wait_until(Self::in_time(LAST_WORDS));
     }
 

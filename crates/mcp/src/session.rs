@@ -18,7 +18,7 @@ use host::{HostProgram, Session};
 use tokio::sync::watch;
 
 use crate::archive::{self, Archive};
-use crate::program;
+use crate::program::{self, Build};
 use crate::report::build::Stack;
 
 /// How long a host may take to answer an ordinary request.
@@ -68,7 +68,7 @@ pub(crate) enum Over {
 #[derive(Debug, Clone)]
 pub(crate) enum Start {
     /// Starts a program, or builds a project first.
-    Launch(Launch),
+    Launch(Launch, Build),
     /// Takes a running one.
     Attach(Attach),
 }
@@ -202,9 +202,12 @@ impl DebugSession {
     fn start(&self, host: &HostProgram, start: Start) -> Result<(), Error> {
         let request = match start {
             Start::Attach(attach) => Request::Attach(attach),
-            Start::Launch(mut launch) => {
-                launch.program =
-                    program::ready(&launch.program, &mut |message| self.progress(message))?;
+            Start::Launch(mut launch, build) => {
+                let given_up = || self.news.borrow().given_up;
+                program::ready(&mut launch, build, &given_up, &mut |message| {
+                    self.progress(message);
+                })?;
+                self.progress("waiting for its runtime");
                 Request::Launch(launch)
             }
         };

@@ -86,7 +86,8 @@ fn the_two_streams_are_told_apart() {
             (63 bytes before this are not shown)
             out| bye
             That is all: the program has closed its output.
-        "#]].assert_eq(&agent.transcript());
+        "#]]
+        .assert_eq(&agent.transcript());
         agent.close().await;
     });
 }
