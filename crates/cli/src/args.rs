@@ -51,35 +51,19 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Serves AI agents over the Model Context Protocol, on standard input and output
+    #[command(after_help = MCP_EXIT)]
+    Mcp(crate::mcp::Mcp),
     /// Prints a script that completes ndbg's arguments in a shell
     #[command(after_help = COMPLETIONS)]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Serves AI agents over MCP on standard input and output
-    #[command(after_help = MCP_EXIT)]
-    Mcp(McpArguments),
     /// Runs a debugger for one program (internal)
     #[command(hide = true)]
     Host,
 }
-
-#[derive(Debug, Args)]
-pub(crate) struct McpArguments {
-    /// Prints the reference of the tools (docs/tools.md) instead
-    #[arg(long, hide = true)]
-    pub(crate) reference: bool,
-}
-
-const MCP_EXIT: &str = "\
-Give this command to an MCP client; standard output carries the protocol and nothing else. When the client closes its
-end, launched programs are ended and attached ones let go.
-
-Exit codes:
-    0      the client closed the connection
-    128+N  signal N ended it (SIGINT, SIGTERM, SIGHUP), in order
-    125    ndbg itself failed";
 
 const PS_EXIT: &str = "\
 Processes of other users are listed as far as they can be seen.
@@ -92,6 +76,15 @@ const DOCTOR_EXIT: &str = "\
 Exit codes:
     0    programs can be debugged here, maybe with something missing (see the warnings)
     1    programs cannot be debugged here
+    125  ndbg itself failed";
+
+const MCP_EXIT: &str = "\
+Runs until the client closes standard input or a signal comes; everything launched is then ended and everything
+attached is released.
+
+Exit codes:
+    0    the client is gone
+    129, 130, 143  SIGHUP, SIGINT, SIGTERM
     125  ndbg itself failed";
 
 const COMPLETIONS: &str = "\

@@ -8,7 +8,6 @@ mod args;
 mod doctor;
 mod exit;
 mod mcp;
-mod mcp;
 mod output;
 mod ps;
 mod report;
@@ -31,7 +30,6 @@ fn main() -> ExitCode {
         Command::Doctor { json } => doctor::doctor(json),
         Command::Completions { shell } => completions(shell),
         Command::Mcp(mcp) => mcp.run().map(ExitCode::from),
-        Command::Mcp(arguments) => mcp::mcp(&arguments),
         Command::Host => host::serve().map(|()| ExitCode::SUCCESS),
     };
     outcome.unwrap_or_else(|error| exit::failed(&error))

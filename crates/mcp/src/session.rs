@@ -68,7 +68,7 @@ pub(crate) enum Over {
 #[derive(Debug, Clone)]
 pub(crate) enum Start {
     /// Starts a program, or builds a project first.
-    Launch(Launch, Build),
+    Launch(Box<Launch>, Build),
     /// Takes a running one.
     Attach(Attach),
 }
@@ -208,7 +208,7 @@ impl DebugSession {
                     self.progress(message);
                 })?;
                 self.progress("waiting for its runtime");
-                Request::Launch(launch)
+                Request::Launch(*launch)
             }
         };
         let session = Session::start(host)?;

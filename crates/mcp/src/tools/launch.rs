@@ -73,7 +73,9 @@ pub(super) async fn launch(call: &Call, arguments: LaunchArguments) -> Result<Re
         framework: arguments.framework.clone(),
     };
     let launch = checked(arguments)?;
-    let session = call.registry.begin(Start::Launch(launch, build))?;
+    let session = call
+        .registry
+        .begin(Start::Launch(Box::new(launch), build))?;
     call.first_report(&session, timeout_ms).await
 }
 

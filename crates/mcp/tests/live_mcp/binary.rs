@@ -65,7 +65,7 @@ fn a_stateless_client_needs_no_hello() {
 }
 
 /// A server with a stopped program, a running one and an attached one, and a call that waits.
-fn busy<'s>(sandbox: &'s Sandbox) -> (Process, testkit::bare::Bare) {
+fn busy(sandbox: &Sandbox) -> (Process, testkit::bare::Bare) {
     let attached = sandbox.bare("loops").args(["sleep", "5"]).start();
     attached.line_starting("tick");
     let mut server = Process::connected(sandbox, "2025-11-25");
