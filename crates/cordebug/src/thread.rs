@@ -31,6 +31,32 @@ impl Thread {
         Ok(value.map(Value::new))
     }
 
+    /// What it is doing, as `USER_*` flags.
+    pub fn user_state(&self) -> Result<CorDebugUserState, Error> {
+        let mut state = 0;
+        clr!(self.0, ICorDebugThread::GetUserState(&mut state))?;
+        Ok(state)
+    }
+
+    /// Whether it stays stopped when the process runs.
+    pub fn is_frozen(&self) -> Result<bool, Error> {
+        let mut state = 0;
+        clr!(self.0, ICorDebugThread::GetDebugState(&mut state))?;
+        Ok(state == THREAD_SUSPEND)
+    }
+
+    /// Keeps it stopped when the process runs, or not.
+    pub fn freeze(&self, frozen: bool) -> Result<(), Error> {
+        let state = if frozen { THREAD_SUSPEND } else { THREAD_RUN };
+        clr!(self.0, ICorDebugThread::SetDebugState(state))?;
+        Ok(())
+    }
+
+    /// Its `System.Threading.Thread` object.
+    pub fn object(&self) -> Result<Value, Error> {
+        Ok(Value::new(clr_out!(self.0, ICorDebugThread::GetObject())?))
+    }
+
     /// The innermost frame, if it is one of managed code.
     pub fn active_frame(&self) -> Result<Option<Frame>, Error> {
         let (_, frame) = clr_nullable!(self.0, ICorDebugThread::GetActiveFrame())?;
@@ -102,6 +128,13 @@ impl Iterator for StackWalk {
 /// freed memory.
 #[derive(Debug)]
 pub struct Frame(Com<ICorDebugFrame>);
+
+impl Frame {
+    /// Wraps what a callback gave.
+    pub fn new(frame: Com<ICorDebugFrame>) -> Self {
+        Self(frame)
+    }
+}
 
 /// How sure the runtime is of an IL offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,10 +2,9 @@
 //!
 //! Invariant: each callback is either answered (the program runs on) or becomes a stop that is told.
 
-use cordebug::bindings::DEBUG_EXCEPTION_UNHANDLED;
 use cordebug::callback::Callback;
 use cordebug::module::Module;
-use cordebug::thread::Thread;
+use cordebug::thread::{Frame, Thread};
 
 use crate::api::{StopReason, ThreadId};
 use crate::engine::Engine;
@@ -84,18 +83,10 @@ impl Engine<'_> {
             }
             Callback::Exception2 {
                 thread,
-                kind: DEBUG_EXCEPTION_UNHANDLED,
+                frame,
+                kind,
                 ..
-            } => {
-                let thread = Thread::new(thread);
-                let exception = self.exception_of(&thread, true);
-                self.stopped(
-                    vec![StopReason::UnhandledException],
-                    thread.id().ok().map(ThreadId),
-                    exception,
-                );
-                true
-            }
+            } => self.exception_told(&Thread::new(thread), frame.map(Frame::new).as_ref(), kind),
             Callback::DebuggerError { error, code } => {
                 tracing::warn!(%error, code, "the runtime's debugger library reports an error");
                 self.notes

@@ -223,9 +223,7 @@ impl Engine<'_> {
     /// A launched tool whose child was debugged must not stay behind, nor anything that it started.
     pub(crate) fn end_followed_tree(&mut self) {
         if self.following.take().is_some() {
-            for pid in procfs::descendants(std::process::id()) {
-                crate::processes::kill(pid);
-            }
+            crate::processes::kill_all(&procfs::descendants(std::process::id()));
         }
     }
 
@@ -239,9 +237,10 @@ impl Engine<'_> {
             _ => Vec::new(),
         };
         self.ending.killed_by_us = true;
-        for pid in self.pid.into_iter().chain(below) {
+        if let Some(pid) = self.pid {
             crate::processes::kill(pid);
         }
+        crate::processes::kill_all(&below);
         self.ending.deadline = Some(Self::in_time(KILL_GRACE));
     }
 }

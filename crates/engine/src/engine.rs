@@ -16,6 +16,7 @@ use crate::api::{
     Request, RuntimeVersion, State, Status, Stop, StopId, StopReason, ThreadId,
 };
 use crate::breakpoints::Breakpoints;
+use crate::exceptions::Exceptions;
 use crate::launching::{Starting, StartupNews};
 use crate::output::{Capture, Notice};
 use crate::processes::Leftovers;
@@ -111,6 +112,7 @@ pub(crate) struct Engine<'a> {
     pub(crate) target: Option<Target>,
     pub(crate) ending: crate::ending::Ending,
     pub(crate) breakpoints: Breakpoints,
+    pub(crate) exceptions: Exceptions,
     pub(crate) step: Option<StepInProgress>,
     /// The launched process, if it is a child of it that is debugged.
     pub(crate) following: Option<crate::following::Following>,
@@ -141,6 +143,7 @@ impl<'a> Engine<'a> {
             target: None,
             ending: crate::ending::Ending::default(),
             breakpoints: Breakpoints::default(),
+            exceptions: Exceptions::default(),
             step: None,
             following: None,
             leaving: false,
@@ -252,6 +255,20 @@ impl<'a> Engine<'a> {
             Request::ChangeBreakpoint { id, change } => self.change_breakpoint(id, change),
             Request::RemoveBreakpoint(id) => self.remove_breakpoint(id),
             Request::Breakpoints => Ok(self.list_breakpoints()),
+            Request::SetExceptionBreakpoint(spec) => {
+                let (breakpoint, duplicate) = self.set_exception_breakpoint(spec)?;
+                Ok(Reply::ExceptionBreakpoint {
+                    breakpoint,
+                    duplicate,
+                })
+            }
+            Request::StopAtUnhandled(stop) => {
+                self.exceptions.ignore_unhandled(!stop);
+                Ok(Reply::Status(Box::new(self.status())))
+            }
+            Request::Threads => self.threads(),
+            Request::Freeze { thread, frozen } => self.freeze(thread, frozen),
+            Request::Modules => self.module_reports(),
             Request::Step { thread, kind } => {
                 self.step(thread, kind)?;
                 Ok(Reply::Status(Box::new(self.status())))

@@ -89,6 +89,9 @@ impl Engine<'_> {
     fn begin_launch(&mut self, id: u64, launch: Launch, files: Vec<OwnedFd>) -> Result<(), Error> {
         let mut launch = launch;
         self.want_breakpoints(std::mem::take(&mut launch.breakpoints))?;
+        for spec in std::mem::take(&mut launch.exceptions) {
+            self.set_exception_breakpoint(spec)?;
+        }
         let mut command = program::command(&launch)?;
         let system = |error: io::Error| {
             Error::new(
@@ -346,9 +349,7 @@ impl Engine<'_> {
             self.starting_failed_at_last();
             return;
         }
-        for child in procfs::descendants(std::process::id()) {
-            crate::processes::kill(child);
-        }
+        crate::processes::kill_all(&procfs::descendants(std::process::id()));
         self.ending.wait_until(Self::in_time(LAST_WORDS));
     }
 

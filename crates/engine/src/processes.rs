@@ -26,16 +26,26 @@ const DEATH: Duration = Duration::from_secs(2);
 
 /// Ends a launched program whose host died, and removes what its runtime leaves behind.
 pub fn end_orphan(pid: ProcessId, leftovers: &Leftovers) {
-    for child in procfs::descendants(pid.0) {
-        kill(child);
+    let mut all = procfs::descendants(pid.0);
+    all.push(pid.0);
+    kill_all(&all);
+    leftovers.remove();
+}
+
+/// Kills processes and removes what their runtimes leave behind; waits for their end, but not for long.
+pub(crate) fn kill_all(pids: &[u32]) {
+    let left: Vec<Leftovers> = pids.iter().map(|pid| Leftovers::of(*pid)).collect();
+    for pid in pids {
+        kill(*pid);
     }
-    kill(pid.0);
     // The files are removed only when the process is gone for certain.
     let deadline = Instant::now() + DEATH;
-    while is_alive(pid) && Instant::now() < deadline {
+    while pids.iter().any(|pid| procfs::is_alive(*pid)) && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(1));
     }
-    leftovers.remove();
+    for leftovers in left {
+        leftovers.remove();
+    }
 }
 
 /// Sends SIGKILL; a process that is gone already is no error.

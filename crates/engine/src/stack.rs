@@ -48,7 +48,7 @@ impl Engine<'_> {
 }
 
 /// The frames `start..start + count`, how many there are as far as was walked, and whether there are more.
-fn frames(
+pub(crate) fn frames(
     target: &mut Target,
     thread: &Thread,
     start: u32,

@@ -101,6 +101,13 @@ impl<'s> LaunchBuilder<'s> {
         self
     }
 
+    /// Changes the request in any other way.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Launch)) -> Self {
+        change(&mut self.launch);
+        self
+    }
+
     /// Gives the program these streams instead of captured ones.
     #[must_use]
     pub fn inherit(mut self, streams: [OwnedFd; 3]) -> Self {
@@ -298,7 +305,7 @@ impl<'s> Debuggee<'s> {
 
     /// Waits until the program is stopped, ended or let go.
     #[track_caller]
-    fn settle(&self) -> Status {
+    pub fn settle(&self) -> Status {
         let resumes = self.session.status().resumes;
         match self.session.wait(resumes, deadline()) {
             Settled::Yes(status) => *status,

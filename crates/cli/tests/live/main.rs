@@ -3,10 +3,13 @@
 //! One module per noun, one test per behaviour. Each test makes a sandbox first, which asserts at its end that no
 //! process, semaphore, pipe or socket is left.
 
+mod breakpoints;
 mod exits;
+mod following;
 mod launch;
 mod output;
 mod states;
+mod stepping;
 
 /// Not a behaviour: the front end process that other tests start, count and kill is this test, run again.
 #[test]

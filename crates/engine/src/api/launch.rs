@@ -21,6 +21,9 @@ pub struct Launch {
     /// Breakpoints that are there before the first line runs.
     #[serde(default)]
     pub breakpoints: Vec<super::BreakpointSpec>,
+    /// Exception breakpoints that are there from the start.
+    #[serde(default)]
+    pub exceptions: Vec<super::ExceptionSpec>,
     /// Stops at the first line of the user's `Main`.
     pub stop_at_entry: bool,
     /// Where the program's standard streams go.

@@ -9,6 +9,8 @@
 
 mod breakpoints;
 mod error;
+mod exceptions;
+mod inventory;
 mod launch;
 mod output;
 mod state;
@@ -20,6 +22,8 @@ pub use breakpoints::{
     BreakpointState, Place, StepKind,
 };
 pub use error::{Details, Error, ErrorCode};
+pub use exceptions::{ExceptionBreakpoint, ExceptionSpec, ExceptionStage};
+pub use inventory::{ModuleReport, ThreadActivity, ThreadReport};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};
 pub use output::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
 pub use state::{
@@ -71,6 +75,21 @@ pub enum Request {
     RemoveBreakpoint(BreakpointId),
     /// All breakpoints.
     Breakpoints,
+    /// Sets an exception breakpoint; the same types set again change the one that is there.
+    SetExceptionBreakpoint(ExceptionSpec),
+    /// Whether exceptions that nobody catches stop the program, which they do unless this says otherwise.
+    StopAtUnhandled(bool),
+    /// All managed threads of the stopped program.
+    Threads,
+    /// Keeps a thread stopped while the program runs, or lets it run again.
+    Freeze {
+        /// The thread.
+        thread: ThreadId,
+        /// Whether it stays stopped.
+        frozen: bool,
+    },
+    /// All loaded modules.
+    Modules,
     /// Lets the stopped program run one step of a thread.
     Step {
         /// The thread; the one that reported the stop if absent.
@@ -106,8 +125,24 @@ pub enum Reply {
         /// Whether it was there before.
         duplicate: bool,
     },
+    /// To [`Request::SetExceptionBreakpoint`].
+    ExceptionBreakpoint {
+        /// As it is now.
+        breakpoint: ExceptionBreakpoint,
+        /// Whether it was there before.
+        duplicate: bool,
+    },
     /// To [`Request::Breakpoints`] and [`Request::RemoveBreakpoint`]: those that are left.
-    Breakpoints(Vec<Breakpoint>),
+    Breakpoints {
+        /// At places in code.
+        breakpoints: Vec<Breakpoint>,
+        /// At exceptions.
+        exceptions: Vec<ExceptionBreakpoint>,
+    },
+    /// To [`Request::Threads`] and [`Request::Freeze`].
+    Threads(Vec<ThreadReport>),
+    /// To [`Request::Modules`].
+    Modules(Vec<ModuleReport>),
     /// To [`Request::Stack`].
     Stack {
         /// The stop these frames belong to.

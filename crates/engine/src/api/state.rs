@@ -103,6 +103,13 @@ pub enum StopReason {
         /// Which; several can be at one place.
         ids: Vec<super::BreakpointId>,
     },
+    /// An exception met a breakpoint.
+    Exception {
+        /// Which.
+        ids: Vec<super::BreakpointId>,
+        /// How far the exception has come.
+        stage: super::ExceptionStage,
+    },
     /// A step is complete.
     Step,
     /// The program called `Debugger.Break()`.

@@ -165,19 +165,22 @@ impl FunctionName {
         let Ok(full) = metadata.method_name(method, &names, Style { namespaces: true }) else {
             return false;
         };
-        let mut known = split_name(&full.owner);
-        // Nested types come with a plus or a dot, methods inside methods as further parts.
+        let owner = split_name(&full.owner);
+        let mut as_shown = owner.clone();
         for part in &full.path {
-            known.extend(split_name(part));
+            match part.as_str() {
+                // C# calls a constructor by the name of its type.
+                ".ctor" | ".cctor" => as_shown.extend(owner.last().cloned()),
+                _ => as_shown.extend(split_name(part)),
+            }
         }
-        if let (Ok(raw), Some(last)) = (
-            metadata.method(method).and_then(|it| it.name()),
-            known.last_mut(),
-        ) && self.parts.last().is_some_and(|wanted| *wanted == raw)
-        {
-            *last = raw.into_owned();
+        // Accessors and operators may also be given by their names in metadata: `get_Name`, `op_Addition`.
+        let mut as_compiled = owner;
+        if let Ok(raw) = metadata.method(method).and_then(|it| it.name()) {
+            as_compiled.push(raw.into_owned());
         }
-        ends_with(&known, &self.parts) && self.parameters_match(metadata, method)
+        (ends_with(&as_shown, &self.parts) || ends_with(&as_compiled, &self.parts))
+            && self.parameters_match(metadata, method)
     }
 
     fn parameters_match(&self, metadata: Metadata<'_>, method: Token) -> bool {

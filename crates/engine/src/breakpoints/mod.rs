@@ -129,6 +129,12 @@ impl Breakpoints {
             })
     }
 
+    /// A new name, of one sequence for all kinds of breakpoints.
+    pub(crate) fn new_id(&mut self) -> BreakpointId {
+        self.next += 1;
+        BreakpointId(self.next)
+    }
+
     fn reports(&self) -> Vec<Breakpoint> {
         self.wanted.iter().map(Wanted::report).collect()
     }
@@ -145,8 +151,7 @@ impl Breakpoints {
             same.hit_condition = hit_condition;
             return Ok((same.id, true));
         }
-        self.next += 1;
-        let id = BreakpointId(self.next);
+        let id = self.new_id();
         self.wanted.push(Wanted {
             id,
             spec,
@@ -282,6 +287,14 @@ impl Engine<'_> {
         id: BreakpointId,
         change: BreakpointChange,
     ) -> Result<Reply, Error> {
+        if let Some(enabled) = change.enabled
+            && let Some(breakpoint) = self.exceptions.enable(id, enabled)
+        {
+            return Ok(Reply::ExceptionBreakpoint {
+                breakpoint,
+                duplicate: true,
+            });
+        }
         let entry = self.breakpoints.find(id)?;
         let changed = |new: Option<String>, old: &Option<String>| match new {
             Some(text) if text.trim().is_empty() => None,
@@ -305,14 +318,20 @@ impl Engine<'_> {
     }
 
     pub(crate) fn remove_breakpoint(&mut self, id: BreakpointId) -> Result<Reply, Error> {
-        self.breakpoints.find(id)?;
-        self.breakpoints.wanted.retain(|it| it.id != id);
-        self.synchronize_breakpoints()?;
-        Ok(Reply::Breakpoints(self.breakpoints.reports()))
+        if !self.exceptions.remove(id) {
+            self.breakpoints.find(id)?;
+            self.breakpoints.wanted.retain(|it| it.id != id);
+            self.synchronize_breakpoints()?;
+        }
+        Ok(self.list_breakpoints())
     }
 
     pub(crate) fn list_breakpoints(&self) -> Reply {
-        Reply::Breakpoints(self.breakpoints.reports())
+        let exceptions = self.exceptions.list().to_vec();
+        Reply::Breakpoints {
+            breakpoints: self.breakpoints.reports(),
+            exceptions,
+        }
     }
 
     /// Looks for the place of a breakpoint in all loaded modules.

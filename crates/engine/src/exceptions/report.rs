@@ -1,5 +1,6 @@
 //! Exceptions as data, read from fields: nothing runs in the program.
 
+use cordebug::module::Class;
 use cordebug::process::Process;
 use cordebug::thread::Thread;
 use cordebug::value::Value;
@@ -21,23 +22,46 @@ impl Engine<'_> {
         thread: &Thread,
         unhandled: bool,
     ) -> Option<ExceptionReport> {
-        let Target {
-            modules, process, ..
-        } = self.target.as_mut()?;
+        let target = self.target.as_mut()?;
         let exception = thread.current_exception().ok()??.dereference().ok()??;
-        let mut reader = Reader { modules, process };
-        let mut report = reader.report(&exception, 0);
+        let mut report = Reader::new(target).report(&exception, 0);
         report.unhandled = unhandled;
         Some(report)
     }
 }
 
-struct Reader<'a> {
+/// Reads fields of objects by name.
+pub(crate) struct Reader<'a> {
     modules: &'a mut Modules,
     process: &'a Process,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    pub(crate) fn new(target: &'a mut Target) -> Self {
+        let Target {
+            modules, process, ..
+        } = target;
+        Self { modules, process }
+    }
+
+    /// The types of an object: its own, then those it is derived from.
+    pub(crate) fn types(&mut self, object: &Value) -> Vec<String> {
+        let classes = object.class_chain().unwrap_or_default();
+        classes
+            .iter()
+            .filter_map(|class| self.class_name(class))
+            .collect()
+    }
+
+    fn class_name(&mut self, class: &Class) -> Option<String> {
+        let module = self.modules.entry(&class.module().ok()?);
+        let metadata = module.metadata(self.process).ok()?;
+        Some(crate::names::type_name(
+            metadata.metadata(),
+            metadata::Token(class.token().ok()?),
+        ))
+    }
+
     fn report(&mut self, exception: &Value, depth: usize) -> ExceptionReport {
         let type_name = self.type_name(exception);
         let mut report = ExceptionReport {
@@ -58,20 +82,14 @@ impl Reader<'_> {
     }
 
     fn type_name(&mut self, object: &Value) -> String {
-        let mut named = || -> Option<String> {
-            let class = object.class().ok()?;
-            let module = self.modules.entry(&class.module().ok()?);
-            let metadata = module.metadata(self.process).ok()?;
-            Some(crate::names::type_name(
-                metadata.metadata(),
-                metadata::Token(class.token().ok()?),
-            ))
-        };
-        named().unwrap_or_else(|| "an exception whose type cannot be read".into())
+        let class = object.class().ok();
+        class
+            .and_then(|class| self.class_name(&class))
+            .unwrap_or_else(|| "an exception whose type cannot be read".into())
     }
 
     /// An instance field by name, of the object's class or one that it is derived from.
-    fn field(&mut self, object: &Value, name: &str) -> Option<Value> {
+    pub(crate) fn field(&mut self, object: &Value, name: &str) -> Option<Value> {
         for class in object.class_chain().ok()? {
             let Ok(module) = class.module() else { continue };
             let Ok(token) = class.token() else { continue };
@@ -93,7 +111,8 @@ impl Reader<'_> {
         None
     }
 
-    fn string(&mut self, object: &Value, name: &str) -> Option<String> {
+    /// A string field.
+    pub(crate) fn string(&mut self, object: &Value, name: &str) -> Option<String> {
         let value = self.field(object, name)?.dereference().ok()??;
         value.string(MAX_MESSAGE).ok().map(|(text, _)| text)
     }

@@ -1,0 +1,306 @@
+//! Breakpoints on lines and methods.
+
+use host::api::{
+    Breakpoint, BreakpointChange, BreakpointId, BreakpointSpec, BreakpointState, Details,
+    ErrorCode, Event, Line, Place, Reply, Request, StopReason,
+};
+use testkit::debuggee::Debuggee;
+use testkit::fixtures::Fixture;
+use testkit::sandbox::Sandbox;
+
+fn at_line(file: &str, line: u32, column: Option<u32>) -> BreakpointSpec {
+    BreakpointSpec::at(Place::Line {
+        file: file.into(),
+        line: Line(line),
+        column,
+    })
+}
+
+fn at_marker(fixture: &str, marker: &str) -> BreakpointSpec {
+    let marker = Fixture::named(fixture).marker(marker);
+    at_line(&marker.file.display().to_string(), marker.line, None)
+}
+
+fn at_function(name: &str) -> BreakpointSpec {
+    BreakpointSpec::at(Place::Function { name: name.into() })
+}
+
+fn set(program: &Debuggee<'_>, spec: BreakpointSpec) -> (Breakpoint, bool) {
+    match program.request(Request::SetBreakpoint(spec)) {
+        Ok(Reply::Breakpoint {
+            breakpoint,
+            duplicate,
+        }) => (breakpoint, duplicate),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn list(program: &Debuggee<'_>) -> Vec<Breakpoint> {
+    match program.request(Request::Breakpoints) {
+        Ok(Reply::Breakpoints { breakpoints, .. }) => breakpoints,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Method and line of the innermost frame.
+fn here(program: &Debuggee<'_>) -> (String, u32) {
+    match program.request(Request::Stack {
+        thread: None,
+        start: 0,
+        count: 1,
+    }) {
+        Ok(Reply::Stack { frames, .. }) => {
+            let frame = frames.first().expect("a frame");
+            (
+                frame.method.clone(),
+                frame.source.as_ref().map_or(0, |source| source.line.0),
+            )
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn hit(id: u32) -> Vec<StopReason> {
+    vec![StopReason::Breakpoint {
+        ids: vec![BreakpointId(id)],
+    }]
+}
+
+#[test]
+fn line_breakpoint_of_a_launch_is_hit_before_the_line_runs() {
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch("hello")
+        .with(|launch| launch.breakpoints = vec![at_marker("hello", "first")])
+        .start();
+    let stop = program.wait_stop();
+    assert_eq!(stop.reasons, hit(1));
+    assert_eq!(
+        here(&program).1,
+        Fixture::named("hello").marker("first").line
+    );
+    assert!(program.output().is_empty(), "the line has not run");
+    let [breakpoint] = &list(&program)[..] else {
+        panic!("one breakpoint")
+    };
+    assert_eq!(
+        (
+            breakpoint.state,
+            breakpoint.hits,
+            breakpoint.locations.len()
+        ),
+        (BreakpointState::Bound, 1, 1)
+    );
+    program.cont();
+    program.expect_exit(0);
+}
+
+#[test]
+fn binding_is_told_as_an_event() {
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch("hello")
+        .with(|launch| launch.breakpoints = vec![at_marker("hello", "first")])
+        .start();
+    program.wait_stop();
+    let bound = |event: &Event| matches!(event, Event::Breakpoint(it) if it.state == BreakpointState::Bound);
+    assert_eq!(
+        program.events().iter().filter(|event| bound(event)).count(),
+        1
+    );
+    program.cont();
+    program.expect_exit(0);
+}
+
+#[test]
+fn method_breakpoints_are_found_by_every_form_of_their_name() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("demo_shop").stop_at_entry().start();
+    program.wait_stop();
+    for name in [
+        "Coupons.Percent",
+        "Percent",
+        "Percent(string)",
+        "demo_shop!Coupons.Percent",
+        "Order.Total()",
+        "Order.Id.get",
+        "Item..ctor",
+    ] {
+        let (breakpoint, _) = set(&program, at_function(name));
+        assert_eq!(
+            breakpoint.state,
+            BreakpointState::Bound,
+            "{name}: {breakpoint:?}"
+        );
+    }
+    for name in ["Percent(int)", "Nowhere", "other!Coupons.Percent"] {
+        let (breakpoint, _) = set(&program, at_function(name));
+        assert_eq!(
+            breakpoint.state,
+            BreakpointState::Pending,
+            "{name}: {breakpoint:?}"
+        );
+        assert!(
+            breakpoint
+                .reason
+                .is_some_and(|reason| reason.contains("no loaded module"))
+        );
+    }
+    assert_eq!(
+        program.refused(Request::SetBreakpoint(at_function("Coupons.*"))),
+        ErrorCode::InvalidParameter
+    );
+}
+
+#[test]
+fn method_of_the_framework_without_symbols_stops_too() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("hello").stop_at_entry().start();
+    program.wait_stop();
+    let (breakpoint, _) = set(&program, at_function("System.Environment.get_Version"));
+    assert_eq!(breakpoint.state, BreakpointState::Bound, "{breakpoint:?}");
+    assert!(
+        breakpoint
+            .locations
+            .iter()
+            .all(|location| location.source.is_none())
+    );
+    program.cont();
+    assert_eq!(program.wait_stop().reasons, hit(1));
+    let (method, _) = here(&program);
+    assert!(
+        method.starts_with("System.Environment.Version.get"),
+        "{method}"
+    );
+}
+
+#[test]
+fn same_place_twice_is_the_same_breakpoint() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("hello").stop_at_entry().start();
+    program.wait_stop();
+    let (first, duplicate) = set(&program, at_marker("hello", "first"));
+    assert!(!duplicate);
+    let (second, duplicate) = set(
+        &program,
+        BreakpointSpec {
+            hit_condition: Some(">=1".into()),
+            ..at_marker("hello", "first")
+        },
+    );
+    assert!(duplicate);
+    assert_eq!(second.id, first.id);
+    assert_eq!(list(&program).len(), 1);
+}
+
+#[test]
+fn line_without_code_moves_on_or_is_refused_with_the_nearest_lines() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("demo_shop").stop_at_entry().start();
+    program.wait_stop();
+    let file = Fixture::named("demo_shop").sources()[0]
+        .display()
+        .to_string();
+    let error = program
+        .request(Request::SetBreakpoint(at_line(&file, 2, None)))
+        .expect_err("line 2 is a comment");
+    assert_eq!(error.code, ErrorCode::InvalidLine);
+    let Some(Details::NearestLines(lines)) = error.details.as_deref() else {
+        panic!("{error:?}")
+    };
+    assert!(!lines.is_empty());
+    let percent = Fixture::named("demo_shop");
+    let source = std::fs::read_to_string(&percent.sources()[0]).expect("the source");
+    let brace = source
+        .lines()
+        .position(|line| line.contains("decimal total = 0"))
+        .expect("a line") as u32
+        + 1;
+    let error = program
+        .request(Request::SetBreakpoint(at_line(&file, brace, Some(200))))
+        .expect_err("there is no column 200");
+    assert_eq!(error.code, ErrorCode::InvalidColumn);
+    assert!(
+        matches!(error.details.as_deref(), Some(Details::AvailablePoints(points)) if points[0].text.is_some()),
+        "{error:?}"
+    );
+}
+
+#[test]
+fn unknown_file_is_pending_with_a_reason() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("hello").stop_at_entry().start();
+    program.wait_stop();
+    let (breakpoint, _) = set(&program, at_line("nowhere.cs", 3, None));
+    assert_eq!(breakpoint.state, BreakpointState::Pending);
+    assert!(
+        breakpoint
+            .reason
+            .is_some_and(|reason| reason.contains("nowhere.cs"))
+    );
+    assert_eq!(
+        program.refused(Request::SetBreakpoint(at_line("hello.cs", 0, None))),
+        ErrorCode::InvalidParameter
+    );
+}
+
+#[test]
+fn breakpoints_can_be_disabled_enabled_and_removed_while_running_and_while_stopped() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("loops").start();
+    program.wait_more_output();
+    let tick = at_marker("loops", "tick");
+    let (breakpoint, _) = set(&program, tick);
+    assert_eq!(breakpoint.state, BreakpointState::Bound, "{breakpoint:?}");
+    assert_eq!(program.wait_stop().reasons, hit(breakpoint.id.0));
+    let change = |enabled| Request::ChangeBreakpoint {
+        id: breakpoint.id,
+        change: BreakpointChange {
+            enabled: Some(enabled),
+            ..BreakpointChange::default()
+        },
+    };
+    program.request(change(false)).expect("disabled");
+    assert_eq!(list(&program)[0].state, BreakpointState::Disabled);
+    program.cont();
+    program.wait_more_output();
+    program
+        .request(change(true))
+        .expect("enabled while running");
+    assert_eq!(program.wait_stop().reasons, hit(breakpoint.id.0));
+    program
+        .request(Request::RemoveBreakpoint(breakpoint.id))
+        .expect("removed");
+    program.cont();
+    program.wait_more_output();
+    assert_eq!(
+        program.refused(Request::RemoveBreakpoint(breakpoint.id)),
+        ErrorCode::BreakpointNotFound
+    );
+}
+
+#[test]
+fn hit_conditions_stop_at_the_hits_they_name() {
+    let sandbox = Sandbox::new();
+    let tick = BreakpointSpec {
+        hit_condition: Some("%3".into()),
+        ..at_marker("loops", "tick")
+    };
+    let program = sandbox
+        .launch("loops")
+        .with(|launch| launch.breakpoints = vec![tick])
+        .start();
+    for round in 1..=3 {
+        program.wait_stop();
+        assert_eq!(list(&program)[0].hits, round * 3);
+        program.cont();
+    }
+    let bad = BreakpointSpec {
+        hit_condition: Some("sometimes".into()),
+        ..at_marker("loops", "tick")
+    };
+    assert_eq!(
+        program.refused(Request::SetBreakpoint(bad)),
+        ErrorCode::InvalidCondition
+    );
+}

@@ -1,0 +1,67 @@
+//! Threads and modules of the program.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Frame, ThreadId};
+
+/// A managed thread.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ThreadReport {
+    /// Its operating system id.
+    pub id: ThreadId,
+    /// Its name, if the program gave it one.
+    pub name: Option<String>,
+    /// What it is doing.
+    pub activity: ThreadActivity,
+    /// Whether it does not keep the program alive.
+    pub background: bool,
+    /// Whether it belongs to the thread pool.
+    pub pool: bool,
+    /// Whether it stays stopped when the program runs.
+    pub frozen: bool,
+    /// Whether it reported the stop.
+    pub current: bool,
+    /// Its innermost frame of the user's code, else its innermost one.
+    pub top: Option<Frame>,
+}
+
+/// What a thread was doing when the program stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ThreadActivity {
+    /// Running managed code.
+    Running,
+    /// In a wait, a sleep or a join.
+    Waiting,
+    /// In native code.
+    Native,
+    /// Not started yet.
+    Unstarted,
+    /// Ended.
+    Stopped,
+}
+
+/// A loaded module.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModuleReport {
+    /// File name, or a bare name for one that is not a file.
+    pub name: String,
+    /// Path, if it is a file.
+    pub path: Option<String>,
+    /// Assembly version, such as 1.2.0.0.
+    pub version: Option<String>,
+    /// Identity of this very build.
+    pub mvid: Option<String>,
+    /// Whether it has symbols that match.
+    pub symbols: bool,
+    /// Where the symbols are, or why there are none.
+    pub symbols_detail: String,
+    /// Whether its compiler optimised it; absent if it does not say.
+    pub optimized: Option<bool>,
+    /// Whether it counts as the user's code.
+    pub user_code: bool,
+    /// Whether code is emitted into it while the program runs.
+    pub dynamic: bool,
+    /// Whether it exists only in memory.
+    pub in_memory: bool,
+}
