@@ -1,78 +1,54 @@
-//! The `ndbg` command.
+//! The `ndbg` command: reads its arguments, sets up logging, hands over to one subcommand.
+//!
+//! Invariant: standard output holds only what was asked for (a table, JSON, a protocol, the program's own output);
+//! everything else goes to standard error, and the exit code is one of those that `exit` documents.
 #![forbid(unsafe_code)]
 
+mod args;
+mod doctor;
+mod exit;
+mod mcp;
+mod output;
+mod ps;
+mod report;
+mod run;
+mod signals;
+
 use std::io::IsTerminal;
-use std::time::{Duration, Instant};
+use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
-use host::api::{Launch, OutputCursor, OutputQuery, Request};
-use host::{HostProgram, Session};
+use clap::{CommandFactory, Parser};
 
-#[derive(Parser)]
-#[command(name = "ndbg", version)]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
+use crate::args::{Arguments, Command};
 
-#[derive(Subcommand)]
-enum Command {
-    /// Runs a debugger for one program (internal).
-    #[command(hide = true)]
-    Host,
-    /// Try.
-    Try {
-        program: std::path::PathBuf,
-        args: Vec<String>,
-    },
-}
-
-fn main() -> anyhow::Result<()> {
+fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    log_to_stderr();
+    let outcome = match arguments.command {
+        Command::Run(arguments) => return run::run(arguments),
+        Command::Ps { json } => ps::ps(json),
+        Command::Doctor { json } => doctor::doctor(json),
+        Command::Completions { shell } => completions(shell),
+        Command::Mcp(mcp) => mcp.run().map(ExitCode::from),
+        Command::Host => host::serve().map(|()| ExitCode::SUCCESS),
+    };
+    outcome.unwrap_or_else(|error| exit::failed(&error))
+}
+
+/// Logs what `NDBG_LOG` asks for; standard output is never written.
+fn log_to_stderr() {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("NDBG_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
     tracing_subscriber::fmt()
-        .with_env_filter(
-            tracing_subscriber::EnvFilter::try_from_env("NDBG_LOG")
-                .unwrap_or_else(|_| "warn".into()),
-        )
+        .with_env_filter(filter)
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .init();
-    match arguments.command {
-        Command::Host => host::serve()?,
-        Command::Try { program, args } => {
-            let start = Instant::now();
-            let soon = || Instant::now() + Duration::from_secs(20);
-            let session = Session::launch(
-                &HostProgram::default(),
-                Launch {
-                    program,
-                    args,
-                    ..Launch::default()
-                },
-                &[],
-                soon(),
-            )?;
-            eprintln!("{:?} launched", start.elapsed());
-            loop {
-                let settled = session.wait(session.status().resumes, soon());
-                eprintln!("{:?} {settled:#?}", start.elapsed());
-                let status = session.status();
-                if status.exit.is_some() {
-                    break;
-                }
-                session.request(Request::Continue, soon())?;
-            }
-            let page = session.request(
-                Request::Output(OutputQuery {
-                    from: OutputCursor(0),
-                    stream: None,
-                    max_bytes: 10000,
-                    tail: false,
-                }),
-                soon(),
-            )?;
-            eprintln!("{page:#?}");
-        }
-    }
-    Ok(())
+}
+
+fn completions(shell: clap_complete::Shell) -> std::io::Result<ExitCode> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "ndbg", &mut script);
+    output::write(&script)?;
+    Ok(ExitCode::SUCCESS)
 }

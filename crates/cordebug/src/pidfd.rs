@@ -51,6 +51,9 @@ impl ProcessHandle {
                 Err(_) => return ExitReport::Unknown,
             }
         }
+        if let Some(report) = self.reap() {
+            return report;
+        }
         // The status is there only after its parent has reaped it, which may take a moment or never happen.
         for _ in 0..100 {
             match self.exit_status() {
@@ -64,6 +67,30 @@ impl ProcessHandle {
             }
         }
         ExitReport::Unknown
+    }
+
+    /// Takes the status of a process that became our child because its parent ended. It must not stay a zombie: the
+    /// runtime's debugger library takes one for alive and waits for its answer.
+    fn reap(&self) -> Option<ExitReport> {
+        let fd = libc::id_t::try_from(self.0.as_raw_fd()).ok()?;
+        // SAFETY: an all-zero siginfo is a valid value for the kernel to overwrite.
+        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        // SAFETY: `info` is a live local of the type waitid writes; the descriptor is open.
+        if unsafe { libc::waitid(libc::P_PIDFD, fd, &mut info, libc::WEXITED | libc::WNOHANG) } != 0
+        {
+            return None;
+        }
+        // SAFETY: waitid succeeded, so these fields are set, to zero if there was nothing to reap.
+        if unsafe { info.si_pid() } == 0 {
+            return None;
+        }
+        // SAFETY: see above.
+        let status = unsafe { info.si_status() };
+        Some(if info.si_code == libc::CLD_EXITED {
+            ExitReport::Code(status)
+        } else {
+            ExitReport::Signal(status)
+        })
     }
 
     /// The wait status; `Some(None)` if it is not there yet, `None` if this kernel does not tell.

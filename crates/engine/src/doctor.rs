@@ -4,13 +4,14 @@
 //! guessing from settings, leaves nothing behind, and every answer that is not "fine" says what to do.
 
 mod dotnet;
-mod folders;
+pub(crate) mod folders;
 mod system;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+use crate::program;
 
 /// The outcome of all checks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,9 +89,7 @@ impl Check {
 
 /// Looks at this machine, with the environment that `variable` tells.
 pub fn examine(variable: impl Fn(&str) -> Option<OsString>) -> Report {
-    let temporary = variable("TMPDIR")
-        .filter(|folder| !folder.is_empty())
-        .map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
+    let temporary = program::temporary_folder(&variable);
     let mut checks = vec![
         system::machine(),
         system::c_library(),

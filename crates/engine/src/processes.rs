@@ -32,6 +32,11 @@ pub fn end_orphan(pid: ProcessId, leftovers: &Leftovers) {
     leftovers.remove();
 }
 
+/// Ends every process below this one.
+pub fn end_everything_below() {
+    kill_all(&procfs::descendants(std::process::id()));
+}
+
 /// Kills processes and removes what their runtimes leave behind; waits for their end, but not for long.
 pub(crate) fn kill_all(pids: &[u32]) {
     let left: Vec<Leftovers> = pids.iter().map(|pid| Leftovers::of(*pid)).collect();

@@ -34,6 +34,7 @@ pub(crate) fn command(launch: &Launch) -> Result<Command, Error> {
         )
         .hint("remove that variable from the environment (in `env`, null removes one)"));
     }
+    check_temporary_folder(&temporary_folder(|name| environment.get(name)))?;
     let kind = kind::of(&program).map_err(|error| unreadable(&program, &error))?;
     let mut command = match (&launch.follow, kind) {
         (_, Kind::Assembly { entry_point }) => {
@@ -95,6 +96,27 @@ pub(crate) fn debugging_switched_off(
                     .all(|digit| digit == '0');
             zero.then(|| format!("{name}={text}"))
         })
+}
+
+/// Where a runtime with this environment makes its pipes.
+pub(crate) fn temporary_folder(variable: impl Fn(&str) -> Option<OsString>) -> PathBuf {
+    let set = variable("TMPDIR").filter(|folder| !folder.is_empty());
+    set.map_or_else(|| PathBuf::from("/tmp"), PathBuf::from)
+}
+
+/// A runtime that cannot make its pipes runs on without them, and no debugger can reach it.
+fn check_temporary_folder(folder: &Path) -> Result<(), Error> {
+    crate::doctor::folders::try_pipes(folder).map_err(|error| {
+        Error::new(
+            ErrorCode::LaunchFailed,
+            format!(
+                "the program could not be debugged: its runtime needs pipes in the temporary folder {}, where none can \
+                 be made: {error}",
+                folder.display()
+            ),
+        )
+        .hint("make room in that folder, or set TMPDIR to another one; `ndbg doctor` tells more")
+    })
 }
 
 /// The environment that the program will have.

@@ -6,8 +6,9 @@
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::sync::mpsc;
+use std::sync::{Arc, Weak, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use engine::{Input, Output};
 
@@ -28,6 +29,10 @@ pub fn serve() -> io::Result<()> {
         })
         .map_err(io::Error::other)?;
 
+    // Held by the writer until the engine has nothing more to say.
+    let speaking = Arc::new(());
+    let engine_speaks = Arc::downgrade(&speaking);
+    let engine_still_speaks = engine_speaks.clone();
     let reader_socket = socket.try_clone()?;
     let to_engine = inbox.clone();
     thread::Builder::new()
@@ -36,16 +41,18 @@ pub fn serve() -> io::Result<()> {
             read(reader_socket, &to_engine);
             // The engine may have ended first.
             let _ = to_engine.send(Input::FrontEndGone);
+            give_up_if_stuck(&engine_speaks);
         })?;
     let writer = thread::Builder::new()
         .name("writer".into())
         .spawn(move || {
             for message in writer_inbox {
                 if let Err(error) = wire::send(&socket, &message, &[]) {
+                    // The front end is gone; the engine learns of that through its inbox.
                     tracing::debug!(%error, "writing to the front end");
-                    return;
                 }
             }
+            drop((socket, speaking));
         })?;
     let mut signals = signal_hook::iterator::Signals::new([
         signal_hook::consts::SIGTERM,
@@ -61,6 +68,7 @@ pub fn serve() -> io::Result<()> {
                 if to_engine.send(Input::FrontEndGone).is_err() {
                     return;
                 }
+                give_up_if_stuck(&engine_still_speaks);
             }
         })?;
 
@@ -75,6 +83,21 @@ pub fn serve() -> io::Result<()> {
     // The engine dropped its end of the outbox: the last messages are written before we go.
     let _ = writer.join();
     Ok(())
+}
+
+/// How long the engine may take to end or let go of its program after the front end is gone.
+const LEAVING: Duration = Duration::from_secs(8);
+
+/// A call into the runtime's library can hang for ever when its target dies at the wrong moment. Then nothing is left
+/// to do but to end this process, and what was launched with it.
+fn give_up_if_stuck(engine_speaks: &Weak<()>) {
+    thread::sleep(LEAVING);
+    // Nothing more to say: the engine has ended, or guards a program that was let go.
+    if engine_speaks.strong_count() > 0 {
+        tracing::error!("the engine does not end; the process does");
+        engine::processes::end_everything_below();
+        std::process::exit(70);
+    }
 }
 
 fn read(socket: UnixStream, inbox: &mpsc::Sender<Input>) {

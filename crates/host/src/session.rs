@@ -25,8 +25,11 @@ use engine::processes::Leftovers;
 
 use crate::wire::{self, FromHost, ToHost};
 
+/// How long a host may take to be gone after it closed its end of the connection.
+const LAST_MOMENT: Duration = Duration::from_secs(2);
+
 /// How long a host may take to end after its connection is closed, before it is killed.
-const HOST_END: Duration = Duration::from_secs(10);
+const HOST_END: Duration = Duration::from_secs(12);
 
 /// Which executable to run as the host, and how.
 #[derive(Debug, Clone)]
@@ -272,11 +275,14 @@ impl Drop for Handle {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        if let Some(reader) = reader
-            && reader.thread().id() != thread::current().id()
-        {
-            let _ = reader.join();
+        let Some(reader) = reader.filter(|it| it.thread().id() != thread::current().id()) else {
+            return;
+        };
+        if !self.link.wait_for_end(Instant::now() + HOST_END) {
+            // The host does not go; with nothing more to read, the reader kills it.
+            let _ = self.socket.shutdown(std::net::Shutdown::Both);
         }
+        let _ = reader.join();
     }
 }
 
@@ -291,6 +297,23 @@ impl Mirror {
 }
 
 impl Link {
+    /// Whether the host is gone by `deadline`.
+    fn wait_for_end(&self, deadline: Instant) -> bool {
+        let mut mirror = self.mirror();
+        while mirror.died.is_none() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            mirror = self
+                .changed
+                .wait_timeout(mirror, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        true
+    }
+
     fn mirror(&self) -> MutexGuard<'_, Mirror> {
         self.mirror.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -442,7 +465,7 @@ fn after_death(mirror: &mut Mirror, message: &mut String) -> Event {
 fn end(child: &mut Child, at_once: bool) -> String {
     use std::os::unix::process::ExitStatusExt;
 
-    let deadline = Instant::now() + if at_once { Duration::ZERO } else { HOST_END };
+    let deadline = Instant::now() + if at_once { Duration::ZERO } else { LAST_MOMENT };
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => break status,

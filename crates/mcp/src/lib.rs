@@ -1,2 +1,28 @@
 //! The MCP server: debugger tools over a registry of sessions.
+//!
+//! A client's call goes from [`Server`] through the tool table to a session of the [`Registry`], which talks to that
+//! session's host process; what comes back is a [`report`], told as text and as structured data.
+//!
+//! Only `server` and `stdio` know rmcp, so that a new version of it is a change of two files. This crate knows no COM
+//! and no DAP, and sees the engine through `host` only.
 #![forbid(unsafe_code)]
+
+mod archive;
+mod arguments;
+mod failure;
+mod program;
+mod reference;
+mod registry;
+pub mod report;
+mod reporting;
+mod schema;
+mod server;
+mod session;
+mod similar;
+mod stdio;
+mod tools;
+
+pub use reference::reference;
+pub use registry::Registry;
+pub use server::{INSTRUCTIONS, Server};
+pub use stdio::{Ended, serve_stdio};

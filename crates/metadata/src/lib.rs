@@ -4,6 +4,7 @@
 
 pub mod attributes;
 mod bytes;
+mod checksum;
 pub mod csharp;
 mod cursor;
 mod error;
@@ -14,6 +15,8 @@ pub mod model;
 mod module;
 pub mod pdb;
 pub mod pe;
+pub mod report;
+mod resolve;
 pub mod signature;
 mod symbols;
 pub mod tables;
@@ -21,11 +24,13 @@ mod token;
 mod view;
 
 pub use bytes::Bytes;
+pub use checksum::checksum;
 pub use cursor::Cursor;
 pub use error::{Error, Malformed, Result};
 pub use guid::Guid;
 pub use locate::{PdbLocation, PdbSearch, PdbVerdict};
 pub use module::Module;
+pub use resolve::{Assemblies, ResolvedMember, ResolvedType};
 pub use symbols::Symbols;
 pub use token::{BlobHandle, GuidHandle, IlOffset, StringHandle, Token};
 pub use view::{List, Metadata};

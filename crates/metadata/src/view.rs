@@ -105,10 +105,28 @@ impl<'a> Metadata<'a> {
         cursor.take(len as usize).map(Utf16::new).map_err(|_| bad)
     }
 
+    /// The size of the `#US` heap.
+    #[must_use]
+    pub fn user_string_heap_size(self) -> u32 {
+        u32::try_from(self.layout.user_strings.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The size in bytes of the entry of a string literal, without its length prefix.
+    pub fn user_string_length(self, offset: u32) -> Result<u32> {
+        let rest = self.heap(&self.layout.user_strings, offset, "user string handle")?;
+        Cursor::new(rest, "user string").compressed_u32()
+    }
+
     /// How many rows a table has.
     #[must_use]
     pub fn row_count(self, table: Table) -> u32 {
         self.layout.row_count(table)
+    }
+
+    /// How many bytes a row of a table takes.
+    #[must_use]
+    pub fn row_width(self, table: Table) -> usize {
+        self.layout.row_width(table)
     }
 
     /// Tokens of all rows of a table.

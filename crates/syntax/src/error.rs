@@ -130,6 +130,9 @@ pub enum ErrorKind {
     /// The character starts no token.
     #[error("unexpected character {0:?}")]
     Character(char),
+    /// `@` before something else than a name or a string.
+    #[error("expected a name or a string after `@`")]
+    Verbatim,
     /// `...`
     #[error("unexpected `...`; a range or a spread is written with two dots")]
     ThreeDots,
@@ -235,10 +238,11 @@ impl ErrorKind {
     /// The code of the same error in the C# compiler.
     pub fn code(&self) -> Option<&'static str> {
         Some(match self {
-            Self::Expected { expected, found } => expected.code(*found == Found::End),
+            Self::Expected { expected, found } => expected.code(!matches!(found, Found::Token(_))),
             Self::Unexpected { .. } => "CS1073",
             Self::Misplaced { code, .. } => code,
             Self::Character(_) | Self::BraceInFormat => "CS1056",
+            Self::Verbatim => "CS1646",
             Self::ThreeDots => "CS8635",
             Self::UnclosedComment => "CS1035",
             Self::NewlineInLiteral(_) => "CS1010",
@@ -313,6 +317,9 @@ pub enum Expected {
     /// A format specifier after a comma.
     #[error("a format specifier such as h, nq, raw or [10]")]
     FormatSpecifier,
+    /// Another element of a list, or its end.
+    #[error("`,` or `{0}`")]
+    CommaOr(&'static str),
     /// This very token or contextual keyword.
     #[error("`{0}`")]
     Token(&'static str),
@@ -333,13 +340,14 @@ impl Expected {
             Self::TupleElement => "CS8124",
             Self::MemberInitialiser => "CS0747",
             Self::SelectOrGroup => "CS0742",
+            Self::CommaOr(close) if at_end => Self::Token(close).code(at_end),
             Self::Token(")") => "CS1026",
             Self::Token("}") => "CS1513",
             Self::Token("{") => "CS1514",
             Self::Token("on") => "CS0743",
             Self::Token("equals") => "CS0744",
             Self::Token("by") => "CS0745",
-            Self::Token(_) | Self::FormatSpecifier => "CS1003",
+            Self::Token(_) | Self::CommaOr(_) | Self::FormatSpecifier => "CS1003",
         }
     }
 }
@@ -351,6 +359,8 @@ pub enum Found {
     Token(String),
     /// Nothing more.
     End,
+    /// Nothing more in the hole of an interpolated string.
+    HoleEnd,
 }
 
 impl fmt::Display for Found {
@@ -358,6 +368,7 @@ impl fmt::Display for Found {
         match self {
             Self::Token(text) => write!(f, "`{text}`"),
             Self::End => f.write_str("the end"),
+            Self::HoleEnd => f.write_str("the end of the hole"),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Instant;
 
@@ -42,11 +42,12 @@ impl<'s> BareBuilder<'s> {
     #[track_caller]
     pub fn start(mut self) -> Bare {
         self.command
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
         let mut child = self.command.spawn().expect("dotnet starts");
         self.sandbox.note(child.id());
+        let stdin = child.stdin.take();
         let stdout = child.stdout.take().expect("piped");
         let (sender, lines) = mpsc::channel();
         std::thread::spawn(move || {
@@ -56,7 +57,12 @@ impl<'s> BareBuilder<'s> {
             }
         });
         let tmp = self.sandbox.tmp();
-        Bare { child, lines, tmp }
+        Bare {
+            child,
+            stdin,
+            lines,
+            tmp,
+        }
     }
 }
 
@@ -64,6 +70,7 @@ impl<'s> BareBuilder<'s> {
 #[derive(Debug)]
 pub struct Bare {
     child: Child,
+    stdin: Option<ChildStdin>,
     lines: Receiver<String>,
     tmp: PathBuf,
 }
@@ -109,6 +116,11 @@ impl Bare {
         let next = self.line();
         assert_ne!(seen.as_ref(), Some(&next));
         self.line();
+    }
+
+    /// Ends its standard input, which some fixtures wait for.
+    pub fn let_go(&mut self) {
+        self.stdin = None;
     }
 
     /// Waits for its end.

@@ -69,6 +69,11 @@ pub fn open_files(pid: u32) -> usize {
     fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count)
 }
 
+/// How many threads the process has.
+pub fn threads(pid: u32) -> usize {
+    fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count)
+}
+
 /// Memory of the process in KiB: `VmRSS` is what is resident now, `VmHWM` the most there ever was.
 #[track_caller]
 pub fn memory_kib(pid: u32, field: &str) -> u64 {

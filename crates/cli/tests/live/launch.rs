@@ -222,18 +222,17 @@ fn program_that_ends_before_the_debugger_is_ready_is_an_error_with_its_words() {
 }
 
 #[test]
-fn corrupt_dll_is_the_programs_own_failure() {
+fn corrupt_dll_is_refused_before_it_is_started() {
     let sandbox = Sandbox::new();
     let fixture = Fixture::named("hello");
     let dll = copy(&fixture, &sandbox.folder().join("app"));
     fs::write(&dll, "not an assembly").expect("our own copy");
-    let program = sandbox.launch("hello").program(&dll).start();
-    while program.settle_exit().is_none() {
-        program.cont();
-    }
-    assert_eq!(program.wait_exit().shell_code(), Some(134));
-    let words = program.text(Stream::Stderr);
-    assert!(words.contains("BadImageFormatException"), "{words}");
+    let error = sandbox.launch("hello").program(&dll).refused();
+    assert_eq!(error.code, ErrorCode::NotDotnet, "{error:?}");
+    let whole = fs::read(fixture.dll()).expect("the fixture");
+    fs::write(&dll, &whole[..whole.len() / 2]).expect("our own copy");
+    let error = sandbox.launch("hello").program(&dll).refused();
+    assert_eq!(error.code, ErrorCode::InvalidFile, "{error:?}");
 }
 
 #[test]

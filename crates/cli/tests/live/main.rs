@@ -3,6 +3,7 @@
 //! One module per noun, one test per behaviour. Each test makes a sandbox first, which asserts at its end that no
 //! process, semaphore, pipe or socket is left.
 
+mod attach;
 mod breakpoints;
 mod exits;
 mod following;

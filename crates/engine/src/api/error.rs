@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::AvailablePoint;
+use super::{AvailablePoint, Diagnostic};
 
 /// Why a request was refused or failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -36,6 +36,8 @@ pub enum Details {
     },
     /// What may have been meant.
     Candidates(Vec<String>),
+    /// What the compiler said.
+    Diagnostics(Vec<Diagnostic>),
 }
 
 impl Error {

@@ -8,6 +8,7 @@
 //! is an [`Event::Stopped`]. That is why `Pause`, `Status` and `Disconnect` are never blocked by a long wait.
 
 mod breakpoints;
+mod build;
 mod error;
 mod exceptions;
 mod inventory;
@@ -21,6 +22,7 @@ pub use breakpoints::{
     AvailablePoint, BoundLocation, Breakpoint, BreakpointChange, BreakpointId, BreakpointSpec,
     BreakpointState, Place, StepKind,
 };
+pub use build::{Diagnostic, Severity};
 pub use error::{Details, Error, ErrorCode};
 pub use exceptions::{ExceptionBreakpoint, ExceptionSpec, ExceptionStage};
 pub use inventory::{ModuleReport, ThreadActivity, ThreadReport};

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::fs::{CWD, FileType, Mode};
 
@@ -10,6 +11,8 @@ use super::Check;
 
 /// Room below which a folder counts as full.
 const MIN_ROOM: u64 = 1 << 20;
+/// Files that a runtime makes at least.
+const MIN_FILES: u64 = 3;
 /// A socket's path may have 107 bytes; the runtime's socket is named `dotnet-diagnostic-PID-STARTTIME-socket`.
 const MAX_FOLDER: usize = 107 - "/dotnet-diagnostic-4194304-9999999999-socket".len();
 
@@ -19,21 +22,20 @@ pub(super) fn temporary(folder: &Path) -> Check {
     let shown = folder.display();
     let advice =
         "set TMPDIR to a folder that exists and is writable, for ndbg and for the program alike";
-    if let Some(problem) = unusable(folder) {
-        return Check::problem(name, problem, advice);
-    }
-    let pipe = probe_path(folder);
-    let made = rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0);
-    if let Err(error) = made {
-        let error = io::Error::from(error);
+    if let Err(error) = try_pipes(folder) {
         return Check::problem(
             name,
             format!("no pipe can be made in {shown}: {error}"),
             advice,
         );
     }
-    // Made a moment ago under a name of its own.
-    let _ = fs::remove_file(&pipe);
+    if let Some(full) = full(folder) {
+        return Check::warning(
+            name,
+            full,
+            "remove files there, or set TMPDIR to another folder",
+        );
+    }
     if folder.as_os_str().len() > MAX_FOLDER {
         return Check::warning(
             name,
@@ -51,9 +53,6 @@ pub(super) fn shared_memory(folder: &Path) -> Check {
     let advice = format!(
         "mount a tmpfs there (mount -t tmpfs tmpfs {shown}); until then programs can be attached to, but not launched"
     );
-    if let Some(problem) = unusable(folder) {
-        return Check::problem(name, problem, advice);
-    }
     let file = probe_path(folder);
     match fs::write(&file, "ndbg") {
         Ok(()) => {
@@ -67,32 +66,40 @@ pub(super) fn shared_memory(folder: &Path) -> Check {
     }
 }
 
-/// Why nothing can be put into a folder.
-fn unusable(folder: &Path) -> Option<String> {
-    let shown = folder.display();
-    match folder.metadata() {
-        Ok(data) if data.is_dir() => {}
-        Ok(_) => return Some(format!("{shown} is not a folder")),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Some(format!("the folder {shown} does not exist"));
-        }
-        Err(error) => return Some(format!("the folder {shown} cannot be used: {error}")),
+/// Makes two pipes, as a runtime does when it starts, and removes them again; an error says why that cannot be done.
+pub(crate) fn try_pipes(folder: &Path) -> io::Result<()> {
+    let pipes = ["in", "out"].map(|end| probe_path(folder).with_extension(end));
+    let made = pipes.iter().try_for_each(|pipe| {
+        rustix::fs::mknodat(CWD, pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
+    });
+    for pipe in pipes {
+        // Made a moment ago under names of our own, if at all.
+        let _ = fs::remove_file(pipe);
     }
+    Ok(made?)
+}
+
+/// Says that there is no room, if there is none.
+fn full(folder: &Path) -> Option<String> {
     let room = rustix::fs::statvfs(folder).ok()?;
     let free = room.f_bavail.saturating_mul(room.f_frsize);
     // Some file systems have no fixed number of files and tell 0 of 0.
-    let no_files = room.f_files > 0 && room.f_favail == 0;
+    let no_files = room.f_files > 0 && room.f_favail < MIN_FILES;
     (free < MIN_ROOM || no_files).then(|| {
         format!(
-            "the file system of {shown} is full: {} KiB and {} files are free",
+            "the file system of {} is full: {} KiB and {} files are free",
+            folder.display(),
             free >> 10,
             room.f_favail
         )
     })
 }
 
+/// A name that no other thread or process uses.
 fn probe_path(folder: &Path) -> PathBuf {
-    folder.join(format!("ndbg-doctor-{}", std::process::id()))
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    folder.join(format!("ndbg-probe-{}-{count}", std::process::id()))
 }
 
 #[cfg(test)]
@@ -108,11 +115,11 @@ mod tests {
         let missing = folder.path().join("missing");
         for check in [temporary(&missing), shared_memory(&missing)] {
             assert_eq!(check.outcome, Outcome::Problem);
-            assert!(check.message.contains("does not exist"), "{check:?}");
+            assert!(check.message.contains("No such file"), "{check:?}");
         }
         let file = folder.path().join("file");
         fs::write(&file, "").expect("a file");
-        assert!(temporary(&file).message.contains("not a folder"));
+        assert_eq!(temporary(&file).outcome, Outcome::Problem);
         let long = folder.path().join("x".repeat(60));
         fs::create_dir(&long).expect("a folder");
         assert_eq!(temporary(&long).outcome, Outcome::Warning);

@@ -325,12 +325,13 @@ mod tests {
 
     impl Sleeper {
         fn start() -> Self {
-            Self(
-                Command::new("/bin/sleep")
-                    .arg("1000")
-                    .spawn()
-                    .expect("sleep runs"),
-            )
+            let child = Command::new("/bin/sleep").arg("1000").spawn();
+            let sleeper = Self(child.expect("sleep runs"));
+            // The kernel shows the command line a moment after the program has begun.
+            while procfs::command_line(sleeper.pid()).is_ok_and(|line| line.is_empty()) {
+                std::thread::yield_now();
+            }
+            sleeper
         }
 
         fn pid(&self) -> u32 {

@@ -9,7 +9,7 @@ use cordebug::runtime;
 use serde::{Deserialize, Serialize};
 
 use super::attachable::{Seen, check_owner, check_runtime, no_runtime};
-use crate::api::{Error, ErrorCode, ProcessId, RuntimeVersion};
+use crate::api::{Details, Error, ErrorCode, ProcessId, RuntimeVersion};
 
 /// One .NET process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -116,7 +116,13 @@ fn choose(name: &str, processes: Vec<ProcessSummary>) -> Result<ProcessSummary, 
                 enumerate(&matching)
             ),
         )
-        .hint("name one by its process id")),
+        .hint("name one by its process id")
+        .details(Details::Candidates(
+            matching
+                .iter()
+                .map(|process| process.pid.0.to_string())
+                .collect(),
+        ))),
     }
 }
 

@@ -328,6 +328,17 @@ fn surroundings_are_checked_too() {
         hint: remove that variable from the environment (in `env`, null removes one)
     "#]],
     );
+    let no_pipes = launch(|it| {
+        it.env.insert("TMPDIR".into(), Some("/proc/nowhere".into()));
+    });
+    check_launch(
+        no_pipes,
+        files,
+        expect![[r#"
+        LAUNCH_FAILED: the program could not be debugged: its runtime needs pipes in the temporary folder /proc/nowhere, where none can be made: No such file or directory (os error 2)
+        hint: make room in that folder, or set TMPDIR to another one; `ndbg doctor` tells more
+    "#]],
+    );
     let bad_argument = launch(|it| it.args = vec!["a".into(), "b\0".into()]);
     check_launch(
         bad_argument,

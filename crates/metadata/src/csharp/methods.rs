@@ -50,7 +50,8 @@ impl<'a> Metadata<'a> {
         let type_name = self.simple_name(ty)?.1;
         if name == "MoveNext" && kind(&type_name) == Some(GeneratedKind::StateMachine) {
             let original = GeneratedName::parse(split_arity(&type_name).0);
-            name = original.map_or(name, |it| it.text.to_owned());
+            // Dots of an explicit implementation's name cannot stand in a type's.
+            name = original.map_or(name, |it| it.text.replace('-', "."));
             is_special = true;
             ty = self.enclosing_type(ty)?.unwrap_or(ty);
         }

@@ -121,42 +121,44 @@ impl<'a> Image<'a> {
         entries.filter_map(move |entry| Some((entry, self.debug_data(entry)?)))
     }
 
+    /// The content of one CodeView entry.
+    pub fn code_view_of(self, entry: &DebugEntry) -> Result<CodeView<'a>> {
+        let data = self.debug_data(entry).unwrap_or_default();
+        let mut cursor = Cursor::new(data, "CodeView entry");
+        let bad = cursor.bad();
+        if entry.kind != DebugKind::CodeView || cursor.u32()? != CODEVIEW_SIGNATURE {
+            return Err(bad);
+        }
+        let guid = cursor
+            .take(16)?
+            .first_chunk()
+            .copied()
+            .map(Guid)
+            .unwrap_or_default();
+        let age = cursor.u32()?;
+        let path = cursor
+            .rest()
+            .split(|&byte| byte == 0)
+            .next()
+            .unwrap_or_default();
+        Ok(CodeView {
+            id: PdbId {
+                guid,
+                stamp: entry.stamp,
+            },
+            age,
+            path: String::from_utf8_lossy(path),
+            is_portable: entry.minor == PORTABLE_CODEVIEW,
+        })
+    }
+
     /// The PDB that the image names; ready-to-run images may name two, the portable one counts.
     pub fn code_view(self) -> Result<Option<CodeView<'a>>> {
-        let mut found = None;
-        for (entry, data) in self.debug_data_of(DebugKind::CodeView) {
-            let mut cursor = Cursor::new(data, "CodeView entry");
-            if cursor.u32()? != CODEVIEW_SIGNATURE {
-                continue;
-            }
-            let guid = cursor
-                .take(16)?
-                .first_chunk()
-                .copied()
-                .map(Guid)
-                .unwrap_or_default();
-            let age = cursor.u32()?;
-            let path = cursor.rest();
-            let path = path.split(|&byte| byte == 0).next().unwrap_or_default();
-            let is_portable = entry.minor == PORTABLE_CODEVIEW;
-            if found.is_none() || is_portable {
-                let id = PdbId {
-                    guid,
-                    stamp: entry.stamp,
-                };
-                let path = String::from_utf8_lossy(path);
-                found = Some(CodeView {
-                    id,
-                    age,
-                    path,
-                    is_portable,
-                });
-            }
-            if is_portable {
-                break;
-            }
-        }
-        Ok(found)
+        let is_code_view = |it: &&DebugEntry| it.kind == DebugKind::CodeView;
+        let entries = self.debug_entries().iter().filter(is_code_view);
+        let portable = entries.clone().find(|it| it.minor == PORTABLE_CODEVIEW);
+        let entry = portable.or_else(|| entries.clone().next());
+        entry.map(|it| self.code_view_of(it)).transpose()
     }
 
     /// The hashes of the PDB that the image carries.

@@ -93,12 +93,6 @@ impl ImageLayout {
             layout: self,
         }
     }
-
-    /// Where the metadata root lies in the bytes.
-    #[must_use]
-    pub fn metadata_range(&self) -> Range<usize> {
-        self.metadata.clone()
-    }
 }
 
 fn parse<H: ImageNtHeaders>(bytes: &[u8], kind: ImageKind) -> Result<ImageLayout, Error> {
@@ -221,6 +215,12 @@ impl<'a> Image<'a> {
     pub fn at_rva(self, rva: u32) -> Option<&'a [u8]> {
         let range = self.layout.offset(rva)?;
         self.bytes.get(range.start..range.end.min(self.bytes.len()))
+    }
+
+    /// Where the metadata root lies in the bytes.
+    #[must_use]
+    pub fn metadata_range(self) -> Range<usize> {
+        self.layout.metadata.clone()
     }
 
     /// The metadata root and everything in it.

@@ -177,6 +177,10 @@ impl Layout {
         self.table(table).rows
     }
 
+    pub(crate) fn row_width(&self, table: Table) -> usize {
+        usize::from(self.table(table).row_size)
+    }
+
     /// The cells of a 1-based row.
     #[inline]
     pub(crate) fn cells<'a>(

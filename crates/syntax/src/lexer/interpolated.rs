@@ -189,21 +189,21 @@ impl Lexer<'_> {
 
     /// The `:` of the hole that is open, and the format up to its `}`.
     pub(super) fn hole_format(&mut self) -> bool {
-        let Some(&Frame { kind, hole, .. }) = self.frames.last() else {
+        let Some(frame) = self.frames.last() else {
             return false;
         };
-        let start = self.pos;
+        let (kind, hole, start) = (frame.kind, frame.hole, self.pos);
+        let many_lines = matches!(kind, Kind::Verbatim) || frame.pieces.is_some();
         self.pos += 1;
         let mut units = Vec::new();
         let mut error = None;
         loop {
             let at = self.pos;
             let rest = self.rest();
-            let lines_end = !matches!(kind, Kind::Verbatim);
             let next = rest
                 .chars()
                 .next()
-                .filter(|&c| !lines_end || !unicode::is_newline(c));
+                .filter(|&c| many_lines || !unicode::is_newline(c));
             match (next, kind) {
                 (Some('}'), _) => break,
                 (Some('{'), _) => {
@@ -212,10 +212,6 @@ impl Lexer<'_> {
                 }
                 (Some('"'), Kind::Verbatim) if rest.starts_with("\"\"") => {
                     self.pos += 2;
-                    units.push(u16::from(b'"'));
-                }
-                (Some('"'), Kind::Raw { quotes, .. }) if count(rest, '"') < quotes => {
-                    self.pos += 1;
                     units.push(u16::from(b'"'));
                 }
                 (None | Some('"'), _) => {

@@ -83,7 +83,7 @@ impl<'t> Lexer<'t> {
             return false;
         };
         match c {
-            _ if is_identifier_start(c) || (c == '\\' && self.identifier_escape().is_some()) => {
+            _ if self.starts_identifier() => {
                 self.identifier();
                 true
             }
@@ -179,11 +179,11 @@ impl<'t> Lexer<'t> {
     fn verbatim_identifier(&mut self) -> bool {
         let start = self.pos;
         self.pos += 1;
-        if self.peek().is_some_and(is_identifier_start) || self.identifier_escape().is_some() {
+        if self.starts_identifier() {
             self.identifier_text();
             self.push(T::Identifier(Word::Verbatim), start, self.pos);
         } else {
-            self.error_at(ErrorKind::Character('@'), start, self.pos);
+            self.error_at(ErrorKind::Verbatim, start, self.pos);
         }
         true
     }
@@ -200,6 +200,11 @@ impl<'t> Lexer<'t> {
                 _ => return,
             }
         }
+    }
+
+    fn starts_identifier(&self) -> bool {
+        let escaped = || self.identifier_escape().map(|(c, _)| c);
+        self.peek().is_some_and(is_identifier_start) || escaped().is_some_and(is_identifier_start)
     }
 
     /// An escape here that stands for a character of an identifier, and its length.

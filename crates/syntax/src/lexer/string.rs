@@ -1,5 +1,6 @@
 //! Character and string literals: regular, verbatim and raw (C# 6.4.5.5 and 6.4.5.6).
 
+use super::interpolated::Frame;
 use super::{Lexer, unicode, unicode_escape};
 use crate::error::ErrorKind;
 use crate::tree::{Literal, Utf16String};
@@ -33,7 +34,11 @@ impl Lexer<'_> {
         self.pos += 1;
         let (units, error) = self.regular_text('"');
         if self.peek() != Some('"') {
-            self.error_at(ErrorKind::NewlineInLiteral('"'), start, start + 1);
+            // In a hole it was most likely meant to close the string around it.
+            match self.frames.last().map(Frame::hole_start) {
+                Some(hole) => self.error_at(ErrorKind::UnclosedHole, hole, hole + 1),
+                None => self.error_at(ErrorKind::NewlineInLiteral('"'), start, start + 1),
+            }
             return false;
         }
         self.pos += 1;
@@ -127,9 +132,13 @@ impl Lexer<'_> {
             Some('t') => (Some(9), 2),
             Some('v') => (Some(0xb), 2),
             Some('x') => hex(2, 4),
-            // Four digits, but half of a surrogate pair: not a `char` of Rust, but one of C#.
+            // Enough digits, but half of a surrogate pair: not a `char` of Rust, but one of C#.
             Some('u') => match hex(2, 4) {
                 (unit, 6) => (unit, 6),
+                _ => (None, 2),
+            },
+            Some('U') if rest.get(2..6) == Some("0000") => match hex(6, 4) {
+                (unit, 10) => (unit, 10),
                 _ => (None, 2),
             },
             _ => (None, 2),

@@ -11,9 +11,9 @@ impl Parser<'_> {
     pub(super) fn call_arguments(&mut self) -> Parsed<Vec<Argument>> {
         self.expect(P::OpenParen)?;
         let mut arguments = Vec::new();
-        if !self.at(P::CloseParen) {
+        if !self.at(P::CloseParen) && (self.kind() != T::End || self.is_cut_off()) {
             loop {
-                if self.at(P::Comma) || self.at(P::CloseParen) && !arguments.is_empty() {
+                if self.at(P::Comma) {
                     return Err(self.expected(Expected::Argument));
                 }
                 arguments.push(self.argument()?);
@@ -22,7 +22,7 @@ impl Parser<'_> {
                 }
             }
         }
-        self.expect(P::CloseParen)?;
+        self.expect_close(P::CloseParen)?;
         Ok(arguments)
     }
 
@@ -39,7 +39,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.expect(P::CloseBracket)?;
+        self.expect_close(P::CloseBracket)?;
         Ok(arguments)
     }
 
@@ -86,7 +86,7 @@ impl Parser<'_> {
         while self.eat(P::Comma) {
             elements.push(self.tuple_element(Place::LaterInTuple)?);
         }
-        self.expect(P::CloseParen)?;
+        self.expect_close(P::CloseParen)?;
         Ok(self.expr(ExprKind::Tuple(elements), start))
     }
 
@@ -159,7 +159,10 @@ impl Parser<'_> {
         }
         let start = self.start();
         let ty = self.ty()?;
-        let designation: Designation = self.designation()?;
+        let designation = self.designation()?;
+        if matches!(&designation, Designation::Tuple(variables, _) if variables.len() < 2) {
+            return Err(self.expected(Expected::TupleElement));
+        }
         Ok(Some(self.expr(
             ExprKind::Declaration(Box::new(ty), designation),
             start,

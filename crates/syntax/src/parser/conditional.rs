@@ -1,5 +1,6 @@
 //! `a ? b : c`, and telling it from `a?[b]` and `T? (x) => y` (C# 12.18).
 
+use super::scan::Before;
 use super::{Parsed, Parser};
 use crate::error::ErrorKind;
 use crate::lexer::{P, T};
@@ -26,45 +27,23 @@ impl Parser<'_> {
         Ok(self.expr(kind, start))
     }
 
-    /// Whether the `?` here, which `[` follows, starts a conditional access and not a conditional
-    /// expression whose first branch is a collection.
+    /// Whether the `?` at `index`, which `[` follows, starts a conditional expression whose first branch is
+    /// a collection, and not a conditional access or the suffix of an element type.
     ///
-    /// It is a conditional if the chain after `?` ends at a `:`, and that `:` is not needed by a
-    /// conditional that is open already.
-    pub(super) fn is_conditional_access(&self) -> bool {
-        let Some(mut index) = self.matching(self.pos + 1) else {
-            return true;
-        };
-        index += 1;
-        loop {
-            index = match self.kind_at(index) {
-                T::Punct(P::OpenParen | P::OpenBracket) => match self.matching(index) {
-                    Some(close) => close + 1,
-                    None => return true,
-                },
-                T::Punct(P::Dot | P::Arrow) => index + 2,
-                T::Punct(P::Bang | P::PlusPlus | P::MinusMinus) => index + 1,
-                T::Punct(P::Question) => match self.kind_at(index + 1) {
-                    T::Punct(P::Dot) => index + 1,
-                    // That one is asked in its turn, and ends this chain whatever it is.
-                    _ => return true,
-                },
-                T::Punct(P::Colon) => break,
-                _ => return true,
-            };
-        }
-        let depth = self.bracket_depth(self.pos);
+    /// It does if there is a `:` for it, which no other conditional needs.
+    pub(super) fn is_conditional_at(&mut self, index: usize) -> bool {
+        let depth = self.bracket_depth(index);
         let open = self
             .open_conditionals
             .iter()
             .rev()
             .take_while(|&&it| it == depth)
             .count();
-        self.spare_colons(self.pos + 1) <= open
+        self.spare_colons(index + 1) > open
     }
 
     /// The number of `:` from `index` to the end of these brackets that no `?` after `index` needs.
-    fn spare_colons(&self, mut index: usize) -> usize {
+    fn spare_colons(&mut self, mut index: usize) -> usize {
         let mut spare = 0;
         let mut needed = 0_usize;
         loop {
@@ -75,8 +54,15 @@ impl Parser<'_> {
                         None => return spare,
                     }
                 }
+                // The commas of type arguments do not end anything.
+                T::Punct(P::Less)
+                    if matches!(self.is_type_arguments(index, Before::Nothing), Ok(true)) =>
+                {
+                    let end = self.type_arguments_end(index);
+                    end.map_or(index, |end| end.saturating_sub(1).max(index))
+                }
                 T::Punct(P::Question) => {
-                    if !matches!(self.kind_at(index + 1), T::Punct(P::Dot | P::OpenBracket)) {
+                    if self.kind_at(index + 1) != T::Punct(P::Dot) {
                         needed += 1;
                     }
                     index
@@ -102,7 +88,7 @@ impl Parser<'_> {
 
     /// Whether `x ? (…) => …` from the body at `index` on is a conditional with a lambda in it and not a
     /// lambda that returns `x?`: a `:` without a `?` of its own follows.
-    pub(super) fn colon_follows(&self, index: usize) -> bool {
+    pub(super) fn colon_follows(&mut self, index: usize) -> bool {
         self.spare_colons(index) > 0
     }
 }

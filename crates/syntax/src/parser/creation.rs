@@ -1,11 +1,10 @@
 //! `new` and `stackalloc` with their initialisers (C# 12.8.17, 12.8.22).
 
-use super::scan::ScanMode;
 use super::types::TypeMode;
 use super::{Parsed, Parser};
 use crate::complete::CompletionKind;
-use crate::error::{ErrorKind, Expected};
-use crate::lexer::{P, T};
+use crate::error::{ErrorKind, Expected, SyntaxError};
+use crate::lexer::{Keyword, P, T};
 use crate::span::Span;
 use crate::tree::{
     AnonymousMember, Argument, ArrayElement, ArrayInitializer, Expr, ExprKind, InitValue,
@@ -21,9 +20,10 @@ impl Parser<'_> {
             T::Punct(P::OpenBrace) => self.anonymous_object(start),
             T::Punct(P::OpenBracket) => self.implicit_array(start, false),
             T::Punct(P::OpenParen) if !self.is_tuple_creation()? => self.new_object(None, start),
-            T::Identifier(_) | T::Predefined(_) | T::Punct(P::OpenParen) | T::Keyword(_) => {
-                self.typed_creation(start, false)
-            }
+            T::Identifier(_)
+            | T::Predefined(_)
+            | T::Punct(P::OpenParen)
+            | T::Keyword(Keyword::Delegate) => self.typed_creation(start, false),
             _ if self.is_cut_off() => self.typed_creation(start, false),
             _ => Err(self.expected(Expected::Creation)),
         }
@@ -40,12 +40,11 @@ impl Parser<'_> {
 
     /// `new (int, int)[3]` and its like, against `new (a, b)`.
     fn is_tuple_creation(&mut self) -> Parsed<bool> {
-        let Some(ty) = self.scan_type(self.pos, ScanMode::Normal)? else {
+        let Some(tuple) = self.scan_tuple(self.pos)? else {
             return Ok(false);
         };
-        let close = self.matching(self.pos).map_or(ty.end, |close| close + 1);
         Ok(matches!(
-            self.kind_at(close),
+            self.kind_at(tuple.end),
             T::Punct(P::Question | P::OpenBracket | P::OpenParen)
         ))
     }
@@ -113,16 +112,20 @@ impl Parser<'_> {
                 Some(rank) => later.push(rank),
                 None => {
                     self.bump();
-                    let what = "only the first brackets of an array creation hold sizes";
-                    let kind = ErrorKind::Misplaced {
-                        what,
-                        code: "CS0178",
-                    };
-                    return Err(self.error(kind, self.span()));
+                    return Err(self.misplaced_size());
                 }
             }
         }
         Ok((sizes, rank, later))
+    }
+
+    fn misplaced_size(&self) -> Box<SyntaxError> {
+        let what = "a size can only stand in the first brackets, behind the type of the elements";
+        let kind = ErrorKind::Misplaced {
+            what,
+            code: "CS0178",
+        };
+        self.error(kind, self.span())
     }
 
     fn new_array(
@@ -157,6 +160,9 @@ impl Parser<'_> {
         while !stackalloc && self.eat(P::Comma) {
             rank += 1;
         }
+        if !self.at(P::CloseBracket) && self.starts_expression(self.pos) {
+            return Err(self.misplaced_size());
+        }
         self.expect(P::CloseBracket)?;
         let initializer = Some(self.array_initializer()?);
         let array = NewArray {
@@ -184,7 +190,7 @@ impl Parser<'_> {
                     break;
                 }
             }
-            this.expect(P::CloseBrace)?;
+            this.expect_close(P::CloseBrace)?;
             Ok(ArrayInitializer {
                 elements,
                 span: this.span_from(start),
@@ -231,7 +237,7 @@ impl Parser<'_> {
                     break;
                 }
             }
-            this.expect(P::CloseBrace)?;
+            this.expect_close(P::CloseBrace)?;
             Ok(Initializer {
                 members,
                 span: this.span_from(start),
@@ -277,7 +283,7 @@ impl Parser<'_> {
                 }
             }
         }
-        self.expect(P::CloseBrace)?;
+        self.expect_close(P::CloseBrace)?;
         Ok(elements)
     }
 
@@ -301,7 +307,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.expect(P::CloseBrace)?;
+        self.expect_close(P::CloseBrace)?;
         Ok(Initializer {
             members,
             span: self.span_from(start),
@@ -324,7 +330,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.expect(P::CloseBrace)?;
+        self.expect_close(P::CloseBrace)?;
         Ok(self.expr(ExprKind::Anonymous(members), start))
     }
 }

@@ -246,7 +246,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.expect(P::CloseBrace)?;
+        self.expect_close(P::CloseBrace)?;
         Ok(arms)
     }
 }

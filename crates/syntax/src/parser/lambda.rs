@@ -25,6 +25,12 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether `[A] x => x` starts here.
+    pub(super) fn is_lambda_with_attributes(&mut self) -> bool {
+        let close = self.matching(self.pos).filter(|_| self.at(P::OpenBracket));
+        close.is_some_and(|close| close > self.pos + 1 && self.is_lambda_at(close + 1))
+    }
+
     /// A quick look at the first token, so that most expressions are not scanned twice.
     fn can_start_lambda(&self, index: usize) -> bool {
         match self.kind_at(index) {
@@ -155,7 +161,7 @@ impl Parser<'_> {
                 }
             }
         }
-        self.expect(P::CloseParen)?;
+        self.expect_close(P::CloseParen)?;
         Ok(parameters)
     }
 

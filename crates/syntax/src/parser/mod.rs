@@ -277,6 +277,14 @@ impl<'t> Parser<'t> {
         Err(self.expected(Expected::Token(punct.text())))
     }
 
+    /// The end of a list, where a comma could stand too.
+    fn expect_close(&mut self, punct: P) -> Parsed<Span> {
+        if self.at(punct) || self.is_cut_off() {
+            return Ok(self.bump());
+        }
+        Err(self.expected(Expected::CommaOr(punct.text())))
+    }
+
     fn expect_word(&mut self, word: Word, text: &'static str) -> Parsed<()> {
         if self.at_word(word) || self.is_cut_off() {
             self.bump();
@@ -357,8 +365,10 @@ impl<'t> Parser<'t> {
     fn found(&self) -> Found {
         /// Characters shown of a token.
         const MOST: usize = 40;
-        if self.kind() == T::End {
-            return Found::End;
+        match self.kind() {
+            T::End => return Found::End,
+            T::HoleClose | T::HoleFormat(_) => return Found::HoleEnd,
+            _ => {}
         }
         let text = self.span().of(self.text);
         match text.char_indices().nth(MOST) {

@@ -141,7 +141,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.expect(P::CloseBracket)?;
+        self.expect_close(P::CloseBracket)?;
         let designation = self.simple_designation(context)?;
         Ok(self.pat(
             PatternKind::List {
@@ -202,7 +202,7 @@ impl Parser<'_> {
         if self.at(P::OpenBrace) {
             return self.recursive(None, None, context, start);
         }
-        if self.at(P::OpenParen) && !self.is_cast_in_pattern()? {
+        if self.at(P::OpenParen) && !self.is_cast_in_pattern(context.has_guard)? {
             return self.positional(None, context, start);
         }
         let value = self.expression(context.min)?;
@@ -265,7 +265,7 @@ impl Parser<'_> {
                 }
             }
         }
-        self.expect(P::CloseParen)?;
+        self.expect_close(P::CloseParen)?;
         let goes_on = self.at(P::OpenBrace) || self.is_designation(context);
         if ty.is_some() || goes_on || subpatterns.len() != 1 {
             return self.recursive(ty, Some(subpatterns), context, start);
@@ -322,7 +322,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.expect(P::CloseBrace)?;
+        self.expect_close(P::CloseBrace)?;
         Ok(properties)
     }
 
@@ -446,7 +446,7 @@ impl Parser<'_> {
                 || Precedence::Relational <= min;
         };
         let precedence = match punct {
-            P::Dot | P::Arrow | P::Bang | P::ColonColon => return false,
+            P::Dot | P::Arrow | P::Bang | P::ColonColon | P::OpenBracket => return false,
             P::Plus | P::Minus => Precedence::Additive,
             P::Star | P::Slash | P::Percent => Precedence::Multiplicative,
             P::LessLess => Precedence::Shift,
@@ -542,7 +542,7 @@ impl Parser<'_> {
                     }
                 }
             }
-            this.expect(P::CloseParen)?;
+            this.expect_close(P::CloseParen)?;
             Ok(Designation::Tuple(variables, this.span_from(start)))
         })
     }

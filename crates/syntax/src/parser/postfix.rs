@@ -2,7 +2,7 @@
 
 use super::{Parsed, Parser};
 use crate::complete::CompletionKind;
-use crate::error::Expected;
+use crate::error::{ErrorKind, Expected, SyntaxError};
 use crate::lexer::{P, T};
 use crate::tree::{Expr, ExprKind, MemberAccess, PostfixOp, SimpleName};
 
@@ -21,11 +21,21 @@ impl Parser<'_> {
                 T::Punct(P::MinusMinus) => self.postfix_op(PostfixOp::Decrement, target),
                 T::Punct(P::Bang) => self.postfix_op(PostfixOp::NullForgiving, target),
                 T::Punct(P::Question) if self.is_access() => self.conditional_access(target)?,
+                T::Punct(P::ColonColon) => return Err(self.misplaced_alias()),
                 _ => return Ok(*target),
             };
             self.grow()?;
             expr = self.expr(kind, start);
         }
+    }
+
+    fn misplaced_alias(&self) -> Box<SyntaxError> {
+        let what = "only the first name can be an alias before `::`; write `.`";
+        let kind = ErrorKind::Misplaced {
+            what,
+            code: "CS7000",
+        };
+        self.error(kind, self.span())
     }
 
     fn postfix_op(&mut self, op: PostfixOp, target: Box<Expr>) -> ExprKind {
@@ -62,10 +72,10 @@ impl Parser<'_> {
     }
 
     /// Whether the `?` here starts `?.` or `?[`.
-    fn is_access(&self) -> bool {
+    fn is_access(&mut self) -> bool {
         match self.kind_at(self.pos + 1) {
             T::Punct(P::Dot) => true,
-            T::Punct(P::OpenBracket) => self.is_conditional_access(),
+            T::Punct(P::OpenBracket) => !self.is_conditional_at(self.pos),
             _ => false,
         }
     }

@@ -14,6 +14,9 @@ impl Parser<'_> {
         if min == Precedence::Expression && self.is_lambda_at(self.pos) {
             return self.lambda();
         }
+        if min == Precedence::Expression && self.is_lambda_with_attributes() {
+            return self.refuse(Refused::LambdaAttributes);
+        }
         if self.at(P::OpenParen) && self.is_cast()? {
             return self.cast();
         }
@@ -172,14 +175,8 @@ impl Parser<'_> {
         Ok(self.expr(ExprKind::Cast(Box::new(ty), Box::new(operand)), start))
     }
 
-    /// `[a, ..b]`, unless it is the attributes of a lambda.
+    /// `[a, ..b]`
     fn collection(&mut self) -> Parsed<Expr> {
-        if self
-            .matching(self.pos)
-            .is_some_and(|close| self.is_lambda_at(close + 1))
-        {
-            return self.refuse(Refused::LambdaAttributes);
-        }
         let start = self.start();
         self.bump();
         let mut elements = Vec::new();
@@ -194,7 +191,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.expect(P::CloseBracket)?;
+        self.expect_close(P::CloseBracket)?;
         Ok(self.expr(ExprKind::Collection(elements), start))
     }
 

@@ -302,6 +302,7 @@ impl Parser<'_> {
                 | P::Semicolon
                 | P::Comma
                 | P::Dot
+                | P::DotDot
                 | P::Question
                 | P::EqualEqual
                 | P::BangEqual
@@ -330,7 +331,7 @@ impl Parser<'_> {
     }
 
     /// `(A, B c)`, the `(` at `index`.
-    fn scan_tuple(&mut self, index: usize) -> Parsed<Option<Scan>> {
+    pub(super) fn scan_tuple(&mut self, index: usize) -> Parsed<Option<Scan>> {
         let answer = self.remember(index, |this| {
             let scan = this.scan_tuple_anew(index)?;
             Ok(Remembered {
@@ -411,19 +412,24 @@ impl Parser<'_> {
         if self.in_query && matches!(next, T::Identifier(word) if word.is_query_keyword()) {
             return Ok(false);
         }
-        Ok(is_certain(scan) || can_follow_cast(next))
+        // `(A)[i]` is an element of `A`, but nothing has no index, and `A<B>` and `(A, B)` are no values.
+        let is_collection = next == T::Punct(P::OpenBracket)
+            && (scan.kind != Certainty::Name
+                || self.kind_at(scan.end + 2) == T::Punct(P::CloseBracket));
+        Ok(is_certain(scan) || is_collection || can_follow_cast(next))
     }
 
     /// The same in a pattern, where a parenthesised type is a pattern of its own.
-    pub(super) fn is_cast_in_pattern(&mut self) -> Parsed<bool> {
+    pub(super) fn is_cast_in_pattern(&mut self, has_guard: bool) -> Parsed<bool> {
         let inner = self.scan_type(self.pos + 1, ScanMode::Pattern)?;
         let Some(scan) = inner.filter(|it| self.kind_at(it.end) == T::Punct(P::CloseParen)) else {
             return Ok(false);
         };
         let after = scan.end + 1;
         let next = self.kind_at(after);
-        if let T::Identifier(_) = next {
-            return Ok(!self.is_combinator(after));
+        if let T::Identifier(word) = next {
+            let is_guard = has_guard && word == Word::When;
+            return Ok(!is_guard && !self.is_combinator(after));
         }
         let can_be_unary = matches!(
             next,

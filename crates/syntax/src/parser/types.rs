@@ -147,10 +147,7 @@ impl Parser<'_> {
             // A conditional is preferred wherever one can stand.
             TypeMode::As | TypeMode::Is | TypeMode::Pattern => match next {
                 T::Punct(P::OpenBracket) => {
-                    matches!(
-                        self.kind_at(index + 2),
-                        T::Punct(P::CloseBracket | P::Comma)
-                    )
+                    self.rank_at(index + 1).is_some() && !self.is_conditional_at(index)
                 }
                 _ => !self.starts_expression(index + 1),
             },
@@ -265,7 +262,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.expect(P::Greater)?;
+        self.expect_close(P::Greater)?;
         Ok(TypeArguments::Types(types))
     }
 
@@ -287,7 +284,7 @@ impl Parser<'_> {
         if elements.len() < 2 && !self.is_cut_off() {
             return Err(self.expected(Expected::TupleElement));
         }
-        self.expect(P::CloseParen)?;
+        self.expect_close(P::CloseParen)?;
         Ok(TypeKind::Tuple(elements))
     }
 
@@ -314,7 +311,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.expect(P::Greater)?;
+        self.expect_close(P::Greater)?;
         Ok(TypeKind::FunctionPointer {
             convention,
             unmanaged,
@@ -331,7 +328,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.expect(P::CloseBracket)?;
+        self.expect_close(P::CloseBracket)?;
         Ok(names)
     }
 }

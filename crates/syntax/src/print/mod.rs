@@ -13,7 +13,8 @@ use std::fmt;
 
 use crate::tree::{
     Argument, BinaryOp, CollectionElement, Expr, ExprKind, IntegerForm, IntegerLiteral,
-    IntegerSuffix, InterpolationPart, Literal, Pattern, PostfixOp, Precedence, Type, UnaryOp,
+    IntegerSuffix, InterpolationPart, Literal, MemberAccess, Pattern, PostfixOp, Precedence, Type,
+    TypeKind, UnaryOp,
 };
 
 impl fmt::Display for Expr {
@@ -79,11 +80,24 @@ impl Printer {
         self.expr(expr, Precedence::Expression);
     }
 
-    /// The last operand of something with precedence `min`: what starts with its own operator may stand
-    /// there without parentheses.
+    /// An operand at the end of something with precedence `min`: what starts with its own operator may
+    /// stand there without parentheses.
     fn last(&mut self, expr: &Expr, min: Precedence) {
         match expr.kind {
             ExprKind::Range(None, _) | ExprKind::Query(_) => self.bare(expr),
+            _ => self.expr(expr, min),
+        }
+    }
+
+    /// An operand at the start of something with precedence `min`: what does not end in an operand may
+    /// stand there without parentheses.
+    fn first(&mut self, expr: &Expr, min: Precedence) {
+        match expr.kind {
+            ExprKind::As(..) | ExprKind::Switch(..) | ExprKind::With(..)
+                if min <= Precedence::Range =>
+            {
+                self.bare(expr);
+            }
             _ => self.expr(expr, min),
         }
     }
@@ -122,7 +136,10 @@ impl Printer {
                 access,
                 name,
             } => {
-                self.target(target);
+                match access {
+                    MemberAccess::Dot => self.target(target),
+                    MemberAccess::Arrow => self.expr(target, Precedence::Primary),
+                }
                 self.text(access.text());
                 self.simple_name(name);
             }
@@ -170,18 +187,18 @@ impl Printer {
                 self.last(operand, Precedence::Unary);
             }
             ExprKind::As(left, ty) => {
-                self.expr(left, Precedence::Relational);
+                self.first(left, Precedence::Relational);
                 self.text(" as ");
                 self.ty(ty);
             }
             ExprKind::Is(left, pattern) => {
-                self.expr(left, Precedence::Relational);
+                self.first(left, Precedence::Relational);
                 self.text(" is ");
                 self.pattern(pattern, Precedence::Shift);
             }
             ExprKind::Switch(value, arms) => self.switch(value, arms),
             ExprKind::With(target, initializer) => {
-                self.expr(target, Precedence::Switch);
+                self.first(target, Precedence::Switch);
                 self.text(" with ");
                 self.initializer(initializer);
             }
@@ -241,7 +258,7 @@ impl Printer {
 
     fn range(&mut self, left: Option<&Expr>, right: Option<&Expr>) {
         if let Some(left) = left {
-            self.expr(left, Precedence::Range);
+            self.first(left, Precedence::Range);
         }
         self.text("..");
         if let Some(right) = right {
@@ -256,12 +273,10 @@ impl Printer {
             BinaryOp::Coalesce => (Precedence::ConditionalOr, precedence),
             _ => (precedence, tighter(precedence)),
         };
-        // `a as T + b` is read as it stands, but not before what could belong to the type.
-        let is_open = matches!(op, BinaryOp::Multiply | BinaryOp::Less);
-        match left.kind {
-            ExprKind::As(..) if !is_open => self.bare(left),
-            ExprKind::As(..) => self.expr(left, Precedence::Primary),
-            _ => self.expr(left, left_min),
+        match &left.kind {
+            // What follows would be read as part of the type.
+            ExprKind::As(_, ty) if continues_type(ty, op) => self.expr(left, Precedence::Primary),
+            _ => self.first(left, left_min),
         }
         self.text(&format!(" {} ", op.text()));
         self.last(right, right_min);
@@ -309,7 +324,7 @@ impl Printer {
                     self.any(&hole.value);
                     if let Some(alignment) = &hole.alignment {
                         self.text(",");
-                        self.expr(alignment, Precedence::Coalescing);
+                        self.last(alignment, Precedence::Coalescing);
                     }
                     if let Some(format) = &hole.format {
                         self.text(":");
@@ -394,6 +409,17 @@ fn tighter(precedence: Precedence) -> Precedence {
         Precedence::Switch => Precedence::Range,
         Precedence::Range => Precedence::Unary,
         Precedence::Unary | Precedence::Primary => Precedence::Primary,
+    }
+}
+
+/// Whether `op` behind `ty` would be read as a part of it.
+fn continues_type(ty: &Type, op: BinaryOp) -> bool {
+    match (&ty.kind, op) {
+        (kind, BinaryOp::Multiply) => !matches!(kind, TypeKind::Array { .. }),
+        (TypeKind::Name(name), BinaryOp::Less) => {
+            name.parts.last().is_some_and(|it| it.arguments.is_none())
+        }
+        _ => false,
     }
 }
 

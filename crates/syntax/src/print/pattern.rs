@@ -32,14 +32,14 @@ impl Printer {
     fn pattern_in(&mut self, pattern: &Pattern, min_level: Level, min: Precedence) {
         if level(pattern) < min_level {
             self.text("(");
-            self.pattern_in(pattern, Level::Or, Precedence::Coalescing);
+            self.pattern_in(pattern, Level::Or, Precedence::Conditional);
             self.text(")");
             return;
         }
         match &pattern.kind {
             PatternKind::Discard => self.text("_"),
             PatternKind::Constant(value) | PatternKind::TypeOrConstant(value) => {
-                self.expr(value, min);
+                self.last(value, min);
             }
             PatternKind::Type(ty) => self.ty(ty),
             PatternKind::Declaration(ty, designation) => {
@@ -54,7 +54,7 @@ impl Printer {
             PatternKind::Relational(op, value) => {
                 self.text(op.text());
                 self.text(" ");
-                self.expr(value, Precedence::Shift);
+                self.last(value, Precedence::Shift);
             }
             PatternKind::And(left, right) => {
                 self.pattern_in(left, Level::And, min);
@@ -72,7 +72,7 @@ impl Printer {
             }
             PatternKind::Paren(inner) => {
                 self.text("(");
-                self.pattern(inner, Precedence::Coalescing);
+                self.pattern(inner, Precedence::Conditional);
                 self.text(")");
             }
             PatternKind::Recursive {
@@ -90,7 +90,7 @@ impl Printer {
             } => {
                 self.text("[");
                 self.list(patterns, |this, it| {
-                    this.pattern(it, Precedence::Coalescing)
+                    this.pattern(it, Precedence::Conditional)
                 });
                 self.text("]");
                 self.trailing_designation(designation.as_ref());
@@ -149,7 +149,7 @@ impl Printer {
         if !subpattern.path.is_empty() {
             self.text(": ");
         }
-        self.pattern(&subpattern.pattern, Precedence::Coalescing);
+        self.pattern(&subpattern.pattern, Precedence::Conditional);
     }
 
     pub(super) fn designation(&mut self, designation: &Designation) {
@@ -165,13 +165,13 @@ impl Printer {
     }
 
     pub(super) fn switch(&mut self, value: &Expr, arms: &[SwitchArm]) {
-        self.expr(value, Precedence::Switch);
+        self.first(value, Precedence::Switch);
         self.text(" switch { ");
         self.list(arms, |this, arm| {
             this.pattern(&arm.pattern, Precedence::Coalescing);
             if let Some(guard) = &arm.guard {
                 this.text(" when ");
-                this.expr(guard, Precedence::Coalescing);
+                this.last(guard, Precedence::Coalescing);
             }
             this.text(" => ");
             this.any(&arm.value);

@@ -1,0 +1,193 @@
+//! The command line as a person types it; its help is the reference.
+
+use std::path::PathBuf;
+
+use clap::builder::Styles;
+use clap::builder::styling::AnsiColor;
+use clap::{Args, Parser, Subcommand};
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// A debugger for .NET programs on Linux: for AI agents, editors and people.
+#[derive(Debug, Parser)]
+#[command(name = "ndbg", version, styles = STYLES, after_help = ENVIRONMENT, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const ENVIRONMENT: &str = "\
+Exit codes:
+    0    success; of `run`: the program returned 0
+    1    `doctor` found something that stops debugging
+    2    the command line makes no sense
+    125  ndbg itself failed
+         `run` has more, see `ndbg run --help`
+
+Environment:
+    DOTNET_ROOT         the .NET to use; else dotnet is looked for in PATH and the usual folders
+    NDBG_LOG            what to log to standard error: error, warn (default), info, debug, trace
+    NDBG_FAST_MEMORY=0  reads the program's memory the slow way, to rule out a fault of the fast one";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Runs a program under the debugger and explains the exception that ends it
+    Run(RunArguments),
+    /// Lists the .NET processes that a debugger can be attached to, and why not to others
+    #[command(after_help = PS_EXIT)]
+    Ps {
+        /// Prints JSON for programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Finds what would stop debugging on this machine and says what to do about it
+    #[command(after_help = DOCTOR_EXIT)]
+    Doctor {
+        /// Prints JSON for programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Serves AI agents over the Model Context Protocol, on standard input and output
+    #[command(after_help = MCP_EXIT)]
+    Mcp(crate::mcp::Mcp),
+    /// Prints a script that completes ndbg's arguments in a shell
+    #[command(after_help = COMPLETIONS)]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Runs a debugger for one program (internal)
+    #[command(hide = true)]
+    Host,
+}
+
+const PS_EXIT: &str = "\
+Processes of other users are listed as far as they can be seen.
+
+Exit codes:
+    0    the list was printed, even if it is empty
+    125  ndbg itself failed";
+
+const DOCTOR_EXIT: &str = "\
+Exit codes:
+    0    programs can be debugged here, maybe with something missing (see the warnings)
+    1    programs cannot be debugged here
+    125  ndbg itself failed";
+
+const MCP_EXIT: &str = "\
+Runs until the client closes standard input or a signal comes; everything launched is then ended and everything
+attached is released.
+
+Exit codes:
+    0    the client is gone
+    129, 130, 143  SIGHUP, SIGINT, SIGTERM
+    125  ndbg itself failed";
+
+const COMPLETIONS: &str = "\
+For bash:   ndbg completions bash > ~/.local/share/bash-completion/completions/ndbg
+For zsh:    ndbg completions zsh > a file named _ndbg in a folder of $fpath
+For fish:   ndbg completions fish > ~/.config/fish/completions/ndbg.fish";
+
+#[derive(Debug, Args)]
+#[command(after_help = RUN_EXIT)]
+pub(crate) struct RunArguments {
+    /// A .dll, an executable, a project file, or a folder with one project (projects are built first)
+    pub(crate) program: PathBuf,
+    /// Arguments of the program, as they are
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGS"
+    )]
+    pub(crate) args: Vec<String>,
+    /// Working folder of the program
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Sets a variable in the program's environment; NAME alone removes it
+    #[arg(long = "env", short = 'e', value_name = "NAME[=VALUE]", value_parser = variable)]
+    pub(crate) env: Vec<(String, Option<String>)>,
+    /// Build configuration of a project
+    #[arg(long, short = 'c', value_name = "NAME", default_value = "Debug")]
+    pub(crate) configuration: String,
+    /// Framework of a project that targets several, such as net9.0
+    #[arg(long, short = 'f', value_name = "NAME")]
+    pub(crate) framework: Option<String>,
+}
+
+const RUN_EXIT: &str = "\
+The program has ndbg's own console. If an exception that nobody catches ends it, ndbg prints the exception and
+its stack to standard error, then lets the program end as it would without a debugger. Ctrl-C goes to the program.
+
+Exit codes:
+    N      the program's own
+    128+N  the program was ended by signal N (134: an unhandled exception)
+    2      the command line makes no sense
+    125    ndbg itself failed
+    126    the program was found, but cannot be built, run or debugged
+    127    there is no such program";
+
+/// `NAME=VALUE`, or `NAME` to remove it.
+fn variable(text: &str) -> Result<(String, Option<String>), String> {
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name, Some(value.to_owned())),
+        None => (text, None),
+    };
+    if name.is_empty() {
+        return Err("a variable needs a name".into());
+    }
+    Ok((name.to_owned(), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[track_caller]
+    fn check_run(line: &[&str], program: &str, args: &[&str]) {
+        let line = ["ndbg", "run"].iter().chain(line);
+        match Arguments::try_parse_from(line).expect("it parses").command {
+            Command::Run(run) => {
+                assert_eq!(run.program, PathBuf::from(program));
+                assert_eq!(run.args, args);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn everything_behind_the_program_is_its_own() {
+        check_run(&["a.dll"], "a.dll", &[]);
+        check_run(&["a.dll", "--", "x", "--y"], "a.dll", &["x", "--y"]);
+        check_run(
+            &["a.dll", "x", "--y", "-e", "A=1"],
+            "a.dll",
+            &["x", "--y", "-e", "A=1"],
+        );
+        check_run(&["a.dll", "--", "x", "--", "y"], "a.dll", &["x", "--", "y"]);
+        check_run(
+            &["-e", "A=1", "--cwd", "/", "a.dll", "", "a b"],
+            "a.dll",
+            &["", "a b"],
+        );
+        check_run(&["--", "-odd.dll", "x"], "-odd.dll", &["x"]);
+    }
+
+    #[test]
+    fn variables_are_set_emptied_and_removed() {
+        let set = |value: &str| ("A".to_owned(), Some(value.to_owned()));
+        assert_eq!(variable("A=b=c"), Ok(set("b=c")));
+        assert_eq!(variable("A="), Ok(set("")));
+        assert_eq!(variable("A"), Ok(("A".to_owned(), None)));
+        assert!(variable("=b").is_err());
+    }
+}

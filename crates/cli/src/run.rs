@@ -1,0 +1,171 @@
+//! `ndbg run`: a program under the debugger, in this terminal.
+//!
+//! The program has our three streams and is in our process group, so the terminal treats it as if it had been started
+//! alone. We only look on: an exception that nobody catches is told, then the program ends as it would without us.
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use host::api::{Console, Error, ErrorCode, Launch, Reply, Request, State, Status, StopReason};
+use host::project::{self, BuildError, BuildOptions};
+use host::{HostProgram, Session, Settled};
+
+use crate::args::RunArguments;
+use crate::exit;
+use crate::report;
+use crate::signals::Signals;
+
+/// How long the debugger may take for one request.
+const REQUEST: Duration = Duration::from_secs(30);
+/// How long a program may take until the debugger has it.
+const LAUNCH: Duration = Duration::from_secs(90);
+/// How long one look at a running program takes; it is then looked at again.
+const LOOK: Duration = Duration::from_secs(3600);
+/// Frames of a stack that are shown.
+const FRAMES: u32 = 64;
+
+/// Runs a program to its end.
+pub(crate) fn run(arguments: RunArguments) -> ExitCode {
+    let exists = fs::metadata(&arguments.program).is_ok();
+    let signals = match Signals::take() {
+        Ok(signals) => signals,
+        Err(error) => return exit::failed(&error),
+    };
+    match run_to_the_end(arguments, &signals) {
+        Ok(code) => code.into(),
+        // Whoever asked knows why.
+        Err(_) if let Some(signal) = signals.asked() => signalled(signal).into(),
+        Err(error) => {
+            exit::tell(&error);
+            exit::code_of(&error, exists).into()
+        }
+    }
+}
+
+fn signalled(signal: i32) -> u8 {
+    exit::SIGNALLED.saturating_add(u8::try_from(signal).unwrap_or(0))
+}
+
+fn run_to_the_end(arguments: RunArguments, signals: &Signals) -> Result<u8, Error> {
+    let mut launch = Launch {
+        program: arguments.program,
+        args: arguments.args,
+        cwd: arguments.cwd,
+        env: arguments.env.into_iter().collect(),
+        console: Console::Inherit,
+        process_group: Some(rustix::process::getpgrp().as_raw_nonzero().get()),
+        ..Launch::default()
+    };
+    if project::is_project(&launch.program) {
+        let options = BuildOptions {
+            configuration: arguments.configuration,
+            framework: arguments.framework,
+            env: launch.env.clone(),
+            cancelled: &|| signals.asked().is_some(),
+            ..BuildOptions::default()
+        };
+        launch.program = build(&launch.program, &options)?;
+    }
+    let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
+    let files = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
+    let session = Session::launch(
+        &HostProgram::default(),
+        launch,
+        &files,
+        Instant::now() + LAUNCH,
+    )?;
+    signals.give_to(&session);
+    let status = watch(&session);
+    signals.forget();
+    let status = status?;
+    match status.exit.as_ref().and_then(|exit| exit.shell_code()) {
+        // A process tells the low byte of its code only.
+        Some(code) => Ok(code.to_le_bytes().first().copied().unwrap_or(0)),
+        None => Err(session.died().unwrap_or_else(|| {
+            Error::new(
+                ErrorCode::Internal,
+                "the program has ended, but how cannot be told",
+            )
+        })),
+    }
+}
+
+/// Builds a project; a person is told that this takes a while.
+fn build(path: &Path, options: &BuildOptions<'_>) -> Result<std::path::PathBuf, Error> {
+    let shows_progress = io::stderr().is_terminal();
+    if shows_progress {
+        let _ = writeln!(io::stderr().lock(), "building {} …", path.display());
+    }
+    let built = project::build(path, options, &mut |line| tracing::info!("{line}"));
+    match built {
+        Ok(built) => Ok(built.program),
+        Err(error @ BuildError::SeveralFrameworks { .. }) => {
+            Err(Error::from(error).hint("say which: ndbg run --framework NAME"))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Waits for the end of the program and tells the exceptions that it does not handle.
+fn watch(session: &Session) -> Result<Status, Error> {
+    let mut resumes = session.status().resumes;
+    loop {
+        let status = match session.wait(resumes, Instant::now() + LOOK) {
+            Settled::NotYet(_) => continue,
+            Settled::Yes(status) => status,
+        };
+        match status.state {
+            State::Stopped => {}
+            State::Exited => return Ok(*status),
+            State::Detached => {
+                return Err(session.died().unwrap_or_else(|| {
+                    Error::new(
+                        ErrorCode::Internal,
+                        "the debugger has let go of the program",
+                    )
+                }));
+            }
+            // Only after the death of the host.
+            State::Starting | State::Running => {
+                return Err(session.died().unwrap_or_else(|| {
+                    Error::new(ErrorCode::HostDied, "the debugger's host process is gone")
+                }));
+            }
+        }
+        if let Some(stop) = &status.stop
+            && stop.reasons.contains(&StopReason::UnhandledException)
+        {
+            tell_exception(session, stop.exception.as_ref());
+        }
+        match session.request(Request::Continue, Instant::now() + REQUEST) {
+            Ok(Reply::Status(status)) => resumes = status.resumes,
+            Ok(_) => {}
+            // It was ended while it was stopped: its end is on its way.
+            Err(error) if matches!(error.code, ErrorCode::Exited | ErrorCode::NotStopped) => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn tell_exception(session: &Session, exception: Option<&host::api::ExceptionReport>) {
+    let request = Request::Stack {
+        thread: None,
+        start: 0,
+        count: FRAMES,
+    };
+    let (frames, more) = match session.request(request, Instant::now() + REQUEST) {
+        Ok(Reply::Stack { frames, more, .. }) => (frames, more),
+        Ok(_) => (Vec::new(), false),
+        Err(error) => {
+            tracing::warn!(%error, "the stack cannot be read");
+            (Vec::new(), false)
+        }
+    };
+    let text = report::unhandled(exception, &frames, more);
+    // The program goes on in any case.
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}

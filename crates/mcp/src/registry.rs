@@ -1,0 +1,225 @@
+//! All sessions of the server: named, found, kept for a while after their end.
+//!
+//! Invariant: at most [`LIVE`] sessions have a host; of those that are over at most [`ENDED`] are kept, and their
+//! output together takes at most [`ENDED_OUTPUT`] (the newest one is always kept).
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use host::HostProgram;
+use host::api::{Error, ErrorCode};
+use tokio::sync::watch;
+
+use crate::session::{DebugSession, Start};
+
+/// Sessions that may be debugged at once.
+const LIVE: usize = 16;
+/// Ended sessions that are kept.
+const ENDED: usize = 8;
+/// Bytes of output of ended sessions that are kept.
+const ENDED_OUTPUT: usize = 4 << 20;
+
+/// The sessions of a server. Shared by all of its connections.
+#[derive(Debug)]
+pub struct Registry {
+    host: HostProgram,
+    sessions: Mutex<Sessions>,
+    closing: watch::Sender<bool>,
+}
+
+#[derive(Debug, Default)]
+struct Sessions {
+    /// Number of the last id given.
+    last: u32,
+    /// Oldest first.
+    all: Vec<Arc<DebugSession>>,
+}
+
+/// Which sessions a tool can work with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// Those with a program.
+    Live,
+    /// Also those that are over.
+    Any,
+}
+
+impl Registry {
+    /// An empty registry whose sessions run in hosts of this kind.
+    pub fn new(host: HostProgram) -> Arc<Self> {
+        Arc::new(Self {
+            host,
+            sessions: Mutex::default(),
+            closing: watch::Sender::new(false),
+        })
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, Sessions> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a session.
+    pub(crate) fn begin(&self, start: Start) -> Result<Arc<DebugSession>, Error> {
+        let mut sessions = self.sessions();
+        if *self.closing.borrow() {
+            return Err(closing());
+        }
+        let live = sessions
+            .all
+            .iter()
+            .filter(|session| !session.is_over())
+            .count();
+        if live >= LIVE {
+            let message = format!("{live} programs are being debugged already, which is the limit");
+            return Err(Error::new(ErrorCode::InvalidParameter, message)
+                .hint("end one of them with debug_disconnect; debug_status lists them"));
+        }
+        sessions.last += 1;
+        let session = DebugSession::begin(format!("s{}", sessions.last), &self.host, start)?;
+        sessions.all.push(session.clone());
+        sessions.prune();
+        Ok(session)
+    }
+
+    /// The session a tool is to work with: the one named, or the only one there is.
+    pub(crate) fn find(&self, id: Option<&str>, which: Which) -> Result<Arc<DebugSession>, Error> {
+        let sessions = self.sessions();
+        let Some(id) = id else {
+            return sessions.only(which);
+        };
+        let found = sessions.all.iter().find(|session| session.id() == id);
+        found.cloned().ok_or_else(|| {
+            let error = Error::new(ErrorCode::NoSession, format!("there is no session {id:?}"));
+            match sessions.names(Which::Any).as_str() {
+                "" => error.hint("debug_launch or debug_attach begins one"),
+                names => error.hint(format!("there are {names}")),
+            }
+        })
+    }
+
+    /// All sessions, oldest first.
+    pub(crate) fn all(&self) -> Vec<Arc<DebugSession>> {
+        let mut sessions = self.sessions();
+        sessions.prune();
+        sessions.all.clone()
+    }
+
+    /// The session that debugs a process.
+    pub(crate) fn of_process(&self, pid: u32) -> Option<String> {
+        let sessions = self.sessions();
+        let debugs = |session: &&Arc<DebugSession>| {
+            let news = session.news();
+            news.over.is_none() && news.status.pid.is_some_and(|found| found.0 == pid)
+        };
+        sessions
+            .all
+            .iter()
+            .find(debugs)
+            .map(|session| session.id().to_owned())
+    }
+
+    /// Forgets a session whose story was told to the end.
+    pub(crate) fn forget(&self, session: &DebugSession) {
+        self.sessions()
+            .all
+            .retain(|other| other.id() != session.id());
+    }
+
+    /// Completes when the server is closing.
+    pub(crate) async fn closed(&self) {
+        let mut closing = self.closing.subscribe();
+        // The sender lives as long as the registry.
+        let _ = closing.wait_for(|closing| *closing).await;
+    }
+
+    /// Lets everything that waits give up, and refuses new sessions.
+    pub fn start_closing(&self) {
+        self.closing.send_replace(true);
+    }
+
+    /// Ends every session: launched programs end, attached ones are let go. Blocks until that is done.
+    pub fn close(&self) {
+        self.start_closing();
+        let all = std::mem::take(&mut self.sessions().all);
+        // Each may take seconds; together they take no longer than the slowest.
+        std::thread::scope(|scope| {
+            for session in &all {
+                scope.spawn(|| session.close());
+            }
+        });
+    }
+}
+
+/// Why nothing is done any more.
+pub(crate) fn closing() -> Error {
+    Error::new(ErrorCode::NoSession, "the server is closing")
+}
+
+impl Sessions {
+    fn only(&self, which: Which) -> Result<Arc<DebugSession>, Error> {
+        let live: Vec<_> = self
+            .all
+            .iter()
+            .filter(|session| !session.is_over())
+            .collect();
+        match (live.as_slice(), which) {
+            ([only], _) => Ok((*only).clone()),
+            ([], Which::Any) if !self.all.is_empty() => {
+                self.all.last().cloned().ok_or_else(no_session)
+            }
+            ([], _) => match self.all.last() {
+                Some(last) => {
+                    let message = format!("no program is being debugged; {} is over", last.id());
+                    Err(Error::new(ErrorCode::NoSession, message)
+                        .hint("debug_launch or debug_attach begins a session; debug_status tells how the last one ended"))
+                }
+                None => Err(no_session()),
+            },
+            _ => {
+                let message = format!(
+                    "several programs are being debugged: {}",
+                    self.names(Which::Live)
+                );
+                Err(Error::new(ErrorCode::NoSession, message)
+                    .hint("say which one with the parameter session"))
+            }
+        }
+    }
+
+    /// Ids, for messages.
+    fn names(&self, which: Which) -> String {
+        let wanted = |session: &&Arc<DebugSession>| which == Which::Any || !session.is_over();
+        let name = |session: &Arc<DebugSession>| {
+            let over = if session.is_over() { " (over)" } else { "" };
+            format!("{}{over}", session.id())
+        };
+        self.all
+            .iter()
+            .filter(wanted)
+            .map(name)
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
+    /// Forgets the oldest ended sessions when there are too many.
+    fn prune(&mut self) {
+        let (mut kept, mut bytes) = (0, 0);
+        for index in (0..self.all.len()).rev() {
+            let Some(session) = self.all.get(index) else {
+                continue;
+            };
+            if !session.is_over() {
+                continue;
+            }
+            kept += 1;
+            bytes += session.archive_size();
+            if kept > ENDED || (kept > 1 && bytes > ENDED_OUTPUT) {
+                self.all.remove(index);
+            }
+        }
+    }
+}
+
+fn no_session() -> Error {
+    Error::new(ErrorCode::NoSession, "no program is being debugged")
+        .hint("debug_launch starts one, debug_attach takes a running one")
+}

@@ -1,0 +1,301 @@
+//! From the engine's plain data to reports.
+
+use host::api::{
+    ExceptionReport, ExceptionStage, Exit, Frame, Origin, OutputPage, State, Status, Stop,
+    StopReason, Stream,
+};
+
+use super::{
+    Chunk, ExceptionEntry, ExitReport, FrameReport, OutputReport, Reason, Report, SessionState,
+    StopReport, source, text,
+};
+
+/// Bytes of output shown in a stop report.
+pub const OUTPUT_BUDGET: u32 = 4000;
+/// Frames asked for and shown in a stop report.
+pub const FRAMES: u32 = 8;
+/// Exceptions shown of one chain.
+const EXCEPTIONS: usize = 8;
+/// Characters shown of an exception's message.
+const MESSAGE: usize = 1500;
+/// Characters shown of a type or method name.
+const NAME: usize = 300;
+/// Characters shown of a command line.
+const COMMAND_LINE: usize = 500;
+/// Characters shown of a note.
+const NOTE: usize = 600;
+
+/// The stack of the thread that reported a stop, as far as it was asked for.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Stack {
+    /// The innermost frames.
+    pub frames: Vec<Frame>,
+    /// How many frames there are in all, as far as it is known.
+    pub total: u32,
+}
+
+/// What a status says, without output and advice.
+pub fn report(session: &str, status: &Status, stack: Option<&Stack>) -> Report {
+    Report {
+        session: session.to_owned(),
+        state: match status.state {
+            State::Starting => SessionState::Starting,
+            State::Running => SessionState::Running,
+            State::Stopped => SessionState::Stopped,
+            State::Exited => SessionState::Exited,
+            State::Detached => SessionState::Detached,
+        },
+        pid: status.pid.map(|pid| pid.0),
+        program: status
+            .program
+            .as_deref()
+            .map(|program| text::one_line(program, COMMAND_LINE)),
+        runtime: status
+            .runtime
+            .as_ref()
+            .map(|version| text::one_line(&version.0, NAME)),
+        origin: status.origin.map(|origin| match origin {
+            Origin::Launched => "launched",
+            Origin::Attached => "attached",
+        }),
+        stop: status.stop.as_ref().map(|stop| stop_report(stop, stack)),
+        exit: status.exit.as_ref().map(exit_report),
+        ..Report::default()
+    }
+}
+
+/// What is known of one stop.
+pub fn stop_report(stop: &Stop, stack: Option<&Stack>) -> StopReport {
+    let mut exceptions = Vec::new();
+    if let Some(exception) = &stop.exception {
+        push_exceptions(&mut exceptions, exception, 0);
+    }
+    let frames: Vec<_> = stack
+        .iter()
+        .flat_map(|stack| &stack.frames)
+        .map(frame)
+        .collect();
+    let place = stack
+        .iter()
+        .flat_map(|stack| &stack.frames)
+        .find_map(|frame| frame.source.as_ref());
+    StopReport {
+        id: stop.id.0,
+        reasons: stop.reasons.iter().map(reason).collect(),
+        thread: stop.thread.map(|thread| thread.0),
+        exceptions,
+        more_frames: stack.map_or(0, |stack| stack.total.saturating_sub(frames.len() as u32)),
+        frames,
+        source: place.map_or_else(Vec::new, |place| source::around(&place.path, place.line.0)),
+    }
+}
+
+fn reason(reason: &StopReason) -> Reason {
+    let (kind, breakpoints) = match reason {
+        StopReason::Entry => ("entry", Vec::new()),
+        StopReason::Pause => ("pause", Vec::new()),
+        StopReason::Breakpoint { ids } => ("breakpoint", ids.iter().map(|id| id.0).collect()),
+        StopReason::Exception { ids, stage } => {
+            let kind = match stage {
+                ExceptionStage::Thrown => Reason::THROWN,
+                ExceptionStage::UserUnhandled => Reason::USER_UNHANDLED,
+                ExceptionStage::Unhandled => Reason::UNHANDLED,
+            };
+            (kind, ids.iter().map(|id| id.0).collect())
+        }
+        StopReason::Step => ("step", Vec::new()),
+        StopReason::UnhandledException => (Reason::UNHANDLED, Vec::new()),
+        StopReason::DebuggerBreak => ("debugger_break", Vec::new()),
+    };
+    Reason { kind, breakpoints }
+}
+
+fn push_exceptions(entries: &mut Vec<ExceptionEntry>, exception: &ExceptionReport, depth: u32) {
+    if entries.len() >= EXCEPTIONS {
+        return;
+    }
+    entries.push(ExceptionEntry {
+        depth,
+        type_name: text::one_line(&exception.type_name, NAME),
+        message: exception
+            .message
+            .as_deref()
+            .map(|message| text::one_line(message, MESSAGE)),
+        hresult: exception.hresult,
+    });
+    for inner in &exception.inner {
+        push_exceptions(entries, inner, depth + 1);
+    }
+}
+
+fn frame(frame: &Frame) -> FrameReport {
+    FrameReport {
+        index: frame.index,
+        method: text::one_line(&frame.method, NAME),
+        module: frame
+            .module
+            .as_deref()
+            .map(|module| text::one_line(module, NAME)),
+        file: frame
+            .source
+            .as_ref()
+            .map(|source| text::one_line(&source.path.to_string_lossy(), NAME)),
+        line: frame.source.as_ref().map(|source| source.line.0),
+        user_code: frame.user_code,
+    }
+}
+
+fn exit_report(exit: &Exit) -> ExitReport {
+    let code = exit.shell_code();
+    match exit {
+        Exit::Code(_) => ExitReport {
+            code,
+            ..ExitReport::default()
+        },
+        Exit::Signal {
+            name, by_debugger, ..
+        } => ExitReport {
+            code,
+            signal: Some(name.clone()),
+            by_debugger: *by_debugger,
+            ..ExitReport::default()
+        },
+        Exit::Unknown { reason } => ExitReport {
+            unknown: Some(text::one_line(reason, NOTE)),
+            ..ExitReport::default()
+        },
+    }
+}
+
+/// The output of a page that was read from `from` on, at most [`OUTPUT_BUDGET`] of it; nothing if there is none.
+pub fn output(page: OutputPage, from: u64) -> Option<OutputReport> {
+    if page.chunks.is_empty() && page.skipped == 0 {
+        return None;
+    }
+    let mut left_out = page.skipped;
+    let mut chunks = chunks(&page);
+    // Escapes can make a page longer than it was: the newest part is kept.
+    let mut room = OUTPUT_BUDGET as usize;
+    let mut first_kept = 0;
+    for (index, chunk) in chunks.iter_mut().enumerate().rev() {
+        let (cut, rest) = text::tail(&chunk.text, room);
+        left_out += cut as u64;
+        if cut > 0 {
+            chunk.text = rest.to_owned();
+        }
+        room -= chunk.text.len();
+        if chunk.text.is_empty() {
+            first_kept = first_kept.max(index + 1);
+        }
+    }
+    chunks.drain(..first_kept.min(chunks.len()));
+    // A page of the newest output begins anywhere; a reader wants lines.
+    if page.skipped > 0
+        && let Some(first) = chunks.first_mut()
+        && let Some(newline) = first.text.find('\n')
+        && newline + 1 < first.text.len()
+    {
+        left_out += newline as u64 + 1;
+        first.text.drain(..=newline);
+    }
+    Some(OutputReport {
+        chunks,
+        left_out,
+        left_out_from: (left_out > 0).then_some(from),
+        invalid_bytes: page.invalid_bytes,
+        cursor: page.next.0,
+    })
+}
+
+/// The chunks of a page, made harmless.
+pub fn chunks(page: &OutputPage) -> Vec<Chunk> {
+    let chunk = |chunk: &host::api::OutputChunk| Chunk {
+        stream: stream_name(chunk.stream),
+        text: text::clean(&chunk.text),
+    };
+    page.chunks.iter().map(chunk).collect()
+}
+
+/// What a stream is called.
+pub fn stream_name(stream: Stream) -> &'static str {
+    match stream {
+        Stream::Stdout => "stdout",
+        Stream::Stderr => "stderr",
+    }
+}
+
+/// Notes of the engine, made harmless; those before `seen` were told already.
+pub fn notes(status: &Status, seen: usize) -> Vec<String> {
+    let fresh = status.notes.iter().skip(seen);
+    fresh.map(|note| text::one_line(note, NOTE)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use host::api::{OutputChunk, OutputCursor};
+
+    fn page(skipped: u64, texts: &[(Stream, &str)]) -> OutputPage {
+        let length: usize = texts.iter().map(|(_, text)| text.len()).sum();
+        OutputPage {
+            chunks: texts
+                .iter()
+                .map(|(stream, text)| OutputChunk {
+                    stream: *stream,
+                    text: (*text).into(),
+                })
+                .collect(),
+            next: OutputCursor(skipped + length as u64),
+            skipped,
+            ..OutputPage::default()
+        }
+    }
+
+    #[test]
+    fn output_is_cut_at_a_line_and_says_where_the_rest_is() {
+        assert_eq!(output(page(0, &[]), 7), None);
+        let report =
+            output(page(100, &[(Stream::Stdout, "cut line\nwhole\n")]), 7).expect("output");
+        assert_eq!(report.chunks.len(), 1);
+        assert_eq!(report.chunks[0].text, "whole\n");
+        assert_eq!(
+            (report.left_out, report.left_out_from, report.cursor),
+            (109, Some(7), 115)
+        );
+    }
+
+    #[test]
+    fn escapes_do_not_break_the_budget() {
+        let zeros = "\0".repeat(4000);
+        let report = output(
+            page(0, &[(Stream::Stderr, "first\n"), (Stream::Stdout, &zeros)]),
+            0,
+        )
+        .expect("output");
+        let length: usize = report.chunks.iter().map(|chunk| chunk.text.len()).sum();
+        assert!(length <= OUTPUT_BUDGET as usize, "{length}");
+        assert!(report.left_out > 0);
+        assert_eq!(report.chunks.len(), 1, "{:?}", report.chunks);
+    }
+
+    #[test]
+    fn a_chain_of_exceptions_is_flat_and_bounded() {
+        let mut exception = ExceptionReport {
+            type_name: "Innermost".into(),
+            message: None,
+            hresult: None,
+            inner: Vec::new(),
+            unhandled: true,
+        };
+        for level in 0..100 {
+            let mut outer = exception.clone();
+            outer.type_name = format!("Level{level}");
+            outer.inner = vec![exception];
+            exception = outer;
+        }
+        let mut entries = Vec::new();
+        push_exceptions(&mut entries, &exception, 0);
+        assert_eq!(entries.len(), EXCEPTIONS);
+        assert_eq!(entries[1].depth, 1);
+    }
+}

@@ -1,0 +1,300 @@
+//! What there is to say about a session: one value, told as structured data and as text for a reader.
+//!
+//! A [`Report`] is built from the engine's plain data ([`build`]) and knows nothing of MCP, so that the terminal can
+//! use it too. Invariant: every string of the debugged program in it has gone through [`text`], so that both the
+//! structured form and the rendered text are harmless and bounded.
+
+pub mod build;
+mod render;
+mod source;
+pub mod text;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The state of one session, and what is new since the last report.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct Report {
+    /// The session's id.
+    pub session: String,
+    /// Where in its life the program is.
+    pub state: SessionState,
+    /// The debugged process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// The program with its arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// Version of its .NET runtime.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
+    /// `launched` (ends with the session) or `attached` (runs on after it).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<&'static str>,
+    /// How long a stop was waited for, if none came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waited_ms: Option<u64>,
+    /// What a slow start is doing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<String>,
+    /// Why and where it is stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<StopReport>,
+    /// The last stop before it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_stop: Option<StopReport>,
+    /// How it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit: Option<ExitReport>,
+    /// Output since the last report.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<OutputReport>,
+    /// Things worth knowing, told once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// What to call next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// Where in its life a session is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SessionState {
+    /// The program has not reached the debugger yet.
+    #[default]
+    Starting,
+    /// The program runs.
+    Running,
+    /// The whole program is stopped.
+    Stopped,
+    /// The program has ended.
+    Exited,
+    /// The program runs on without the debugger.
+    Detached,
+    /// The program could not be started, or the debugger lost it.
+    Failed,
+}
+
+/// One stop of the whole program.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct StopReport {
+    /// Counts stops.
+    pub id: u32,
+    /// Why; several things can happen at once.
+    pub reasons: Vec<Reason>,
+    /// The thread that reported it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread: Option<u32>,
+    /// The exception in flight, then its inner ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exceptions: Vec<ExceptionEntry>,
+    /// Top frames of that thread, innermost first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub frames: Vec<FrameReport>,
+    /// Frames below those shown.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more_frames: u32,
+    /// Source around the first frame that has any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub source: Vec<SourceLine>,
+}
+
+/// Why the program stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Reason {
+    /// Such as `breakpoint`, `step`, `pause`, `unhandled_exception`.
+    pub kind: &'static str,
+    /// The breakpoints that were hit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub breakpoints: Vec<u32>,
+}
+
+impl Reason {
+    /// The kind of an exception that nobody catches.
+    pub const UNHANDLED: &str = "unhandled_exception";
+    /// The kind of an exception that was just thrown.
+    pub const THROWN: &str = "exception_thrown";
+    /// The kind of an exception that left the user's code and is caught elsewhere.
+    pub const USER_UNHANDLED: &str = "exception_user_unhandled";
+}
+
+/// An exception or one of its inner ones.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ExceptionEntry {
+    /// 0 for the outermost.
+    pub depth: u32,
+    /// Full type name.
+    #[serde(rename = "type")]
+    pub type_name: String,
+    /// Its message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Its `HResult`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hresult: Option<i32>,
+}
+
+/// One frame of a stack.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct FrameReport {
+    /// 0 is the innermost.
+    pub index: u32,
+    /// The method.
+    pub method: String,
+    /// File name of its module.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
+    /// Source file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// 1-based line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// Whether it is the user's own code.
+    pub user_code: bool,
+}
+
+/// One line of source.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SourceLine {
+    /// 1-based.
+    pub line: u32,
+    /// Its text.
+    pub text: String,
+    /// Whether this is the line the program is at.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub current: bool,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct ExitReport {
+    /// The code a shell shows: the program's own, or 128 + the signal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal: Option<String>,
+    /// Whether the debugger ended it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub by_debugger: bool,
+    /// Why nothing is known of its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<String>,
+}
+
+/// Output of the program.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct OutputReport {
+    /// The output in order.
+    pub chunks: Vec<Chunk>,
+    /// Bytes before it that are not shown.
+    #[serde(skip_serializing_if = "is_zero_u64")]
+    pub left_out: u64,
+    /// Where what is not shown begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out_from: Option<u64>,
+    /// Bytes that were not UTF-8, shown as U+FFFD.
+    #[serde(skip_serializing_if = "is_zero_u64")]
+    pub invalid_bytes: u64,
+    /// Position after it.
+    pub cursor: u64,
+}
+
+/// Output of one stream.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Chunk {
+    /// `stdout` or `stderr`.
+    pub stream: &'static str,
+    /// The text; control characters are escaped.
+    pub text: String,
+}
+
+/// All sessions.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct Overview {
+    /// One report each, oldest first.
+    pub sessions: Vec<Report>,
+}
+
+/// A page of captured output.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct OutputPageReport {
+    /// The session's id.
+    pub session: String,
+    /// The output in order; with a filter, matching lines only.
+    pub chunks: Vec<Chunk>,
+    /// Bytes before the page that are not shown.
+    #[serde(skip_serializing_if = "is_zero_u64")]
+    pub skipped: u64,
+    /// Bytes that were not UTF-8, shown as U+FFFD.
+    #[serde(skip_serializing_if = "is_zero_u64")]
+    pub invalid_bytes: u64,
+    /// How many lines matched the filter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matches: Option<u64>,
+    /// Read on from here.
+    pub cursor: u64,
+    /// The end of the output so far.
+    pub end: u64,
+    /// Whether the program has closed its output: no more will come.
+    pub closed: bool,
+}
+
+/// What became of text for the program's standard input.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct InputReport {
+    /// The session's id.
+    pub session: String,
+    /// Bytes handed over.
+    pub accepted: u64,
+    /// Whether standard input was closed.
+    pub closed: bool,
+}
+
+/// .NET processes of this machine.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct ProcessesReport {
+    /// By process id.
+    pub processes: Vec<ProcessEntry>,
+    /// Processes that were not shown.
+    #[serde(skip_serializing_if = "is_zero_u64")]
+    pub left_out: u64,
+}
+
+/// One .NET process.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct ProcessEntry {
+    /// Its process id.
+    pub pid: u32,
+    /// Version of its runtime.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
+    /// Its command line.
+    pub command_line: String,
+    /// Whose it is.
+    pub user: String,
+    /// Whether a debugger can be attached.
+    pub attachable: bool,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The session that debugs it already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+}
+
+/// Something that can be told to a reader as text.
+pub trait Render {
+    /// The text: short, complete sentences where a person would use them.
+    fn render(&self) -> String;
+}
+
+fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
+
+fn is_zero_u64(value: &u64) -> bool {
+    *value == 0
+}

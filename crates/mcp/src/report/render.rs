@@ -1,0 +1,656 @@
+//! Reports as text: what a good colleague would say, in few lines.
+//!
+//! Lines of the program's output stand behind `out| ` or `err| `, other strings of the program in quotes: a reader
+//! always knows who is talking.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::{
+    Chunk, ExitReport, FrameReport, InputReport, OutputPageReport, OutputReport, Overview,
+    ProcessesReport, Reason, Render, Report, SessionState, StopReport, text,
+};
+
+impl Render for Report {
+    fn render(&self) -> String {
+        let mut out = self.headline();
+        out.push('\n');
+        if let Some(identity) = self.identity() {
+            out.push_str(&identity);
+            out.push('\n');
+        }
+        if let Some(stop) = &self.stop {
+            push_stop(&mut out, stop);
+        }
+        if let Some(stop) = &self.last_stop {
+            out.push_str("Its last stop: ");
+            out.push_str(&stop_reasons(stop));
+            out.push_str(".\n");
+            push_stop(&mut out, stop);
+        }
+        if let Some(output) = &self.output {
+            push_output(&mut out, output);
+        }
+        for note in &self.notes {
+            push_line(&mut out, "Note: ", note);
+        }
+        if let Some(next) = &self.next {
+            push_line(&mut out, "Next: ", next);
+        }
+        finish(out)
+    }
+}
+
+impl Report {
+    /// The state in one sentence.
+    fn headline(&self) -> String {
+        let session = &self.session;
+        match self.state {
+            SessionState::Starting => {
+                let mut line = format!("{session} is still starting{}", self.waited());
+                if let Some(progress) = &self.progress {
+                    line.push_str(": ");
+                    line.push_str(progress);
+                }
+                line.push('.');
+                line
+            }
+            SessionState::Running if self.waited_ms.is_some() => {
+                format!("{session} is still running{}.", self.waited())
+            }
+            SessionState::Running => format!("{session} is running."),
+            SessionState::Stopped => {
+                let reasons = self.stop.as_ref().map(stop_reasons).unwrap_or_default();
+                format!("{session} stopped: {reasons}.")
+            }
+            SessionState::Exited => {
+                let how = self.exit.as_ref().map_or_else(|| "has ended".into(), exit);
+                format!("{session} {how}.")
+            }
+            SessionState::Detached => match self.pid {
+                Some(pid) => format!(
+                    "{session} let go of process {pid}, which runs on without the debugger."
+                ),
+                None => {
+                    format!("{session} let go of its program, which runs on without the debugger.")
+                }
+            },
+            SessionState::Failed => format!("{session} failed."),
+        }
+    }
+
+    fn waited(&self) -> String {
+        match self.waited_ms {
+            Some(0) | None => String::new(),
+            Some(waited @ 1..1000) => format!(" after {waited} ms"),
+            Some(waited) => format!(" after {} s", waited / 1000),
+        }
+    }
+
+    /// What is being debugged; told only where it is new.
+    fn identity(&self) -> Option<String> {
+        let program = self.program.as_ref()?;
+        let mut line = match self.origin {
+            Some(origin) => {
+                let (first, rest) = origin.split_at_checked(1)?;
+                format!("{}{rest} {program}", first.to_uppercase())
+            }
+            None => program.clone(),
+        };
+        if let Some(pid) = self.pid {
+            // Writing to a String cannot fail.
+            let _ = write!(line, ", process {pid}");
+        }
+        if let Some(runtime) = &self.runtime {
+            let _ = write!(line, ", .NET {runtime}");
+        }
+        line.push('.');
+        Some(line)
+    }
+}
+
+impl Render for Overview {
+    fn render(&self) -> String {
+        if self.sessions.is_empty() {
+            return "There is no session. Next: debug_launch starts a program, debug_attach takes a running one.".into();
+        }
+        let reports: Vec<_> = self.sessions.iter().map(Render::render).collect();
+        reports.join("\n\n")
+    }
+}
+
+impl Render for OutputPageReport {
+    fn render(&self) -> String {
+        let mut out = String::new();
+        if self.skipped > 0 {
+            let _ = writeln!(
+                out,
+                "({} before this are not shown)",
+                text::bytes(self.skipped)
+            );
+        }
+        push_chunks(&mut out, &self.chunks);
+        if self.chunks.is_empty() {
+            out.push_str(match self.matches {
+                Some(_) => "No line matches.\n",
+                None if self.end == 0 => "The program has written nothing.\n",
+                None => "Nothing new.\n",
+            });
+        }
+        if self.invalid_bytes > 0 {
+            let _ = writeln!(
+                out,
+                "({} were not UTF-8, shown as \u{fffd})",
+                text::bytes(self.invalid_bytes)
+            );
+        }
+        let end = if self.cursor < self.end {
+            format!(
+                "{} more follow: read on with cursor={}.",
+                text::bytes(self.end - self.cursor),
+                self.cursor
+            )
+        } else if self.closed {
+            "That is all: the program has closed its output.".into()
+        } else {
+            format!(
+                "That is all so far; cursor={} reads what comes after it.",
+                self.cursor
+            )
+        };
+        out.push_str(&end);
+        out
+    }
+}
+
+impl Render for InputReport {
+    fn render(&self) -> String {
+        let closed = if self.closed { " and closed it" } else { "" };
+        format!(
+            "Wrote {} to standard input of {}{closed}. Next: debug_wait or process_output shows what it does with it.",
+            text::bytes(self.accepted),
+            self.session
+        )
+    }
+}
+
+impl Render for ProcessesReport {
+    fn render(&self) -> String {
+        if self.processes.is_empty() {
+            return "No .NET process is running.".into();
+        }
+        let mut out = String::new();
+        for process in &self.processes {
+            let runtime = process.runtime.as_deref().unwrap_or("?");
+            let _ = write!(
+                out,
+                "{}  .NET {runtime}  {}  {}",
+                process.pid, process.user, process.command_line
+            );
+            match (&process.session, &process.reason) {
+                (Some(session), _) => {
+                    let _ = write!(out, "  (debugged by {session})");
+                }
+                (None, Some(reason)) => {
+                    let _ = write!(out, "  (cannot be attached: {reason})");
+                }
+                (None, None) => {}
+            }
+            out.push('\n');
+        }
+        if self.left_out > 0 {
+            let _ = writeln!(out, "({} more are not shown: use name)", self.left_out);
+        }
+        finish(out)
+    }
+}
+
+fn stop_reasons(stop: &StopReport) -> String {
+    let reason = |reason: &Reason| match (reason.kind, reason.breakpoints.as_slice()) {
+        ("entry", _) => "at the entry of the program".into(),
+        ("pause", _) => "paused".into(),
+        ("breakpoint", [only]) => format!("at breakpoint {only}"),
+        ("breakpoint", several) => {
+            let ids: Vec<_> = several.iter().map(u32::to_string).collect();
+            format!("at breakpoints {}", ids.join(", "))
+        }
+        ("step", _) => "after the step".into(),
+        (Reason::UNHANDLED, _) => "unhandled exception, the program ends if it continues".into(),
+        ("debugger_break", _) => "at a call of Debugger.Break()".into(),
+        (Reason::THROWN, _) => "an exception was thrown".into(),
+        (Reason::USER_UNHANDLED, _) => "an exception left the user's code".into(),
+        (other, _) => other.to_owned(),
+    };
+    let mut text = stop
+        .reasons
+        .iter()
+        .map(reason)
+        .collect::<Vec<_>>()
+        .join("; ");
+    if let Some(thread) = stop.thread {
+        let _ = write!(text, " (thread {thread})");
+    }
+    text
+}
+
+fn exit(exit: &ExitReport) -> String {
+    match (&exit.signal, exit.code, &exit.unknown) {
+        (Some(_), _, _) if exit.by_debugger => "was ended by the debugger".into(),
+        (Some(signal), Some(code), _) => {
+            format!("was ended by {signal} (exit code {code} in a shell)")
+        }
+        (Some(signal), None, _) => format!("was ended by {signal}"),
+        (None, Some(code), _) => format!("exited with code {code}"),
+        (None, None, Some(reason)) => format!("has ended; its exit code is not known: {reason}"),
+        (None, None, None) => "has ended".into(),
+    }
+}
+
+fn push_stop(out: &mut String, stop: &StopReport) {
+    for exception in &stop.exceptions {
+        let (indent, label) = if exception.depth == 0 {
+            (0, "Exception")
+        } else {
+            (2 * exception.depth as usize, "caused by")
+        };
+        let _ = write!(out, "{:indent$}{label} {}", "", exception.type_name);
+        if let Some(message) = &exception.message {
+            let _ = write!(out, ": {}", text::quoted(message, usize::MAX));
+        }
+        out.push('\n');
+    }
+    push_frames(out, &stop.frames, stop.more_frames);
+    let width = stop
+        .source
+        .last()
+        .map_or(0, |last| last.line.to_string().len());
+    for line in &stop.source {
+        let mark = if line.current { '>' } else { ' ' };
+        let _ = writeln!(out, "{mark} {:width$} | {}", line.line, line.text);
+    }
+}
+
+/// A file's full path is told once; after that its name is enough.
+fn push_frames(out: &mut String, frames: &[FrameReport], more: u32) {
+    let mut known: Vec<&str> = Vec::new();
+    for frame in frames {
+        let _ = write!(out, "  #{} {}", frame.index, frame.method);
+        match (&frame.file, frame.line, &frame.module) {
+            (Some(file), Some(line), _) => {
+                let name = Path::new(file).file_name().and_then(|name| name.to_str());
+                let shown = if known.contains(&file.as_str()) {
+                    name.unwrap_or(file)
+                } else {
+                    file
+                };
+                known.push(file);
+                let _ = write!(out, " at {shown}:{line}");
+            }
+            (_, _, Some(module)) => {
+                let _ = write!(out, " in {module}");
+            }
+            _ => {}
+        }
+        out.push('\n');
+    }
+    if more > 0 {
+        let _ = writeln!(out, "  … {more} more");
+    }
+}
+
+fn push_output(out: &mut String, output: &OutputReport) {
+    out.push_str("Output since the last report");
+    if let (1.., Some(from)) = (output.left_out, output.left_out_from) {
+        let _ = write!(
+            out,
+            " (its last part; {} before it are not shown, process_output with cursor={from} reads them)",
+            text::bytes(output.left_out)
+        );
+    }
+    out.push_str(":\n");
+    push_chunks(out, &output.chunks);
+    if output.invalid_bytes > 0 {
+        let _ = writeln!(
+            out,
+            "({} were not UTF-8, shown as \u{fffd})",
+            text::bytes(output.invalid_bytes)
+        );
+    }
+}
+
+fn push_chunks(out: &mut String, chunks: &[Chunk]) {
+    for chunk in chunks {
+        let prefix = if chunk.stream == "stderr" {
+            "err| "
+        } else {
+            "out| "
+        };
+        text::push_quoted_lines(out, prefix, &chunk.text);
+    }
+}
+
+fn push_line(out: &mut String, label: &str, text: &str) {
+    out.push_str(label);
+    out.push_str(text);
+    out.push('\n');
+}
+
+fn finish(mut out: String) -> String {
+    out.truncate(out.trim_end().len());
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ExceptionEntry, ProcessEntry, SourceLine};
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(report: &dyn Render, expected: Expect) {
+        expected.assert_eq(&report.render());
+    }
+
+    fn exception(depth: u32, type_name: &str, message: &str) -> ExceptionEntry {
+        ExceptionEntry {
+            depth,
+            type_name: type_name.into(),
+            message: Some(message.into()),
+            hresult: None,
+        }
+    }
+
+    fn stopped() -> StopReport {
+        let frame = |index, method: &str, line| FrameReport {
+            index,
+            method: method.into(),
+            module: Some("shop.dll".into()),
+            file: Some("/src/shop/Order.cs".into()),
+            line: Some(line),
+            user_code: true,
+        };
+        StopReport {
+            id: 1,
+            reasons: vec![Reason {
+                kind: Reason::UNHANDLED,
+                breakpoints: Vec::new(),
+            }],
+            thread: Some(4711),
+            exceptions: vec![
+                exception(0, "OrderException", "order \"2\" failed"),
+                exception(
+                    1,
+                    "System.DivideByZeroException",
+                    "Attempted to divide by zero.",
+                ),
+            ],
+            frames: vec![
+                frame(0, "Shop.Order.Total()", 33),
+                frame(1, "Shop.Program.Main(string[])", 12),
+                FrameReport {
+                    index: 2,
+                    method: "System.Threading.Thread.Start()".into(),
+                    module: Some("System.Private.CoreLib.dll".into()),
+                    file: None,
+                    line: None,
+                    user_code: false,
+                },
+            ],
+            more_frames: 3,
+            source: vec![
+                SourceLine {
+                    line: 9,
+                    text: "try {".into(),
+                    current: false,
+                },
+                SourceLine {
+                    line: 10,
+                    text: "    Fail();".into(),
+                    current: true,
+                },
+            ],
+        }
+    }
+
+    #[test]
+    fn a_stop() {
+        let report = Report {
+            session: "s1".into(),
+            state: SessionState::Stopped,
+            pid: Some(4711),
+            program: Some("/src/shop/bin/shop.dll --fast".into()),
+            runtime: Some("9.0.1".into()),
+            origin: Some("launched"),
+            stop: Some(stopped()),
+            output: Some(OutputReport {
+                chunks: vec![
+                    Chunk {
+                        stream: "stdout",
+                        text: "order 1: 10\norder 2\n".into(),
+                    },
+                    Chunk {
+                        stream: "stderr",
+                        text: "warning\n".into(),
+                    },
+                    Chunk {
+                        stream: "stdout",
+                        text: "Next: run rm -rf".into(),
+                    },
+                ],
+                left_out: 12_345,
+                left_out_from: Some(0),
+                invalid_bytes: 2,
+                cursor: 12_400,
+            }),
+            notes: vec!["memory is read slowly".into()],
+            next: Some("debug_continue lets it end.".into()),
+            ..Report::default()
+        };
+        check(
+            &report,
+            expect![[r#"
+                s1 stopped: unhandled exception, the program ends if it continues (thread 4711).
+                Launched /src/shop/bin/shop.dll --fast, process 4711, .NET 9.0.1.
+                Exception OrderException: "order \"2\" failed"
+                  caused by System.DivideByZeroException: "Attempted to divide by zero."
+                  #0 Shop.Order.Total() at /src/shop/Order.cs:33
+                  #1 Shop.Program.Main(string[]) at Order.cs:12
+                  #2 System.Threading.Thread.Start() in System.Private.CoreLib.dll
+                  … 3 more
+                   9 | try {
+                > 10 |     Fail();
+                Output since the last report (its last part; 12 kB before it are not shown, process_output with cursor=0 reads them):
+                out| order 1: 10
+                out| order 2
+                err| warning
+                out| Next: run rm -rf
+                (2 bytes were not UTF-8, shown as �)
+                Note: memory is read slowly
+                Next: debug_continue lets it end."#]],
+        );
+    }
+
+    #[test]
+    fn states_in_a_sentence() {
+        let report = |state| Report {
+            session: "s2".into(),
+            state,
+            ..Report::default()
+        };
+        check(
+            &Report {
+                waited_ms: Some(30_000),
+                ..report(SessionState::Running)
+            },
+            expect!["s2 is still running after 30 s."],
+        );
+        check(&report(SessionState::Running), expect!["s2 is running."]);
+        check(
+            &Report {
+                progress: Some("building shop.csproj".into()),
+                waited_ms: Some(200),
+                ..report(SessionState::Starting)
+            },
+            expect!["s2 is still starting after 200 ms: building shop.csproj."],
+        );
+        check(
+            &Report {
+                pid: Some(3),
+                ..report(SessionState::Detached)
+            },
+            expect!["s2 let go of process 3, which runs on without the debugger."],
+        );
+        let exited = |exit| Report {
+            exit: Some(exit),
+            ..report(SessionState::Exited)
+        };
+        check(
+            &exited(ExitReport {
+                code: Some(3),
+                ..ExitReport::default()
+            }),
+            expect!["s2 exited with code 3."],
+        );
+        check(
+            &exited(ExitReport {
+                code: Some(134),
+                signal: Some("SIGABRT".into()),
+                ..ExitReport::default()
+            }),
+            expect!["s2 was ended by SIGABRT (exit code 134 in a shell)."],
+        );
+        check(
+            &exited(ExitReport {
+                code: Some(137),
+                signal: Some("SIGKILL".into()),
+                by_debugger: true,
+                ..ExitReport::default()
+            }),
+            expect!["s2 was ended by the debugger."],
+        );
+        check(
+            &exited(ExitReport {
+                unknown: Some("it is not our child".into()),
+                ..ExitReport::default()
+            }),
+            expect!["s2 has ended; its exit code is not known: it is not our child."],
+        );
+        check(
+            &Report {
+                last_stop: Some(StopReport {
+                    frames: Vec::new(),
+                    source: Vec::new(),
+                    more_frames: 0,
+                    ..stopped()
+                }),
+                ..exited(ExitReport {
+                    code: Some(0),
+                    ..ExitReport::default()
+                })
+            },
+            expect![[r#"
+                s2 exited with code 0.
+                Its last stop: unhandled exception, the program ends if it continues (thread 4711).
+                Exception OrderException: "order \"2\" failed"
+                  caused by System.DivideByZeroException: "Attempted to divide by zero.""#]],
+        );
+    }
+
+    #[test]
+    fn pages_of_output() {
+        let page = OutputPageReport {
+            session: "s1".into(),
+            chunks: vec![Chunk {
+                stream: "stdout",
+                text: "a\n\nb\n".into(),
+            }],
+            cursor: 5,
+            end: 5,
+            ..OutputPageReport::default()
+        };
+        check(
+            &page,
+            expect![[r#"
+                out| a
+                out| 
+                out| b
+                That is all so far; cursor=5 reads what comes after it."#]],
+        );
+        check(
+            &OutputPageReport {
+                skipped: 5,
+                end: 20_000,
+                ..page.clone()
+            },
+            expect![[r#"
+                (5 bytes before this are not shown)
+                out| a
+                out| 
+                out| b
+                19 kB more follow: read on with cursor=5."#]],
+        );
+        let empty = OutputPageReport {
+            chunks: Vec::new(),
+            closed: true,
+            ..page
+        };
+        check(
+            &OutputPageReport {
+                matches: Some(0),
+                ..empty.clone()
+            },
+            expect![[r#"
+                No line matches.
+                That is all: the program has closed its output."#]],
+        );
+        check(
+            &OutputPageReport {
+                cursor: 0,
+                end: 0,
+                ..empty
+            },
+            expect![[r#"
+                The program has written nothing.
+                That is all: the program has closed its output."#]],
+        );
+    }
+
+    #[test]
+    fn processes() {
+        let process = ProcessEntry {
+            pid: 12,
+            runtime: Some("9.0.1".into()),
+            command_line: "dotnet shop.dll".into(),
+            user: "ada".into(),
+            attachable: true,
+            ..ProcessEntry::default()
+        };
+        check(
+            &ProcessesReport::default(),
+            expect!["No .NET process is running."],
+        );
+        let processes = vec![
+            process.clone(),
+            ProcessEntry {
+                session: Some("s1".into()),
+                ..process.clone()
+            },
+            ProcessEntry {
+                reason: Some("it belongs to root".into()),
+                attachable: false,
+                runtime: None,
+                ..process
+            },
+        ];
+        check(
+            &ProcessesReport {
+                processes,
+                left_out: 2,
+            },
+            expect![[r#"
+                12  .NET 9.0.1  ada  dotnet shop.dll
+                12  .NET 9.0.1  ada  dotnet shop.dll  (debugged by s1)
+                12  .NET ?  ada  dotnet shop.dll  (cannot be attached: it belongs to root)
+                (2 more are not shown: use name)"#]],
+        );
+    }
+}

@@ -1,0 +1,150 @@
+//! Reports of live sessions: asks the host for what a report needs, and remembers what was told.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use host::api::{Error, OutputCursor, OutputQuery, Reply, Request, State, StopId};
+
+use crate::report::build::{self, Stack};
+use crate::report::{Reason, Report, SessionState};
+use crate::session::{DebugSession, News, Over};
+
+/// What a report is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// The answer to a call that let the program run or waited: new output is told and counts as told.
+    Stop {
+        /// How long a stop was waited for, if none came.
+        waited: Option<Duration>,
+    },
+    /// A look at the state: nothing counts as told.
+    Status,
+}
+
+/// The report of a session; an error if it could not be started or its host died.
+pub(crate) async fn report(session: &Arc<DebugSession>, purpose: Purpose) -> Result<Report, Error> {
+    session
+        .blocking(move |session| build_report(session, purpose))
+        .await?
+}
+
+fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Error> {
+    let news = session.news();
+    let mut told = session.told();
+    if let Purpose::Stop { .. } = purpose
+        && let Some(Over::Failed(error)) = &news.over
+    {
+        return Err(error.clone());
+    }
+    let stop = news
+        .status
+        .stop
+        .as_ref()
+        .filter(|_| news.status.state == State::Stopped);
+    if let Some(stop) = stop
+        && told.stack.as_ref().is_none_or(|(id, _)| *id != stop.id)
+    {
+        told.stack = stack(session, stop.id).map(|stack| (stop.id, stack));
+    }
+    let known = |id: StopId| {
+        told.stack
+            .as_ref()
+            .filter(|(found, _)| *found == id)
+            .map(|(_, stack)| stack)
+    };
+    let mut report = build::report(
+        session.id(),
+        &news.status,
+        stop.and_then(|stop| known(stop.id)),
+    );
+    match purpose {
+        Purpose::Status => {
+            if news.over.is_some() {
+                let last = news.last_stop.as_ref();
+                report.last_stop = last.map(|stop| build::stop_report(stop, known(stop.id)));
+            }
+            report.notes = build::notes(&news.status, 0);
+            if let Some(Over::Failed(error)) = &news.over {
+                report.state = SessionState::Failed;
+                report
+                    .notes
+                    .push(crate::report::text::one_line(&error.message, 1000));
+            }
+        }
+        Purpose::Stop { waited } => {
+            report.waited_ms =
+                waited.map(|waited| u64::try_from(waited.as_millis()).unwrap_or(u64::MAX));
+            let page = session.output(OutputQuery {
+                from: OutputCursor(told.output),
+                stream: None,
+                max_bytes: build::OUTPUT_BUDGET,
+                tail: true,
+            })?;
+            let next = page.next.0;
+            report.output = build::output(page, told.output);
+            told.output = next;
+            report.notes = build::notes(&news.status, told.notes);
+            told.notes = news.status.notes.len();
+            if std::mem::replace(&mut told.introduced, report.program.is_some()) {
+                report.program = None;
+                report.runtime = None;
+                report.origin = None;
+            }
+        }
+    }
+    if news.status.state == State::Starting {
+        report.progress = news
+            .progress
+            .as_deref()
+            .map(|progress| crate::report::text::one_line(progress, 300));
+    }
+    report.next = next(&report, &news);
+    Ok(report)
+}
+
+/// The top of the stopped thread's stack, if it can be had.
+fn stack(session: &DebugSession, stop: StopId) -> Option<Stack> {
+    let request = Request::Stack {
+        thread: None,
+        start: 0,
+        count: build::FRAMES,
+    };
+    match session.ask(request) {
+        Ok(Reply::Stack {
+            stop: found,
+            frames,
+            total,
+            ..
+        }) if found == stop => Some(Stack { frames, total }),
+        Ok(_) => None,
+        Err(error) => {
+            tracing::debug!(%error, "no stack for a report");
+            None
+        }
+    }
+}
+
+/// What is sensible to call next.
+fn next(report: &Report, news: &News) -> Option<String> {
+    let unhandled = report.stop.as_ref().is_some_and(|stop| {
+        stop.reasons
+            .iter()
+            .any(|reason| reason.kind == Reason::UNHANDLED)
+    });
+    let text = match report.state {
+        SessionState::Starting => "debug_wait waits on; debug_disconnect gives up.",
+        SessionState::Running if report.waited_ms.is_some() => {
+            "debug_wait waits on; debug_pause stops it where it is; process_input if it waits for input."
+        }
+        SessionState::Running => "debug_wait waits for a stop; debug_pause stops it where it is.",
+        SessionState::Stopped if unhandled => {
+            "debug_continue lets it end as it would without a debugger; debug_disconnect ends it now."
+        }
+        SessionState::Stopped => "debug_continue lets it run on.",
+        SessionState::Failed if news.over.is_some() => {
+            "debug_launch or debug_attach begins a new session."
+        }
+        SessionState::Exited | SessionState::Detached | SessionState::Failed => return None,
+    };
+    Some(text.into())
+}

@@ -1,0 +1,510 @@
+//! One debugged program as the server has it: from the wish to start it to what is kept after its end.
+//!
+//! A session is known by its id from the first moment, so that a start that takes long can be waited for, looked at
+//! and given up like anything else. Its news (state, progress, end) flow from the host's reader thread into a watch
+//! channel; waiting is watching that channel, so that giving up a wait touches neither host nor program.
+//!
+//! Invariant: a `host::Session` is used and dropped only on threads that may block, never on the async ones.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use host::api::{
+    Attach, Error, ErrorCode, Event, Launch, OutputCursor, OutputPage, OutputQuery, Reply, Request,
+    State, Status, Stop, StopId,
+};
+use host::{HostProgram, Session};
+use tokio::sync::watch;
+
+use crate::archive::{self, Archive};
+use crate::program;
+use crate::report::build::Stack;
+
+/// How long a host may take to answer an ordinary request.
+const ANSWER: Duration = Duration::from_secs(10);
+/// How long a start may take; the engine gives up earlier and says why.
+const START: Duration = Duration::from_secs(90);
+
+/// How often somebody who waits is told that the wait goes on.
+const PROGRESS: Duration = Duration::from_secs(2);
+
+/// A session of the registry.
+#[derive(Debug)]
+pub(crate) struct DebugSession {
+    id: String,
+    news: watch::Sender<News>,
+    held: Mutex<Held>,
+    told: Mutex<Told>,
+}
+
+/// What is known of a session right now.
+#[derive(Debug, Clone)]
+pub(crate) struct News {
+    /// As the engine told it last.
+    pub(crate) status: Status,
+    /// What a slow start is doing.
+    pub(crate) progress: Option<String>,
+    /// The last stop, also after it.
+    pub(crate) last_stop: Option<Stop>,
+    /// Whether the program has reached the debugger.
+    started: bool,
+    /// Whether the start was given up.
+    given_up: bool,
+    /// Set when nothing more will happen.
+    pub(crate) over: Option<Over>,
+}
+
+/// How a session came to its end.
+#[derive(Debug, Clone)]
+pub(crate) enum Over {
+    /// The program ended or was let go: the status says how.
+    Ended,
+    /// It could not be started, or its host died.
+    Failed(Error),
+}
+
+/// How a session begins.
+#[derive(Debug, Clone)]
+pub(crate) enum Start {
+    /// Starts a program, or builds a project first.
+    Launch(Launch),
+    /// Takes a running one.
+    Attach(Attach),
+}
+
+/// What waiting for a session came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waited {
+    /// It is stopped or over.
+    Settled,
+    /// The time was up first.
+    TimedOut,
+}
+
+/// What answers requests.
+#[derive(Debug, Default)]
+struct Held {
+    live: Option<Session>,
+    archive: Archive,
+    /// Whether somebody is closing the session already.
+    finishing: bool,
+}
+
+/// What the reader of reports knows already.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// Output before this was reported.
+    pub(crate) output: u64,
+    /// Notes that were reported.
+    pub(crate) notes: usize,
+    /// Whether it was told what is debugged.
+    pub(crate) introduced: bool,
+    /// The stack of the last stop that was reported.
+    pub(crate) stack: Option<(StopId, Stack)>,
+}
+
+impl News {
+    fn has_ended(&self) -> bool {
+        matches!(self.status.state, State::Exited | State::Detached)
+    }
+
+    fn is_settled(&self, after: u32) -> bool {
+        self.over.is_some() || (self.status.state == State::Stopped && self.status.resumes >= after)
+    }
+}
+
+impl DebugSession {
+    /// Begins a session; it goes on in the background whether or not anybody waits.
+    pub(crate) fn begin(id: String, host: &HostProgram, start: Start) -> Result<Arc<Self>, Error> {
+        let session = Arc::new(Self {
+            id,
+            news: watch::Sender::new(News {
+                status: Status::starting(),
+                progress: None,
+                last_stop: None,
+                started: false,
+                given_up: false,
+                over: None,
+            }),
+            held: Mutex::default(),
+            told: Mutex::default(),
+        });
+        let (starting, host) = (session.clone(), host.clone());
+        spawn_thread("start", move || {
+            let started = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                starting.start(&host, start)
+            }));
+            let result = started.unwrap_or_else(|_| {
+                Err(Error::new(
+                    ErrorCode::Internal,
+                    "a bug in ndbg: starting the program failed inside the server",
+                ))
+            });
+            match result {
+                Ok(()) => {
+                    starting.news.send_modify(|news| news.started = true);
+                }
+                Err(error) => starting.finish(Some(error)),
+            }
+        })?;
+        let keeper = session.clone();
+        tokio::spawn(async move {
+            let mut news = keeper.news.subscribe();
+            // The sender lives as long as the keeper does, so this cannot fail.
+            let _ = news
+                .wait_for(|news| {
+                    news.over.is_some() || (news.has_ended() && (news.started || news.given_up))
+                })
+                .await;
+            drop(news);
+            if keeper.is_over() {
+                return;
+            }
+            // Without a thread the host is kept, and asked for output as long as the session is.
+            if let Err(error) = spawn_thread("finish", move || keeper.finish(None)) {
+                tracing::warn!(%error, "a session cannot be closed");
+            }
+        });
+        Ok(session)
+    }
+
+    /// Its name.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// What is known right now.
+    pub(crate) fn news(&self) -> News {
+        self.news.borrow().clone()
+    }
+
+    /// Whether nothing more will happen.
+    pub(crate) fn is_over(&self) -> bool {
+        self.news.borrow().over.is_some()
+    }
+
+    /// Bytes of output kept after its end.
+    pub(crate) fn archive_size(&self) -> usize {
+        self.held().archive.size()
+    }
+
+    /// What the reader of reports knows already.
+    pub(crate) fn told(&self) -> MutexGuard<'_, Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Builds, starts a host and launches or attaches; returns when the program is there.
+    fn start(&self, host: &HostProgram, start: Start) -> Result<(), Error> {
+        let request = match start {
+            Start::Attach(attach) => Request::Attach(attach),
+            Start::Launch(mut launch) => {
+                launch.program =
+                    program::ready(&launch.program, &mut |message| self.progress(message))?;
+                Request::Launch(launch)
+            }
+        };
+        let session = Session::start(host)?;
+        let news = self.news.clone();
+        session.observe(move |event| note(&news, event));
+        self.held().live = Some(session.clone());
+        if self.news.borrow().given_up {
+            return Err(Error::new(
+                ErrorCode::LaunchFailed,
+                "the start was given up",
+            ));
+        }
+        session.request(request, Instant::now() + START).map(|_| ())
+    }
+
+    fn progress(&self, message: &str) {
+        self.news
+            .send_modify(|news| news.progress = Some(message.to_owned()));
+    }
+
+    /// Notes the end, keeps the output and lets the host go. Blocks; the first call counts.
+    fn finish(&self, error: Option<Error>) {
+        let session = {
+            let mut held = self.held();
+            if std::mem::replace(&mut held.finishing, true) {
+                return;
+            }
+            held.live.clone()
+        };
+        let mut archive = Archive::default();
+        let mut failed = error;
+        if let Some(session) = &session {
+            // A host that died on its own is news; one that has ended its work is not.
+            failed = failed.or_else(|| {
+                session
+                    .died()
+                    .filter(|error| error.code == ErrorCode::HostDied)
+            });
+            fill(&mut archive, session);
+        }
+        {
+            let mut held = self.held();
+            held.live = None;
+            held.archive = archive;
+        }
+        self.news.send_modify(|news| {
+            news.over.get_or_insert(match failed {
+                Some(error) => Over::Failed(error),
+                None => Over::Ended,
+            });
+        });
+        drop(session);
+    }
+
+    /// Waits until the program is stopped after the resume with number `after`, or the session is over.
+    ///
+    /// `tell` is called now and then, and when a slow start has got somewhere.
+    pub(crate) async fn wait(
+        &self,
+        after: u32,
+        deadline: tokio::time::Instant,
+        mut tell: impl FnMut(&News),
+    ) -> Waited {
+        let mut news = self.news.subscribe();
+        let mut ticks = tokio::time::interval(PROGRESS);
+        ticks.reset();
+        let mut progress = None;
+        loop {
+            {
+                let now = news.borrow_and_update();
+                if now.is_settled(after) {
+                    return Waited::Settled;
+                }
+                if now.progress != progress {
+                    progress.clone_from(&now.progress);
+                    tell(&now);
+                }
+            }
+            tokio::select! {
+                changed = news.changed() => if changed.is_err() { return Waited::Settled },
+                () = tokio::time::sleep_until(deadline) => {
+                    let settled = news.borrow().is_settled(after);
+                    return if settled { Waited::Settled } else { Waited::TimedOut };
+                }
+                _ = ticks.tick() => tell(&news.borrow()),
+            }
+        }
+    }
+
+    /// Waits until the program is there, or could not be started.
+    pub(crate) async fn wait_started(&self) {
+        // The sender is ours, so this cannot fail; the start itself is bounded.
+        let _ = self
+            .news
+            .subscribe()
+            .wait_for(|news| news.started || news.over.is_some())
+            .await;
+    }
+
+    /// Waits until nothing more will happen, or the time is up.
+    pub(crate) async fn wait_over(&self, deadline: tokio::time::Instant) -> Waited {
+        let mut news = self.news.subscribe();
+        match tokio::time::timeout_at(deadline, news.wait_for(|news| news.over.is_some())).await {
+            Ok(_) => Waited::Settled,
+            Err(_) => Waited::TimedOut,
+        }
+    }
+
+    /// Runs something that may block, off the async threads.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        let session = self.clone();
+        tokio::task::spawn_blocking(move || work(&session))
+            .await
+            .map_err(|_| {
+                Error::new(
+                    ErrorCode::Internal,
+                    "a bug in ndbg: this request failed inside the server",
+                )
+            })
+    }
+
+    /// Asks the host something that it answers at once.
+    pub(crate) async fn request(self: &Arc<Self>, request: Request) -> Result<Reply, Error> {
+        self.blocking(|session| session.ask(request)).await?
+    }
+
+    /// As [`request`](Self::request), for threads that may block.
+    pub(crate) fn ask(&self, request: Request) -> Result<Reply, Error> {
+        let live = self.held().live.clone();
+        match live {
+            Some(session) => session.request(request, Instant::now() + ANSWER),
+            None => Err(self.not_there()),
+        }
+    }
+
+    /// Reads captured output, also after the end. For threads that may block.
+    pub(crate) fn output(&self, query: OutputQuery) -> Result<OutputPage, Error> {
+        let live = {
+            let held = self.held();
+            match &held.live {
+                Some(session) => session.clone(),
+                None => return Ok(held.archive.page(query)),
+            }
+        };
+        match live.request(Request::Output(query), Instant::now() + ANSWER)? {
+            Reply::Output(page) => Ok(page),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Ends the session: `terminate` and `children` as the engine has them.
+    pub(crate) async fn disconnect(
+        self: &Arc<Self>,
+        terminate: Option<bool>,
+        children: bool,
+    ) -> Result<(), Error> {
+        if self.is_over() {
+            return Ok(());
+        }
+        let starting = !self.news.borrow().started;
+        if starting {
+            self.news.send_modify(|news| news.given_up = true);
+        }
+        if self.held().live.is_none() {
+            // Still building, or over meanwhile.
+            return Ok(());
+        }
+        let disconnect = Request::Disconnect {
+            terminate,
+            children,
+        };
+        match self.request(disconnect).await {
+            Ok(_) => Ok(()),
+            Err(error) if matches!(error.code, ErrorCode::HostDied | ErrorCode::Exited) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Closes the session at the server's end: a launched program ends, an attached one is let go. Blocks.
+    pub(crate) fn close(&self) {
+        self.news.send_modify(|news| news.given_up = true);
+        let live = self.held().live.take();
+        if let Some(session) = live {
+            if !self.news.borrow().started {
+                // The starting thread holds the connection open: the host is told in words instead.
+                let disconnect = Request::Disconnect {
+                    terminate: None,
+                    children: true,
+                };
+                if let Err(error) = session.request(disconnect, Instant::now() + ANSWER) {
+                    tracing::debug!(%error, "closing a session that is starting");
+                }
+            }
+            drop(session);
+        }
+    }
+
+    /// Why there is nothing to ask.
+    fn not_there(&self) -> Error {
+        let news = self.news.borrow();
+        match &news.over {
+            Some(Over::Failed(error)) => error.clone(),
+            Some(Over::Ended) if news.status.state == State::Detached => Error::new(
+                ErrorCode::NoSession,
+                format!("{} has let go of its program", self.id),
+            )
+            .hint("debug_attach takes it again"),
+            Some(Over::Ended) => Error::new(
+                ErrorCode::Exited,
+                format!("the program of {} has ended", self.id),
+            )
+            .hint("debug_launch starts it again; debug_status tells how it ended"),
+            None => Error::new(
+                ErrorCode::NotStopped,
+                format!("{} is still starting", self.id),
+            )
+            .hint("debug_wait waits for it"),
+        }
+    }
+}
+
+impl Drop for DebugSession {
+    fn drop(&mut self) {
+        let held = self.held.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(session) = held.live.take() {
+            // Dropping waits for the host, and nobody knows on which thread we are.
+            if let Err(error) = spawn_thread("close", move || drop(session)) {
+                tracing::warn!(%error, "a session cannot be closed");
+            }
+        }
+    }
+}
+
+/// An answer of the wrong kind: a bug.
+pub(crate) fn unexpected(reply: &Reply) -> Error {
+    tracing::error!(?reply, "an answer of the wrong kind");
+    Error::new(
+        ErrorCode::Internal,
+        "a bug in ndbg: the engine gave an answer of the wrong kind",
+    )
+}
+
+/// Takes an event of the host into the news.
+fn note(news: &watch::Sender<News>, event: &Event) {
+    news.send_modify(|news| match event {
+        Event::Stopped(status) => {
+            news.status = (**status).clone();
+            news.last_stop.clone_from(&news.status.stop);
+        }
+        Event::Running(status) | Event::Exited(status) | Event::Detached(status) => {
+            news.status = (**status).clone();
+        }
+        Event::Output { end } => news.status.output_end = *end,
+        Event::Progress { message } => news.progress = Some(message.clone()),
+        // Everything else is told when it is asked for.
+        _ => {}
+    });
+}
+
+/// Reads everything that is still captured.
+fn fill(archive: &mut Archive, session: &Session) {
+    let mut from = 0;
+    loop {
+        let query = OutputQuery {
+            from: OutputCursor(from),
+            stream: None,
+            max_bytes: archive::SEGMENT,
+            tail: false,
+        };
+        match session.request(Request::Output(query), Instant::now() + ANSWER) {
+            Ok(Reply::Output(page)) => {
+                let (next, end) = (page.next.0, page.end.0);
+                archive.push(from, page);
+                if next >= end || next <= from {
+                    return;
+                }
+                from = next;
+            }
+            Ok(other) => {
+                unexpected(&other);
+                return;
+            }
+            Err(error) => {
+                tracing::debug!(%error, "the output of an ended session cannot be read");
+                return;
+            }
+        }
+    }
+}
+
+fn spawn_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+    match thread::Builder::new().name(name.into()).spawn(work) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Error::new(
+            ErrorCode::Internal,
+            format!("no thread for the session: {error}"),
+        )),
+    }
+}

@@ -1,0 +1,165 @@
+//! Beginning and ending sessions.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use host::api::{Attach, Error, ErrorCode, Launch, ProcessId};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Call, processes, run};
+use crate::registry::Which;
+use crate::report::Report;
+use crate::reporting::{self, Purpose};
+use crate::session::{Start, Waited};
+
+/// How long the end of a session is waited for.
+const END: Duration = Duration::from_secs(15);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LaunchArguments {
+    /// Path of a .dll, an executable, or a project file or folder, which is built first.
+    program: String,
+    /// Arguments, each as it is: no shell looks at them.
+    #[serde(default)]
+    args: Vec<String>,
+    /// Working directory.
+    cwd: Option<String>,
+    /// Environment variables to set; null removes one.
+    #[serde(default)]
+    env: BTreeMap<String, Option<String>>,
+    /// Stop at the first line of Main.
+    #[serde(default)]
+    stop_at_entry: bool,
+    /// How long to wait for a stop or the end at most. The program goes on after that: debug_wait waits on.
+    #[serde(default = "run::timeout_ms")]
+    #[schemars(range(max = 600_000))]
+    timeout_ms: u64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AttachArguments {
+    /// Process id; process_list tells it.
+    #[schemars(range(max = 4_294_967_295_u32))]
+    pid: Option<u32>,
+    /// Instead of pid: a part of the command line that only one process has.
+    name: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DisconnectArguments {
+    /// Which session; needed only when there are several.
+    session: Option<String>,
+    /// true ends the program, false lets it run on. Default: a launched one is ended, an attached one runs on.
+    terminate: Option<bool>,
+    /// Ends the program's child processes too, if it is ended.
+    #[serde(default)]
+    children: bool,
+}
+
+pub(super) async fn launch(call: &Call, arguments: LaunchArguments) -> Result<Report, Error> {
+    let timeout_ms = arguments.timeout_ms;
+    let launch = checked(arguments)?;
+    let session = call.registry.begin(Start::Launch(launch))?;
+    call.first_report(&session, timeout_ms).await
+}
+
+fn checked(arguments: LaunchArguments) -> Result<Launch, Error> {
+    let invalid = |message: String| Error::new(ErrorCode::InvalidParameter, message);
+    if arguments.program.trim().is_empty() {
+        return Err(invalid("program is empty".into())
+            .hint("give the path of a .dll, an executable or a project"));
+    }
+    let texts = arguments
+        .args
+        .iter()
+        .chain(arguments.env.values().flatten())
+        .chain(&arguments.cwd);
+    if texts
+        .chain([&arguments.program])
+        .any(|text| text.contains('\0'))
+    {
+        return Err(invalid(
+            "a text for a program cannot hold the character U+0000".into(),
+        ));
+    }
+    if let Some(name) = arguments
+        .env
+        .keys()
+        .find(|name| name.is_empty() || name.contains(['=', '\0']))
+    {
+        return Err(invalid(format!(
+            "{name:?} cannot be the name of an environment variable"
+        )));
+    }
+    // The engine runs in another process: what is relative to us must be settled here.
+    let absolute = |path: &str| {
+        std::path::absolute(path).map_err(|error| {
+            Error::new(
+                ErrorCode::InvalidFile,
+                format!("{path:?} is not a path: {error}"),
+            )
+        })
+    };
+    let cwd: Option<PathBuf> = arguments.cwd.as_deref().map(absolute).transpose()?;
+    Ok(Launch {
+        program: absolute(&arguments.program)?,
+        args: arguments.args,
+        cwd,
+        env: arguments.env,
+        stop_at_entry: arguments.stop_at_entry,
+        ..Launch::default()
+    })
+}
+
+pub(super) async fn attach(call: &Call, arguments: AttachArguments) -> Result<Report, Error> {
+    let pid = match (arguments.pid, arguments.name) {
+        (Some(pid), None) => pid,
+        (None, Some(name)) => processes::named(&name).await?,
+        (None, None) => {
+            return Err(Error::new(
+                ErrorCode::InvalidParameter,
+                "debug_attach needs a pid or a name",
+            )
+            .hint("process_list shows the processes"));
+        }
+        (Some(_), Some(_)) => {
+            return Err(Error::new(
+                ErrorCode::InvalidParameter,
+                "debug_attach takes a pid or a name, not both",
+            ));
+        }
+    };
+    if let Some(session) = call.registry.of_process(pid) {
+        let message = format!("process {pid} is debugged by {session} already");
+        return Err(Error::new(ErrorCode::AlreadyDebugged, message)
+            .hint(format!("use session={session:?}")));
+    }
+    let session = call.registry.begin(Start::Attach(Attach {
+        pid: ProcessId(pid),
+    }))?;
+    // Returns as soon as the program is attached to: it runs on, and there may be no stop for hours.
+    call.attached(&session).await
+}
+
+pub(super) async fn disconnect(
+    call: &Call,
+    arguments: DisconnectArguments,
+) -> Result<Report, Error> {
+    let session = call
+        .registry
+        .find(arguments.session.as_deref(), Which::Any)?;
+    session
+        .disconnect(arguments.terminate, arguments.children)
+        .await?;
+    let deadline = tokio::time::Instant::now() + END;
+    let waited = match session.wait_over(deadline).await {
+        Waited::Settled => None,
+        Waited::TimedOut => Some(END),
+    };
+    reporting::report(&session, Purpose::Stop { waited }).await
+}

@@ -1,0 +1,280 @@
+//! The tools: one table that registers, documents and runs them.
+//!
+//! A tool is a row of [`TOOLS`], an argument type whose documentation is the parameters' description, and an async
+//! function from it to something that can be rendered. Nothing here knows rmcp: the server calls [`call`].
+
+mod console;
+mod launch;
+mod processes;
+mod run;
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+
+use host::api::{Error, ErrorCode};
+use serde::Serialize;
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use crate::registry::{self, Registry};
+use crate::report::{InputReport, OutputPageReport, Overview, ProcessesReport, Render, Report};
+use crate::reporting::{self, Purpose};
+use crate::schema::{self, JsonObject};
+use crate::session::{DebugSession, Over, Waited};
+use crate::{arguments, similar};
+
+/// A tool of the server.
+pub(crate) struct Tool {
+    pub(crate) name: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) nature: Nature,
+    input: fn() -> JsonObject,
+    output: fn() -> JsonObject,
+    /// The type of its answer and those it is made of.
+    pub(crate) answer: fn() -> BTreeMap<String, JsonObject>,
+    /// The name of the first of them.
+    pub(crate) answer_name: &'static str,
+    run: fn(Call, JsonObject) -> Running,
+}
+
+type Running = Pin<Box<dyn Future<Output = Result<Answer, Error>> + Send>>;
+
+/// What a client may believe of a tool: the annotations of MCP.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Nature {
+    /// It changes nothing.
+    pub(crate) read_only: bool,
+    /// It can undo or lose something.
+    pub(crate) destructive: bool,
+    /// Calling it twice is calling it once.
+    pub(crate) idempotent: bool,
+    /// It touches more than the debugger: it runs programs, which can do anything.
+    pub(crate) open_world: bool,
+}
+
+const LOOKS: Nature = Nature {
+    read_only: true,
+    destructive: false,
+    idempotent: true,
+    open_world: false,
+};
+const STOPS: Nature = Nature {
+    read_only: false,
+    destructive: false,
+    idempotent: true,
+    open_world: false,
+};
+const RUNS_CODE: Nature = Nature {
+    read_only: false,
+    destructive: true,
+    idempotent: false,
+    open_world: true,
+};
+const ENDS: Nature = Nature {
+    read_only: false,
+    destructive: true,
+    idempotent: true,
+    open_world: false,
+};
+
+macro_rules! tool {
+    ($name:ident, $title:literal, $nature:expr, $handler:path, $arguments:ty => $answer:ty, $description:expr) => {
+        Tool {
+            name: stringify!($name),
+            title: $title,
+            description: $description,
+            nature: $nature,
+            input: schema::input::<$arguments>,
+            output: schema::output::<$answer>,
+            answer: schema::definitions::<$answer>,
+            answer_name: stringify!($answer),
+            run: |call, arguments| {
+                Box::pin(async move {
+                    let arguments: $arguments = arguments::parse(stringify!($name), arguments)?;
+                    let answer: $answer = $handler(&call, arguments).await?;
+                    Answer::of(&answer)
+                })
+            },
+        }
+    };
+}
+
+/// Every tool, in the order of the reference.
+#[rustfmt::skip]
+pub(crate) static TOOLS: &[Tool] = &[
+    tool!(debug_launch, "Launch a program", RUNS_CODE, launch::launch, launch::LaunchArguments => Report,
+        "Starts a .NET program under the debugger and waits until it stops, ends or the time is up. \
+         It stops at an unhandled exception by itself. Returns one stop report with the output so far."),
+    tool!(debug_attach, "Attach to a process", STOPS, launch::attach, launch::AttachArguments => Report,
+        "Attaches to a running .NET program, which runs on. It is not ended when the session ends."),
+    tool!(debug_continue, "Continue", RUNS_CODE, run::resume, run::WaitArguments => Report,
+        "Lets a stopped program run and waits for the next stop, its end or the time to be up. Returns one stop report."),
+    tool!(debug_wait, "Wait for a stop", LOOKS, run::wait, run::WaitArguments => Report,
+        "Waits for the next stop of a running program, its end or the time to be up, without changing anything. \
+         Returns one stop report; at once if it is stopped or has ended."),
+    tool!(debug_pause, "Pause", STOPS, run::pause, run::SessionArguments => Report,
+        "Stops a running program where it is. Returns one stop report."),
+    tool!(debug_status, "Status", LOOKS, run::status, run::SessionArguments => Overview,
+        "Tells the state of all sessions or of one: running, stopped (why and where), or how it ended. Never waits."),
+    tool!(debug_disconnect, "End a session", ENDS, launch::disconnect, launch::DisconnectArguments => Report,
+        "Ends a session: a launched program is ended, an attached one is let go and runs on."),
+    tool!(process_list, "List .NET processes", LOOKS, processes::list, processes::ListArguments => ProcessesReport,
+        "Lists running .NET processes: id, runtime, user, command line, and whether they can be attached to."),
+    tool!(process_output, "Read output", LOOKS, console::output, console::OutputArguments => OutputPageReport,
+        "Reads what a launched program wrote to standard output and error, also after its end. \
+         Without cursor: the newest part."),
+    tool!(process_input, "Write input", RUNS_CODE, console::input, console::InputArguments => InputReport,
+        "Writes text to a launched program's standard input and can close it."),
+];
+
+/// The tools with their schemas, made once.
+pub(crate) static CATALOGUE: LazyLock<Vec<Listed>> = LazyLock::new(|| {
+    let listed = |tool: &'static Tool| Listed {
+        tool,
+        input: Arc::new((tool.input)()),
+        output: Arc::new((tool.output)()),
+    };
+    TOOLS.iter().map(listed).collect()
+});
+
+/// A tool with its schemas.
+pub(crate) struct Listed {
+    pub(crate) tool: &'static Tool,
+    pub(crate) input: Arc<JsonObject>,
+    pub(crate) output: Arc<JsonObject>,
+}
+
+/// What a tool answers: one value, told twice.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) text: String,
+    pub(crate) structured: Value,
+}
+
+impl Answer {
+    fn of<T: Render + Serialize>(answer: &T) -> Result<Self, Error> {
+        let structured = serde_json::to_value(answer).map_err(|error| {
+            Error::new(
+                ErrorCode::Internal,
+                format!("the answer cannot be told: {error}"),
+            )
+        })?;
+        Ok(Self {
+            text: answer.render(),
+            structured,
+        })
+    }
+}
+
+/// News of a call that takes long.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Progress {
+    pub(crate) elapsed: Duration,
+    pub(crate) total: Duration,
+    pub(crate) message: String,
+}
+
+/// What a tool has to work with.
+#[derive(Clone)]
+pub(crate) struct Call {
+    pub(crate) registry: Arc<Registry>,
+    /// Where progress goes, if the client wants it.
+    pub(crate) progress: Option<mpsc::UnboundedSender<Progress>>,
+}
+
+/// Runs a tool by name.
+pub(crate) async fn call(
+    call: Call,
+    name: &str,
+    mut arguments: JsonObject,
+) -> Result<Answer, Error> {
+    let Some(listed) = CATALOGUE.iter().find(|listed| listed.tool.name == name) else {
+        return Err(no_such_tool(name));
+    };
+    arguments::check(name, &listed.input, &mut arguments)?;
+    (listed.tool.run)(call, arguments).await
+}
+
+fn no_such_tool(name: &str) -> Error {
+    let names = || TOOLS.iter().map(|tool| tool.name);
+    let message = format!("there is no tool {}", crate::report::text::quoted(name, 60));
+    let hint = match similar::nearest(name, names()) {
+        Some(meant) => format!("did you mean {meant}?"),
+        None => format!("the tools are {}", names().collect::<Vec<_>>().join(", ")),
+    };
+    Error::new(ErrorCode::InvalidParameter, message).hint(hint)
+}
+
+impl Call {
+    /// Waits for a stop after the resume with number `after`, then reports it; or that the program still runs.
+    async fn stop_report(
+        &self,
+        session: &Arc<DebugSession>,
+        after: u32,
+        timeout_ms: u64,
+    ) -> Result<Report, Error> {
+        let begun = Instant::now();
+        let total = Duration::from_millis(timeout_ms);
+        let tell = |news: &crate::session::News| {
+            if let Some(progress) = &self.progress {
+                let message = match &news.progress {
+                    Some(message) if news.status.state == host::api::State::Starting => {
+                        message.clone()
+                    }
+                    _ => format!("{} is running", session.id()),
+                };
+                // The call may be over.
+                let _ = progress.send(Progress {
+                    elapsed: begun.elapsed(),
+                    total,
+                    message,
+                });
+            }
+        };
+        let deadline = tokio::time::Instant::now() + total;
+        let waited = tokio::select! {
+            waited = session.wait(after, deadline, tell) => waited,
+            () = self.registry.closed() => return Err(registry::closing()),
+        };
+        let waited = match waited {
+            Waited::Settled => None,
+            Waited::TimedOut => Some(begun.elapsed()),
+        };
+        reporting::report(session, Purpose::Stop { waited }).await
+    }
+
+    /// Waits until a program that is attached to is there, then tells its state.
+    async fn attached(&self, session: &Arc<DebugSession>) -> Result<Report, Error> {
+        tokio::select! {
+            () = session.wait_started() => {}
+            () = self.registry.closed() => return Err(registry::closing()),
+        }
+        self.first(
+            session,
+            reporting::report(session, Purpose::Stop { waited: None }).await,
+        )
+    }
+
+    /// As [`stop_report`](Self::stop_report) for a new session: one that never began is forgotten.
+    async fn first_report(
+        &self,
+        session: &Arc<DebugSession>,
+        timeout_ms: u64,
+    ) -> Result<Report, Error> {
+        self.first(session, self.stop_report(session, 0, timeout_ms).await)
+    }
+
+    fn first(
+        &self,
+        session: &DebugSession,
+        report: Result<Report, Error>,
+    ) -> Result<Report, Error> {
+        if report.is_err() && matches!(session.news().over, Some(Over::Failed(_))) {
+            self.registry.forget(session);
+        }
+        report
+    }
+}

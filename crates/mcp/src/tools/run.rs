@@ -1,0 +1,76 @@
+//! Letting a program run, stopping it, looking at its state.
+
+use host::api::{Error, Reply, Request};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::Call;
+use crate::registry::Which;
+use crate::report::{Overview, Report};
+use crate::reporting::{self, Purpose};
+use crate::session;
+
+/// How long a call waits unless told otherwise.
+pub(super) const TIMEOUT_MS: u64 = 30_000;
+
+pub(super) fn timeout_ms() -> u64 {
+    TIMEOUT_MS
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WaitArguments {
+    /// Which session; needed only when there are several.
+    session: Option<String>,
+    /// How long to wait at most.
+    #[serde(default = "timeout_ms")]
+    #[schemars(range(max = 600_000))]
+    timeout_ms: u64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SessionArguments {
+    /// Which session; needed only when there are several.
+    session: Option<String>,
+}
+
+pub(super) async fn resume(call: &Call, arguments: WaitArguments) -> Result<Report, Error> {
+    let session = call
+        .registry
+        .find(arguments.session.as_deref(), Which::Live)?;
+    let resumed = match session.request(Request::Continue).await? {
+        Reply::Status(status) => status.resumes,
+        other => return Err(session::unexpected(&other)),
+    };
+    call.stop_report(&session, resumed, arguments.timeout_ms)
+        .await
+}
+
+pub(super) async fn wait(call: &Call, arguments: WaitArguments) -> Result<Report, Error> {
+    let session = call
+        .registry
+        .find(arguments.session.as_deref(), Which::Any)?;
+    call.stop_report(&session, 0, arguments.timeout_ms).await
+}
+
+pub(super) async fn pause(call: &Call, arguments: SessionArguments) -> Result<Report, Error> {
+    let session = call
+        .registry
+        .find(arguments.session.as_deref(), Which::Live)?;
+    session.request(Request::Pause).await?;
+    // The stop is told by an event right after the answer; a program that is still starting stops when it is there.
+    call.stop_report(&session, 0, TIMEOUT_MS).await
+}
+
+pub(super) async fn status(call: &Call, arguments: SessionArguments) -> Result<Overview, Error> {
+    let wanted = match arguments.session.as_deref() {
+        Some(id) => vec![call.registry.find(Some(id), Which::Any)?],
+        None => call.registry.all(),
+    };
+    let mut sessions = Vec::with_capacity(wanted.len());
+    for session in wanted {
+        sessions.push(reporting::report(&session, Purpose::Status).await?);
+    }
+    Ok(Overview { sessions })
+}
