@@ -149,7 +149,7 @@ impl Program {
     /// Its breakpoints.
     pub(crate) fn breakpoints(&self) -> Result<Vec<Breakpoint>, Box<dyn Error>> {
         match self.session.request(Request::Breakpoints, deadline())? {
-            Reply::Breakpoints(breakpoints) => Ok(breakpoints),
+            Reply::Breakpoints { breakpoints, .. } => Ok(breakpoints),
             other => Err(format!("expected breakpoints, not {other:?}").into()),
         }
     }
