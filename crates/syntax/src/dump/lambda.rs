@@ -116,18 +116,13 @@ impl Dumper {
                 this.expr(value);
             }),
             QueryClause::Where(condition) => self.exprs("where", &[condition]),
-            QueryClause::Join {
-                from,
-                left,
-                right,
-                into,
-            } => self.node("join ", |this| {
-                this.from_clause(from);
+            QueryClause::Join(join) => self.node("join ", |this| {
+                this.from_clause(&join.from);
                 this.text(" ");
-                this.expr(left);
+                this.expr(&join.left);
                 this.text(" ");
-                this.expr(right);
-                if let Some(into) = into {
+                this.expr(&join.right);
+                if let Some(into) = &join.into {
                     this.text(" into ");
                     this.identifier(into);
                 }

@@ -5,8 +5,8 @@ use super::{Parsed, Parser};
 use crate::error::Expected;
 use crate::lexer::{Keyword, P, T, Word};
 use crate::tree::{
-    Expr, ExprKind, FromClause, Ordering, Query, QueryBody, QueryClause, QueryContinuation,
-    QueryEnd,
+    Expr, ExprKind, FromClause, JoinClause, Ordering, Query, QueryBody, QueryClause,
+    QueryContinuation, QueryEnd,
 };
 
 impl Parser<'_> {
@@ -31,10 +31,7 @@ impl Parser<'_> {
         let body = self.query_body()?;
         let mut continuations = Vec::new();
         while self.at_word(Word::Into) {
-            self.bump();
-            let name = self.identifier(Expected::Identifier)?;
-            let body = self.query_body()?;
-            continuations.push(QueryContinuation { name, body });
+            continuations.push(self.continuation()?);
         }
         self.in_query = was_in_query;
         let query = Query {
@@ -43,6 +40,13 @@ impl Parser<'_> {
             continuations,
         };
         Ok(self.expr(ExprKind::Query(Box::new(query)), start))
+    }
+
+    fn continuation(&mut self) -> Parsed<QueryContinuation> {
+        self.bump();
+        let name = self.identifier(Expected::Identifier)?;
+        let body = self.query_body()?;
+        Ok(QueryContinuation { name, body })
     }
 
     /// `from T x in source` or the start of a `join`.
@@ -70,37 +74,48 @@ impl Parser<'_> {
 
     fn query_body(&mut self) -> Parsed<QueryBody> {
         let mut clauses = Vec::new();
-        loop {
-            let clause = match self.kind() {
-                T::Identifier(Word::From) => QueryClause::From(self.from_clause()?),
-                T::Identifier(Word::Join) => self.join()?,
-                T::Identifier(Word::Let) => self.let_clause()?,
-                T::Identifier(Word::Where) => {
-                    self.bump();
-                    QueryClause::Where(self.any_expression()?)
-                }
-                T::Identifier(Word::OrderBy) => self.order_by()?,
-                _ => break,
-            };
+        while let Some(clause) = self.query_clause()? {
             clauses.push(clause);
         }
-        let end = match self.kind() {
+        let end = self.query_end()?;
+        Ok(QueryBody { clauses, end })
+    }
+
+    /// A clause in the middle, if one follows.
+    fn query_clause(&mut self) -> Parsed<Option<QueryClause>> {
+        let clause = match self.kind() {
+            T::Identifier(Word::From) => self.from_clause().map(QueryClause::From),
+            T::Identifier(Word::Join) => self.join(),
+            T::Identifier(Word::Let) => self.let_clause(),
+            T::Identifier(Word::Where) => {
+                self.bump();
+                self.any_expression().map(QueryClause::Where)
+            }
+            T::Identifier(Word::OrderBy) => self.order_by(),
+            _ => return Ok(None),
+        };
+        clause.map(Some)
+    }
+
+    fn query_end(&mut self) -> Parsed<QueryEnd> {
+        match self.kind() {
             T::Identifier(Word::Select) => {
                 self.bump();
-                QueryEnd::Select(self.any_expression()?)
+                self.any_expression().map(QueryEnd::Select)
             }
-            T::Identifier(Word::Group) => {
-                self.bump();
-                let element = self.any_expression()?;
-                self.expect_word(Word::By, "by")?;
-                let key = self.any_expression()?;
-                QueryEnd::Group { element, key }
-            }
+            T::Identifier(Word::Group) => self.group(),
             // Nothing is selected yet in a query that is being written.
-            _ if self.is_cut_off() => QueryEnd::Select(self.any_expression()?),
-            _ => return Err(self.expected(Expected::SelectOrGroup)),
-        };
-        Ok(QueryBody { clauses, end })
+            _ if self.is_cut_off() => self.any_expression().map(QueryEnd::Select),
+            _ => Err(self.expected(Expected::SelectOrGroup)),
+        }
+    }
+
+    fn group(&mut self) -> Parsed<QueryEnd> {
+        self.bump();
+        let element = self.any_expression()?;
+        self.expect_word(Word::By, "by")?;
+        let key = self.any_expression()?;
+        Ok(QueryEnd::Group { element, key })
     }
 
     fn join(&mut self) -> Parsed<QueryClause> {
@@ -114,12 +129,13 @@ impl Parser<'_> {
             self.bump();
             into = Some(self.identifier(Expected::Identifier)?);
         }
-        Ok(QueryClause::Join {
+        let join = JoinClause {
             from,
             left,
             right,
             into,
-        })
+        };
+        Ok(QueryClause::Join(Box::new(join)))
     }
 
     fn let_clause(&mut self) -> Parsed<QueryClause> {

@@ -109,19 +109,14 @@ impl Printer {
                 self.text("where ");
                 self.any(condition);
             }
-            QueryClause::Join {
-                from,
-                left,
-                right,
-                into,
-            } => {
+            QueryClause::Join(join) => {
                 self.text("join ");
-                self.from_clause(from);
+                self.from_clause(&join.from);
                 self.text(" on ");
-                self.any(left);
+                self.any(&join.left);
                 self.text(" equals ");
-                self.any(right);
-                if let Some(into) = into {
+                self.any(&join.right);
+                if let Some(into) = &join.into {
                     self.text(" into ");
                     self.identifier(into);
                 }
