@@ -35,11 +35,11 @@ impl Engine<'_> {
         if self.starting.is_none() && !self.ending.let_go_wanted {
             return;
         }
-        let queued = self
+        if self
             .target
             .as_ref()
-            .is_some_and(|target| target.process.has_queued_callbacks().unwrap_or(false));
-        if queued {
+            .is_some_and(|target| !target.is_quiet())
+        {
             return;
         }
         self.arrived();
@@ -133,7 +133,7 @@ impl Engine<'_> {
         }
         if let Some(target) = &mut self.target
             && target.is_stopped()
-            && target.process.has_queued_callbacks().unwrap_or(false)
+            && !target.is_quiet()
         {
             // The queued ones are delivered now; the last of them lets go.
             self.ending.wait_until(Self::in_time(DRAIN));

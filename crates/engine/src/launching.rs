@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -217,12 +217,15 @@ impl Engine<'_> {
 
     /// Loads the debugger library for the runtime in `pid` and attaches.
     fn take_over(&mut self, pid: u32, stop_at_entry: bool) -> Result<(), Error> {
+        let undelivered = Arc::new(AtomicU32::new(0));
         let attach = || -> Result<_, cordebug::Error> {
             let runtime = Runtime::of(pid)?;
             let library = DebuggerLibrary::load(&runtime.debugger_library()?, pid)?;
             fast_memory::enable(pid);
             let inbox = self.inbox.clone();
+            let sent = undelivered.clone();
             let (debugger, process) = library.attach(pid, &runtime, move |delivered| {
+                sent.fetch_add(1, Ordering::SeqCst);
                 // The engine may have ended first.
                 let _ = inbox.send(Input::Callback(delivered));
             })?;
@@ -253,6 +256,7 @@ impl Engine<'_> {
             process,
             stop_at_entry,
             self.origin == Some(Origin::Launched),
+            undelivered,
         ));
         Ok(())
     }
@@ -412,6 +416,7 @@ fn never_arrived(pid: u32) -> Error {
 fn attach_error(pid: u32, error: &cordebug::Error) -> Error {
     use cordebug::hresult::{
         CORDBG_E_DEBUGGER_ALREADY_ATTACHED, CORDBG_E_MISMATCHED_CORWKS_AND_DACWKS_DLLS,
+        CORDBG_E_TIMEOUT,
     };
 
     let (code, hint) = match error {
@@ -443,6 +448,16 @@ fn attach_error(pid: u32, error: &cordebug::Error) -> Error {
         } => (
             ErrorCode::RuntimeMismatch,
             Some("the runtime was updated while the program ran: restart the program"),
+        ),
+        cordebug::Error::Clr {
+            code: CORDBG_E_TIMEOUT,
+            ..
+        } if crate::processes::was_debugged(pid) => (
+            ErrorCode::AlreadyDebugged,
+            Some(
+                "the program was debugged before; if that debugger was killed, its runtime takes no other: \
+                 restart the program",
+            ),
         ),
         cordebug::Error::Clr { .. } | cordebug::Error::System { .. } => {
             (ErrorCode::AttachFailed, None)

@@ -14,6 +14,7 @@ use cordebug::procfs;
 use crate::api::ProcessId;
 pub(crate) use attachable::await_attachable;
 pub use attachable::check_attachable;
+pub(crate) use attachable::was_debugged;
 pub use leftovers::{Leftovers, sweep_semaphores};
 pub use listing::{Attachable, ProcessSummary, find_by_name, list};
 

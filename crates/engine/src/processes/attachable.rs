@@ -196,6 +196,16 @@ fn check_undebugged(pid: u32, pipes: &[PathBuf]) -> Result<(), Error> {
     })
 }
 
+/// Whether the process had a debugger before. Its runtime keeps the old pipes, which are deleted, after every end of a
+/// debugger; from outside a debugger that was killed cannot be told from one that let go.
+pub(crate) fn was_debugged(pid: u32) -> bool {
+    let pipes = runtime::debugger_pipes(pid).into_iter().flatten();
+    let old: Vec<PathBuf> = pipes
+        .map(|pipe| format!("{} (deleted)", pipe.display()).into())
+        .collect();
+    holds(pid, &old)
+}
+
 /// The other process that has the pipes open.
 fn debugger_of(pid: u32, pipes: &[PathBuf]) -> Option<u32> {
     let me = std::process::id();
