@@ -157,7 +157,7 @@ fn host_ended_by_a_signal_ends_the_launched_program_in_order() {
             }
             let pid = program.pid();
             procfs::signal(program.host_pid(), signal);
-            let exit = program.wait_exit();
+            let exit = program.wait_end_told();
             assert!(
                 matches!(
                     &exit,
