@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-use cordebug::{fast_memory, procfs};
+use cordebug::procfs;
 
 use crate::api::{Error, ErrorCode, Event, Origin, State};
 use crate::engine::Engine;
@@ -92,8 +92,7 @@ impl Engine<'_> {
             return;
         }
         // It cannot be let go in order, for that the library would have to stop it first.
-        self.target = None;
-        fast_memory::disable();
+        self.abandon_target();
         self.state = State::Detached;
         self.notes.push(
             "the program's runtime may not accept another debugger until it is restarted".into(),
@@ -162,7 +161,7 @@ impl Engine<'_> {
             Err(error) => {
                 tracing::warn!(%error, "letting go of the program");
                 if self.leaving {
-                    self.target = None;
+                    self.abandon_target();
                 }
                 let hint = if was_stopped {
                     "continue the program and try again"
@@ -186,10 +185,7 @@ impl Engine<'_> {
             .process
             .detach()
             .map_err(|error| crate::target::runtime_error(&error))?;
-        fast_memory::disable();
-        if let Some(target) = self.target.take() {
-            target.debugger.terminate();
-        }
+        self.abandon_target();
         Ok(())
     }
 }

@@ -57,17 +57,17 @@ impl Ending {
 }
 
 impl Engine<'_> {
-    /// Shuts the library down, for a program that is gone.
-    pub(crate) fn drop_target(&mut self) {
+    /// The program is gone or let go: the library is left as it is, since its threads may still be busy with that.
+    pub(crate) fn abandon_target(&mut self) {
         if let Some(target) = self.target.take() {
             cordebug::fast_memory::disable();
-            target.debugger.terminate();
+            std::mem::forget(target);
         }
     }
 
     /// The runtime library says that the program is over.
     pub(crate) fn runtime_ended(&mut self) {
-        self.drop_target();
+        self.abandon_target();
         if !self.ending.watched {
             self.process_ended(ExitReport::Unknown);
         } else if self.ending.report.is_none() {
@@ -87,6 +87,13 @@ impl Engine<'_> {
         } else {
             self.ending.deadline = Some(Self::in_time(OUTPUT_GRACE));
         }
+    }
+
+    /// Whether the process is gone, but its end has not been told yet.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.ending.report.is_some()
+            && self.ending.deadline.is_some()
+            && !matches!(self.state, State::Exited | State::Detached)
     }
 
     pub(crate) fn exit_report(&self) -> Option<ExitReport> {
@@ -122,7 +129,10 @@ impl Engine<'_> {
     /// The program has ended and all of its output is here.
     fn finish(&mut self) {
         self.ending.deadline = None;
-        self.drop_target();
+        self.abandon_target();
+        if let Some(leftovers) = self.leftovers.take() {
+            leftovers.remove();
+        }
         if matches!(self.state, State::Exited | State::Detached) {
             self.answer_waiting();
             return;
@@ -131,9 +141,6 @@ impl Engine<'_> {
         self.exit = Some(exit(report, self.ending.killed_by_us));
         self.state = State::Exited;
         self.stop = None;
-        if let Some(leftovers) = self.leftovers.take() {
-            leftovers.remove();
-        }
         let status = Box::new(self.status());
         self.tell(Event::Exited(status));
         self.answer_waiting();

@@ -89,6 +89,10 @@ pub fn run(inbox: Sender<Input>, inputs: &Receiver<Input>, say: impl FnMut(Outpu
     }
     // A start that was given up may still be waited for, on a thread that this process does not outlive.
     cordebug::handshake::remove_all();
+    // A program that was let go, and that we stayed for, may have been killed.
+    if let Some(leftovers) = engine.leftovers.take() {
+        leftovers.remove();
+    }
 }
 
 /// The engine's whole state.
@@ -381,6 +385,9 @@ impl<'a> Engine<'a> {
 
     fn leave_if_done(&mut self) {
         if !self.leaving || self.target.is_some() || self.starting.is_some() {
+            return;
+        }
+        if self.is_ending() {
             return;
         }
         if self.guards_a_program() {

@@ -373,7 +373,7 @@ impl Engine<'_> {
             Error::new(ErrorCode::LaunchFailed, format!("the program ended {how} before its runtime reached the debugger"))
                 .hint("run it without the debugger to see whether it starts; check that its framework is installed")
         });
-        self.drop_target();
+        self.abandon_target();
         if !words.trim().is_empty() {
             error.message = format!("{}; it printed:\n{}", error.message, words.trim_end());
         }

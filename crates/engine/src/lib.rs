@@ -25,4 +25,5 @@ mod stack;
 mod stepping;
 mod target;
 
+pub use cordebug::runtime::end_process;
 pub use engine::{Input, Output, run};

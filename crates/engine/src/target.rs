@@ -16,7 +16,8 @@ use crate::modules::Modules;
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) process: Process,
-    pub(crate) debugger: Debugger,
+    /// Held for as long as the process is.
+    _debugger: Debugger,
     pub(crate) modules: Modules,
     /// Whether code is to be compiled without optimisation: launched programs only.
     pub(crate) unoptimized: bool,
@@ -37,7 +38,7 @@ impl Target {
     ) -> Self {
         Self {
             process,
-            debugger,
+            _debugger: debugger,
             modules: Modules::default(),
             unoptimized,
             owed: 0,
