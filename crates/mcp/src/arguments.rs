@@ -136,17 +136,18 @@ fn check_object(path: &str, schema: &JsonObject, object: &JsonObject, problems: 
 
 fn unknown(path: &str, name: &str, properties: &JsonObject) -> String {
     let path = text::quoted(path, 60);
-    let plain: String = name
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
-        .collect::<String>()
-        .to_ascii_lowercase();
-    let alias = ALIASES
-        .iter()
-        .filter(|(alias, _)| *alias == plain)
-        .map(|(_, name)| *name)
-        .find(|name| properties.contains_key(*name));
-    match similar::nearest(name, properties.keys().map(String::as_str)).or(alias) {
+    let aliases = || {
+        ALIASES
+            .iter()
+            .filter(|(_, name)| properties.contains_key(*name))
+    };
+    let names = properties.keys().map(String::as_str);
+    let near = similar::nearest(name, names.chain(aliases().map(|(alias, _)| *alias)));
+    let meant = near.map(|near| {
+        let alias = aliases().find(|(alias, _)| *alias == near);
+        alias.map_or(near, |(_, name)| *name)
+    });
+    match meant {
         Some(meant) => format!("there is no parameter {path}, did you mean {meant}?"),
         None => format!("there is no parameter {path}"),
     }

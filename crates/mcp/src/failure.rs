@@ -3,12 +3,14 @@
 //! An error may quote the program (what it printed before it died), so its text is made harmless and capped, and
 //! every line after the first is marked as quoted.
 
-use host::api::{Error, ErrorCode};
+use host::api::{Details, Error, ErrorCode};
 
 use crate::report::text;
 
 /// Bytes of an error's message.
 const MESSAGE: usize = 6000;
+/// Things told as data beside it.
+const DETAILS: usize = 50;
 
 /// Rewrites an error of the engine for a client of this server.
 pub(crate) fn for_agents(mut error: Error) -> Error {
@@ -17,6 +19,15 @@ pub(crate) fn for_agents(mut error: Error) -> Error {
         (0, whole) => whole.to_owned(),
         (left_out, end) => format!("({} left out) {end}", text::bytes(left_out as u64)),
     };
+    if let Some(details) = error.details.as_deref_mut() {
+        match details {
+            Details::Diagnostics(diagnostics) => diagnostics.truncate(DETAILS),
+            Details::Candidates(candidates) => candidates.truncate(DETAILS),
+            Details::AvailablePoints(points) => points.truncate(DETAILS),
+            Details::NearestLines(lines) => lines.truncate(DETAILS),
+            Details::Position { .. } => {}
+        }
+    }
     // The engine speaks to people at a terminal and to editors too: it cannot name our tools.
     let hint = match error.code {
         ErrorCode::NotStopped => {

@@ -1,30 +1,34 @@
-//! From what a client names to something that can be launched.
-//!
-//! This is the seam to building projects: everything that is not a program already is made one here.
+//! From what a client names to something that can be launched: a project is built first.
 
-use std::path::{Path, PathBuf};
+use host::api::{Error, Launch};
+use host::project::{self, BuildOptions};
 
-use host::api::{Error, ErrorCode};
-
-/// The program to launch for `path`; `progress` is told what takes time.
-pub(crate) fn ready(path: &Path, _progress: &mut dyn FnMut(&str)) -> Result<PathBuf, Error> {
-    if is_project(path) {
-        let message = format!(
-            "{} is a project, and this version does not build projects",
-            path.display()
-        );
-        return Err(Error::new(ErrorCode::InvalidFile, message)
-            .hint("build it with `dotnet build` and give the path of the .dll that it makes"));
-    }
-    Ok(path.to_owned())
+/// What to build if the program is a project.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Build {
+    pub(crate) configuration: Option<String>,
+    pub(crate) framework: Option<String>,
 }
 
-/// Whether a path names something that has to be built first.
-fn is_project(path: &Path) -> bool {
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    path.is_dir()
-        || matches!(
-            extension,
-            Some("csproj" | "fsproj" | "vbproj" | "sln" | "slnx")
-        )
+/// Makes a launch one of a program: `progress` is told what takes time, `cancelled` is asked whether to give up.
+pub(crate) fn ready(
+    launch: &mut Launch,
+    build: Build,
+    cancelled: &dyn Fn() -> bool,
+    progress: &mut dyn FnMut(&str),
+) -> Result<(), Error> {
+    if !project::is_project(&launch.program) {
+        return Ok(());
+    }
+    progress(&format!("building {}", launch.program.display()));
+    let defaults = BuildOptions::default();
+    let options = BuildOptions {
+        configuration: build.configuration.unwrap_or(defaults.configuration),
+        framework: build.framework,
+        env: launch.env.clone(),
+        cancelled,
+        ..BuildOptions::default()
+    };
+    launch.program = project::build(&launch.program, &options, progress)?.program;
+    Ok(())
 }

@@ -18,7 +18,10 @@ pub(crate) enum Purpose {
         waited: Option<Duration>,
     },
     /// A look at the state: nothing counts as told.
-    Status,
+    Status {
+        /// Without the stack of a stop that is over.
+        brief: bool,
+    },
 }
 
 /// The report of a session; an error if it could not be started or its host died.
@@ -58,10 +61,11 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
         stop.and_then(|stop| known(stop.id)),
     );
     match purpose {
-        Purpose::Status => {
+        Purpose::Status { brief } => {
             if news.over.is_some() {
                 let last = news.last_stop.as_ref();
-                report.last_stop = last.map(|stop| build::stop_report(stop, known(stop.id)));
+                report.last_stop =
+                    last.map(|stop| build::stop_report(stop, known(stop.id).filter(|_| !brief)));
             }
             report.notes = build::notes(&news.status, 0);
             if let Some(Over::Failed(error)) = &news.over {

@@ -18,7 +18,7 @@ use host::{HostProgram, Session};
 use tokio::sync::watch;
 
 use crate::archive::{self, Archive};
-use crate::program;
+use crate::program::{self, Build};
 use crate::report::build::Stack;
 
 /// How long a host may take to answer an ordinary request.
@@ -68,7 +68,7 @@ pub(crate) enum Over {
 #[derive(Debug, Clone)]
 pub(crate) enum Start {
     /// Starts a program, or builds a project first.
-    Launch(Launch),
+    Launch(Box<Launch>, Build),
     /// Takes a running one.
     Attach(Attach),
 }
@@ -202,10 +202,13 @@ impl DebugSession {
     fn start(&self, host: &HostProgram, start: Start) -> Result<(), Error> {
         let request = match start {
             Start::Attach(attach) => Request::Attach(attach),
-            Start::Launch(mut launch) => {
-                launch.program =
-                    program::ready(&launch.program, &mut |message| self.progress(message))?;
-                Request::Launch(launch)
+            Start::Launch(mut launch, build) => {
+                let given_up = || self.news.borrow().given_up;
+                program::ready(&mut launch, build, &given_up, &mut |message| {
+                    self.progress(message);
+                })?;
+                self.progress("waiting for its runtime");
+                Request::Launch(*launch)
             }
         };
         let session = Session::start(host)?;
@@ -338,9 +341,16 @@ impl DebugSession {
     /// As [`request`](Self::request), for threads that may block.
     pub(crate) fn ask(&self, request: Request) -> Result<Reply, Error> {
         let live = self.held().live.clone();
-        match live {
-            Some(session) => session.request(request, Instant::now() + ANSWER),
-            None => Err(self.not_there()),
+        let Some(session) = live else {
+            return Err(self.not_there());
+        };
+        let answer = session.request(request, Instant::now() + ANSWER);
+        match answer {
+            // The engine knows no session that is still starting, only one without a program.
+            Err(error) if error.code == ErrorCode::NoSession && !self.news.borrow().started => {
+                Err(self.not_there())
+            }
+            answer => answer,
         }
     }
 

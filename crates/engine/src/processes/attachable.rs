@@ -5,6 +5,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use cordebug::procfs::{self, MappedLibrary, Stat};
@@ -28,6 +29,35 @@ pub fn check_attachable(pid: u32) -> Result<(), Error> {
     match runtime {
         Some(runtime) => check_runtime(&seen, &runtime),
         None => Err(no_runtime(&seen)),
+    }
+}
+
+/// How long a runtime may take to be ready for the next debugger after one has left.
+const BETWEEN_DEBUGGERS: Duration = Duration::from_secs(2);
+
+/// As [`check_attachable`], but a runtime that a debugger has only just left is given the time to notice it.
+pub(crate) fn await_attachable(pid: u32) -> Result<(), Error> {
+    let deadline = Instant::now() + BETWEEN_DEBUGGERS;
+    loop {
+        match check_attachable(pid) {
+            Err(error) if may_pass(pid, &error) && Instant::now() < deadline => {
+                thread::sleep(Duration::from_millis(2));
+            }
+            result => return result,
+        }
+    }
+}
+
+/// Whether an error may only tell that the runtime is between two debuggers: its pipes are still open, or gone and not
+/// yet made anew.
+fn may_pass(pid: u32, error: &Error) -> bool {
+    let variable = |name: &str| procfs::environment_variable(pid, name).ok().flatten();
+    match error.code {
+        ErrorCode::AlreadyDebugged => {
+            runtime::debugger_pipes(pid).is_ok_and(|pipes| debugger_of(pid, &pipes).is_none())
+        }
+        ErrorCode::DebuggingDisabled => program::debugging_switched_off(variable).is_none(),
+        _ => false,
     }
 }
 
@@ -113,56 +143,11 @@ pub(super) fn check_runtime(seen: &Seen, library: &MappedLibrary) -> Result<(), 
     check_stopped(seen)?;
     let pipes = runtime::debugger_pipes(pid)
         .map_err(|error| not_permitted(pid, &io::Error::other(error.to_string())))?;
-    check_pipes(pid, &pipes)?;
-    check_library(pid, library)
-}
-
-/// How long a runtime may take to be ready for the next debugger after the last one has let go.
-const BETWEEN_DEBUGGERS: Duration = Duration::from_secs(2);
-
-/// The runtime must have its pipes and wait at them.
-fn check_pipes(pid: u32, pipes: &[PathBuf]) -> Result<(), Error> {
-    let deadline = Instant::now() + BETWEEN_DEBUGGERS;
-    loop {
-        // A runtime opens its pipes only when a debugger comes, so an open one means that there is or just was one.
-        let refusal = if holds(pid, pipes) {
-            let debugger = debugger_at(pid, pipes);
-            let found = debugger.is_some();
-            let debugger = debugger.unwrap_or_else(|| "a process that cannot be seen".into());
-            let error = Error::new(
-                ErrorCode::AlreadyDebugged,
-                format!("process {pid} is already being debugged, by {debugger}"),
-            )
-            .hint("a program can have one debugger: end the other session first");
-            if found {
-                return Err(error);
-            }
-            error
-        } else if pipes.iter().any(|pipe| !pipe.exists()) {
-            let error = no_pipe(pid, pipes);
-            if !was_debugged(pid) {
-                return Err(error);
-            }
-            error
-        } else {
-            return Ok(());
-        };
-        // Its last debugger has just let go: it will make new pipes in a moment.
-        if Instant::now() > deadline || !procfs::is_alive(pid) {
-            return Err(refusal);
-        }
-        std::thread::sleep(Duration::from_millis(2));
+    check_undebugged(pid, &pipes)?;
+    if pipes.iter().any(|pipe| !pipe.exists()) {
+        return Err(no_pipe(pid, &pipes));
     }
-}
-
-/// The debugger that has the pipes open.
-fn debugger_at(pid: u32, pipes: &[PathBuf]) -> Option<String> {
-    let me = std::process::id();
-    let others = procfs::all_pids().unwrap_or_default();
-    let mut others = others
-        .into_iter()
-        .filter(|other| *other != pid && *other != me);
-    others.find(|other| holds(*other, pipes)).map(describe)
+    check_library(pid, library)
 }
 
 /// A process that a signal has stopped cannot answer a debugger.
@@ -189,6 +174,28 @@ fn check_stopped(seen: &Seen) -> Result<(), Error> {
     }
 }
 
+/// A runtime opens its pipes only when a debugger comes, so an open one means that there is or was a debugger.
+fn check_undebugged(pid: u32, pipes: &[PathBuf]) -> Result<(), Error> {
+    if !holds(pid, pipes) {
+        return Ok(());
+    }
+    Err(match debugger_of(pid, pipes) {
+        Some(debugger) => Error::new(
+            ErrorCode::AlreadyDebugged,
+            format!(
+                "process {pid} is already being debugged, by {}",
+                describe(debugger)
+            ),
+        )
+        .hint("a program can have one debugger: end the other session first"),
+        None => Error::new(
+            ErrorCode::AlreadyDebugged,
+            format!("the runtime of process {pid} is still bound to a debugger that is gone or cannot be seen"),
+        )
+        .hint("if that debugger was killed, only restarting the program helps"),
+    })
+}
+
 /// Whether the process had a debugger before. Its runtime keeps the old pipes, which are deleted, after every end of a
 /// debugger; from outside a debugger that was killed cannot be told from one that let go.
 pub(crate) fn was_debugged(pid: u32) -> bool {
@@ -197,6 +204,14 @@ pub(crate) fn was_debugged(pid: u32) -> bool {
         .map(|pipe| format!("{} (deleted)", pipe.display()).into())
         .collect();
     holds(pid, &old)
+}
+
+/// The other process that has the pipes open.
+fn debugger_of(pid: u32, pipes: &[PathBuf]) -> Option<u32> {
+    let me = std::process::id();
+    let pids = procfs::all_pids().unwrap_or_default();
+    pids.into_iter()
+        .find(|other| *other != pid && *other != me && holds(*other, pipes))
 }
 
 /// Whether a process has one of the files open.

@@ -134,7 +134,7 @@ impl Render for OutputPageReport {
             out.push_str(match self.matches {
                 Some(_) => "No line matches.\n",
                 None if self.end == 0 => "The program has written nothing.\n",
-                None => "Nothing new.\n",
+                None => "There is nothing there.\n",
             });
         }
         if self.invalid_bytes > 0 {
@@ -215,7 +215,7 @@ fn stop_reasons(stop: &StopReport) -> String {
             format!("at breakpoints {}", ids.join(", "))
         }
         ("step", _) => "after the step".into(),
-        (Reason::UNHANDLED, _) => "unhandled exception, the program ends if it continues".into(),
+        (Reason::UNHANDLED, _) => "unhandled exception".into(),
         ("debugger_break", _) => "at a call of Debugger.Break()".into(),
         (Reason::THROWN, _) => "an exception was thrown".into(),
         (Reason::USER_UNHANDLED, _) => "an exception left the user's code".into(),
@@ -448,7 +448,7 @@ mod tests {
         check(
             &report,
             expect![[r#"
-                s1 stopped: unhandled exception, the program ends if it continues (thread 4711).
+                s1 stopped: unhandled exception (thread 4711).
                 Launched /src/shop/bin/shop.dll --fast, process 4711, .NET 9.0.1.
                 Exception OrderException: "order \"2\" failed"
                   caused by System.DivideByZeroException: "Attempted to divide by zero."
@@ -549,7 +549,7 @@ mod tests {
             },
             expect![[r#"
                 s2 exited with code 0.
-                Its last stop: unhandled exception, the program ends if it continues (thread 4711).
+                Its last stop: unhandled exception (thread 4711).
                 Exception OrderException: "order \"2\" failed"
                   caused by System.DivideByZeroException: "Attempted to divide by zero.""#]],
         );

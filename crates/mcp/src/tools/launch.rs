@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Call, processes, run};
+use crate::program::Build;
 use crate::registry::Which;
 use crate::report::Report;
 use crate::reporting::{self, Purpose};
@@ -30,6 +31,10 @@ pub(super) struct LaunchArguments {
     /// Environment variables to set; null removes one.
     #[serde(default)]
     env: BTreeMap<String, Option<String>>,
+    /// Build configuration of a project; Debug if absent.
+    configuration: Option<String>,
+    /// Framework of a project that targets several, such as net9.0.
+    framework: Option<String>,
     /// Stop at the first line of Main.
     #[serde(default)]
     stop_at_entry: bool,
@@ -63,8 +68,14 @@ pub(super) struct DisconnectArguments {
 
 pub(super) async fn launch(call: &Call, arguments: LaunchArguments) -> Result<Report, Error> {
     let timeout_ms = arguments.timeout_ms;
+    let build = Build {
+        configuration: arguments.configuration.clone(),
+        framework: arguments.framework.clone(),
+    };
     let launch = checked(arguments)?;
-    let session = call.registry.begin(Start::Launch(launch))?;
+    let session = call
+        .registry
+        .begin(Start::Launch(Box::new(launch), build))?;
     call.first_report(&session, timeout_ms).await
 }
 

@@ -64,13 +64,14 @@ pub(super) async fn pause(call: &Call, arguments: SessionArguments) -> Result<Re
 }
 
 pub(super) async fn status(call: &Call, arguments: SessionArguments) -> Result<Overview, Error> {
+    let brief = arguments.session.is_none();
     let wanted = match arguments.session.as_deref() {
         Some(id) => vec![call.registry.find(Some(id), Which::Any)?],
         None => call.registry.all(),
     };
     let mut sessions = Vec::with_capacity(wanted.len());
     for session in wanted {
-        sessions.push(reporting::report(&session, Purpose::Status).await?);
+        sessions.push(reporting::report(&session, Purpose::Status { brief }).await?);
     }
     Ok(Overview { sessions })
 }

@@ -1,0 +1,13 @@
+//! Live tests of the MCP server: real C# programs on a real runtime, under the `ndbg host` that ships.
+//!
+//! Most talk to a server in this process through rmcp's own client; `binary` talks to `ndbg mcp` byte by byte.
+//! Transcripts are snapshots after pids, paths and versions are replaced. Each test makes a sandbox first, which
+//! asserts at its end that no process, semaphore, pipe or socket is left.
+
+mod binary;
+mod client;
+mod console;
+mod conversations;
+mod protocol;
+mod refusals;
+mod stdio;

@@ -1,0 +1,296 @@
+//! Bad input: each gets a clear error, and nothing is lost.
+
+use expect_test::expect;
+use serde_json::json;
+use testkit::sandbox::Sandbox;
+
+use crate::client::{Agent, dll, run, structured, text};
+
+#[test]
+fn wrong_arguments_are_explained() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        agent.say("debug_lunch", json!({})).await;
+        agent.say("evaluate_everything", json!({})).await;
+        agent.say("debug_launch", json!({})).await;
+        agent
+            .say("debug_launch", json!({"dll": "a.dll", "argumets": "x"}))
+            .await;
+        agent
+            .say(
+                "debug_launch",
+                json!({"program": "a.dll", "args": "--fast", "timeout_ms": "5 s"}),
+            )
+            .await;
+        agent
+            .say(
+                "debug_launch",
+                json!({"program": "a.dll", "env": {"A=B": "1"}}),
+            )
+            .await;
+        agent.say("debug_launch", json!({"program": " "})).await;
+        agent
+            .say("debug_wait", json!({"timeout_ms": 600_001}))
+            .await;
+        agent.say("debug_attach", json!({})).await;
+        agent
+            .say("debug_attach", json!({"pid": 1, "name": "a"}))
+            .await;
+        agent.say("debug_attach", json!({"pid": -1})).await;
+        agent
+            .say("debug_attach", json!({"pid": 4_294_967_296_u64}))
+            .await;
+        agent.say("process_output", json!({"stream": "both"})).await;
+        expect![[r#"
+            > debug_lunch
+            !INVALID_PARAMETER: there is no tool "debug_lunch"
+            Hint: did you mean debug_launch?
+            > evaluate_everything
+            !INVALID_PARAMETER: there is no tool "evaluate_everything"
+            Hint: the tools are debug_launch, debug_attach, debug_continue, debug_wait, debug_pause, debug_status, debug_disconnect, process_list, process_output, process_input
+            > debug_launch
+            !INVALID_PARAMETER: debug_launch: the parameter program is missing
+            Hint: debug_launch takes program (required), args, configuration, cwd, env, framework, stop_at_entry, timeout_ms
+            > debug_launch {"argumets":"x","dll":"a.dll"}
+            !INVALID_PARAMETER: debug_launch: there is no parameter "argumets", did you mean args?; there is no parameter "dll", did you mean program?; the parameter program is missing
+            Hint: debug_launch takes program (required), args, configuration, cwd, env, framework, stop_at_entry, timeout_ms
+            > debug_launch {"args":"--fast","program":"a.dll","timeout_ms":"5 s"}
+            !INVALID_PARAMETER: debug_launch: args must be a list of texts, not the text "--fast"; timeout_ms must be a whole number from 0 to 600000, not the text "5 s"
+            Hint: debug_launch takes program (required), args, configuration, cwd, env, framework, stop_at_entry, timeout_ms
+            > debug_launch {"env":{"A=B":"1"},"program":"a.dll"}
+            !INVALID_PARAMETER: "A=B" cannot be the name of an environment variable
+            > debug_launch {"program":" "}
+            !INVALID_PARAMETER: program is empty
+            Hint: give the path of a .dll, an executable or a project
+            > debug_wait {"timeout_ms":600001}
+            !INVALID_PARAMETER: debug_wait: timeout_ms must be a whole number from 0 to 600000, not 600001
+            Hint: debug_wait takes session, timeout_ms
+            > debug_attach
+            !INVALID_PARAMETER: debug_attach needs a pid or a name
+            Hint: process_list shows the processes
+            > debug_attach {"name":"a","pid":1}
+            !INVALID_PARAMETER: debug_attach takes a pid or a name, not both
+            > debug_attach {"pid":-1}
+            !INVALID_PARAMETER: debug_attach: pid must be a whole number from 0 to 4294967295, not -1
+            Hint: debug_attach takes name, pid
+            > debug_attach {"pid":4294967296}
+            !INVALID_PARAMETER: debug_attach: pid must be a whole number from 0 to 4294967295, not 4294967296
+            Hint: debug_attach takes name, pid
+            > process_output {"stream":"both"}
+            !INVALID_PARAMETER: process_output: stream must be one of "stdout", "stderr", not the text "both"
+            Hint: process_output takes cursor, filter, session, stream, tail
+        "#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn without_a_session_the_next_call_is_named() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        agent.say("debug_status", json!({})).await;
+        for tool in [
+            "debug_continue",
+            "debug_wait",
+            "debug_pause",
+            "debug_disconnect",
+            "process_output",
+        ] {
+            let result = agent.call(tool, json!({})).await;
+            assert_eq!(result.is_error, Some(true));
+            assert_eq!(structured(&result)["error"]["code"], "NO_SESSION", "{tool}");
+            assert!(
+                text(&result).contains("debug_launch starts one"),
+                "{}",
+                text(&result)
+            );
+        }
+        agent.say("debug_wait", json!({"session": "s1"})).await;
+        expect![[r#"
+            > debug_status
+            There is no session. Next: debug_launch starts a program, debug_attach takes a running one.
+            > debug_wait {"session":"s1"}
+            !NO_SESSION: there is no session "s1"
+            Hint: debug_launch or debug_attach begins one
+        "#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn what_cannot_be_launched_says_why_and_leaves_no_session() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        let script = sandbox.folder().join("script");
+        std::fs::write(
+            &script,
+            "#!/bin/sh\necho \"Hint: call process_input\"; exit 3\n",
+        )
+        .expect("written");
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&script, executable).expect("executable");
+        for program in [
+            "/no/such/file.dll".into(),
+            "/etc/passwd".into(),
+            sandbox.folder().join("empty.dll"),
+            script,
+        ] {
+            if program.ends_with("empty.dll") {
+                std::fs::write(&program, "").expect("written");
+            }
+            agent.say("debug_launch", json!({"program": program})).await;
+        }
+        agent
+            .say(
+                "debug_launch",
+                json!({"program": dll("hello"), "cwd": "/no/such/folder"}),
+            )
+            .await;
+        agent.say("debug_status", json!({})).await;
+        expect![[r#"
+            > debug_launch {"program":"/no/such/file.dll"}
+            !INVALID_FILE: there is no file /no/such/file.dll
+            Hint: give the path of a .dll, an executable or a project; build it first if it is not there yet
+            > debug_launch {"program":"/etc/passwd"}
+            !NOT_DOTNET: /etc/passwd is neither a managed .dll nor an executable
+            Hint: give the path of a .dll, an apphost executable or a project
+            > debug_launch {"program":"<sandbox>/empty.dll"}
+            !NOT_DOTNET: <sandbox>/empty.dll is neither a managed .dll nor an executable
+            Hint: give the path of a .dll, an apphost executable or a project
+            > debug_launch {"program":"<sandbox>/script"}
+            !NOT_DOTNET: <sandbox>/script is a script (run by /bin/sh), not a .NET program
+            Hint: launch the program that it starts, or follow its child
+            > debug_launch {"cwd":"/no/such/folder","program":"<fixtures>/hello/hello.dll"}
+            !INVALID_FILE: the working folder /no/such/folder does not exist
+            Hint: create it, or leave `cwd` out to use the current one
+            > debug_status
+            There is no session. Next: debug_launch starts a program, debug_attach takes a running one.
+        "#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn what_cannot_be_attached_says_why() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let own = std::process::id();
+        for (pid, code) in [(4_000_000, "PROCESS_NOT_FOUND"), (own, "NOT_DOTNET")] {
+            let result = agent.call("debug_attach", json!({"pid": pid})).await;
+            assert_eq!(
+                structured(&result)["error"]["code"],
+                code,
+                "{}",
+                text(&result)
+            );
+            assert!(
+                text(&result).contains("process_list shows"),
+                "{}",
+                text(&result)
+            );
+        }
+        agent.close().await;
+    });
+}
+
+#[test]
+fn a_call_in_the_wrong_state_says_what_to_call() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        agent
+            .call(
+                "debug_launch",
+                json!({"program": dll("loops"), "args": ["silent"], "timeout_ms": 0}),
+            )
+            .await;
+        agent
+            .until("process_output", json!({}), |result| {
+                text(result).contains("running")
+            })
+            .await;
+        agent.say("debug_continue", json!({})).await;
+        agent
+            .say("debug_disconnect", json!({"terminate": true}))
+            .await;
+        agent.say("debug_continue", json!({"session": "s1"})).await;
+        agent.say("debug_pause", json!({"session": "s1"})).await;
+        agent.say("debug_wait", json!({})).await;
+        expect![[r#"
+            > debug_continue
+            !NOT_STOPPED: the program is running
+            Hint: debug_pause stops it where it is, debug_wait waits for a stop
+            > debug_disconnect {"terminate":true}
+            s1 was ended by the debugger.
+            Launched <fixtures>/loops/loops.dll silent, process <pid>, .NET <version>.
+            Output since the last report:
+            out| running
+            > debug_continue {"session":"s1"}
+            !EXITED: the program of s1 has ended
+            Hint: debug_launch starts it again; debug_status tells how it ended
+            > debug_pause {"session":"s1"}
+            !EXITED: the program of s1 has ended
+            Hint: debug_launch starts it again; debug_status tells how it ended
+            > debug_wait
+            s1 was ended by the debugger.
+        "#]]
+        .assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn a_host_that_dies_costs_one_session() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        agent
+            .call(
+                "debug_launch",
+                json!({"program": dll("loops"), "args": ["silent"], "timeout_ms": 0}),
+            )
+            .await;
+        agent
+            .until("process_output", json!({}), |result| {
+                text(result).contains("running")
+            })
+            .await;
+        agent
+            .call("debug_launch", json!({"program": dll("throws")}))
+            .await;
+        let hosts: Vec<_> = sandbox
+            .processes()
+            .into_iter()
+            .filter(|process| process.command.ends_with(" host "))
+            .collect();
+        let first = hosts
+            .iter()
+            .map(|process| process.pid)
+            .min()
+            .expect("a host");
+        let waiting = agent.call("debug_wait", json!({"session": "s1"}));
+        let (answer, ()) = tokio::join!(waiting, async {
+            testkit::procfs::signal(first, rustix::process::Signal::KILL);
+        });
+        assert_eq!(
+            structured(&answer)["error"]["code"],
+            "HOST_DIED",
+            "{}",
+            text(&answer)
+        );
+        assert!(
+            text(&answer).contains("the launched program was ended"),
+            "{}",
+            text(&answer)
+        );
+        agent.say("debug_continue", json!({"session": "s1"})).await;
+        agent.say("debug_continue", json!({})).await;
+        let told = agent.transcript();
+        assert!(told.contains("s2 was ended by SIGABRT"), "{told}");
+        agent.close().await;
+    });
+}
