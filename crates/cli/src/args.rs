@@ -1,10 +1,12 @@
 //! The command line as a person types it; its help is the reference.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::Styles;
 use clap::builder::styling::AnsiColor;
 use clap::{Args, Parser, Subcommand};
+use host::api::{Error, ErrorCode};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -93,17 +95,12 @@ For zsh:    ndbg completions zsh > a file named _ndbg in a folder of $fpath
 For fish:   ndbg completions fish > ~/.config/fish/completions/ndbg.fish";
 
 #[derive(Debug, Args)]
-#[command(after_help = RUN_EXIT)]
+#[command(after_help = RUN_EXIT, override_usage = "ndbg run [OPTIONS] PROGRAM [--] [ARGS]...")]
 pub(crate) struct RunArguments {
-    /// A .dll, an executable, a project file, or a folder with one project (projects are built first)
-    pub(crate) program: PathBuf,
-    /// Arguments of the program, as they are
-    #[arg(
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "ARGS"
-    )]
-    pub(crate) args: Vec<String>,
+    /// A .dll, an executable, a project or a folder with one (built first), then its own arguments
+    // One list, because what follows the program is its own even if it looks like an option of ours.
+    #[arg(required = true, trailing_var_arg = true, value_names = ["PROGRAM", "ARGS"])]
+    command: Vec<OsString>,
     /// Working folder of the program
     #[arg(long, value_name = "FOLDER")]
     pub(crate) cwd: Option<PathBuf>,
@@ -129,6 +126,26 @@ Exit codes:
     125    ndbg itself failed
     126    the program was found, but cannot be built, run or debugged
     127    there is no such program";
+
+impl RunArguments {
+    /// The program and its arguments.
+    pub(crate) fn command(&self) -> Result<(PathBuf, Vec<String>), Error> {
+        let mut words = self.command.iter();
+        let program = words.next().map(PathBuf::from).unwrap_or_default();
+        let mut words = words.peekable();
+        words.next_if(|word| *word == "--");
+        let args: Result<Vec<String>, &OsString> = words
+            .map(|word| word.to_str().map(str::to_owned).ok_or(word))
+            .collect();
+        let args = args.map_err(|word| {
+            Error::new(
+                ErrorCode::InvalidParameter,
+                format!("the argument {word:?} is not UTF-8, and .NET programs take no other"),
+            )
+        })?;
+        Ok((program, args))
+    }
+}
 
 /// `NAME=VALUE`, or `NAME` to remove it.
 fn variable(text: &str) -> Result<(String, Option<String>), String> {
@@ -157,8 +174,9 @@ mod tests {
         let line = ["ndbg", "run"].iter().chain(line);
         match Arguments::try_parse_from(line).expect("it parses").command {
             Command::Run(run) => {
-                assert_eq!(run.program, PathBuf::from(program));
-                assert_eq!(run.args, args);
+                let (found, rest) = run.command().expect("UTF-8");
+                assert_eq!(found, PathBuf::from(program));
+                assert_eq!(rest, args);
             }
             other => panic!("{other:?}"),
         }
@@ -169,11 +187,12 @@ mod tests {
         check_run(&["a.dll"], "a.dll", &[]);
         check_run(&["a.dll", "--", "x", "--y"], "a.dll", &["x", "--y"]);
         check_run(
-            &["a.dll", "x", "--y", "-e", "A=1"],
+            &["a.dll", "-e", "A=1", "--help"],
             "a.dll",
-            &["x", "--y", "-e", "A=1"],
+            &["-e", "A=1", "--help"],
         );
         check_run(&["a.dll", "--", "x", "--", "y"], "a.dll", &["x", "--", "y"]);
+        check_run(&["a.dll", "--", "--"], "a.dll", &["--"]);
         check_run(
             &["-e", "A=1", "--cwd", "/", "a.dll", "", "a b"],
             "a.dll",

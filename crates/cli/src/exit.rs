@@ -9,6 +9,8 @@ use crate::output::plain;
 
 /// `doctor` found something that stops debugging.
 pub(crate) const CANNOT_DEBUG: u8 = 1;
+/// The command line makes no sense; clap's own code.
+pub(crate) const USAGE: u8 = 2;
 /// ndbg itself failed. 125 to 127 are as `env`, `timeout` and `docker run` use them.
 pub(crate) const FAILED: u8 = 125;
 /// The program was found, but cannot be built, run or debugged.

@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         Command::Doctor { json } => doctor::doctor(json),
         Command::Completions { shell } => completions(shell),
         Command::Mcp(mcp) => mcp.run().map(ExitCode::from),
-        Command::Host => host::serve().map(|()| ExitCode::SUCCESS),
+        Command::Host => host::serve().map(|never| match never {}),
     };
     outcome.unwrap_or_else(|error| exit::failed(&error))
 }

@@ -30,12 +30,35 @@ const FRAMES: u32 = 64;
 
 /// Runs a program to its end.
 pub(crate) fn run(arguments: RunArguments) -> ExitCode {
-    let exists = fs::metadata(&arguments.program).is_ok();
+    let (program, args) = match arguments.command() {
+        Ok(command) => command,
+        Err(error) => {
+            exit::tell(&error);
+            return exit::USAGE.into();
+        }
+    };
+    let exists = fs::metadata(&program).is_ok();
     let signals = match Signals::take() {
         Ok(signals) => signals,
         Err(error) => return exit::failed(&error),
     };
-    match run_to_the_end(arguments, &signals) {
+    let launch = Launch {
+        program,
+        args,
+        cwd: arguments.cwd,
+        env: arguments.env.into_iter().collect(),
+        console: Console::Inherit,
+        process_group: Some(rustix::process::getpgrp().as_raw_nonzero().get()),
+        ..Launch::default()
+    };
+    let options = BuildOptions {
+        configuration: arguments.configuration,
+        framework: arguments.framework,
+        env: launch.env.clone(),
+        cancelled: &|| signals.asked().is_some(),
+        ..BuildOptions::default()
+    };
+    match run_to_the_end(launch, &options, &signals) {
         Ok(code) => code.into(),
         // Whoever asked knows why.
         Err(_) if let Some(signal) = signals.asked() => signalled(signal).into(),
@@ -50,25 +73,13 @@ fn signalled(signal: i32) -> u8 {
     exit::SIGNALLED.saturating_add(u8::try_from(signal).unwrap_or(0))
 }
 
-fn run_to_the_end(arguments: RunArguments, signals: &Signals) -> Result<u8, Error> {
-    let mut launch = Launch {
-        program: arguments.program,
-        args: arguments.args,
-        cwd: arguments.cwd,
-        env: arguments.env.into_iter().collect(),
-        console: Console::Inherit,
-        process_group: Some(rustix::process::getpgrp().as_raw_nonzero().get()),
-        ..Launch::default()
-    };
+fn run_to_the_end(
+    mut launch: Launch,
+    options: &BuildOptions<'_>,
+    signals: &Signals,
+) -> Result<u8, Error> {
     if project::is_project(&launch.program) {
-        let options = BuildOptions {
-            configuration: arguments.configuration,
-            framework: arguments.framework,
-            env: launch.env.clone(),
-            cancelled: &|| signals.asked().is_some(),
-            ..BuildOptions::default()
-        };
-        launch.program = build(&launch.program, &options)?;
+        launch.program = build(&launch.program, options)?;
     }
     let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
     let files = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];

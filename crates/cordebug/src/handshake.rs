@@ -8,6 +8,7 @@
 
 use std::ffi::CString;
 use std::io;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::procfs;
@@ -57,6 +58,19 @@ impl Drop for Handshake {
     }
 }
 
+/// The names that exist at this moment.
+static NAMES: Mutex<Vec<CString>> = Mutex::new(Vec::new());
+
+/// Removes all semaphores of this process that still exist. For its end: other threads may hold handshakes that they
+/// do not get to drop any more.
+pub fn remove_all() {
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    for name in names.drain(..) {
+        // SAFETY: `name` is a valid C string.
+        unsafe { libc::sem_unlink(name.as_ptr()) };
+    }
+}
+
 /// A named POSIX semaphore that we created.
 #[derive(Debug)]
 struct Semaphore {
@@ -80,6 +94,8 @@ impl Semaphore {
         if raw == libc::SEM_FAILED {
             return Err(io::Error::last_os_error());
         }
+        let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+        names.push(name.clone());
         Ok(Self { name, raw })
     }
 
@@ -119,6 +135,8 @@ impl Drop for Semaphore {
         unsafe { libc::sem_close(self.raw) };
         // SAFETY: `name` is a valid C string.
         unsafe { libc::sem_unlink(self.name.as_ptr()) };
+        let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+        names.retain(|name| *name != self.name);
     }
 }
 
@@ -147,5 +165,10 @@ mod tests {
         assert!(!started.expect("waiting works"));
         drop(handshake);
         assert_eq!(left(), 0);
+        // The end of the process comes before the end of the thread that waits.
+        let handshake = Handshake::prepare(pid).expect("semaphores can be made");
+        remove_all();
+        assert_eq!(left(), 0);
+        drop(handshake);
     }
 }

@@ -215,15 +215,15 @@ impl DebuggerLibrary {
         clr!(cordebug, ICorDebug::Initialize())?;
         let handler = callback::handler(sink);
         let debugger = Debugger(cordebug);
-        let process = debugger.start(&handler, pid);
-        if process.is_err() {
-            debugger.terminate();
-        }
-        Ok((debugger, process?))
+        let process = debugger.start(&handler, pid)?;
+        Ok((debugger, process))
     }
 }
 
 /// The library's root object.
+///
+/// It is never shut down (`ICorDebug::Terminate`): a host debugs one program, and the library crashes when it is shut
+/// down while its own threads are still busy with the program's end.
 #[derive(Debug)]
 pub struct Debugger(Com<ICorDebug>);
 
@@ -237,13 +237,13 @@ impl Debugger {
         let process = crate::error::clr_out!(self.0, ICorDebug::DebugActiveProcess(pid, 0))?;
         Ok(Process::new(process))
     }
+}
 
-    /// Shuts the library down after the process is gone or detached.
-    pub fn terminate(&self) {
-        if let Err(error) = clr!(self.0, ICorDebug::Terminate()) {
-            tracing::debug!(%error, "terminating the debugger library");
-        }
-    }
+/// Ends this process without the libraries' exit handlers: their threads still run, and crash when they meet what the
+/// handlers have destroyed.
+pub fn end_process(code: i32) -> ! {
+    // SAFETY: _exit has no precondition; what we write is written unbuffered.
+    unsafe { libc::_exit(code) }
 }
 
 /// The library looks for the target's pipes in our `TMPDIR`, which must therefore be the target's.

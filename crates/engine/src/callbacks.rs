@@ -20,7 +20,9 @@ impl Engine<'_> {
             return;
         }
         target.delivered();
-        let stops = self.wants_to_stop(callback);
+        // A program that is being let go stops for nothing.
+        let stops = !self.ending.let_go_wanted && self.wants_to_stop(callback);
+        self.callback_handled();
         if stops {
             return;
         }

@@ -22,6 +22,8 @@ const KILL_GRACE: Duration = Duration::from_secs(5);
 pub(crate) struct Ending {
     /// A pause was asked for before the program was there.
     pub(crate) pause_wanted: bool,
+    /// The program is to be let go as soon as the library is ready for it.
+    pub(crate) let_go_wanted: bool,
     /// How the process ended.
     report: Option<ExitReport>,
     /// Whether we sent the signal.
@@ -43,6 +45,11 @@ impl Ending {
         self.deadline = Some(deadline);
     }
 
+    /// Nothing is waited for any more.
+    pub(crate) fn stop_waiting(&mut self) {
+        self.deadline = None;
+    }
+
     /// Whether we killed the process and its end has not been seen yet.
     pub(crate) fn process_expected(&self) -> bool {
         self.killed_by_us && self.watched && self.report.is_none() && self.deadline.is_some()
@@ -50,12 +57,17 @@ impl Ending {
 }
 
 impl Engine<'_> {
-    /// The runtime library says that the program is over.
-    pub(crate) fn runtime_ended(&mut self) {
+    /// The program is gone or let go: the library is left as it is, since its threads may still be busy with that.
+    pub(crate) fn abandon_target(&mut self) {
         if let Some(target) = self.target.take() {
             cordebug::fast_memory::disable();
-            target.debugger.terminate();
+            std::mem::forget(target);
         }
+    }
+
+    /// The runtime library says that the program is over.
+    pub(crate) fn runtime_ended(&mut self) {
+        self.abandon_target();
         if !self.ending.watched {
             self.process_ended(ExitReport::Unknown);
         } else if self.ending.report.is_none() {
@@ -77,6 +89,13 @@ impl Engine<'_> {
         }
     }
 
+    /// Whether the process is gone, but its end has not been told yet.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.ending.report.is_some()
+            && self.ending.deadline.is_some()
+            && !matches!(self.state, State::Exited | State::Detached)
+    }
+
     pub(crate) fn exit_report(&self) -> Option<ExitReport> {
         self.ending.report
     }
@@ -95,6 +114,9 @@ impl Engine<'_> {
             .is_some_and(|deadline| deadline <= Instant::now())
         {
             self.ending.deadline = None;
+            if self.library_is_late() {
+                return;
+            }
             if self.starting.is_some() {
                 self.starting_failed_at_last();
             } else {
@@ -107,9 +129,9 @@ impl Engine<'_> {
     /// The program has ended and all of its output is here.
     fn finish(&mut self) {
         self.ending.deadline = None;
-        if let Some(target) = self.target.take() {
-            cordebug::fast_memory::disable();
-            target.debugger.terminate();
+        self.abandon_target();
+        if let Some(leftovers) = self.leftovers.take() {
+            leftovers.remove();
         }
         if matches!(self.state, State::Exited | State::Detached) {
             self.answer_waiting();
@@ -119,17 +141,20 @@ impl Engine<'_> {
         self.exit = Some(exit(report, self.ending.killed_by_us));
         self.state = State::Exited;
         self.stop = None;
-        if let Some(leftovers) = self.leftovers.take() {
-            leftovers.remove();
-        }
         let status = Box::new(self.status());
         self.tell(Event::Exited(status));
         self.answer_waiting();
     }
 
-    fn answer_waiting(&mut self) {
+    pub(crate) fn answer_waiting(&mut self) {
         for id in std::mem::take(&mut self.ending.waiting) {
             self.answer_status(id);
+        }
+    }
+
+    pub(crate) fn refuse_waiting(&mut self, error: &Error) {
+        for id in std::mem::take(&mut self.ending.waiting) {
+            self.answer(id, Err(error.clone()));
         }
     }
 
@@ -165,10 +190,8 @@ impl Engine<'_> {
             );
             return;
         }
-        match self.detach() {
-            Ok(()) => self.answer_status(id),
-            Err(error) => self.answer(id, Err(error)),
-        }
+        self.ending.waiting.push(id);
+        self.detach();
     }
 
     /// Nobody listens any more: a launched program is ended, an attached one let go.
@@ -178,46 +201,9 @@ impl Engine<'_> {
         }
         match self.origin {
             Some(Origin::Launched) => self.kill(true),
-            _ => {
-                if self.target.is_some()
-                    && let Err(error) = self.detach()
-                {
-                    tracing::warn!(%error, "letting go of the program");
-                    self.target = None;
-                }
-                self.cancel_start();
-            }
+            _ if self.target.is_some() => self.detach(),
+            _ => self.cancel_start(),
         }
-    }
-
-    /// Lets go of the program, which runs on as before.
-    fn detach(&mut self) -> Result<(), Error> {
-        let was_stopped = self.state == State::Stopped;
-        let target = self.target()?;
-        if !target.is_stopped() {
-            target.stop()?;
-        }
-        target.entry.forget();
-        self.breakpoints.remove_all_from_code();
-        self.give_up_step();
-        let target = self.target()?;
-        target.process.detach().map_err(|error| {
-            let hint = if was_stopped {
-                "continue the program and try again"
-            } else {
-                "try again"
-            };
-            crate::target::runtime_error(&error).hint(hint)
-        })?;
-        cordebug::fast_memory::disable();
-        if let Some(target) = self.target.take() {
-            target.debugger.terminate();
-        }
-        self.state = State::Detached;
-        self.stop = None;
-        let status = Box::new(self.status());
-        self.tell(Event::Detached(status));
-        Ok(())
     }
 
     /// A launched tool whose child was debugged must not stay behind, nor anything that it started.

@@ -87,6 +87,12 @@ pub fn run(inbox: Sender<Input>, inputs: &Receiver<Input>, say: impl FnMut(Outpu
             engine.after_panic(answering);
         }
     }
+    // A start that was given up may still be waited for, on a thread that this process does not outlive.
+    cordebug::handshake::remove_all();
+    // A program that was let go, and that we stayed for, may have been killed.
+    if let Some(leftovers) = engine.leftovers.take() {
+        leftovers.remove();
+    }
 }
 
 /// The engine's whole state.
@@ -289,6 +295,11 @@ impl<'a> Engine<'a> {
                 ErrorCode::NoSession,
                 "the session has let go of the program",
             )),
+            State::Starting if self.starting.is_some() => Err(Error::new(
+                ErrorCode::NoSession,
+                "the program has not reached the debugger yet",
+            )
+            .hint("wait until it runs")),
             _ => self.target.as_mut().ok_or_else(|| {
                 Error::new(
                     ErrorCode::NoSession,
@@ -322,17 +333,16 @@ impl<'a> Engine<'a> {
     }
 
     /// Stops a running program.
-    fn pause(&mut self) -> Result<(), Error> {
+    pub(crate) fn pause(&mut self) -> Result<(), Error> {
         if self.state == State::Stopped {
             return Ok(());
         }
-        if self.starting.is_some() && self.target.is_none() {
+        if self.starting.is_some() {
             self.ending.pause_wanted = true;
             return Ok(());
         }
-        let target = self.target()?;
-        target.stop()?;
-        let thread = target.first_thread();
+        self.stop_target()?;
+        let thread = self.target()?.first_thread();
         self.stopped(vec![StopReason::Pause], thread, None);
         Ok(())
     }
@@ -375,6 +385,9 @@ impl<'a> Engine<'a> {
 
     fn leave_if_done(&mut self) {
         if !self.leaving || self.target.is_some() || self.starting.is_some() {
+            return;
+        }
+        if self.is_ending() {
             return;
         }
         if self.guards_a_program() {

@@ -96,7 +96,7 @@ impl Engine<'_> {
         let Some(following) = &mut self.following else {
             return;
         };
-        if self.starting.is_none() {
+        if self.starting.is_none() || self.target.is_some() {
             return;
         }
         let seen = following

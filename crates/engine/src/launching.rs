@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,8 +20,7 @@ use cordebug::spawn::{self, ExitReport, ProcessGroup};
 use cordebug::{fast_memory, procfs};
 
 use crate::api::{
-    Attach, Console, Error, ErrorCode, Event, Follow, Launch, Origin, RuntimeVersion, State,
-    StopReason, Stream,
+    Attach, Console, Error, ErrorCode, Event, Follow, Launch, Origin, RuntimeVersion, State, Stream,
 };
 use crate::engine::{Engine, Input};
 use crate::output::Capture;
@@ -34,11 +33,11 @@ const STARTUP: Duration = Duration::from_secs(60);
 /// How long the last words of a program that ended too early are waited for.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// A launch under way.
+/// A launch or an attach under way.
 #[derive(Debug)]
 pub(crate) struct Starting {
     /// The request to answer.
-    id: u64,
+    pub(crate) id: u64,
     stop_at_entry: bool,
     cancelled: Arc<AtomicBool>,
     /// Why it failed; told when the program's last words are here.
@@ -197,30 +196,20 @@ impl Engine<'_> {
 
     /// The starting thread has news.
     pub(crate) fn startup(&mut self, news: StartupNews) {
-        let Some(starting) = &mut self.starting else {
+        let Some(starting) = &self.starting else {
             // Cancelled meanwhile. Dropping the handshake lets a waiting runtime go on.
             return;
         };
         match news {
-            StartupNews::Failed(error) => {
-                starting.failed = Some(error);
-                self.end_failed_start();
-            }
+            StartupNews::Failed(error) => self.fail_start(error),
             StartupNews::Ready { pid, handshake } => {
-                let (id, stop_at_entry) = (starting.id, starting.stop_at_entry);
-                match self.take_over(pid, stop_at_entry) {
-                    Ok(()) => {
-                        drop(handshake);
-                        self.starting = None;
-                        self.arrived(id);
-                    }
-                    Err(error) => {
-                        if let Some(starting) = &mut self.starting {
-                            starting.failed = Some(error);
-                        }
-                        drop(handshake);
-                        self.end_failed_start();
-                    }
+                let stop_at_entry = starting.stop_at_entry;
+                let taken = self.take_over(pid, stop_at_entry);
+                // The runtime goes on, whatever came of it.
+                drop(handshake);
+                match taken {
+                    Ok(()) => self.await_arrival(),
+                    Err(error) => self.fail_start(error),
                 }
             }
         }
@@ -228,12 +217,15 @@ impl Engine<'_> {
 
     /// Loads the debugger library for the runtime in `pid` and attaches.
     fn take_over(&mut self, pid: u32, stop_at_entry: bool) -> Result<(), Error> {
+        let undelivered = Arc::new(AtomicU32::new(0));
         let attach = || -> Result<_, cordebug::Error> {
             let runtime = Runtime::of(pid)?;
             let library = DebuggerLibrary::load(&runtime.debugger_library()?, pid)?;
             fast_memory::enable(pid);
             let inbox = self.inbox.clone();
+            let sent = undelivered.clone();
             let (debugger, process) = library.attach(pid, &runtime, move |delivered| {
+                sent.fetch_add(1, Ordering::SeqCst);
                 // The engine may have ended first.
                 let _ = inbox.send(Input::Callback(delivered));
             })?;
@@ -263,24 +255,10 @@ impl Engine<'_> {
             debugger,
             process,
             stop_at_entry,
-            self.starting.is_some(),
+            self.origin == Some(Origin::Launched),
+            undelivered,
         ));
         Ok(())
-    }
-
-    /// The program is there: tell it, and honour a pause that was asked for meanwhile.
-    fn arrived(&mut self, id: u64) {
-        self.state = State::Running;
-        let status = Box::new(self.status());
-        self.tell(Event::Running(status));
-        if std::mem::take(&mut self.ending.pause_wanted)
-            && let Some(target) = &mut self.target
-            && target.stop().is_ok()
-        {
-            let thread = target.first_thread();
-            self.stopped(vec![StopReason::Pause], thread, None);
-        }
-        self.answer_status(id);
     }
 
     /// Attaches to a running program.
@@ -289,7 +267,15 @@ impl Engine<'_> {
             .refuse_second_program()
             .and_then(|()| self.begin_attach(attach.pid.0));
         match result {
-            Ok(()) => self.arrived(id),
+            Ok(()) => {
+                self.starting = Some(Starting {
+                    id,
+                    stop_at_entry: false,
+                    cancelled: Arc::default(),
+                    failed: None,
+                });
+                self.await_arrival();
+            }
             Err(error) => {
                 self.pid = None;
                 self.answer(id, Err(error));
@@ -298,7 +284,7 @@ impl Engine<'_> {
     }
 
     fn begin_attach(&mut self, pid: u32) -> Result<(), Error> {
-        crate::processes::check_attachable(pid)?;
+        crate::processes::await_attachable(pid)?;
         let handle = ProcessHandle::open(pid).map_err(|error| {
             Error::new(
                 ErrorCode::AttachFailed,
@@ -344,7 +330,10 @@ impl Engine<'_> {
     }
 
     /// A start that failed while the program may still be running: end it, then tell.
-    fn end_failed_start(&mut self) {
+    pub(crate) fn fail_start(&mut self, error: Error) {
+        if let Some(starting) = &mut self.starting {
+            starting.failed = Some(error);
+        }
         if self.exit_report().is_some() {
             self.starting_failed_at_last();
             return;
@@ -377,9 +366,14 @@ impl Engine<'_> {
                 Some(ExitReport::Signal(signal)) => format!("by signal {}", crate::processes::signal_name(signal)),
                 Some(ExitReport::Unknown) | None => "in an unknown way".into(),
             };
+            if self.origin == Some(Origin::Attached) {
+                let message = format!("the program ended {how} while the debugger attached to it");
+                return Error::new(ErrorCode::AttachFailed, message);
+            }
             Error::new(ErrorCode::LaunchFailed, format!("the program ended {how} before its runtime reached the debugger"))
                 .hint("run it without the debugger to see whether it starts; check that its framework is installed")
         });
+        self.abandon_target();
         if !words.trim().is_empty() {
             error.message = format!("{}; it printed:\n{}", error.message, words.trim_end());
         }
@@ -422,6 +416,7 @@ fn never_arrived(pid: u32) -> Error {
 fn attach_error(pid: u32, error: &cordebug::Error) -> Error {
     use cordebug::hresult::{
         CORDBG_E_DEBUGGER_ALREADY_ATTACHED, CORDBG_E_MISMATCHED_CORWKS_AND_DACWKS_DLLS,
+        CORDBG_E_TIMEOUT,
     };
 
     let (code, hint) = match error {
@@ -453,6 +448,16 @@ fn attach_error(pid: u32, error: &cordebug::Error) -> Error {
         } => (
             ErrorCode::RuntimeMismatch,
             Some("the runtime was updated while the program ran: restart the program"),
+        ),
+        cordebug::Error::Clr {
+            code: CORDBG_E_TIMEOUT,
+            ..
+        } if crate::processes::was_debugged(pid) => (
+            ErrorCode::AlreadyDebugged,
+            Some(
+                "the program was debugged before; if that debugger was killed, its runtime takes no other: \
+                 restart the program",
+            ),
         ),
         cordebug::Error::Clr { .. } | cordebug::Error::System { .. } => {
             (ErrorCode::AttachFailed, None)

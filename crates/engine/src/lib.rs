@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod api;
+mod arriving;
 mod breakpoints;
 mod callbacks;
 pub mod doctor;
@@ -24,4 +25,5 @@ mod stack;
 mod stepping;
 mod target;
 
+pub use cordebug::runtime::end_process;
 pub use engine::{Input, Output, run};

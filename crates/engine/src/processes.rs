@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 use cordebug::procfs;
 
 use crate::api::ProcessId;
+pub(crate) use attachable::await_attachable;
 pub use attachable::check_attachable;
+pub(crate) use attachable::was_debugged;
 pub use leftovers::{Leftovers, sweep_semaphores};
 pub use listing::{Attachable, ProcessSummary, find_by_name, list};
 
@@ -55,12 +57,15 @@ pub(crate) fn kill_all(pids: &[u32]) {
 
 /// Sends SIGKILL; a process that is gone already is no error.
 pub(crate) fn kill(pid: u32) {
-    if let Some(pid) = i32::try_from(pid)
-        .ok()
-        .and_then(rustix::process::Pid::from_raw)
-    {
+    if let Some(pid) = raw(pid) {
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
     }
+}
+
+fn raw(pid: u32) -> Option<rustix::process::Pid> {
+    i32::try_from(pid)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
 }
 
 /// The name of a signal.

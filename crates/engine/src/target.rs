@@ -3,6 +3,9 @@
 //! Invariant: `owed` is the number of `Continue` calls that the library waits for: one for each callback delivered and
 //! one for each stop of ours. The program runs exactly when it is 0.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use cordebug::process::Process;
 use cordebug::runtime::Debugger;
 
@@ -13,11 +16,14 @@ use crate::modules::Modules;
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) process: Process,
-    pub(crate) debugger: Debugger,
+    /// Held for as long as the process is.
+    _debugger: Debugger,
     pub(crate) modules: Modules,
     /// Whether code is to be compiled without optimisation: launched programs only.
     pub(crate) unoptimized: bool,
     owed: u32,
+    /// Callbacks on their way from the library's thread.
+    undelivered: Arc<AtomicU32>,
     /// Set while the first line of `Main` is waited for.
     pub(crate) entry: crate::modules::Entry,
 }
@@ -28,13 +34,15 @@ impl Target {
         process: Process,
         stop_at_entry: bool,
         unoptimized: bool,
+        undelivered: Arc<AtomicU32>,
     ) -> Self {
         Self {
             process,
-            debugger,
+            _debugger: debugger,
             modules: Modules::default(),
             unoptimized,
             owed: 0,
+            undelivered,
             entry: crate::modules::Entry::new(stop_at_entry),
         }
     }
@@ -42,6 +50,19 @@ impl Target {
     /// A callback was delivered.
     pub(crate) fn delivered(&mut self) {
         self.owed += 1;
+        self.undelivered.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Whether a callback was sent to us that we have not seen yet: the program is stopped for it.
+    pub(crate) fn has_undelivered(&self) -> bool {
+        self.undelivered.load(Ordering::SeqCst) > 0
+    }
+
+    /// Whether the program is stopped and nothing more is on its way to us.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.is_stopped()
+            && !self.has_undelivered()
+            && !self.process.has_queued_callbacks().unwrap_or(true)
     }
 
     /// Answers one callback.

@@ -3,6 +3,7 @@
 //! Threads: this one runs the engine, one reads the socket, one writes it, one takes signals. Whatever ends first, the
 //! program is let go or ended before the process is: the engine's loop returns only after that.
 
+use std::convert::Infallible;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -14,8 +15,8 @@ use engine::{Input, Output};
 
 use crate::wire::{self, FromHost, ToHost};
 
-/// Runs a host on the socket that is this process's standard input. Returns when the session is over.
-pub fn serve() -> io::Result<()> {
+/// Runs a host on the socket that is this process's standard input, and ends the process when the session is over.
+pub fn serve() -> io::Result<Infallible> {
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     // The debuggee must not inherit the socket by any way, and nothing else here reads standard input.
     let null = std::fs::File::open("/dev/null")?;
@@ -82,7 +83,7 @@ pub fn serve() -> io::Result<()> {
     });
     // The engine dropped its end of the outbox: the last messages are written before we go.
     let _ = writer.join();
-    Ok(())
+    engine::end_process(0)
 }
 
 /// How long the engine may take to end or let go of its program after the front end is gone.
@@ -96,7 +97,7 @@ fn give_up_if_stuck(engine_speaks: &Weak<()>) {
     if engine_speaks.strong_count() > 0 {
         tracing::error!("the engine does not end; the process does");
         engine::processes::end_everything_below();
-        std::process::exit(70);
+        engine::end_process(70);
     }
 }
 

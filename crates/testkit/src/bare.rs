@@ -7,8 +7,9 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::Instant;
 
 use crate::fixtures::Fixture;
+use crate::procfs::{self, Identity};
 use crate::sandbox::Sandbox;
-use crate::{PATIENCE, deadline, procfs};
+use crate::{PATIENCE, deadline};
 
 /// A run of a fixture that is being prepared.
 #[derive(Debug)]
@@ -58,6 +59,7 @@ impl<'s> BareBuilder<'s> {
         });
         let tmp = self.sandbox.tmp();
         Bare {
+            identity: Identity::of(child.id()),
             child,
             stdin,
             lines,
@@ -70,6 +72,7 @@ impl<'s> BareBuilder<'s> {
 #[derive(Debug)]
 pub struct Bare {
     child: Child,
+    identity: Option<Identity>,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
     tmp: PathBuf,
@@ -151,7 +154,8 @@ impl Drop for Bare {
         let _ = self.child.kill();
         let _ = self.child.wait();
         // A killed runtime cannot remove its pipes; that is not the debugger's doing.
-        for file in procfs::leftovers(&self.tmp, [self.pid()]) {
+        let left = self.identity.map(|process| process.leftovers(&self.tmp));
+        for file in left.into_iter().flatten() {
             let _ = std::fs::remove_file(file);
         }
     }

@@ -288,6 +288,13 @@ impl<'s> Debuggee<'s> {
         status.exit.expect("an ended program has an exit")
     }
 
+    /// Waits for the end of a program that may be stopped until then.
+    #[track_caller]
+    pub fn wait_end_told(&self) -> Exit {
+        self.wait_event(|event| matches!(event, Event::Exited(_)));
+        self.wait_exit()
+    }
+
     /// Waits until the program has ended, with this code.
     #[track_caller]
     pub fn expect_exit(&self, code: i32) {

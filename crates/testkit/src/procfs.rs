@@ -95,26 +95,35 @@ pub fn signal(pid: u32, signal: rustix::process::Signal) {
     }
 }
 
-/// Files in `/dev/shm` and in a temporary folder that belong to the runtime of one of these processes.
-pub fn leftovers(tmp: &Path, pids: impl IntoIterator<Item = u32>) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for pid in pids {
-        let semaphores = [format!("sem.clrst{pid:08x}"), format!("sem.clrco{pid:08x}")];
-        found.extend(named(Path::new("/dev/shm"), &semaphores));
-        let pipes = [
-            format!("clr-debug-pipe-{pid}-"),
-            format!("dotnet-diagnostic-{pid}-"),
-        ];
-        found.extend(named(tmp, &pipes));
-    }
-    found
+/// A process for ever: its number may be given to another one, but not with its start time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Identity {
+    pid: u32,
+    start_time: u64,
 }
 
-fn named(folder: &Path, prefixes: &[String]) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let ours = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
-    entries
-        .filter(|entry| ours(&entry.file_name().to_string_lossy()))
-        .map(|entry| entry.path())
-        .collect()
+impl Identity {
+    /// Of a process that exists.
+    pub fn of(pid: u32) -> Option<Self> {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
+        // Field 22 of the line; the first one here is field 3.
+        let start_time = fields.nth(19)?.parse().ok()?;
+        Some(Self { pid, start_time })
+    }
+
+    /// Its runtime's files in `/dev/shm` and in a temporary folder.
+    pub fn leftovers(self, tmp: &Path) -> Vec<PathBuf> {
+        let Self { pid, start_time } = self;
+        let semaphores = ["st", "co"]
+            .map(|end| format!("/dev/shm/sem.clr{end}{pid:08x}{start_time:016x}").into());
+        let files = [
+            format!("clr-debug-pipe-{pid}-{start_time}-in"),
+            format!("clr-debug-pipe-{pid}-{start_time}-out"),
+            format!("dotnet-diagnostic-{pid}-{start_time}-socket"),
+        ]
+        .map(|name| tmp.join(name));
+        let all = semaphores.into_iter().chain(files);
+        all.filter(|file| file.exists()).collect()
+    }
 }

@@ -20,7 +20,7 @@ use tempfile::TempDir;
 use crate::bare::BareBuilder;
 use crate::debuggee::{Debuggee, LaunchBuilder};
 use crate::fixtures::{self, Fixture};
-use crate::procfs;
+use crate::procfs::{self, Identity};
 
 /// Carried by every process of a test.
 const TEST_MARK: &str = "NDBG_TEST_MARK";
@@ -34,7 +34,7 @@ pub struct Sandbox {
     folder: TempDir,
     own_tmp: bool,
     sessions: AtomicU32,
-    known: Mutex<BTreeSet<u32>>,
+    known: Mutex<BTreeSet<Identity>>,
 }
 
 impl Default for Sandbox {
@@ -161,12 +161,12 @@ impl Sandbox {
         }
     }
 
-    /// Remembers a process whose leftovers are looked for at the end.
+    /// Remembers a living process whose leftovers are looked for at the end.
     pub fn note(&self, pid: u32) {
         self.known
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .insert(pid);
+            .extend(Identity::of(pid));
     }
 
     /// The sandbox's living processes.
@@ -183,7 +183,10 @@ impl Sandbox {
         let processes = self.processes().into_iter();
         let mut left: Vec<_> = processes.map(|it| format!("{it:?}")).collect();
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut files = procfs::leftovers(Path::new("/tmp"), known.iter().copied());
+        let mut files: Vec<_> = known
+            .iter()
+            .flat_map(|process| process.leftovers(Path::new("/tmp")))
+            .collect();
         let own = self.folder().join("tmp");
         let entries = std::fs::read_dir(own).into_iter().flatten().flatten();
         files.extend(entries.map(|entry| entry.path()));

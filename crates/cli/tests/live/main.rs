@@ -5,10 +5,13 @@
 
 mod attach;
 mod breakpoints;
+mod death;
+mod ends;
 mod exits;
 mod following;
 mod launch;
 mod output;
+mod sessions;
 mod states;
 mod stepping;
 

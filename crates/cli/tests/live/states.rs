@@ -1,11 +1,10 @@
 //! The state that every reply tells, stops and their names, and what is refused in which state.
 
 use std::fs::File;
-use std::io::Write;
+use std::path::PathBuf;
 
 use host::api::{ErrorCode, Event, Request, State, StopId, StopReason};
 use testkit::debuggee::{Debuggee, LaunchResult};
-use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
 const STACK: Request = Request::Stack {
@@ -269,29 +268,33 @@ fn debugger_break_stops_the_program() {
     program.expect_exit(0);
 }
 
-/// Holds a starting program back before its runtime is loaded.
-struct Gate(File);
+/// Holds a starting program back before its runtime is loaded: a fifo that .NET's host wants to write its trace to.
+struct Gate(PathBuf);
 
 impl Gate {
     /// Lets the program go on.
-    fn open(mut self) {
-        self.0.write_all(b"{}").expect("a fifo with a reader");
+    fn open(self) {
+        std::thread::spawn(move || {
+            let mut trace = File::open(&self.0).expect("a fifo");
+            std::io::copy(&mut trace, &mut std::io::sink()).expect("a fifo can be drained");
+        });
     }
 }
 
-/// Begins a launch that waits at a gate: .NET's host reads a file of options that is a fifo.
+/// Begins a launch that waits at a gate.
 fn slow_start(sandbox: &Sandbox) -> (Debuggee<'_>, LaunchResult, Gate) {
-    let fixture = Fixture::named("hello");
-    let dll = crate::launch::copy(&fixture, &sandbox.folder().join("slow"));
-    let fifo = dll.with_file_name("hello.runtimeconfig.dev.json");
+    let fifo = sandbox.folder().join("trace");
     rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RWXU).expect("a fifo");
-    let launch = sandbox.launch("hello").program(&dll);
+    let launch = sandbox
+        .launch("hello")
+        .env("COREHOST_TRACE", "1")
+        .env("COREHOST_TRACEFILE", &fifo);
     let (program, launch) = launch.begin().expect("a host");
-    // Without a reader a fifo cannot be opened: when it can, the program is at the gate.
-    let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK;
-    let gate = testkit::eventually(|| {
-        rustix::fs::open(&fifo, flags, rustix::fs::Mode::empty()).map_err(|it| it.to_string())
+    let at_the_gate = testkit::eventually(|| {
+        let processes = sandbox.processes();
+        let started = processes.iter().any(|it| it.command.contains("hello.dll"));
+        started.then_some(()).ok_or(format!("{processes:?}"))
     });
-    let gate = gate.expect("the program reads its options");
-    (program, launch, Gate(File::from(gate)))
+    at_the_gate.expect("the program's process is there");
+    (program, launch, Gate(fifo))
 }

@@ -5,6 +5,8 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use cordebug::procfs::{self, MappedLibrary, Stat};
 use cordebug::runtime;
@@ -27,6 +29,35 @@ pub fn check_attachable(pid: u32) -> Result<(), Error> {
     match runtime {
         Some(runtime) => check_runtime(&seen, &runtime),
         None => Err(no_runtime(&seen)),
+    }
+}
+
+/// How long a runtime may take to be ready for the next debugger after one has left.
+const BETWEEN_DEBUGGERS: Duration = Duration::from_secs(2);
+
+/// As [`check_attachable`], but a runtime that a debugger has only just left is given the time to notice it.
+pub(crate) fn await_attachable(pid: u32) -> Result<(), Error> {
+    let deadline = Instant::now() + BETWEEN_DEBUGGERS;
+    loop {
+        match check_attachable(pid) {
+            Err(error) if may_pass(pid, &error) && Instant::now() < deadline => {
+                thread::sleep(Duration::from_millis(2));
+            }
+            result => return result,
+        }
+    }
+}
+
+/// Whether an error may only tell that the runtime is between two debuggers: its pipes are still open, or gone and not
+/// yet made anew.
+fn may_pass(pid: u32, error: &Error) -> bool {
+    let variable = |name: &str| procfs::environment_variable(pid, name).ok().flatten();
+    match error.code {
+        ErrorCode::AlreadyDebugged => {
+            runtime::debugger_pipes(pid).is_ok_and(|pipes| debugger_of(pid, &pipes).is_none())
+        }
+        ErrorCode::DebuggingDisabled => program::debugging_switched_off(variable).is_none(),
+        _ => false,
     }
 }
 
@@ -148,12 +179,7 @@ fn check_undebugged(pid: u32, pipes: &[PathBuf]) -> Result<(), Error> {
     if !holds(pid, pipes) {
         return Ok(());
     }
-    let me = std::process::id();
-    let debugger = procfs::all_pids()
-        .unwrap_or_default()
-        .into_iter()
-        .find(|other| *other != pid && *other != me && holds(*other, pipes));
-    Err(match debugger {
+    Err(match debugger_of(pid, pipes) {
         Some(debugger) => Error::new(
             ErrorCode::AlreadyDebugged,
             format!(
@@ -168,6 +194,24 @@ fn check_undebugged(pid: u32, pipes: &[PathBuf]) -> Result<(), Error> {
         )
         .hint("if that debugger was killed, only restarting the program helps"),
     })
+}
+
+/// Whether the process had a debugger before. Its runtime keeps the old pipes, which are deleted, after every end of a
+/// debugger; from outside a debugger that was killed cannot be told from one that let go.
+pub(crate) fn was_debugged(pid: u32) -> bool {
+    let pipes = runtime::debugger_pipes(pid).into_iter().flatten();
+    let old: Vec<PathBuf> = pipes
+        .map(|pipe| format!("{} (deleted)", pipe.display()).into())
+        .collect();
+    holds(pid, &old)
+}
+
+/// The other process that has the pipes open.
+fn debugger_of(pid: u32, pipes: &[PathBuf]) -> Option<u32> {
+    let me = std::process::id();
+    let pids = procfs::all_pids().unwrap_or_default();
+    pids.into_iter()
+        .find(|other| *other != pid && *other != me && holds(*other, pipes))
 }
 
 /// Whether a process has one of the files open.

@@ -1,0 +1,183 @@
+//! Stops: pausing, stepping, breakpoints that only count, stacks.
+
+use std::fs;
+use std::time::Instant;
+
+use testkit::fixtures::Fixture;
+use testkit::sandbox::Sandbox;
+
+use crate::Outcome;
+use crate::figures::{Figure, Unit, nanoseconds};
+use crate::program::{Memory, Program, breakpoint, launch, let_it_run};
+
+/// Samples beyond those in which the runtime compiles what it meets for the first time.
+const SAMPLES: usize = 300;
+const WARM_UP: usize = 20;
+/// How often the program comes by while a breakpoint counts.
+const HITS: u32 = 1_000;
+const FRAMES: u32 = 20;
+
+/// Pausing a program that sleeps and one that computes.
+pub(crate) fn pause(sandbox: &Sandbox) -> Outcome {
+    let fixture = Fixture::named("loops");
+    for (mode, name) in [("silent", "pause.sleeping"), ("spin", "pause.busy")] {
+        let mut launch = launch(&fixture, &[mode, "5"], Vec::new());
+        launch.stop_at_entry = true;
+        let program = Program::launch(sandbox, Memory::Fast, launch)?;
+        let mut figure = Figure::time(name);
+        let mut round_trip = Figure::time(format!("{name}.round_trip"));
+        for sample in 0..SAMPLES / 3 {
+            program.resume()?;
+            let_it_run();
+            if sample == 0 {
+                // The program has just begun: it is still being loaded.
+                program.pause()?;
+                continue;
+            }
+            round_trip.timed(|| program.round_trip())?;
+            figure.timed(|| program.pause())?;
+        }
+        round_trip.print();
+        figure.print();
+    }
+    Ok(())
+}
+
+/// Steps over statements: from the request to the stop.
+pub(crate) fn step(sandbox: &Sandbox) -> Outcome {
+    let fixture = Fixture::named("bench_stops");
+    let mut sides = Vec::new();
+    for memory in Memory::BOTH {
+        let launch = launch(&fixture, &["steps"], vec![breakpoint(&fixture, "steps")]);
+        let program = Program::launch(sandbox, memory, launch)?;
+        for _ in 0..WARM_UP {
+            program.step_over()?;
+        }
+        let figure = Figure::time(memory.figure("step.over"));
+        let reads = Figure::new(memory.figure("step.reads"), Unit::Count);
+        sides.push((program, figure, reads));
+    }
+    let mut round_trip = Figure::time("step.round_trip");
+    for _ in 0..SAMPLES {
+        for (program, figure, reads) in &mut sides {
+            round_trip.timed(|| program.round_trip())?;
+            let before = reads_of(program)?;
+            figure.timed(|| program.step_over())?;
+            reads.add(reads_of(program)? - before);
+        }
+    }
+    round_trip.print();
+    for (_, figure, reads) in sides {
+        figure.print();
+        reads.print();
+    }
+    Ok(())
+}
+
+/// Breakpoints that are hit and let the program run on, and those that stop it for a moment.
+pub(crate) fn hits(sandbox: &Sandbox) -> Outcome {
+    let fixture = Fixture::named("bench_stops");
+    let mut counting = breakpoint(&fixture, "work");
+    counting.hit_condition = Some(format!("=={}", u32::MAX));
+    let mut sides = Vec::new();
+    for memory in Memory::BOTH {
+        let breakpoints = vec![breakpoint(&fixture, "round"), counting.clone()];
+        let launch = launch(&fixture, &["calls", &HITS.to_string()], breakpoints);
+        let program = Program::launch(sandbox, memory, launch)?;
+        program.next_stop()?;
+        let figure = Figure::new(memory.figure("hits.counted"), Unit::PerSecond);
+        sides.push((program, figure));
+    }
+    for _ in 0..7 {
+        for (program, figure) in &mut sides {
+            let before = counted(program)?;
+            let started = Instant::now();
+            program.next_stop()?;
+            let time = started.elapsed();
+            let hits = counted(program)? - before;
+            if hits != u64::from(HITS) {
+                return Err(format!("{hits} hits were counted, not {HITS}").into());
+            }
+            figure.add(hits * 1_000_000_000 / nanoseconds(time).max(1));
+        }
+    }
+    sides.into_iter().for_each(|(_, figure)| figure.print());
+
+    let launch = launch(
+        &fixture,
+        &["calls", "1"],
+        vec![breakpoint(&fixture, "work")],
+    );
+    let program = Program::launch(sandbox, Memory::Fast, launch)?;
+    let mut stopping = Figure::new("hits.stopping", Unit::PerSecond);
+    for sample in 0..WARM_UP + SAMPLES {
+        let started = Instant::now();
+        program.next_stop()?;
+        if sample >= WARM_UP {
+            stopping.add(1_000_000_000 / nanoseconds(started.elapsed()).max(1));
+        }
+    }
+    stopping.print();
+    Ok(())
+}
+
+fn counted(program: &Program) -> Result<u64, Box<dyn std::error::Error>> {
+    let breakpoints = program.breakpoints()?;
+    let counting = breakpoints
+        .iter()
+        .find(|it| it.spec.hit_condition.is_some());
+    Ok(counting.ok_or("the breakpoint is gone")?.hits)
+}
+
+/// The first stack after a stop, and once more while nothing has changed.
+pub(crate) fn stack(sandbox: &Sandbox) -> Outcome {
+    let fixture = Fixture::named("bench_stops");
+    let depth = (FRAMES + 5).to_string();
+    let mut sides = Vec::new();
+    for memory in Memory::BOTH {
+        let breakpoints = vec![breakpoint(&fixture, "bottom")];
+        let program = Program::launch(
+            sandbox,
+            memory,
+            launch(&fixture, &["deep", &depth], breakpoints),
+        )?;
+        for _ in 0..WARM_UP {
+            program.next_stop()?;
+            program.stack(FRAMES)?;
+        }
+        let first = Figure::time(memory.figure("stack.first"));
+        let again = Figure::time(memory.figure("stack.again"));
+        let reads = Figure::new(memory.figure("stack.reads"), Unit::Count);
+        sides.push((program, first, again, reads));
+    }
+    let mut round_trip = Figure::time("stack.round_trip");
+    for _ in 0..SAMPLES / 2 {
+        for (program, first, again, reads) in &mut sides {
+            program.next_stop()?;
+            round_trip.timed(|| program.round_trip())?;
+            let before = reads_of(program)?;
+            let frames = first.timed(|| program.stack(FRAMES))?;
+            reads.add(reads_of(program)? - before);
+            again.timed(|| program.stack(FRAMES))?;
+            if frames.len() != FRAMES as usize {
+                return Err(format!("{} frames, not {FRAMES}", frames.len()).into());
+            }
+        }
+    }
+    round_trip.print();
+    for (_, first, again, reads) in sides {
+        first.print();
+        again.print();
+        reads.print();
+    }
+    Ok(())
+}
+
+/// How many times the host has asked the kernel to read something, as the kernel counts it.
+fn reads_of(program: &Program) -> Result<u64, Box<dyn std::error::Error>> {
+    let counters = fs::read_to_string(format!("/proc/{}/io", program.host_pid()?))?;
+    let reads = counters
+        .lines()
+        .find_map(|line| line.strip_prefix("syscr:")?.trim().parse().ok());
+    Ok(reads.ok_or("the kernel does not count reads")?)
+}

@@ -1,0 +1,156 @@
+//! Every figure: what it is, what it is compared with, and what it must keep.
+//!
+//! A time alone says more about the machine than about us. So a figure is compared with another one of the same run
+//! wherever there is something to compare it with.
+
+/// What a figure must keep.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Budget {
+    /// At most this many times what it is compared with.
+    Ratio(f64),
+    /// At most this, in the figure's unit; at least this for a rate.
+    Absolute(f64),
+}
+
+/// One line of the table.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Figure {
+    /// The benchmark that measures it.
+    pub(crate) bench: &'static str,
+    /// As the measuring program names it.
+    pub(crate) name: &'static str,
+    /// As a person names it.
+    pub(crate) title: &'static str,
+    /// The figure it is compared with.
+    pub(crate) baseline: Option<&'static str>,
+    pub(crate) budget: Option<Budget>,
+}
+
+const MS: f64 = 1e6;
+const MB: f64 = 1e6;
+
+/// All figures in the order in which they are shown.
+///
+/// A figure `x` that was also measured without the fast memory layer has that under `x/plain`.
+pub(crate) const FIGURES: &[Figure] = &[
+    figure("start", "start.bare", "bare run to its first line"),
+    figure("start", "start.stop", "launch to a stop behind that line")
+        .against("start.bare", Some(Budget::Ratio(1.5))),
+    figure("start", "start.entry", "launch to the first line of Main").against("start.bare", None),
+    figure("attach", "attach.host", "start of a host"),
+    figure("attach", "attach.running", "attach to a running program").against("attach.host", None),
+    figure(
+        "pause",
+        "pause.sleeping.round_trip",
+        "asking for the state (program sleeps)",
+    ),
+    figure("pause", "pause.sleeping", "pause of a program that sleeps")
+        .against("pause.sleeping.round_trip", Some(Budget::Absolute(MS))),
+    figure(
+        "pause",
+        "pause.busy.round_trip",
+        "asking for the state (program computes)",
+    ),
+    figure(
+        "pause",
+        "pause.busy",
+        "pause of a program that computes without a call",
+    )
+    .against("pause.busy.round_trip", Some(Budget::Absolute(MS))),
+    figure("step", "step.round_trip", "asking for the state"),
+    figure("step", "step.over", "step over a statement")
+        .against("step.round_trip", Some(Budget::Absolute(MS))),
+    figure("step", "step.reads", "reads from the system for a step")
+        .against("step.reads/plain", None),
+    figure("hits", "hits.counted", "breakpoint hits that only count")
+        .within(Budget::Absolute(1_500.0)),
+    figure("hits", "hits.stopping", "breakpoint hits that stop").within(Budget::Absolute(1_500.0)),
+    figure("stack", "stack.round_trip", "asking for the state"),
+    figure("stack", "stack.first", "stack of 20 frames after a stop")
+        .against("stack.round_trip", Some(Budget::Absolute(2.0 * MS))),
+    figure("stack", "stack.again", "the same stack once more").against("stack.round_trip", None),
+    figure(
+        "stack",
+        "stack.reads",
+        "reads from the system for the first stack",
+    )
+    .against("stack.reads/plain", None),
+    figure("memory", "memory.host", "resident memory of a host")
+        .within(Budget::Absolute(25.0 * MB)),
+    figure(
+        "memory",
+        "memory.host.share",
+        "its proportional share (PSS)",
+    ),
+    figure(
+        "memory",
+        "memory.host.private",
+        "what it shares with nobody",
+    ),
+    figure("modules", "modules.bare", "bare run that loads 300 modules"),
+    figure("modules", "modules.stop", "launch to a stop behind that")
+        .against("modules.bare", Some(Budget::Ratio(1.5))),
+    figure(
+        "modules",
+        "modules.pending",
+        "the same with 100 pending breakpoints",
+    )
+    .against("modules.stop", Some(Budget::Ratio(1.05))),
+];
+
+const fn figure(bench: &'static str, name: &'static str, title: &'static str) -> Figure {
+    Figure {
+        bench,
+        name,
+        title,
+        baseline: None,
+        budget: None,
+    }
+}
+
+impl Figure {
+    const fn against(mut self, baseline: &'static str, budget: Option<Budget>) -> Self {
+        self.baseline = Some(baseline);
+        self.budget = budget;
+        self
+    }
+
+    const fn within(mut self, budget: Budget) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
+    /// A figure by its name.
+    pub(crate) fn named(name: &str) -> Option<&'static Self> {
+        FIGURES.iter().find(|figure| figure.name == name)
+    }
+}
+
+/// The names of the benchmarks, each once, in order.
+pub(crate) fn benches() -> Vec<&'static str> {
+    let mut names: Vec<_> = FIGURES.iter().map(|figure| figure.bench).collect();
+    names.dedup();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn baselines_are_measured_by_the_same_benchmark() {
+        for figure in FIGURES {
+            let Some(baseline) = figure.baseline else {
+                assert!(
+                    !matches!(figure.budget, Some(Budget::Ratio(_))),
+                    "{} has nothing to be compared with",
+                    figure.name
+                );
+                continue;
+            };
+            let plain = baseline.strip_suffix("/plain");
+            let other = Figure::named(plain.unwrap_or(baseline));
+            assert_eq!(other.map(|other| other.bench), Some(figure.bench));
+        }
+    }
+}

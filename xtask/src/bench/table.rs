@@ -1,0 +1,165 @@
+//! The table of a run: medians, ratios, budgets.
+
+use std::fmt::Write;
+
+use super::{
+    figures::{Budget, FIGURES, Figure},
+    samples::{Run, Samples, Unit},
+};
+
+/// Whether a budget is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Kept,
+    /// The median exceeds it, the best sample does not: the machine may have been busy.
+    BestKeeps,
+    Exceeded,
+}
+
+impl Verdict {
+    fn show(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::BestKeeps => "EXCEEDED, best keeps it",
+            Self::Exceeded => "EXCEEDED",
+        }
+    }
+}
+
+const HEAD: [&str; 8] = [
+    "figure",
+    "median",
+    "best",
+    "no fast memory",
+    "compared with",
+    "ratio",
+    "budget",
+    "verdict",
+];
+
+/// The figures that were measured, as a markdown table, which a terminal shows well enough.
+pub(crate) fn table(run: &Run) -> String {
+    let measured = FIGURES
+        .iter()
+        .filter_map(|figure| Some((figure, run.get(figure.name)?)));
+    let mut lines = vec![HEAD.map(str::to_owned)];
+    lines.extend(measured.map(|(figure, samples)| cells(figure, samples, run)));
+    let mut widths = [0; HEAD.len()];
+    for line in &lines {
+        for (width, cell) in widths.iter_mut().zip(line) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut text = String::new();
+    for (i, line) in lines.iter().enumerate() {
+        for (cell, width) in line.iter().zip(widths) {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "| {cell:width$} ");
+        }
+        text.push_str("|\n");
+        if i == 0 {
+            for width in widths {
+                let _ = write!(text, "|{}", "-".repeat(width + 2));
+            }
+            text.push_str("|\n");
+        }
+    }
+    text
+}
+
+/// `12 of 13 budgets kept`.
+pub(crate) fn summary(run: &Run) -> String {
+    let verdicts: Vec<_> = FIGURES
+        .iter()
+        .filter_map(|figure| verdict(figure, run.get(figure.name)?, run))
+        .collect();
+    let kept = verdicts
+        .iter()
+        .filter(|it| matches!(it, Verdict::Kept))
+        .count();
+    format!("{kept} of {} budgets kept", verdicts.len())
+}
+
+fn cells(figure: &Figure, samples: &Samples, run: &Run) -> [String; HEAD.len()] {
+    let unit = samples.unit;
+    let plain = run.get(&format!("{}/plain", figure.name));
+    let baseline = figure
+        .baseline
+        .map(|name| match name.strip_suffix("/plain") {
+            Some(_) => "no fast memory",
+            None => Figure::named(name).map_or(name, |other| other.title),
+        });
+    let ratio = ratio(figure, samples, run, Samples::median);
+    let budget = figure.budget.map(|budget| match budget {
+        Budget::Ratio(most) => format!("≤ {most:.2} ×"),
+        Budget::Absolute(limit) if unit == Unit::PerSecond => format!("≥ {}", unit.show(limit)),
+        Budget::Absolute(limit) => format!("≤ {}", unit.show(limit)),
+    });
+    [
+        figure.title.to_owned(),
+        unit.show(samples.median()),
+        unit.show(samples.best()),
+        plain.map_or_else(String::new, |plain| unit.show(plain.median())),
+        baseline.unwrap_or_default().to_owned(),
+        ratio.map_or_else(String::new, |ratio| format!("{ratio:.2} ×")),
+        budget.unwrap_or_default(),
+        verdict(figure, samples, run)
+            .map_or("", Verdict::show)
+            .to_owned(),
+    ]
+}
+
+fn ratio(figure: &Figure, samples: &Samples, run: &Run, of: fn(&Samples) -> f64) -> Option<f64> {
+    let baseline = of(run.get(figure.baseline?)?);
+    (baseline > 0.0).then(|| of(samples) / baseline)
+}
+
+/// `None` without a budget, and if what it is compared with was not measured.
+fn verdict(figure: &Figure, samples: &Samples, run: &Run) -> Option<Verdict> {
+    let budget = figure.budget?;
+    let keeps = |of: fn(&Samples) -> f64| {
+        Some(match budget {
+            Budget::Ratio(most) => ratio(figure, samples, run, of)? <= most,
+            Budget::Absolute(least) if samples.unit == Unit::PerSecond => of(samples) >= least,
+            Budget::Absolute(most) => of(samples) <= most,
+        })
+    };
+    Some(match (keeps(Samples::median)?, keeps(Samples::best)?) {
+        (true, _) => Verdict::Kept,
+        (false, true) => Verdict::BestKeeps,
+        (false, false) => Verdict::Exceeded,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn table_shows_ratios_and_budgets() {
+        let mut run = Run::default();
+        run.read(
+            "start.bare\tns\t50000000 52000000 40000000\n\
+             start.stop\tns\t60000000 100000000 100000000\n\
+             start.stop/plain\tns\t110000000\n\
+             step.over\tns\t700000\n\
+             step.reads\tcount\t40\n\
+             step.reads/plain\tcount\t1000\n\
+             hits.counted\t/s\t900\n",
+        )
+        .expect("samples");
+        expect![[r#"
+            | figure                            | median  | best    | no fast memory | compared with              | ratio  | budget    | verdict                 |
+            |-----------------------------------|---------|---------|----------------|----------------------------|--------|-----------|-------------------------|
+            | bare run to its first line        | 50 ms   | 40 ms   |                |                            |        |           |                         |
+            | launch to a stop behind that line | 100 ms  | 60 ms   | 110 ms         | bare run to its first line | 2.00 × | ≤ 1.50 ×  | EXCEEDED, best keeps it |
+            | step over a statement             | 0.70 ms | 0.70 ms |                | asking for the state       |        | ≤ 1.00 ms | kept                    |
+            | reads from the system for a step  | 40      | 40      | 1000           | no fast memory             | 0.04 × |           |                         |
+            | breakpoint hits that only count   | 900 /s  | 900 /s  |                |                            |        | ≥ 1500 /s | EXCEEDED                |
+        "#]]
+        .assert_eq(&table(&run));
+        assert_eq!(summary(&run), "1 of 3 budgets kept");
+    }
+}
