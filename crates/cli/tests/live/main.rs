@@ -14,6 +14,7 @@ mod output;
 mod sessions;
 mod states;
 mod stepping;
+mod surroundings;
 
 /// Not a behaviour: the front end process that other tests start, count and kill is this test, run again.
 #[test]
