@@ -124,7 +124,12 @@ pub fn complete(text: &str, cursor: usize) -> Option<Completion> {
     let mut parser = Parser::new(before, &tokens);
     parser.complete(marker);
     let mut from = 0;
+    let mut attempts = 0;
     while from <= marker {
+        attempts += 1;
+        if attempts > MAX_ATTEMPTS {
+            from = from.max(marker.saturating_sub(MAX_TAIL));
+        }
         parser.restart(from);
         let tree = parser.any_expression();
         if let Some(kind) = parser.take_completion()
@@ -144,6 +149,12 @@ pub fn complete(text: &str, cursor: usize) -> Option<Completion> {
     }
     None
 }
+
+/// How often to start again behind a mistake before only the end of the text is looked at.
+const MAX_ATTEMPTS: usize = 30;
+
+/// How many tokens before the cursor are looked at then.
+const MAX_TAIL: usize = 200;
 
 /// The offset of the `$` of a pseudo-variable that ends at the end of `before`.
 fn pseudo_start(before: &str) -> Option<usize> {

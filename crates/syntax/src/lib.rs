@@ -45,7 +45,7 @@ pub const MAX_LENGTH: usize = 256 * 1024;
 /// The deepest nesting of brackets and operands that is read.
 ///
 /// It bounds the parser's stack; 2 MiB are enough in a debug build.
-pub const MAX_DEPTH: u32 = 200;
+pub const MAX_DEPTH: u32 = 150;
 
 /// The height of the highest tree that is made: as [`MAX_DEPTH`], but with operators in a row, such as
 /// `a + b + c`, counted too.

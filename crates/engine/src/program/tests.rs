@@ -1,3 +1,5 @@
+//! Programs of every kind, real and made up, and what is said of each.
+
 use std::fs;
 
 use expect_test::{Expect, expect};

@@ -67,7 +67,7 @@ fn the_two_streams_are_told_apart() {
         let launch = json!({"program": dll("hello"), "args": ["--error", "one\ntwo"]});
         let exited = agent.call("debug_launch", launch).await;
         assert!(
-            text(&exited).contains("err| one\nerr| two\n"),
+            text(&exited).contains("err| one\nerr| two"),
             "{}",
             text(&exited)
         );

@@ -389,7 +389,7 @@ fn two_programs_are_debugged_at_once() {
             !NOT_STOPPED: the program is running
             Hint: debug_pause stops it where it is, debug_wait waits for a stop
             > debug_continue {"session":"s2"}
-            s2 has ended; its exit code is not known: the process is not a child of the debugger.
+            s2 was ended by SIGABRT (exit code 134 in a shell).
             Output since the last report:
             err| Unhandled exception. OrderException: order 2 failed
             err|  ---> System.DivideByZeroException: Attempted to divide by zero.
@@ -408,7 +408,7 @@ fn two_programs_are_debugged_at_once() {
             s1 was ended by the debugger.
             Launched <fixtures>/loops/loops.dll silent, process <pid>, .NET <version>.
 
-            s2 has ended; its exit code is not known: the process is not a child of the debugger.
+            s2 was ended by SIGABRT (exit code 134 in a shell).
             Launched <fixtures>/throws/throws.dll, process <pid>, .NET <version>.
             Its last stop: unhandled exception (thread <tid>).
             Exception OrderException: "order 2 failed"

@@ -72,7 +72,7 @@ impl Dumper {
 
     pub(super) fn query(&mut self, query: &Query) {
         self.node("query ", |this| {
-            this.node("from ", |this| this.from_clause(&query.from));
+            this.node("from ", |this| this.clause_from(&query.from));
             this.query_body(&query.body);
             for continuation in &query.continuations {
                 this.text(" ");
@@ -82,7 +82,7 @@ impl Dumper {
         });
     }
 
-    fn from_clause(&mut self, from: &FromClause) {
+    fn clause_from(&mut self, from: &FromClause) {
         match &from.ty {
             None => self.identifier(&from.name),
             Some(ty) => self.node(": ", |this| {
@@ -109,25 +109,20 @@ impl Dumper {
 
     fn query_clause(&mut self, clause: &QueryClause) {
         match clause {
-            QueryClause::From(from) => self.node("from ", |this| this.from_clause(from)),
+            QueryClause::From(from) => self.node("from ", |this| this.clause_from(from)),
             QueryClause::Let { name, value } => self.node("let ", |this| {
                 this.identifier(name);
                 this.text(" ");
                 this.expr(value);
             }),
             QueryClause::Where(condition) => self.exprs("where", &[condition]),
-            QueryClause::Join {
-                from,
-                left,
-                right,
-                into,
-            } => self.node("join ", |this| {
-                this.from_clause(from);
+            QueryClause::Join(join) => self.node("join ", |this| {
+                this.clause_from(&join.from);
                 this.text(" ");
-                this.expr(left);
+                this.expr(&join.left);
                 this.text(" ");
-                this.expr(right);
-                if let Some(into) = into {
+                this.expr(&join.right);
+                if let Some(into) = &join.into {
                     this.text(" into ");
                     this.identifier(into);
                 }

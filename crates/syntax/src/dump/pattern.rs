@@ -1,7 +1,9 @@
 //! Patterns and `switch`.
 
 use super::Dumper;
-use crate::tree::{Designation, Expr, Pattern, PatternKind, Subpattern, SwitchArm, Type};
+use crate::tree::{
+    Designation, Expr, Pattern, PatternKind, RecursivePattern, Subpattern, SwitchArm, Type,
+};
 
 impl Dumper {
     pub(super) fn switch(&mut self, value: &Expr, arms: &[SwitchArm]) {
@@ -59,35 +61,7 @@ impl Dumper {
             PatternKind::Or(left, right) => self.patterns("or", &[left, right]),
             PatternKind::Not(inner) => self.patterns("not", &[inner]),
             PatternKind::Paren(inner) => self.patterns("paren", &[inner]),
-            PatternKind::Recursive {
-                ty,
-                positional,
-                properties,
-                designation,
-            } => {
-                self.node("pattern ", |this| {
-                    match ty {
-                        Some(ty) => this.ty(ty),
-                        None => this.text("()"),
-                    }
-                    if let Some(positional) = positional {
-                        this.text(" ");
-                        this.node("pos", |this| {
-                            for subpattern in positional {
-                                this.text(" ");
-                                this.subpattern(subpattern);
-                            }
-                        });
-                    }
-                    if let Some(properties) = properties {
-                        this.properties(properties);
-                    }
-                    if let Some(designation) = designation {
-                        this.text(" ");
-                        this.designation(designation);
-                    }
-                });
-            }
+            PatternKind::Recursive(recursive) => self.recursive(recursive),
             PatternKind::List {
                 patterns,
                 designation,
@@ -104,6 +78,31 @@ impl Dumper {
             PatternKind::Slice(None) => self.text("(slice)"),
             PatternKind::Slice(Some(inner)) => self.patterns("slice", &[inner]),
         }
+    }
+
+    fn recursive(&mut self, recursive: &RecursivePattern) {
+        self.node("pattern ", |this| {
+            match &recursive.ty {
+                Some(ty) => this.ty(ty),
+                None => this.text("()"),
+            }
+            if let Some(positional) = &recursive.positional {
+                this.text(" ");
+                this.node("pos", |this| {
+                    for subpattern in positional {
+                        this.text(" ");
+                        this.subpattern(subpattern);
+                    }
+                });
+            }
+            if let Some(properties) = &recursive.properties {
+                this.properties(properties);
+            }
+            if let Some(designation) = &recursive.designation {
+                this.text(" ");
+                this.designation(designation);
+            }
+        });
     }
 
     fn patterns(&mut self, head: &str, patterns: &[&Pattern]) {

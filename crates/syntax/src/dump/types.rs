@@ -2,7 +2,9 @@
 
 use super::Dumper;
 use crate::lexer::reserved;
-use crate::tree::{Identifier, QualifiedName, SimpleName, Type, TypeArguments, TypeKind};
+use crate::tree::{
+    FunctionPointer, Identifier, QualifiedName, SimpleName, Type, TypeArguments, TypeKind,
+};
 
 impl Dumper {
     pub(super) fn identifier(&mut self, identifier: &Identifier) {
@@ -18,7 +20,7 @@ impl Dumper {
         };
         self.node("<> ", |this| {
             this.identifier(&name.identifier);
-            match arguments {
+            match &**arguments {
                 TypeArguments::Types(types) => {
                     for ty in types {
                         this.text(" ");
@@ -78,29 +80,27 @@ impl Dumper {
                     }
                 }
             }),
-            TypeKind::FunctionPointer {
-                convention,
-                unmanaged,
-                parameters,
-            } => {
-                self.node("fnptr", |this| {
-                    if let Some(convention) = convention {
-                        this.text(" ");
-                        this.identifier(convention);
-                    }
-                    if !unmanaged.is_empty() {
-                        let names: Vec<_> = unmanaged.iter().map(|it| &*it.text).collect();
-                        this.text(&format!("[{}]", names.join(",")));
-                    }
-                    for parameter in parameters {
-                        this.text(" ");
-                        match parameter.modifier {
-                            None => this.ty(&parameter.ty),
-                            Some(modifier) => this.with_type(modifier.text(), &parameter.ty),
-                        }
-                    }
-                });
-            }
+            TypeKind::FunctionPointer(pointer) => self.function_pointer(pointer),
         }
+    }
+
+    fn function_pointer(&mut self, pointer: &FunctionPointer) {
+        self.node("fnptr", |this| {
+            if let Some(convention) = &pointer.convention {
+                this.text(" ");
+                this.identifier(convention);
+            }
+            if !pointer.unmanaged.is_empty() {
+                let names: Vec<_> = pointer.unmanaged.iter().map(|it| &*it.text).collect();
+                this.text(&format!("[{}]", names.join(",")));
+            }
+            for parameter in &pointer.parameters {
+                this.text(" ");
+                match parameter.modifier {
+                    None => this.ty(&parameter.ty),
+                    Some(modifier) => this.with_type(modifier.text(), &parameter.ty),
+                }
+            }
+        });
     }
 }

@@ -2,9 +2,8 @@
 
 use crate::tree::Decimal;
 
-/// The largest mantissa, 2^96 - 1.
-const MAX: u128 = (1 << 96) - 1;
-const MAX_SCALE: i64 = 28;
+/// As a signed number, to count down to.
+const MAX_SCALE: i64 = Decimal::MAX_SCALE as i64;
 
 /// The value of `whole.fraction e exponent`, or `None` if it is too large.
 ///
@@ -27,10 +26,7 @@ pub(super) fn parse(whole: &str, fraction: &str, exponent: &str) -> Option<Decim
         - i64::try_from(fraction.len()).unwrap_or(i64::MAX)
         + exponent;
     if significant == 0 {
-        return Some(Decimal {
-            mantissa: 0,
-            scale: scale(point.min(0)),
-        });
+        return Decimal::new(0, scale(point.min(0)));
     }
     if point > 29 {
         return None;
@@ -43,7 +39,7 @@ pub(super) fn parse(whole: &str, fraction: &str, exponent: &str) -> Option<Decim
     while left > -MAX_SCALE && (left > 0 || digits.peek().is_some()) {
         let digit = digits.peek().copied().unwrap_or(0);
         let next = mantissa * 10 + digit;
-        if next > MAX {
+        if next > Decimal::MAX_MANTISSA {
             break;
         }
         mantissa = next;
@@ -57,7 +53,7 @@ pub(super) fn parse(whole: &str, fraction: &str, exponent: &str) -> Option<Decim
     };
     if round_up {
         mantissa += 1;
-        if mantissa > MAX {
+        if mantissa > Decimal::MAX_MANTISSA {
             // 2^96 / 10, rounded up; the lost digit moves the point.
             mantissa = mantissa.div_ceil(10);
             left += 1;
@@ -65,20 +61,14 @@ pub(super) fn parse(whole: &str, fraction: &str, exponent: &str) -> Option<Decim
     }
     match left {
         1.. => None,
-        left if left < -MAX_SCALE => Some(Decimal {
-            mantissa: 0,
-            scale: scale(left),
-        }),
-        left => Some(Decimal {
-            mantissa,
-            scale: scale(left),
-        }),
+        left if left < -MAX_SCALE => Decimal::new(0, scale(left)),
+        left => Decimal::new(mantissa, scale(left)),
     }
 }
 
 /// The scale for a point that is `-point` digits from the end.
 fn scale(point: i64) -> u8 {
-    u8::try_from(point.unsigned_abs()).map_or(28, |scale| scale.min(28))
+    u8::try_from(point.unsigned_abs()).map_or(Decimal::MAX_SCALE, |it| it.min(Decimal::MAX_SCALE))
 }
 
 /// The exponent, far beyond any useful one if it does not fit.

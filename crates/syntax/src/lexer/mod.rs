@@ -116,10 +116,7 @@ impl<'t> Lexer<'t> {
             self.error_at(ErrorKind::ThreeDots, start, self.pos);
             return true;
         }
-        let Some(punct) = P::ALL
-            .into_iter()
-            .find(|it| self.rest().starts_with(it.text()))
-        else {
+        let Some(punct) = P::at_start(self.rest().as_bytes()) else {
             self.pos += c.len_utf8();
             self.error_at(ErrorKind::Character(c), start, self.pos);
             return true;

@@ -43,36 +43,23 @@ impl Parser<'_> {
     }
 
     /// The number of `:` from `index` to the end of these brackets that no `?` after `index` needs.
+    ///
+    /// It is worked out from the end: a `?` takes the next `:` that is to spare. The answers for all
+    /// tokens on the way are kept.
     fn spare_colons(&mut self, mut index: usize) -> usize {
-        let mut spare = 0;
-        let mut needed = 0_usize;
-        loop {
-            index = match self.kind_at(index) {
+        let mut path = Vec::new();
+        let mut spare = loop {
+            if let Some(known) = self.spare_colons.get(&index) {
+                break *known;
+            }
+            path.push(index);
+            let next = match self.kind_at(index) {
                 T::Punct(P::OpenParen | P::OpenBracket | P::OpenBrace) | T::HoleOpen => {
-                    match self.matching(index) {
-                        Some(close) => close,
-                        None => return spare,
-                    }
+                    self.matching(index)
                 }
                 // The commas of type arguments do not end anything.
-                T::Punct(P::Less)
-                    if matches!(self.is_type_arguments(index, Before::Nothing), Ok(true)) =>
-                {
-                    let end = self.type_arguments_end(index);
-                    end.map_or(index, |end| end.saturating_sub(1).max(index))
-                }
-                T::Punct(P::Question) => {
-                    if self.kind_at(index + 1) != T::Punct(P::Dot) {
-                        needed += 1;
-                    }
-                    index
-                }
-                T::Punct(P::Colon) => {
-                    match needed.checked_sub(1) {
-                        Some(rest) => needed = rest,
-                        None => spare += 1,
-                    }
-                    index
+                T::Punct(P::Less) if self.is_generic(index) => {
+                    self.type_arguments_end(index).ok().map(|end| end - 1)
                 }
                 T::Punct(
                     P::Comma | P::Semicolon | P::CloseParen | P::CloseBracket | P::CloseBrace,
@@ -80,10 +67,29 @@ impl Parser<'_> {
                 | T::HoleClose
                 | T::HoleFormat(_)
                 | T::Error(_)
-                | T::End => return spare,
-                _ => index,
-            } + 1;
+                | T::End => None,
+                _ => Some(index),
+            };
+            match next {
+                Some(last) => index = last.max(index) + 1,
+                None => break 0,
+            }
+        };
+        for index in path.into_iter().rev() {
+            match self.kind_at(index) {
+                T::Punct(P::Colon) => spare += 1,
+                T::Punct(P::Question) if self.kind_at(index + 1) != T::Punct(P::Dot) => {
+                    spare = spare.saturating_sub(1);
+                }
+                _ => {}
+            }
+            self.spare_colons.insert(index, spare);
         }
+        spare
+    }
+
+    fn is_generic(&mut self, index: usize) -> bool {
+        matches!(self.is_type_arguments(index, Before::Nothing), Ok(true))
     }
 
     /// Whether `x ? (…) => …` from the body at `index` on is a conditional with a lambda in it and not a

@@ -54,6 +54,8 @@ pub(crate) struct Parser<'t> {
     open_conditionals: Vec<u32>,
     /// Answers of [`scan`].
     remembered: HashMap<ScanKey, Remembered>,
+    /// Answers of [`Parser::is_conditional_at`] by token.
+    spare_colons: HashMap<usize, usize>,
     /// Only when completing.
     completing: Option<Completing>,
 }
@@ -81,6 +83,7 @@ impl<'t> Parser<'t> {
             in_async: false,
             open_conditionals: Vec::new(),
             remembered: HashMap::new(),
+            spare_colons: HashMap::new(),
             completing: None,
         }
     }

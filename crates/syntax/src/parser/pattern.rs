@@ -8,8 +8,8 @@ use crate::error::{ErrorKind, Expected};
 use crate::lexer::{Keyword, P, T, Word};
 use crate::span::Span;
 use crate::tree::{
-    Designation, Expr, ExprKind, MemberAccess, Pattern, PatternKind, Precedence, RelationalOp,
-    Subpattern, Type, TypeKind,
+    Designation, Expr, ExprKind, MemberAccess, Pattern, PatternKind, Precedence, RecursivePattern,
+    RelationalOp, Subpattern, Type, TypeKind,
 };
 
 /// What is the same for all parts of one pattern.
@@ -228,10 +228,10 @@ impl Parser<'_> {
     fn after_type(&mut self, ty: Type, context: Context) -> Parsed<Pattern> {
         let start = ty.span.start;
         if self.at(P::OpenParen) {
-            return self.positional(Some(Box::new(ty)), context, start);
+            return self.positional(Some(ty), context, start);
         }
         if self.at(P::OpenBrace) {
-            return self.recursive(Some(Box::new(ty)), None, context, start);
+            return self.recursive(Some(ty), None, context, start);
         }
         if let Some(designation) = self.simple_designation(context)? {
             return Ok(self.pat(PatternKind::Declaration(Box::new(ty), designation), start));
@@ -248,12 +248,7 @@ impl Parser<'_> {
     }
 
     /// `(p, q)`, then braces and a variable; without a type it may be a parenthesised pattern.
-    fn positional(
-        &mut self,
-        ty: Option<Box<Type>>,
-        context: Context,
-        start: u32,
-    ) -> Parsed<Pattern> {
+    fn positional(&mut self, ty: Option<Type>, context: Context, start: u32) -> Parsed<Pattern> {
         let open = self.start();
         self.bump();
         let mut subpatterns = Vec::new();
@@ -294,23 +289,23 @@ impl Parser<'_> {
     /// `{ … }` if it follows, and the variable.
     fn recursive(
         &mut self,
-        ty: Option<Box<Type>>,
+        ty: Option<Type>,
         positional: Option<Vec<Subpattern>>,
         context: Context,
         start: u32,
     ) -> Parsed<Pattern> {
         let mut properties = None;
         if self.at(P::OpenBrace) {
-            properties = Some(self.properties(ty.as_deref())?);
+            properties = Some(self.properties(ty.as_ref())?);
         }
         let designation = self.simple_designation(context)?;
-        let kind = PatternKind::Recursive {
+        let recursive = RecursivePattern {
             ty,
             positional,
             properties,
             designation,
         };
-        Ok(self.pat(kind, start))
+        Ok(self.pat(PatternKind::Recursive(Box::new(recursive)), start))
     }
 
     fn properties(&mut self, ty: Option<&Type>) -> Parsed<Vec<Subpattern>> {
@@ -568,7 +563,7 @@ fn name_of(ty: &Type) -> Option<Expr> {
     }
     let start = name.span.start;
     let kind = match &name.alias {
-        Some(alias) => ExprKind::AliasQualified(alias.clone(), first.clone()),
+        Some(alias) => ExprKind::AliasQualified(alias.clone(), Box::new(first.clone())),
         None => ExprKind::Name(first.clone()),
     };
     let span = Span::new(start, first.span.end);

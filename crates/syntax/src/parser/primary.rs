@@ -104,7 +104,10 @@ impl Parser<'_> {
         }
         let identifier = self.identifier(Expected::Identifier)?;
         let name = self.name_in_expression(identifier)?;
-        Ok(self.expr(ExprKind::AliasQualified(alias, name), start))
+        Ok(self.expr(
+            ExprKind::AliasQualified(Box::new(alias), Box::new(name)),
+            start,
+        ))
     }
 
     /// Notes that a name after `alias::` is to be completed.
@@ -118,7 +121,7 @@ impl Parser<'_> {
         let start = identifier.span.start;
         let mut arguments = None;
         if self.at(P::Less) && self.is_type_arguments(self.pos, super::scan::Before::Nothing)? {
-            arguments = Some(self.type_arguments()?);
+            arguments = Some(Box::new(self.type_arguments()?));
         }
         Ok(SimpleName {
             identifier,

@@ -5,8 +5,8 @@ use super::{Parsed, Parser};
 use crate::error::Expected;
 use crate::lexer::{Keyword, P, T, Word};
 use crate::tree::{
-    Expr, ExprKind, FromClause, Ordering, Query, QueryBody, QueryClause, QueryContinuation,
-    QueryEnd,
+    Expr, ExprKind, FromClause, JoinClause, Ordering, Query, QueryBody, QueryClause,
+    QueryContinuation, QueryEnd,
 };
 
 impl Parser<'_> {
@@ -27,14 +27,11 @@ impl Parser<'_> {
     pub(super) fn query(&mut self) -> Parsed<Expr> {
         let start = self.start();
         let was_in_query = std::mem::replace(&mut self.in_query, true);
-        let from = self.from_clause()?;
+        let from = self.clause_from()?;
         let body = self.query_body()?;
         let mut continuations = Vec::new();
         while self.at_word(Word::Into) {
-            self.bump();
-            let name = self.identifier(Expected::Identifier)?;
-            let body = self.query_body()?;
-            continuations.push(QueryContinuation { name, body });
+            continuations.push(self.continuation()?);
         }
         self.in_query = was_in_query;
         let query = Query {
@@ -45,8 +42,15 @@ impl Parser<'_> {
         Ok(self.expr(ExprKind::Query(Box::new(query)), start))
     }
 
+    fn continuation(&mut self) -> Parsed<QueryContinuation> {
+        self.bump();
+        let name = self.identifier(Expected::Identifier)?;
+        let body = self.query_body()?;
+        Ok(QueryContinuation { name, body })
+    }
+
     /// `from T x in source` or the start of a `join`.
-    fn from_clause(&mut self) -> Parsed<FromClause> {
+    fn clause_from(&mut self) -> Parsed<FromClause> {
         let start = self.start();
         self.bump();
         let has_type = self.kind_at(self.pos + 1) != T::Keyword(Keyword::In);
@@ -70,41 +74,52 @@ impl Parser<'_> {
 
     fn query_body(&mut self) -> Parsed<QueryBody> {
         let mut clauses = Vec::new();
-        loop {
-            let clause = match self.kind() {
-                T::Identifier(Word::From) => QueryClause::From(self.from_clause()?),
-                T::Identifier(Word::Join) => self.join()?,
-                T::Identifier(Word::Let) => self.let_clause()?,
-                T::Identifier(Word::Where) => {
-                    self.bump();
-                    QueryClause::Where(self.any_expression()?)
-                }
-                T::Identifier(Word::OrderBy) => self.order_by()?,
-                _ => break,
-            };
+        while let Some(clause) = self.query_clause()? {
             clauses.push(clause);
         }
-        let end = match self.kind() {
-            T::Identifier(Word::Select) => {
-                self.bump();
-                QueryEnd::Select(self.any_expression()?)
-            }
-            T::Identifier(Word::Group) => {
-                self.bump();
-                let element = self.any_expression()?;
-                self.expect_word(Word::By, "by")?;
-                let key = self.any_expression()?;
-                QueryEnd::Group { element, key }
-            }
-            // Nothing is selected yet in a query that is being written.
-            _ if self.is_cut_off() => QueryEnd::Select(self.any_expression()?),
-            _ => return Err(self.expected(Expected::SelectOrGroup)),
-        };
+        let end = self.query_end()?;
         Ok(QueryBody { clauses, end })
     }
 
+    /// A clause in the middle, if one follows.
+    fn query_clause(&mut self) -> Parsed<Option<QueryClause>> {
+        let clause = match self.kind() {
+            T::Identifier(Word::From) => self.clause_from().map(QueryClause::From),
+            T::Identifier(Word::Join) => self.join(),
+            T::Identifier(Word::Let) => self.let_clause(),
+            T::Identifier(Word::Where) => {
+                self.bump();
+                self.any_expression().map(QueryClause::Where)
+            }
+            T::Identifier(Word::OrderBy) => self.order_by(),
+            _ => return Ok(None),
+        };
+        clause.map(Some)
+    }
+
+    fn query_end(&mut self) -> Parsed<QueryEnd> {
+        match self.kind() {
+            T::Identifier(Word::Select) => {
+                self.bump();
+                self.any_expression().map(QueryEnd::Select)
+            }
+            T::Identifier(Word::Group) => self.group(),
+            // Nothing is selected yet in a query that is being written.
+            _ if self.is_cut_off() => self.any_expression().map(QueryEnd::Select),
+            _ => Err(self.expected(Expected::SelectOrGroup)),
+        }
+    }
+
+    fn group(&mut self) -> Parsed<QueryEnd> {
+        self.bump();
+        let element = self.any_expression()?;
+        self.expect_word(Word::By, "by")?;
+        let key = self.any_expression()?;
+        Ok(QueryEnd::Group { element, key })
+    }
+
     fn join(&mut self) -> Parsed<QueryClause> {
-        let from = self.from_clause()?;
+        let from = self.clause_from()?;
         self.expect_word(Word::On, "on")?;
         let left = self.any_expression()?;
         self.expect_word(Word::Equals, "equals")?;
@@ -114,12 +129,13 @@ impl Parser<'_> {
             self.bump();
             into = Some(self.identifier(Expected::Identifier)?);
         }
-        Ok(QueryClause::Join {
+        let join = JoinClause {
             from,
             left,
             right,
             into,
-        })
+        };
+        Ok(QueryClause::Join(Box::new(join)))
     }
 
     fn let_clause(&mut self) -> Parsed<QueryClause> {

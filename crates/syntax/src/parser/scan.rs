@@ -1,7 +1,7 @@
 //! Looking ahead without building a tree: where C#'s grammar is ambiguous, the tokens behind decide.
 //!
 //! The rules are those of C# 6.2.5 (generic names) and 12.9.7 (casts) with what the compiler added for
-//! patterns. Only type arguments and tuple types nest, and what was found out about those is remembered, so
+//! patterns. Only type arguments, tuples and function pointers nest, and what was found out about those is remembered, so
 //! that asking at every token costs linear time in all.
 
 use super::{Parsed, Parser};
@@ -72,7 +72,7 @@ pub(super) struct ScanKey {
     in_query: bool,
 }
 
-/// An answer: for `<` whether type arguments follow, for `(` whether a tuple type does.
+/// An answer: for `<` whether type arguments follow, for `(` a tuple type, for `delegate` a pointer type.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Remembered {
     scan: Option<Scan>,
@@ -367,8 +367,19 @@ impl Parser<'_> {
         }
     }
 
-    /// `delegate* unmanaged[Cdecl]<A, B>`
+    /// `delegate* unmanaged[Cdecl]<A, B>`, the `delegate` at `index`.
     fn scan_function_pointer(&mut self, index: usize) -> Parsed<Option<Scan>> {
+        let answer = self.remember(index, |this| {
+            let scan = this.scan_function_pointer_anew(index)?;
+            Ok(Remembered {
+                scan,
+                definite: false,
+            })
+        })?;
+        Ok(answer.scan)
+    }
+
+    fn scan_function_pointer_anew(&mut self, index: usize) -> Parsed<Option<Scan>> {
         let mut end = index + 2;
         if let T::Identifier(Word::Managed | Word::Unmanaged) = self.kind_at(end) {
             end += 1;

@@ -7,8 +7,8 @@ use crate::complete::CompletionKind;
 use crate::error::{ErrorKind, Expected};
 use crate::lexer::{Keyword, P, T, Word};
 use crate::tree::{
-    FunctionPointerParameter, Identifier, Predefined, QualifiedName, SimpleName, TupleTypeElement,
-    Type, TypeArguments, TypeKind,
+    FunctionPointer, FunctionPointerParameter, Identifier, Predefined, QualifiedName, SimpleName,
+    TupleTypeElement, Type, TypeArguments, TypeKind,
 };
 
 /// What stands around a type, and so which suffixes belong to it.
@@ -200,7 +200,7 @@ impl Parser<'_> {
                 self.found_alias(&name);
             }
             parts = vec![self.simple_name(mode)?];
-            alias = Some(name);
+            alias = Some(Box::new(name));
         }
         while self.at(P::Dot) {
             self.bump();
@@ -232,7 +232,7 @@ impl Parser<'_> {
                 _ => true,
             };
         let arguments = if is_generic {
-            Some(self.type_arguments()?)
+            Some(Box::new(self.type_arguments()?))
         } else {
             None
         };
@@ -312,11 +312,12 @@ impl Parser<'_> {
             }
         }
         self.expect_close(P::Greater)?;
-        Ok(TypeKind::FunctionPointer {
+        let pointer = FunctionPointer {
             convention,
             unmanaged,
             parameters,
-        })
+        };
+        Ok(TypeKind::FunctionPointer(Box::new(pointer)))
     }
 
     fn calling_conventions(&mut self) -> Parsed<Vec<Identifier>> {

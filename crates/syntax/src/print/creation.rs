@@ -64,16 +64,6 @@ impl Printer {
         });
     }
 
-    fn braces<T>(&mut self, items: &[T], print: impl FnMut(&mut Self, &T)) {
-        if items.is_empty() {
-            self.text("{ }");
-            return;
-        }
-        self.text("{ ");
-        self.list(items, print);
-        self.text(" }");
-    }
-
     pub(super) fn initializer(&mut self, initializer: &Initializer) {
         self.braces(&initializer.members, |this, member| match member {
             InitializerMember::Property(name, value) => {

@@ -54,7 +54,7 @@ impl Printer {
 
     pub(super) fn query(&mut self, query: &Query) {
         self.text("from ");
-        self.from_clause(&query.from);
+        self.clause_from(&query.from);
         self.query_body(&query.body);
         for continuation in &query.continuations {
             self.text(" into ");
@@ -64,7 +64,7 @@ impl Printer {
     }
 
     /// A clause from behind its keyword.
-    fn from_clause(&mut self, from: &FromClause) {
+    fn clause_from(&mut self, from: &FromClause) {
         if let Some(ty) = &from.ty {
             self.ty(ty);
             self.text(" ");
@@ -97,7 +97,7 @@ impl Printer {
         match clause {
             QueryClause::From(from) => {
                 self.text("from ");
-                self.from_clause(from);
+                self.clause_from(from);
             }
             QueryClause::Let { name, value } => {
                 self.text("let ");
@@ -109,19 +109,14 @@ impl Printer {
                 self.text("where ");
                 self.any(condition);
             }
-            QueryClause::Join {
-                from,
-                left,
-                right,
-                into,
-            } => {
+            QueryClause::Join(join) => {
                 self.text("join ");
-                self.from_clause(from);
+                self.clause_from(&join.from);
                 self.text(" on ");
-                self.any(left);
+                self.any(&join.left);
                 self.text(" equals ");
-                self.any(right);
-                if let Some(into) = into {
+                self.any(&join.right);
+                if let Some(into) = &join.into {
                     self.text(" into ");
                     self.identifier(into);
                 }

@@ -65,6 +65,17 @@ impl Printer {
         }
     }
 
+    /// `{ a, b }` or `{ }`
+    fn braces<T>(&mut self, items: &[T], print: impl FnMut(&mut Self, &T)) {
+        if items.is_empty() {
+            self.text("{ }");
+            return;
+        }
+        self.text("{ ");
+        self.list(items, print);
+        self.text(" }");
+    }
+
     /// `expr`, in parentheses if it is looser than `min`.
     fn expr(&mut self, expr: &Expr, min: Precedence) {
         if precedence(expr) < min {

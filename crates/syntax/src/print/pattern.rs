@@ -2,7 +2,7 @@
 
 use super::Printer;
 use crate::tree::{
-    Designation, Expr, Pattern, PatternKind, Precedence, Subpattern, SwitchArm, Type,
+    Designation, Expr, Pattern, PatternKind, Precedence, RecursivePattern, Subpattern, SwitchArm,
 };
 
 /// How tightly a pattern holds together.
@@ -75,15 +75,7 @@ impl Printer {
                 self.pattern(inner, Precedence::Conditional);
                 self.text(")");
             }
-            PatternKind::Recursive {
-                ty,
-                positional,
-                properties,
-                designation,
-            } => {
-                self.recursive(ty.as_deref(), positional.as_deref(), properties.as_deref());
-                self.trailing_designation(designation.as_ref());
-            }
+            PatternKind::Recursive(recursive) => self.recursive(recursive),
             PatternKind::List {
                 patterns,
                 designation,
@@ -105,31 +97,22 @@ impl Printer {
         }
     }
 
-    fn recursive(
-        &mut self,
-        ty: Option<&Type>,
-        positional: Option<&[Subpattern]>,
-        properties: Option<&[Subpattern]>,
-    ) {
-        if let Some(ty) = ty {
+    fn recursive(&mut self, recursive: &RecursivePattern) {
+        if let Some(ty) = &recursive.ty {
             self.ty(ty);
         }
-        if let Some(positional) = positional {
+        if let Some(positional) = &recursive.positional {
             self.text("(");
             self.list(positional, Self::subpattern);
             self.text(")");
         }
-        let Some(properties) = properties else { return };
-        if ty.is_some() || positional.is_some() {
-            self.text(" ");
+        if let Some(properties) = &recursive.properties {
+            if recursive.ty.is_some() || recursive.positional.is_some() {
+                self.text(" ");
+            }
+            self.braces(properties, Self::subpattern);
         }
-        if properties.is_empty() {
-            self.text("{ }");
-            return;
-        }
-        self.text("{ ");
-        self.list(properties, Self::subpattern);
-        self.text(" }");
+        self.trailing_designation(recursive.designation.as_ref());
     }
 
     fn trailing_designation(&mut self, designation: Option<&Designation>) {

@@ -2,7 +2,9 @@
 
 use super::Printer;
 use crate::lexer::reserved;
-use crate::tree::{Identifier, QualifiedName, SimpleName, Type, TypeArguments, TypeKind};
+use crate::tree::{
+    FunctionPointer, Identifier, QualifiedName, SimpleName, Type, TypeArguments, TypeKind,
+};
 
 impl Printer {
     pub(super) fn identifier(&mut self, identifier: &Identifier) {
@@ -14,7 +16,7 @@ impl Printer {
 
     pub(super) fn simple_name(&mut self, name: &SimpleName) {
         self.identifier(&name.identifier);
-        match &name.arguments {
+        match name.arguments.as_deref() {
             None => {}
             Some(TypeArguments::Types(types)) => {
                 self.text("<");
@@ -71,32 +73,30 @@ impl Printer {
                 });
                 self.text(")");
             }
-            TypeKind::FunctionPointer {
-                convention,
-                unmanaged,
-                parameters,
-            } => {
-                self.text("delegate*");
-                if let Some(convention) = convention {
-                    self.text(" ");
-                    self.identifier(convention);
-                }
-                if !unmanaged.is_empty() {
-                    self.text("[");
-                    self.list(unmanaged, Self::identifier);
-                    self.text("]");
-                }
-                self.text("<");
-                self.list(parameters, |this, parameter| {
-                    if let Some(modifier) = parameter.modifier {
-                        this.text(modifier.text());
-                        this.text(" ");
-                    }
-                    this.ty(&parameter.ty);
-                });
-                self.text(">");
-            }
+            TypeKind::FunctionPointer(pointer) => self.function_pointer(pointer),
         }
+    }
+
+    fn function_pointer(&mut self, pointer: &FunctionPointer) {
+        self.text("delegate*");
+        if let Some(convention) = &pointer.convention {
+            self.text(" ");
+            self.identifier(convention);
+        }
+        if !pointer.unmanaged.is_empty() {
+            self.text("[");
+            self.list(&pointer.unmanaged, Self::identifier);
+            self.text("]");
+        }
+        self.text("<");
+        self.list(&pointer.parameters, |this, parameter| {
+            if let Some(modifier) = parameter.modifier {
+                this.text(modifier.text());
+                this.text(" ");
+            }
+            this.ty(&parameter.ty);
+        });
+        self.text(">");
     }
 
     pub(super) fn rank(&mut self, rank: u32) {

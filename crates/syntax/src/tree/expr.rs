@@ -27,7 +27,7 @@ pub enum ExprKind {
     /// `x`, `F<int>`: a variable, member, type or namespace.
     Name(SimpleName),
     /// `global::System`
-    AliasQualified(Identifier, SimpleName),
+    AliasQualified(Box<Identifier>, Box<SimpleName>),
     /// `int` in `int.Parse`
     Predefined(Predefined),
     /// `$exception`
@@ -169,7 +169,7 @@ impl Expr {
                     break None;
                 }
                 ExprKind::AliasQualified(alias, name) => {
-                    parts.push(name.clone());
+                    parts.push((**name).clone());
                     break Some(alias.clone());
                 }
                 ExprKind::Member {

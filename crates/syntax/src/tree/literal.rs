@@ -109,15 +109,38 @@ pub enum IntegerType {
 /// A `decimal` without sign: `mantissa / 10^scale`, exactly. Trailing zeros count, as in C#.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Decimal {
-    /// Below 2^96.
-    pub mantissa: u128,
-    /// At most 28.
-    pub scale: u8,
+    high: u32,
+    low: u64,
+    scale: u8,
+}
+
+impl Decimal {
+    /// The largest mantissa, 2^96 - 1.
+    pub const MAX_MANTISSA: u128 = (1 << 96) - 1;
+    /// The largest scale.
+    pub const MAX_SCALE: u8 = 28;
+
+    /// `mantissa / 10^scale`, if C# can hold that.
+    pub fn new(mantissa: u128, scale: u8) -> Option<Self> {
+        let high = u32::try_from(mantissa >> 64).ok()?;
+        let low = u64::try_from(mantissa & u128::from(u64::MAX)).ok()?;
+        (scale <= Self::MAX_SCALE).then_some(Self { high, low, scale })
+    }
+
+    /// All digits, below 2^96.
+    pub fn mantissa(self) -> u128 {
+        u128::from(self.high) << 64 | u128::from(self.low)
+    }
+
+    /// How many of the digits are behind the point.
+    pub fn scale(self) -> u8 {
+        self.scale
+    }
 }
 
 impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = format!("{:0>1$}", self.mantissa, usize::from(self.scale) + 1);
+        let digits = format!("{:0>1$}", self.mantissa(), usize::from(self.scale) + 1);
         let (whole, fraction) = digits.split_at(digits.len() - usize::from(self.scale));
         f.write_str(whole)?;
         if !fraction.is_empty() {
@@ -199,7 +222,7 @@ mod tests {
 
     #[test]
     fn decimals_keep_their_zeros() {
-        let show = |mantissa, scale| Decimal { mantissa, scale }.to_string();
+        let show = |mantissa, scale| Decimal::new(mantissa, scale).expect("it fits").to_string();
         assert_eq!(show(150, 2), "1.50");
         assert_eq!(show(0, 3), "0.000");
         assert_eq!(show(7, 0), "7");

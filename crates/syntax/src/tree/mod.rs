@@ -21,9 +21,11 @@ pub use literal::{
     Decimal, IntegerForm, IntegerLiteral, IntegerSuffix, IntegerType, Literal, Utf16String,
 };
 pub use ops::{AssignOp, BinaryOp, PostfixOp, Precedence, UnaryOp};
-pub use pattern::{Designation, Pattern, PatternKind, RelationalOp, Subpattern};
-pub use query::{FromClause, Ordering, Query, QueryBody, QueryClause, QueryContinuation, QueryEnd};
+pub use pattern::{Designation, Pattern, PatternKind, RecursivePattern, RelationalOp, Subpattern};
+pub use query::{
+    FromClause, JoinClause, Ordering, Query, QueryBody, QueryClause, QueryContinuation, QueryEnd,
+};
 pub use types::{
-    FunctionPointerParameter, Identifier, Predefined, PseudoVariable, QualifiedName, SimpleName,
-    TupleTypeElement, Type, TypeArguments, TypeKind,
+    FunctionPointer, FunctionPointerParameter, Identifier, Predefined, PseudoVariable,
+    QualifiedName, SimpleName, TupleTypeElement, Type, TypeArguments, TypeKind,
 };

@@ -39,17 +39,8 @@ pub enum PatternKind {
     Not(Box<Pattern>),
     /// `(p)`, where the pattern inside is not a constant.
     Paren(Box<Pattern>),
-    /// `T(p, q) { A: p, B.C: q } x`; at least one of the two lists.
-    Recursive {
-        /// The type to test for; without it any value that is not null.
-        ty: Option<Box<Type>>,
-        /// `(p, name: q)`, matched by `Deconstruct` or tuple elements.
-        positional: Option<Vec<Subpattern>>,
-        /// `{ Name: p, A.B: q }`, matched by members.
-        properties: Option<Vec<Subpattern>>,
-        /// The variable for the value.
-        designation: Option<Designation>,
-    },
+    /// `T(p, q) { A: p, B.C: q } x`
+    Recursive(Box<RecursivePattern>),
     /// `[p, .., q] x`
     List {
         /// The patterns of the elements; one may be a slice.
@@ -59,6 +50,19 @@ pub enum PatternKind {
     },
     /// `..` or `.. p`, only in a list.
     Slice(Option<Box<Pattern>>),
+}
+
+/// `T(p, q) { A: p, B.C: q } x`; at least one of the two lists.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecursivePattern {
+    /// The type to test for; without it any value that is not null.
+    pub ty: Option<Type>,
+    /// `(p, name: q)`, matched by `Deconstruct` or tuple elements.
+    pub positional: Option<Vec<Subpattern>>,
+    /// `{ Name: p, A.B: q }`, matched by members.
+    pub properties: Option<Vec<Subpattern>>,
+    /// The variable for the value.
+    pub designation: Option<Designation>,
 }
 
 /// One pattern in a positional or property list.

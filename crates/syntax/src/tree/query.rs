@@ -60,18 +60,22 @@ pub enum QueryClause {
     /// `where condition`
     Where(Expr),
     /// `join T x in source on left equals right into g`
-    Join {
-        /// The variable, its type and its source.
-        from: FromClause,
-        /// The key of what is so far in the query.
-        left: Expr,
-        /// The key of the joined element.
-        right: Expr,
-        /// For a group join: the variable that holds the group instead.
-        into: Option<Identifier>,
-    },
+    Join(Box<JoinClause>),
     /// `orderby a, b descending`, at least one.
     OrderBy(Vec<Ordering>),
+}
+
+/// `join T x in source on left equals right into g`
+#[derive(Debug, Clone, PartialEq)]
+pub struct JoinClause {
+    /// The variable, its type and its source.
+    pub from: FromClause,
+    /// The key of what is so far in the query.
+    pub left: Expr,
+    /// The key of the joined element.
+    pub right: Expr,
+    /// For a group join: the variable that holds the group instead.
+    pub into: Option<Identifier>,
 }
 
 /// One key of an `orderby`.

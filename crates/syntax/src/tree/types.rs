@@ -29,7 +29,7 @@ pub struct SimpleName {
     /// The name.
     pub identifier: Identifier,
     /// `<…>`, if written.
-    pub arguments: Option<TypeArguments>,
+    pub arguments: Option<Box<TypeArguments>>,
     /// Name and arguments.
     pub span: Span,
 }
@@ -47,7 +47,7 @@ pub enum TypeArguments {
 #[derive(Debug, Clone, PartialEq)]
 pub struct QualifiedName {
     /// The name before `::`.
-    pub alias: Option<Identifier>,
+    pub alias: Option<Box<Identifier>>,
     /// The names between the dots, at least one.
     pub parts: Vec<SimpleName>,
     /// From the alias to the last name.
@@ -119,14 +119,18 @@ pub enum TypeKind {
     /// `(int, string name)`, at least two.
     Tuple(Vec<TupleTypeElement>),
     /// `delegate* unmanaged[Cdecl]<int, void>`
-    FunctionPointer {
-        /// `managed` or `unmanaged`.
-        convention: Option<Identifier>,
-        /// The names in brackets after `unmanaged`.
-        unmanaged: Vec<Identifier>,
-        /// The parameters, and last the return type.
-        parameters: Vec<FunctionPointerParameter>,
-    },
+    FunctionPointer(Box<FunctionPointer>),
+}
+
+/// The type of a pointer to a function.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FunctionPointer {
+    /// `managed` or `unmanaged`.
+    pub convention: Option<Identifier>,
+    /// The names in brackets after `unmanaged`.
+    pub unmanaged: Vec<Identifier>,
+    /// The parameters, and last the return type.
+    pub parameters: Vec<FunctionPointerParameter>,
 }
 
 /// One type in a tuple type.
