@@ -10,6 +10,7 @@ mod ends;
 mod exits;
 mod following;
 mod launch;
+mod memory;
 mod output;
 mod sessions;
 mod states;
