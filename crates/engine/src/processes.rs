@@ -4,6 +4,7 @@
 //! gone for certain: its pid *and* its start time are not there any more.
 
 mod attachable;
+pub(crate) mod builds;
 mod leftovers;
 mod listing;
 
@@ -12,9 +13,9 @@ use std::time::{Duration, Instant};
 use cordebug::procfs;
 
 use crate::api::ProcessId;
-pub(crate) use attachable::await_attachable;
 pub use attachable::check_attachable;
 pub(crate) use attachable::was_debugged;
+pub(crate) use attachable::{await_attachable, check_parts};
 pub use leftovers::{Leftovers, sweep_semaphores};
 pub use listing::{Attachable, ProcessSummary, find_by_name, list};
 
