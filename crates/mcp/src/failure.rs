@@ -3,7 +3,7 @@
 //! An error may quote the program (what it printed before it died), so its text is made harmless and capped, and
 //! every line after the first is marked as quoted.
 
-use host::api::{Details, Error, ErrorCode};
+use host::api::{Details, Error, ErrorCode, Severity};
 
 use crate::report::text;
 
@@ -21,7 +21,11 @@ pub(crate) fn for_agents(mut error: Error) -> Error {
     };
     if let Some(details) = error.details.as_deref_mut() {
         match details {
-            Details::Diagnostics(diagnostics) => diagnostics.truncate(DETAILS),
+            Details::Diagnostics(diagnostics) => {
+                // What stopped the build comes first.
+                diagnostics.sort_by_key(|diagnostic| diagnostic.severity != Severity::Error);
+                diagnostics.truncate(DETAILS);
+            }
             Details::Candidates(candidates) => candidates.truncate(DETAILS),
             Details::AvailablePoints(points) => points.truncate(DETAILS),
             Details::NearestLines(lines) => lines.truncate(DETAILS),

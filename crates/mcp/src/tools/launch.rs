@@ -13,7 +13,7 @@ use crate::program::Build;
 use crate::registry::Which;
 use crate::report::Report;
 use crate::reporting::{self, Purpose};
-use crate::session::{Start, Waited};
+use crate::session::{Over, Start, Waited};
 
 /// How long the end of a session is waited for.
 const END: Duration = Duration::from_secs(15);
@@ -172,5 +172,10 @@ pub(super) async fn disconnect(
         Waited::Settled => None,
         Waited::TimedOut => Some(END),
     };
-    reporting::report(&session, Purpose::Stop { waited }).await
+    // That a start was given up, or a host had died, is what became of the session, not a failure of this call.
+    let purpose = match session.news().over {
+        Some(Over::Failed(_)) => Purpose::Status { brief: true },
+        _ => Purpose::Stop { waited },
+    };
+    reporting::report(&session, purpose).await
 }

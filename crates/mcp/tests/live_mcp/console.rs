@@ -75,15 +75,17 @@ fn the_two_streams_are_told_apart() {
             .say("process_output", json!({"stream": "stderr"}))
             .await;
         agent
-            .say("process_output", json!({"stream": "stdout", "tail": 1}))
+            .say(
+                "process_output",
+                json!({"stream": "stdout", "filter": "bye|one"}),
+            )
             .await;
         expect![[r#"
             > process_output {"stream":"stderr"}
             err| one
             err| two
             That is all: the program has closed its output.
-            > process_output {"stream":"stdout","tail":1}
-            (63 bytes before this are not shown)
+            > process_output {"filter":"bye|one","stream":"stdout"}
             out| bye
             That is all: the program has closed its output.
         "#]]

@@ -81,7 +81,7 @@ fn exit_codes_are_the_programs_own() {
         for (args, code) in [
             (["return", "0"], 0),
             (["exit", "3"], 3),
-            (["signal", "15"], 143),
+            (["signal", "9"], 137),
         ] {
             let exited = agent
                 .say(
@@ -102,9 +102,9 @@ fn exit_codes_are_the_programs_own() {
             Launched <fixtures>/exits/exits.dll exit 3, process <pid>, .NET <version>.
             Output since the last report:
             out| ending by exit
-            > debug_launch {"args":["signal","15"],"program":"<fixtures>/exits/exits.dll"}
-            s3 exited with code 143.
-            Launched <fixtures>/exits/exits.dll signal 15, process <pid>, .NET <version>.
+            > debug_launch {"args":["signal","9"],"program":"<fixtures>/exits/exits.dll"}
+            s3 was ended by SIGKILL (exit code 137 in a shell).
+            Launched <fixtures>/exits/exits.dll signal 9, process <pid>, .NET <version>.
             Output since the last report:
             out| ending by signal
         "#]]

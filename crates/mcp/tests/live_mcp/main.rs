@@ -8,6 +8,7 @@ mod binary;
 mod client;
 mod console;
 mod conversations;
+mod projects;
 mod protocol;
 mod refusals;
 mod stdio;
