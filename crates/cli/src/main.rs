@@ -13,6 +13,7 @@ mod ps;
 mod report;
 mod run;
 mod signals;
+mod symbols;
 
 use std::process::ExitCode;
 
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => return run::run(arguments),
         Command::Ps { json } => ps::ps(json),
         Command::Doctor { json } => doctor::doctor(json),
+        Command::Symbols(arguments) => symbols::symbols(&arguments),
         Command::Completions { shell } => completions(shell),
         Command::Mcp(mcp) => mcp.run().map(ExitCode::from),
         Command::Host => host::serve().map(|never| match never {}),

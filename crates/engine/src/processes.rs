@@ -32,6 +32,10 @@ pub fn end_orphan(pid: ProcessId, leftovers: &Leftovers) {
     let mut all = procfs::descendants(pid.0);
     all.push(pid.0);
     kill_all(&all);
+    // If it was gone already, its children have another parent; they are still in the group that it was started in.
+    if let Some(group) = raw(pid.0) {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
     leftovers.remove();
 }
 
