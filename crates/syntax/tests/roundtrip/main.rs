@@ -22,11 +22,9 @@ fn without_parens(dump: &str) -> String {
         let mut length = c.len_utf8();
         match c {
             '(' => open.push(true),
-            ')' => {
-                if open.pop() == Some(false) {
-                    rest = &rest[1..];
-                    continue;
-                }
+            ')' if open.pop() == Some(false) => {
+                rest = &rest[1..];
+                continue;
             }
             '"' | '\'' => {
                 let mut escaped = false;
