@@ -24,6 +24,16 @@ pub fn is_alive(pid: ProcessId) -> bool {
     procfs::is_alive(pid.0)
 }
 
+/// Has the kernel kill the command's process when the thread that starts it ends.
+pub fn end_with_this_thread(command: &mut std::process::Command) {
+    cordebug::spawn::end_with_this_thread(command);
+}
+
+/// Names a process for ever: its id and when it was started.
+pub fn identity(pid: ProcessId) -> Option<(ProcessId, u64)> {
+    procfs::stat(pid.0).ok().map(|stat| (pid, stat.start_time))
+}
+
 /// How long a killed process may take to be gone.
 const DEATH: Duration = Duration::from_secs(2);
 
