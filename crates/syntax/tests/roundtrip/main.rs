@@ -215,3 +215,8 @@ fn every_row_of_the_compiler_table() {
         check_exact(&text).expect("a round trip");
     }
 }
+
+#[test]
+fn a_cast_of_an_empty_collection_needs_no_parentheses() {
+    check_exact("(a)[](b)").expect("a round trip");
+}
