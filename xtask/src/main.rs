@@ -10,6 +10,7 @@ mod codegen;
 mod demo;
 mod dotnet;
 mod fixtures;
+mod fuzz;
 mod lock;
 mod test;
 mod ui;
@@ -28,6 +29,7 @@ usage: cargo xtask COMMAND
   test        check formatting and lints, run all tests, build the documentation
   demo        debug a small buggy program over MCP and print the conversation
   bench       measure what the debugger costs
+  fuzz        run each fuzz target for a bounded time: fuzz [SECONDS] [TARGET …]
 ";
 
 fn main() -> ExitCode {
@@ -52,6 +54,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         "fixtures" => fixtures::command(rest)?,
         "demo" => demo::command(rest)?,
         "bench" => bench::command(rest)?,
+        "fuzz" => fuzz::command(rest)?,
         "test" => return test::command(rest),
         "help" | "--help" | "-h" => print!("{USAGE}"),
         other => bail!("there is no command {other}\n{USAGE}"),

@@ -53,6 +53,8 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Shows what the symbols of an assembly or a PDB know, or what a breakpoint on a line would bind to
+    Symbols(crate::symbols::SymbolsArguments),
     /// Serves AI agents over the Model Context Protocol, on standard input and output
     #[command(after_help = MCP_EXIT)]
     Mcp(crate::mcp::Mcp),

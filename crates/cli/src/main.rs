@@ -13,8 +13,8 @@ mod ps;
 mod report;
 mod run;
 mod signals;
+mod symbols;
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => return run::run(arguments),
         Command::Ps { json } => ps::ps(json),
         Command::Doctor { json } => doctor::doctor(json),
+        Command::Symbols(arguments) => symbols::symbols(&arguments),
         Command::Completions { shell } => completions(shell),
         Command::Mcp(mcp) => mcp.run().map(ExitCode::from),
         Command::Host => host::serve().map(|never| match never {}),
@@ -42,7 +43,7 @@ fn log_to_stderr() {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal())
+        .with_ansi(false)
         .init();
 }
 

@@ -16,7 +16,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
@@ -36,9 +36,24 @@ pub struct DiagnosticsPort {
     stop: (io::PipeReader, Option<io::PipeWriter>),
 }
 
-/// Ends a port that is being served: everything that waits is resumed, the socket is removed.
+/// Ends a port that is being served when it is dropped: everything that waits is resumed, the socket is removed.
 #[derive(Debug)]
-pub struct Closer(#[expect(dead_code, reason = "closing happens on drop")] io::PipeWriter);
+pub struct Closer {
+    stop: Option<io::PipeWriter>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Closer {
+    fn drop(&mut self) {
+        self.stop = None;
+        // The process may end right after this: nothing of the port must be left by then.
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the diagnostics port panicked");
+        }
+    }
+}
 
 impl DiagnosticsPort {
     /// Opens a port in a new folder that only this user can enter.
@@ -72,11 +87,14 @@ impl DiagnosticsPort {
     /// Serves the port on a thread of its own. `arrived` is called for each new runtime, by process id, while it is
     /// suspended; the runtime is resumed when it returns, so it must not wait.
     pub fn serve(mut self, arrived: impl FnMut(u32) + Send + 'static) -> io::Result<Closer> {
-        let closer = self.stop.1.take().ok_or(io::ErrorKind::InvalidInput)?;
-        thread::Builder::new()
+        let stop = self.stop.1.take();
+        let thread = thread::Builder::new()
             .name("diagnostics port".into())
             .spawn(move || self.run(arrived))?;
-        Ok(Closer(closer))
+        Ok(Closer {
+            stop,
+            thread: Some(thread),
+        })
     }
 
     fn run(self, mut arrived: impl FnMut(u32)) {

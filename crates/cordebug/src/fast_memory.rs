@@ -209,6 +209,8 @@ pub unsafe extern "C" fn pread64(
         if cached_read(fd, out, offset as u64).is_some() {
             return count as isize;
         }
+    } else if kind(fd) == KIND_TARGET_MEMORY {
+        MISSES.fetch_add(1, Ordering::Relaxed);
     }
     // SAFETY: forwards the caller's own promise.
     unsafe { libc::syscall(libc::SYS_pread64, fd, buffer, count, offset) as isize }

@@ -209,7 +209,7 @@ mod tests {
             found,
             MappedLibrary {
                 path: "/opt/my dotnet/libcoreclr.so".into(),
-                base: 0x7f20_abc0_00,
+                base: 0x7f_20ab_c000,
                 deleted: false
             }
         );

@@ -12,6 +12,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus};
 use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 use crate::fast_memory;
 
@@ -168,12 +169,21 @@ fn wait_for(pid: u32, child: &mut std::process::Child) -> ExitReport {
             };
         }
         if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
-            return match fast_memory::stolen_status() {
-                Some(status) => ExitStatus::from_raw(status).into(),
-                None => ExitReport::Unknown,
-            };
+            return stolen_report();
         }
     }
+}
+
+/// How the child ended according to the call that reaped it instead of us. That call notes the status a moment after
+/// the kernel has forgotten the child, so it is waited for, briefly.
+fn stolen_report() -> ExitReport {
+    for _ in 0..200 {
+        if let Some(status) = fast_memory::stolen_status() {
+            return ExitStatus::from_raw(status).into();
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    ExitReport::Unknown
 }
 
 impl Gated {

@@ -12,8 +12,8 @@ use cordebug::callback::Delivered;
 use cordebug::spawn::ExitReport;
 
 use crate::api::{
-    Error, ErrorCode, Event, ExceptionReport, Exit, Origin, OutputCursor, ProcessId, Reply,
-    Request, RuntimeVersion, State, Status, Stop, StopId, StopReason, ThreadId,
+    Error, ErrorCode, Event, ExceptionReport, Exit, MemoryReads, Origin, OutputCursor, ProcessId,
+    Reply, Request, RuntimeVersion, State, Status, Stop, StopId, StopReason, ThreadId,
 };
 use crate::breakpoints::Breakpoints;
 use crate::exceptions::Exceptions;
@@ -187,6 +187,10 @@ impl<'a> Engine<'a> {
             exit: self.exit.clone(),
             notes: self.notes.clone(),
             output_end: self.capture.end(),
+            memory: {
+                let (cached, kernel) = cordebug::fast_memory::statistics();
+                MemoryReads { cached, kernel }
+            },
         }
     }
 
@@ -455,6 +459,7 @@ impl Status {
             exit: None,
             notes: Vec::new(),
             output_end: OutputCursor::default(),
+            memory: MemoryReads::default(),
         }
     }
 }

@@ -142,7 +142,9 @@ impl Engine<'_> {
             .name("start-up".into())
             .spawn(move || {
                 let given_up = || cancelled.load(Ordering::SeqCst) || exited.load(Ordering::SeqCst);
-                let news = match handshake.wait_started(Instant::now() + STARTUP, given_up) {
+                let mut missed = missed_the_runtime(pid);
+                let give_up = || given_up() || missed();
+                let news = match handshake.wait_started(Instant::now() + STARTUP, give_up) {
                     Ok(true) => StartupNews::Ready { pid, handshake },
                     // The end of the process is told on its own.
                     Ok(false) if given_up() => return,
@@ -218,8 +220,9 @@ impl Engine<'_> {
     /// Loads the debugger library for the runtime in `pid` and attaches.
     fn take_over(&mut self, pid: u32, stop_at_entry: bool) -> Result<(), Error> {
         let undelivered = Arc::new(AtomicU32::new(0));
+        let runtime = Runtime::of(pid).map_err(|error| attach_error(pid, &error))?;
+        crate::processes::check_parts(pid, &runtime.coreclr)?;
         let attach = || -> Result<_, cordebug::Error> {
-            let runtime = Runtime::of(pid)?;
             let library = DebuggerLibrary::load(&runtime.debugger_library()?, pid)?;
             fast_memory::enable(pid);
             let inbox = self.inbox.clone();
@@ -229,9 +232,9 @@ impl Engine<'_> {
                 // The engine may have ended first.
                 let _ = inbox.send(Input::Callback(delivered));
             })?;
-            Ok((runtime, debugger, process))
+            Ok((debugger, process))
         };
-        let (runtime, debugger, process) = attach().map_err(|error| attach_error(pid, &error))?;
+        let (debugger, process) = attach().map_err(|error| attach_error(pid, &error))?;
         if let Err(error) = std::fs::File::open(format!("/proc/{pid}/mem")) {
             self.notes.push(format!(
                 "/proc/{pid}/mem cannot be opened ({error}): everything works, but each stop costs about a tenth of a second; \
@@ -400,17 +403,45 @@ fn not_startable(launch: &Launch, error: &io::Error) -> Error {
     }
 }
 
-fn never_arrived(pid: u32) -> Error {
-    let seconds = STARTUP.as_secs();
-    match Runtime::of(pid) {
-        Ok(_) => Error::new(
-            ErrorCode::DebuggingDisabled,
-            format!("the program's runtime did not ask for a debugger within {seconds} s, so debugging is switched off in it"),
+/// How often a starting process is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Tells whether the runtime in `pid` has passed the point where it waits for a debugger: it has loaded its core library,
+/// which comes later. Looks rarely, since looking holds the process up.
+fn missed_the_runtime(pid: u32) -> impl FnMut() -> bool {
+    let mut next = Instant::now() + LOOK;
+    move || {
+        if Instant::now() < next {
+            return false;
+        }
+        next = Instant::now() + LOOK;
+        matches!(
+            procfs::mapped_library(pid, "System.Private.CoreLib.dll"),
+            Ok(Some(_))
         )
-        .hint("remove DOTNET_EnableDiagnostics=0 and DOTNET_EnableDiagnostics_Debugger=0 from its environment or runtimeconfig.json"),
-        Err(_) => Error::new(ErrorCode::NotDotnet, format!("the program did not start a .NET runtime within {seconds} s"))
-            .hint("launch the .NET program itself; for a tool that starts one, follow its child"),
     }
+}
+
+fn never_arrived(pid: u32) -> Error {
+    if Runtime::of(pid).is_ok() {
+        let folder = cordebug::runtime::temporary_folder(pid);
+        let folder = folder.unwrap_or_else(|_| "/tmp".into());
+        let message = format!(
+            "the program's runtime started without waiting for a debugger: debugging is switched off in it, or it could \
+             not make its pipes in {}",
+            folder.display()
+        );
+        return Error::new(ErrorCode::DebuggingDisabled, message).hint(
+            "remove DOTNET_EnableDiagnostics and DOTNET_EnableDiagnostics_Debugger from its environment; if they are not \
+             there, set TMPDIR to a folder with a shorter path",
+        );
+    }
+    let message = format!(
+        "the program did not start a .NET runtime within {} s",
+        STARTUP.as_secs()
+    );
+    Error::new(ErrorCode::NotDotnet, message)
+        .hint("launch the .NET program itself; for a tool that starts one, follow its child")
 }
 
 fn attach_error(pid: u32, error: &cordebug::Error) -> Error {

@@ -4,6 +4,7 @@
 //! gone for certain: its pid *and* its start time are not there any more.
 
 mod attachable;
+pub(crate) mod builds;
 mod leftovers;
 mod listing;
 
@@ -12,9 +13,9 @@ use std::time::{Duration, Instant};
 use cordebug::procfs;
 
 use crate::api::ProcessId;
-pub(crate) use attachable::await_attachable;
 pub use attachable::check_attachable;
 pub(crate) use attachable::was_debugged;
+pub(crate) use attachable::{await_attachable, check_parts};
 pub use leftovers::{Leftovers, sweep_semaphores};
 pub use listing::{Attachable, ProcessSummary, find_by_name, list};
 
@@ -31,6 +32,10 @@ pub fn end_orphan(pid: ProcessId, leftovers: &Leftovers) {
     let mut all = procfs::descendants(pid.0);
     all.push(pid.0);
     kill_all(&all);
+    // If it was gone already, its children have another parent; they are still in the group that it was started in.
+    if let Some(group) = raw(pid.0) {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
     leftovers.remove();
 }
 

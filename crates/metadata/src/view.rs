@@ -11,7 +11,7 @@ use crate::tables::{Coded, Key, Layout, Row, RowSet, Table};
 use crate::token::{BlobHandle, GuidHandle, StringHandle, Token};
 
 /// Compilers stop at 1,023 bytes (2,046 for locals); a heap without terminators must not make every name a long scan.
-const MAX_NAME: usize = 8 * 1024;
+pub(crate) const MAX_NAME: usize = 8 * 1024;
 
 /// Metadata of an assembly or of a portable PDB, borrowed from its bytes.
 ///
@@ -103,6 +103,11 @@ impl<'a> Metadata<'a> {
         let len = cursor.compressed_u32().map_err(|_| bad)?;
         // A last byte, outside the pairs, says whether any unit needs care.
         cursor.take(len as usize).map(Utf16::new).map_err(|_| bad)
+    }
+
+    /// The size of the `#Blob` heap, which bounds what blobs that are not shared can hold.
+    pub(crate) fn blob_heap_size(self) -> usize {
+        self.layout.blobs.len()
     }
 
     /// The size of the `#US` heap.

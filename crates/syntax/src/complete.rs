@@ -5,6 +5,7 @@
 //! for the rest of that name.
 
 use crate::MAX_LENGTH;
+use crate::error::ErrorKind;
 use crate::lexer::{T, Token, Until, Value, Word, identifier_name, is_identifier_part, lex};
 use crate::parser::Parser;
 use crate::span::Span;
@@ -62,7 +63,7 @@ pub enum CompletionKind {
         /// The names before the last dot.
         path: Vec<Identifier>,
     },
-    /// A variable of the debugger, as in `$ex`.
+    /// A variable of the debugger, as in `$ex`; the prefix has the `$`.
     Pseudo,
 }
 
@@ -74,7 +75,7 @@ pub fn complete(text: &str, cursor: usize) -> Option<Completion> {
         return None;
     }
     let mut tokens = lex(before, 0, Until::End);
-    if tokens.ends_in_comment {
+    if tokens.ends_outside_code {
         return None;
     }
     let rest = text.get(cursor..)?;
@@ -84,28 +85,31 @@ pub fn complete(text: &str, cursor: usize) -> Option<Completion> {
 
     // The last token is the end; the one before it is perhaps the name that is being written.
     tokens.tokens.pop();
+    // A hole that is not closed yet is no mistake here.
+    if let Some(T::Error(index)) = tokens.tokens.last().map(|it| it.kind)
+        && let Some(Value::Error(error)) = tokens.values.get(index as usize)
+        && error.kind == ErrorKind::UnclosedHole
+    {
+        tokens.tokens.pop();
+    }
     let last = tokens.tokens.last().copied();
-    let touching = last.filter(|it| it.span.end == end);
-    let start = match touching.map(|it| it.kind) {
+    let touching = last.filter(|it| it.span.end == end).map(|it| it.kind);
+    let is_pseudo = pseudo_start(before).is_some() && !matches!(touching, Some(T::Literal(_)));
+    let start = match touching {
         Some(T::Identifier(_) | T::Keyword(_) | T::Predefined(_)) => {
             tokens.tokens.pop().map_or(end, |it| it.span.start)
         }
-        Some(T::Pseudo(_)) => return pseudo(before, replace_end),
-        Some(T::Error(_)) if pseudo_start(before).is_some() => return pseudo(before, replace_end),
+        Some(T::Pseudo(_) | T::Error(_)) if is_pseudo => {
+            tokens.tokens.pop().map_or(end, |it| it.span.start)
+        }
         Some(T::Literal(_)) => return None,
         _ => end,
     };
     // A string that is not closed swallows the cursor.
-    if let Some(T::Error(index)) = last.map(|it| it.kind)
-        && let Some(Value::Error(error)) = tokens.values.get(index as usize)
-        && !matches!(error.kind, crate::ErrorKind::UnclosedHole)
-    {
+    if let Some(T::Error(_)) = tokens.tokens.last().map(|it| it.kind) {
         return None;
     }
-    if last.is_some_and(|it| matches!(it.kind, T::Error(_))) {
-        tokens.tokens.pop();
-    }
-    let word = match touching.map(|it| it.kind) {
+    let word = match touching {
         Some(T::Identifier(Word::Verbatim)) => Word::Verbatim,
         _ => Word::Other,
     };
@@ -135,7 +139,17 @@ pub fn complete(text: &str, cursor: usize) -> Option<Completion> {
         if let Some(kind) = parser.take_completion()
             && let Ok(tree) = tree
         {
-            let prefix = identifier_name(Span::new(start, end).of(before));
+            let name = Span::new(start, end).of(before);
+            let kind = if is_pseudo {
+                CompletionKind::Pseudo
+            } else {
+                kind
+            };
+            let prefix = if is_pseudo {
+                name.to_owned()
+            } else {
+                identifier_name(name)
+            };
             let replace = Span::new(start, replace_end);
             return Some(Completion {
                 kind,
@@ -144,8 +158,8 @@ pub fn complete(text: &str, cursor: usize) -> Option<Completion> {
                 tree,
             });
         }
-        // Start again behind the spot that no expression can hold.
-        from = parser.position().max(from) + 1;
+        // Start again at the spot that does not fit what is before it.
+        from = parser.position().max(from + 1);
     }
     None
 }
@@ -160,20 +174,4 @@ const MAX_TAIL: usize = 200;
 fn pseudo_start(before: &str) -> Option<usize> {
     let name = before.trim_end_matches(is_identifier_part);
     name.ends_with('$').then(|| name.len() - 1)
-}
-
-fn pseudo(before: &str, replace_end: u32) -> Option<Completion> {
-    let start = u32::try_from(pseudo_start(before)?).ok()?;
-    let replace = Span::new(start, replace_end);
-    let tree = Expr {
-        kind: crate::tree::ExprKind::This,
-        span: replace,
-    };
-    let prefix = before.get(start as usize..)?.to_owned();
-    Some(Completion {
-        kind: CompletionKind::Pseudo,
-        prefix,
-        replace,
-        tree,
-    })
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -28,6 +28,7 @@ pub struct LaunchBuilder<'s> {
     launch: Launch,
     files: Vec<OwnedFd>,
     host_env: Vec<(String, String)>,
+    host: Option<PathBuf>,
 }
 
 impl<'s> LaunchBuilder<'s> {
@@ -47,6 +48,7 @@ impl<'s> LaunchBuilder<'s> {
             },
             files: Vec::new(),
             host_env: Vec::new(),
+            host: None,
         }
     }
 
@@ -84,6 +86,13 @@ impl<'s> LaunchBuilder<'s> {
     pub fn host_env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         let value = value.as_ref().to_string_lossy().into_owned();
         self.host_env.push((name.into(), value));
+        self
+    }
+
+    /// Runs the host through this executable, which gets its arguments.
+    #[must_use]
+    pub fn host(mut self, host: impl AsRef<Path>) -> Self {
+        self.host = Some(host.as_ref().to_owned());
         self
     }
 
@@ -149,7 +158,7 @@ impl<'s> LaunchBuilder<'s> {
 
     /// Begins a launch and does not wait for it: the session can be asked things meanwhile.
     pub fn begin(self) -> Result<(Debuggee<'s>, LaunchResult), Error> {
-        let debuggee = Debuggee::start_with(self.sandbox, &self.host_env)?;
+        let debuggee = Debuggee::start_with(self.sandbox, self.host.as_deref(), &self.host_env)?;
         let session = debuggee.session.clone();
         let request = self.request();
         let files = self.files;
@@ -195,11 +204,18 @@ struct Read {
 impl<'s> Debuggee<'s> {
     /// A session without a program.
     pub fn start(sandbox: &'s Sandbox) -> Result<Self, Error> {
-        Self::start_with(sandbox, &[])
+        Self::start_with(sandbox, None, &[])
     }
 
-    fn start_with(sandbox: &'s Sandbox, host_env: &[(String, String)]) -> Result<Self, Error> {
+    fn start_with(
+        sandbox: &'s Sandbox,
+        path: Option<&Path>,
+        host_env: &[(String, String)],
+    ) -> Result<Self, Error> {
         let (mut host, mark) = sandbox.host_program();
+        if let Some(path) = path {
+            host.path = path.to_owned();
+        }
         let extra = host_env
             .iter()
             .map(|(name, value)| (name.into(), value.into()));

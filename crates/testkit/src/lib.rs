@@ -10,6 +10,7 @@ pub mod fixtures;
 pub mod frontend;
 pub mod procfs;
 pub mod sandbox;
+pub mod terminal;
 
 use std::time::{Duration, Instant};
 

@@ -4,6 +4,7 @@ mod help;
 mod machine;
 mod pipes;
 mod refusals;
+mod terminals;
 
 use std::process::{Command, Output, Stdio};
 

@@ -10,10 +10,13 @@ mod ends;
 mod exits;
 mod following;
 mod launch;
+mod memory;
 mod output;
 mod sessions;
+mod single_file;
 mod states;
 mod stepping;
+mod surroundings;
 
 /// Not a behaviour: the front end process that other tests start, count and kill is this test, run again.
 #[test]

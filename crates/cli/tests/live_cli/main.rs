@@ -7,6 +7,7 @@ mod bad_programs;
 mod listing;
 mod project;
 mod running;
+mod symbols;
 
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 

@@ -8,6 +8,7 @@ use rustix::process::{Pid, Signal};
 use testkit::fixtures::Fixture;
 use testkit::procfs;
 use testkit::sandbox::Sandbox;
+use testkit::terminal::Terminal;
 
 use crate::{Ran, ndbg, run, run_fixture, wait};
 
@@ -210,6 +211,51 @@ fn control_c_reaches_the_program_and_its_code_is_told() {
     let group = group.expect("a process has a number");
     rustix::process::kill_process_group(group, Signal::INT).expect("our own group");
     assert_eq!(wait(&mut child).code(), Some(130));
+}
+
+#[test]
+fn program_has_the_terminal() {
+    let sandbox = Sandbox::new();
+    let mut command = at_a_terminal(run(&sandbox, "hello", &["--stdin", "--exit", "5"]));
+    let mut user = Terminal::open(80).give_to(&mut command);
+    let mut child = command.spawn().expect("ndbg starts");
+    drop(command);
+    user.sees("folder: ");
+    user.types("one\n");
+    user.sees("read: one");
+    // Ctrl-D ends the input.
+    user.types("\u{4}");
+    user.sees("bye");
+    assert_eq!(wait(&mut child).code(), Some(5));
+}
+
+#[test]
+fn control_c_at_a_terminal_is_the_programs() {
+    let sandbox = Sandbox::new();
+    let mut command = at_a_terminal(run(&sandbox, "loops", &["sleep", "20"]));
+    let mut user = Terminal::open(80).give_to(&mut command);
+    let mut child = command.spawn().expect("ndbg starts");
+    drop(command);
+    user.sees("tick 1\n");
+    user.types("\u{3}");
+    assert_eq!(wait(&mut child).code(), Some(130));
+    let rest = user.sees_to_the_end();
+    assert!(!rest.contains("error"), "{rest}");
+}
+
+/// The same command as the leader of a session whose terminal its standard input is, as a login shell is.
+fn at_a_terminal(inner: Command) -> Command {
+    let mut command = Command::new("setsid");
+    command
+        .args(["--ctty", "--wait"])
+        .arg(inner.get_program())
+        .args(inner.get_args());
+    for (name, value) in inner.get_envs() {
+        if let Some(value) = value {
+            command.env(name, value);
+        }
+    }
+    command
 }
 
 #[test]

@@ -29,8 +29,8 @@ pub use inventory::{ModuleReport, ThreadActivity, ThreadReport};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};
 pub use output::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
 pub use state::{
-    ExceptionReport, Exit, Frame, Line, Origin, ProcessId, RuntimeVersion, Source, State, Status,
-    Stop, StopId, StopReason, ThreadId,
+    ExceptionReport, Exit, Frame, Line, MemoryReads, Origin, ProcessId, RuntimeVersion, Source,
+    State, Status, Stop, StopId, StopReason, ThreadId,
 };
 
 /// What a front end may ask of an engine.

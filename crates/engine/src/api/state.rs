@@ -73,6 +73,17 @@ pub struct Status {
     pub notes: Vec<String>,
     /// End of the captured output so far.
     pub output_end: super::OutputCursor,
+    /// How the program's memory was read so far.
+    pub memory: MemoryReads,
+}
+
+/// How often the program's memory was read, for those who want to know why something is slow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct MemoryReads {
+    /// Reads that the cache of the fast memory layer answered.
+    pub cached: u64,
+    /// Reads that went to the kernel.
+    pub kernel: u64,
 }
 
 /// One stop of the whole program.

@@ -21,6 +21,9 @@ const NULL: u8 = 0xff;
 /// Boxed values hold arrays of boxed values, and so on; nobody writes more than two levels.
 const MAX_DEPTH: u32 = 16;
 
+/// An attribute with more arguments and elements than this would take memory many times its size.
+const MAX_PARTS: u32 = 1 << 20;
+
 /// The type of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArgumentType {
@@ -142,6 +145,7 @@ impl<'a> Attribute<'a> {
                 enum_type,
                 guesses: &mut guesses,
                 depth: 0,
+                n_parts: 0,
             };
             match decoder.all() {
                 Ok(arguments) => return Ok(arguments),
@@ -206,6 +210,7 @@ struct Decoder<'d, 'a> {
     enum_type: &'d EnumResolver<'d>,
     guesses: &'d mut Guesses,
     depth: u32,
+    n_parts: u32,
 }
 
 impl<'a> Decoder<'_, 'a> {
@@ -313,7 +318,8 @@ impl<'a> Decoder<'_, 'a> {
 
     fn argument(&mut self, ty: ArgumentType) -> Result<Argument<'a>> {
         self.depth += 1;
-        if self.depth > MAX_DEPTH {
+        self.n_parts += 1;
+        if self.depth > MAX_DEPTH || self.n_parts > MAX_PARTS {
             return Err(self.cursor.bad());
         }
         let ty = if ty == ArgumentType::Boxed {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::generated::{GeneratedKind, GeneratedName, split_arity};
 use super::types::Writer;
-use super::{GenericNames, Style};
+use super::{GenericNames, MAX_LIST, Style};
 use crate::error::Result;
 use crate::model::{Method, Parameter};
 use crate::signature::{MethodSignature, Type};
@@ -163,10 +163,18 @@ impl<'a> Metadata<'a> {
         let names = self.or_declared(names, ty, method.token());
         let context = self.inherited_nullable_context(Some(method.token()), Some(ty));
         let parameters = method.parameters()?;
-        let texts = parameters
-            .iter()
-            .map(|it| self.parameter_text(it, &names, context, style));
-        Ok(texts.collect::<Vec<_>>().join(", "))
+        let mut text = String::new();
+        for (index, parameter) in parameters.iter().enumerate() {
+            if text.len() > MAX_LIST {
+                text.push('…');
+                break;
+            }
+            if index > 0 {
+                text.push_str(", ");
+            }
+            text.push_str(&self.parameter_text(parameter, &names, context, style));
+        }
+        Ok(text)
     }
 
     /// The return type of a method.

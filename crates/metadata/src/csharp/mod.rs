@@ -14,6 +14,11 @@ use crate::view::Metadata;
 pub use generated::{GeneratedKind, GeneratedName, field_display_name, type_display_name};
 pub use methods::MethodName;
 
+/// More generic parameters than this are not written out.
+const MAX_PARAMETERS: usize = 1024;
+/// Lists of parameters are cut off after this many bytes.
+const MAX_LIST: usize = 32 * 1024;
+
 /// How type names are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Style {
@@ -37,7 +42,8 @@ impl GenericNames {
         let names = |owner: Option<Token>| {
             let params = owner
                 .into_iter()
-                .flat_map(|owner| metadata.generic_params(owner));
+                .flat_map(|owner| metadata.generic_params(owner))
+                .take(MAX_PARAMETERS);
             let names = params.map(|it| it.and_then(|it| it.name()));
             names
                 .map(|name| name.map_or_else(|_| "?".to_owned(), Cow::into_owned))

@@ -11,7 +11,9 @@ use crate::view::Metadata;
 
 /// Longer text helps nobody; type specs that refer to each other could ask for more than memory holds.
 const MAX_TEXT: usize = 8 * 1024;
-/// Type specs may also refer to themselves.
+/// Compilers never put a type spec into a type spec; one that holds itself would be decoded again and again.
+const MAX_SPECS: u32 = 2;
+/// Signatures nest less deeply.
 const MAX_DEPTH: u32 = 64;
 
 impl Metadata<'_> {
@@ -57,6 +59,7 @@ pub(super) struct Writer<'w, 'a> {
     style: Style,
     out: String,
     depth: u32,
+    n_specs: u32,
     tuple_names: std::slice::Iter<'w, Option<Cow<'a, str>>>,
     dynamic: std::slice::Iter<'w, bool>,
     nullable: Nulls<'w>,
@@ -91,6 +94,7 @@ impl<'w, 'a> Writer<'w, 'a> {
             style,
             out: String::new(),
             depth: 0,
+            n_specs: 0,
             tuple_names: annotations.tuple_names.iter(),
             dynamic: annotations.dynamic.iter(),
             nullable: match &annotations.nullable {
@@ -285,12 +289,18 @@ impl<'w, 'a> Writer<'w, 'a> {
     /// A type by its token alone, with all its names but no arguments.
     pub(super) fn token(&mut self, token: Token) {
         if token.is(Table::TypeSpec) {
+            if self.n_specs >= MAX_SPECS {
+                self.push("?");
+                return;
+            }
+            self.n_specs += 1;
             let spec = self.metadata.row_of::<TypeSpecRow>(token);
             let blob = spec.and_then(|spec| self.metadata.blob(spec.signature));
             match blob.and_then(signature::type_spec) {
                 Ok(ty) => self.ty(&ty),
                 Err(_) => self.push("?"),
             }
+            self.n_specs -= 1;
             return;
         }
         self.named(token, 0, |_, _| {});

@@ -32,13 +32,17 @@ pub struct DocumentMatches<'i> {
 
 impl DocumentIndex {
     pub(crate) fn build(pdb: Pdb<'_>) -> Self {
-        let documents = pdb.documents().flatten();
+        // Documents may share their names' parts, so that few bytes could ask for much text.
+        const MAX_TEXT: usize = 64 << 20;
+        let mut length = 0;
         // A document whose name cannot be read can still be reached by token.
-        Self(
-            documents
-                .filter_map(|it| Some((it.path().ok()?.into(), it.token())))
-                .collect(),
-        )
+        let readable = pdb.documents().flatten().filter_map(|it| {
+            let path: Box<str> = it.path().ok()?.into();
+            length += path.len();
+            Some((length, path, it.token()))
+        });
+        let readable = readable.take_while(|&(length, ..)| length <= MAX_TEXT);
+        Self(readable.map(|(_, path, token)| (path, token)).collect())
     }
 
     /// All documents with readable paths, in the PDB's order.

@@ -61,6 +61,7 @@ impl LineIndex {
         let metadata = pdb.metadata();
         let n_documents = metadata.row_count(Table::Document) as usize;
         let mut pairs = Vec::with_capacity(pdb.method_count() as usize);
+        let mut budget = pdb.point_budget();
         for (method, row) in metadata.rows::<MethodDebugInformationRow>() {
             let Ok(row) = row else { continue };
             if row.sequence_points.0 == 0 {
@@ -74,7 +75,9 @@ impl LineIndex {
             let Ok(points) = pdb.sequence_points(Token::new(Table::Method, method)) else {
                 continue;
             };
-            let mut documents: Vec<u32> = points.flatten().map(|it| it.document.row()).collect();
+            let points = points.flatten().take(budget);
+            let mut documents: Vec<u32> = points.map(|it| it.document.row()).collect();
+            budget -= documents.len();
             documents.sort_unstable();
             documents.dedup();
             pairs.extend(documents.into_iter().map(|document| (document, method)));
@@ -125,7 +128,11 @@ impl LineIndex {
         };
         slot.get_or_init(|| {
             let mut points = Vec::new();
+            let budget = pdb.point_budget();
             for method in self.methods(document) {
+                if points.len() >= budget {
+                    break;
+                }
                 let Ok(decoded) = pdb.sequence_points(method) else {
                     continue;
                 };

@@ -7,7 +7,7 @@ use crate::error::{Malformed, Result};
 use crate::signature::Decoder;
 use crate::tables::{ImportScopeRow, Table};
 use crate::token::{BlobHandle, Token};
-use crate::view::Metadata;
+use crate::view::{MAX_NAME, Metadata};
 
 /// One import. Assemblies are `AssemblyRef` tokens, types `TypeDef`, `TypeRef` or `TypeSpec` tokens of the assembly.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,8 +152,14 @@ impl<'a> Reader<'a> {
     }
 
     fn text(&mut self) -> Result<Cow<'a, str>> {
+        let bad = self.decoder.cursor.bad();
         let handle = BlobHandle(self.decoder.cursor.compressed_u32()?);
-        self.metadata.blob(handle).map(String::from_utf8_lossy)
+        let text = self.metadata.blob(handle)?;
+        // Many imports may name the same blob, so each must be short.
+        if text.len() > MAX_NAME {
+            return Err(bad);
+        }
+        Ok(String::from_utf8_lossy(text))
     }
 
     fn assembly(&mut self) -> Result<Token> {

@@ -90,9 +90,14 @@ impl<'a> Pdb<'a> {
 
     /// The variables whose names are known at an IL offset, those of outer scopes first.
     pub fn variables_at(self, method: Token, offset: IlOffset) -> Result<Vec<LocalVariable<'a>>> {
+        // A method has this many slots; scopes that claim each other's variables could have more.
+        const MAX_VARIABLES: usize = 1 << 16;
         let mut variables = Vec::new();
         for scope in self.local_scopes_at(method, offset) {
             for variable in scope?.variables() {
+                if variables.len() == MAX_VARIABLES {
+                    return Err(Malformed::new("local variables", method.0 as usize));
+                }
                 variables.push(variable?);
             }
         }

@@ -62,6 +62,15 @@ impl<'a> Pdb<'a> {
     }
 }
 
+impl Pdb<'_> {
+    /// How many points all methods together can have, unless they share blobs; what goes through all methods stops there.
+    pub(crate) fn point_budget(self) -> usize {
+        /// Generated code does share blobs, in small numbers.
+        const AT_LEAST: usize = 1 << 16;
+        self.metadata.blob_heap_size().max(AT_LEAST)
+    }
+}
+
 impl<'a> SequencePoints<'a> {
     const EMPTY: Self = Self {
         cursor: Cursor::new(&[], WHAT),

@@ -71,6 +71,8 @@ const CLI_IL_ONLY: u32 = 0x01;
 /// The entry point is native code.
 const CLI_NATIVE_ENTRY_POINT: u32 = 0x10;
 const READY_TO_RUN_SIGNATURE: u32 = 0x0052_5452;
+/// The format has room for more, but no loader accepts more than 96.
+const MAX_SECTIONS: usize = 96;
 /// A directory entry takes 28 bytes; real images have at most eight.
 const MAX_DEBUG_ENTRIES: usize = 256;
 
@@ -101,7 +103,7 @@ fn parse<H: ImageNtHeaders>(bytes: &[u8], kind: ImageKind) -> Result<ImageLayout
     let mut offset = dos.nt_headers_offset().into();
     let (headers, directories) = H::parse(bytes, &mut offset).map_err(bad)?;
     let table = headers.sections(bytes, offset).map_err(bad)?;
-    let sections = table.iter().map(|section| Section {
+    let sections = table.iter().take(MAX_SECTIONS).map(|section| Section {
         rva: section.virtual_address.get(LE),
         virtual_size: section.virtual_size.get(LE),
         offset: section.pointer_to_raw_data.get(LE),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::bytes::Bytes;
 use crate::checksum::checksum;
-use crate::error::{Error, Result};
+use crate::error::{Error, Malformed, Result};
 use crate::locate::{PdbLocation, PdbVerdict};
 use crate::module::Module;
 use crate::pdb::Language;
@@ -179,7 +179,14 @@ impl Report {
         let pdb = symbols.pdb();
         self.pdb = Some(pdb.id()?);
         self.n_methods = self.n_methods.max(pdb.method_count());
+        let budget = pdb.point_budget() as u64;
         for row in 1..=pdb.method_count() {
+            if self.n_points > budget {
+                return Err(Malformed::new(
+                    "sequence points shared by many methods",
+                    row as usize,
+                ));
+            }
             let mut points = 0;
             for point in pdb.sequence_points(Token::new(Table::Method, row))? {
                 points += 1;

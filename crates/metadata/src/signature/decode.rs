@@ -8,6 +8,8 @@ use crate::token::Token;
 
 /// The runtime's own limit is far lower for anything it will load.
 const MAX_DEPTH: u32 = 96;
+/// A signature with more parts than this describes nothing real, and would take memory many times its size.
+const MAX_PARTS: u32 = 1 << 16;
 /// The runtime refuses arrays of more dimensions.
 const MAX_RANK: u32 = 32;
 
@@ -78,6 +80,7 @@ pub fn standalone(blob: &[u8]) -> Result<Standalone> {
 pub(crate) struct Decoder<'a> {
     pub(crate) cursor: Cursor<'a>,
     depth: u32,
+    n_parts: u32,
 }
 
 impl<'a> Decoder<'a> {
@@ -85,6 +88,7 @@ impl<'a> Decoder<'a> {
         Self {
             cursor: Cursor::new(blob, what),
             depth: 0,
+            n_parts: 0,
         }
     }
 
@@ -155,13 +159,14 @@ impl<'a> Decoder<'a> {
 
     /// One type with its modifiers.
     pub(crate) fn ty(&mut self) -> Result<Type> {
-        if self.depth >= MAX_DEPTH {
+        if self.depth >= MAX_DEPTH || self.n_parts >= MAX_PARTS {
             return Err(Malformed::new(
-                "signature nested too deeply",
+                "signature too large",
                 self.cursor.position(),
             ));
         }
         self.depth += 1;
+        self.n_parts += 1;
         let decoded = self.ty_at_depth();
         self.depth -= 1;
         decoded

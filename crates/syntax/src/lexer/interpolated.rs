@@ -215,6 +215,7 @@ impl Lexer<'_> {
                     units.push(u16::from(b'"'));
                 }
                 (None | Some('"'), _) => {
+                    self.out.ends_outside_code = true;
                     self.error_at(ErrorKind::UnclosedHole, hole, hole + 1);
                     return false;
                 }

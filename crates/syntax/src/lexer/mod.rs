@@ -142,11 +142,11 @@ impl<'t> Lexer<'t> {
                 self.pos = rest
                     .find(unicode::is_newline)
                     .map_or(self.text.len(), |at| start + at);
-                self.out.ends_in_comment = self.pos == self.text.len();
+                self.out.ends_outside_code = self.pos == self.text.len();
             } else if rest.starts_with("/*") {
                 let Some(length) = rest.get(2..).and_then(|body| body.find("*/")) else {
                     self.pos = self.text.len();
-                    self.out.ends_in_comment = true;
+                    self.out.ends_outside_code = true;
                     self.error_at(ErrorKind::UnclosedComment, start, start + 2);
                     return false;
                 };

@@ -34,6 +34,7 @@ impl Lexer<'_> {
         self.pos += 1;
         let (units, error) = self.regular_text('"');
         if self.peek() != Some('"') {
+            self.out.ends_outside_code = true;
             // In a hole it was most likely meant to close the string around it.
             match self.frames.last().map(Frame::hole_start) {
                 Some(hole) => self.error_at(ErrorKind::UnclosedHole, hole, hole + 1),

@@ -62,8 +62,8 @@ pub(crate) struct Tokens {
     pub(crate) values: Vec<Value>,
     /// Where lexing stopped: the end of the text, or the brace that ends a hole of a message.
     pub(crate) end: usize,
-    /// Whether the text ends within a comment.
-    pub(crate) ends_in_comment: bool,
+    /// Whether the text ends within a comment, or a string or format inside of a hole.
+    pub(crate) ends_outside_code: bool,
 }
 
 /// An identifier that means something in some places (C# 6.4.4), or [`Word::Other`].

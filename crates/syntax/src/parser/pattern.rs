@@ -6,10 +6,9 @@ use super::{Parsed, Parser};
 use crate::complete::CompletionKind;
 use crate::error::{ErrorKind, Expected};
 use crate::lexer::{Keyword, P, T, Word};
-use crate::span::Span;
 use crate::tree::{
-    Designation, Expr, ExprKind, MemberAccess, Pattern, PatternKind, Precedence, RecursivePattern,
-    RelationalOp, Subpattern, Type, TypeKind,
+    Designation, Expr, ExprKind, Pattern, PatternKind, Precedence, RecursivePattern, RelationalOp,
+    Subpattern, Type, TypeKind,
 };
 
 /// What is the same for all parts of one pattern.
@@ -556,23 +555,9 @@ fn name_of(ty: &Type) -> Option<Expr> {
     let TypeKind::Name(name) = &ty.kind else {
         return None;
     };
-    let mut parts = name.parts.iter();
-    let first = parts.next()?;
-    if name.parts.last()?.arguments.is_some() || name.alias.is_some() && name.parts.len() == 1 {
+    let is_alias_alone = name.alias.is_some() && name.parts.len() == 1;
+    if is_alias_alone || name.parts.last()?.arguments.is_some() {
         return None;
     }
-    let start = name.span.start;
-    let kind = match &name.alias {
-        Some(alias) => ExprKind::AliasQualified(alias.clone(), Box::new(first.clone())),
-        None => ExprKind::Name(first.clone()),
-    };
-    let span = Span::new(start, first.span.end);
-    Some(parts.fold(Expr { kind, span }, |target, name| Expr {
-        span: Span::new(start, name.span.end),
-        kind: ExprKind::Member {
-            target: Box::new(target),
-            access: MemberAccess::Dot,
-            name: name.clone(),
-        },
-    }))
+    name.to_expr()
 }

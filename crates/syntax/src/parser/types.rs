@@ -7,8 +7,8 @@ use crate::complete::CompletionKind;
 use crate::error::{ErrorKind, Expected};
 use crate::lexer::{Keyword, P, T, Word};
 use crate::tree::{
-    FunctionPointer, FunctionPointerParameter, Identifier, Predefined, QualifiedName, SimpleName,
-    TupleTypeElement, Type, TypeArguments, TypeKind,
+    FunctionPointer, FunctionPointerParameter, Identifier, MemberAccess, Predefined, QualifiedName,
+    SimpleName, TupleTypeElement, Type, TypeArguments, TypeKind,
 };
 
 /// What stands around a type, and so which suffixes belong to it.
@@ -179,8 +179,13 @@ impl Parser<'_> {
     /// `A.B<int>`, `global::A`
     fn qualified_name(&mut self, mode: TypeMode) -> Parsed<QualifiedName> {
         let start = self.start();
+        // In a pattern a constant can stand as well.
+        let is_pattern = matches!(mode, TypeMode::Is | TypeMode::Pattern);
         if self.at_marker() {
-            self.found_marker(|_| CompletionKind::TypeName);
+            self.found_marker(|_| match is_pattern {
+                true => CompletionKind::Name,
+                false => CompletionKind::TypeName,
+            });
         }
         let first = self.simple_name(mode)?;
         let mut alias = None;
@@ -211,7 +216,13 @@ impl Parser<'_> {
                     parts: parts.clone(),
                     span,
                 };
-                self.found_marker(|_| CompletionKind::TypeMember { qualifier });
+                self.found_marker(|_| match qualifier.to_expr().filter(|_| is_pattern) {
+                    Some(receiver) => CompletionKind::Member {
+                        receiver,
+                        access: MemberAccess::Dot,
+                    },
+                    None => CompletionKind::TypeMember { qualifier },
+                });
             }
             parts.push(self.simple_name(mode)?);
         }

@@ -13,8 +13,8 @@ use std::fmt;
 
 use crate::tree::{
     Argument, BinaryOp, CollectionElement, Expr, ExprKind, IntegerForm, IntegerLiteral,
-    IntegerSuffix, InterpolationPart, Literal, MemberAccess, Pattern, PostfixOp, Precedence, Type,
-    TypeKind, UnaryOp,
+    IntegerSuffix, InterpolationPart, Literal, MemberAccess, Pattern, PostfixOp, Precedence,
+    QualifiedName, Type, TypeKind, UnaryOp,
 };
 
 impl fmt::Display for Expr {
@@ -79,12 +79,16 @@ impl Printer {
     /// `expr`, in parentheses if it is looser than `min`.
     fn expr(&mut self, expr: &Expr, min: Precedence) {
         if precedence(expr) < min {
-            self.text("(");
-            self.bare(expr);
-            self.text(")");
+            self.parenthesized(expr);
         } else {
             self.bare(expr);
         }
+    }
+
+    fn parenthesized(&mut self, expr: &Expr) {
+        self.text("(");
+        self.bare(expr);
+        self.text(")");
     }
 
     fn any(&mut self, expr: &Expr) {
@@ -100,10 +104,11 @@ impl Printer {
         }
     }
 
-    /// An operand at the start of something with precedence `min`: what does not end in an operand may
-    /// stand there without parentheses.
-    fn first(&mut self, expr: &Expr, min: Precedence) {
-        match expr.kind {
+    /// An operand at the start of something with precedence `min`, before `op`: what does not end in an
+    /// operand may stand there without parentheses.
+    fn first(&mut self, expr: &Expr, op: &str, min: Precedence) {
+        match &expr.kind {
+            ExprKind::As(_, ty) if continues_type(ty, op) => self.expr(expr, Precedence::Primary),
             ExprKind::As(..) | ExprKind::Switch(..) | ExprKind::With(..)
                 if min <= Precedence::Range =>
             {
@@ -116,9 +121,7 @@ impl Printer {
     /// What stands before a member access, call or index.
     fn target(&mut self, expr: &Expr) {
         if ends_in_chain(expr) {
-            self.text("(");
-            self.bare(expr);
-            self.text(")");
+            self.parenthesized(expr);
         } else {
             self.expr(expr, Precedence::Primary);
         }
@@ -159,7 +162,13 @@ impl Printer {
                 self.arguments("(", arguments, ")");
             }
             ExprKind::Index { target, arguments } => {
-                self.target(target);
+                match &target.kind {
+                    // `new T[1][2]` would have two ranks.
+                    ExprKind::NewArray(array) if array.initializer.is_none() => {
+                        self.parenthesized(target);
+                    }
+                    _ => self.target(target),
+                }
                 self.arguments("[", arguments, "]");
             }
             ExprKind::ConditionalAccess { target, access } => {
@@ -192,24 +201,21 @@ impl Printer {
             }
             ExprKind::Range(left, right) => self.range(left.as_deref(), right.as_deref()),
             ExprKind::Cast(ty, operand) => {
-                self.text("(");
-                self.ty(ty);
-                self.text(")");
-                self.last(operand, Precedence::Unary);
+                self.cast(ty, operand);
             }
             ExprKind::As(left, ty) => {
-                self.first(left, Precedence::Relational);
+                self.first(left, "as", Precedence::Relational);
                 self.text(" as ");
                 self.ty(ty);
             }
             ExprKind::Is(left, pattern) => {
-                self.first(left, Precedence::Relational);
+                self.first(left, "is", Precedence::Relational);
                 self.text(" is ");
                 self.pattern(pattern, Precedence::Shift);
             }
             ExprKind::Switch(value, arms) => self.switch(value, arms),
             ExprKind::With(target, initializer) => {
-                self.first(target, Precedence::Switch);
+                self.first(target, "with", Precedence::Switch);
                 self.text(" with ");
                 self.initializer(initializer);
             }
@@ -261,6 +267,20 @@ impl Printer {
         }
     }
 
+    fn cast(&mut self, ty: &Type, operand: &Expr) {
+        self.text("(");
+        self.ty(ty);
+        self.text(")");
+        let at = self.out.len();
+        self.last(operand, Precedence::Unary);
+        // `(T)-x` subtracts, and `(T)[x]` takes an element; but of nothing, which is a collection.
+        let printed = self.out.as_bytes().get(at..).unwrap_or(&[]);
+        if printed.first().is_some_and(|&next| is_no_cast(ty, next)) && printed != b"[]" {
+            self.out.insert(at, '(');
+            self.out.push(')');
+        }
+    }
+
     fn unary(&mut self, op: UnaryOp, operand: &Expr) {
         self.text(op.text());
         let joins = |before, after| before == after && matches!(before, b'+' | b'-' | b'&');
@@ -269,7 +289,7 @@ impl Printer {
 
     fn range(&mut self, left: Option<&Expr>, right: Option<&Expr>) {
         if let Some(left) = left {
-            self.first(left, Precedence::Range);
+            self.first(left, "..", Precedence::Range);
         }
         self.text("..");
         if let Some(right) = right {
@@ -284,11 +304,7 @@ impl Printer {
             BinaryOp::Coalesce => (Precedence::ConditionalOr, precedence),
             _ => (precedence, tighter(precedence)),
         };
-        match &left.kind {
-            // What follows would be read as part of the type.
-            ExprKind::As(_, ty) if continues_type(ty, op) => self.expr(left, Precedence::Primary),
-            _ => self.first(left, left_min),
-        }
+        self.first(left, op.text(), left_min);
         self.text(&format!(" {} ", op.text()));
         self.last(right, right_min);
     }
@@ -423,13 +439,29 @@ fn tighter(precedence: Precedence) -> Precedence {
     }
 }
 
-/// Whether `op` behind `ty` would be read as a part of it.
-fn continues_type(ty: &Type, op: BinaryOp) -> bool {
-    match (&ty.kind, op) {
-        (kind, BinaryOp::Multiply) => !matches!(kind, TypeKind::Array { .. }),
-        (TypeKind::Name(name), BinaryOp::Less) => {
+/// Whether `op` behind `ty` would be read as a part of it, or as a reason to take a `?` from it.
+fn continues_type(ty: &Type, op: &str) -> bool {
+    match &ty.kind {
+        TypeKind::Nullable(_) => matches!(op, "+" | "-" | "*" | "&" | "^" | ".." | "with"),
+        TypeKind::Array { .. } => false,
+        TypeKind::Name(name) if op == "<" => {
             name.parts.last().is_some_and(|it| it.arguments.is_none())
         }
+        _ => op == "*",
+    }
+}
+
+/// Whether `(T)` before an operand that starts with `next` would not be read as a cast.
+fn is_no_cast(ty: &Type, next: u8) -> bool {
+    let is_plain =
+        |name: &QualifiedName| name.parts.last().is_some_and(|it| it.arguments.is_none());
+    match &ty.kind {
+        TypeKind::Name(name) if name.alias.is_some() && name.parts.len() == 1 => false,
+        TypeKind::Name(name) => {
+            matches!(next, b'+' | b'-' | b'*' | b'&' | b'^' | b'.')
+                || next == b'[' && is_plain(name)
+        }
+        TypeKind::Tuple(_) => matches!(next, b'+' | b'-' | b'*' | b'&' | b'^' | b'.'),
         _ => false,
     }
 }

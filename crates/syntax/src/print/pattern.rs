@@ -148,7 +148,7 @@ impl Printer {
     }
 
     pub(super) fn switch(&mut self, value: &Expr, arms: &[SwitchArm]) {
-        self.first(value, Precedence::Switch);
+        self.first(value, "switch", Precedence::Switch);
         self.text(" switch { ");
         self.list(arms, |this, arm| {
             this.pattern(&arm.pattern, Precedence::Coalescing);

@@ -3,6 +3,7 @@
 //! `var`, `dynamic`, `nint`, `nuint` and `_` are ordinary names here: whether they mean something special
 //! depends on what the program declares.
 
+use super::{Expr, ExprKind, MemberAccess};
 use crate::span::Span;
 
 /// A name as it means: without `@`, escapes decoded, format characters removed.
@@ -55,6 +56,25 @@ pub struct QualifiedName {
 }
 
 impl QualifiedName {
+    /// The same name as an expression: the inverse of [`Expr::to_name`].
+    pub fn to_expr(&self) -> Option<Expr> {
+        let (first, rest) = self.parts.split_first()?;
+        let start = self.span.start;
+        let kind = match &self.alias {
+            Some(alias) => ExprKind::AliasQualified(alias.clone(), Box::new(first.clone())),
+            None => ExprKind::Name(first.clone()),
+        };
+        let span = Span::new(start, first.span.end);
+        Some(rest.iter().fold(Expr { kind, span }, |target, name| Expr {
+            span: Span::new(start, name.span.end),
+            kind: ExprKind::Member {
+                target: Box::new(target),
+                access: MemberAccess::Dot,
+                name: name.clone(),
+            },
+        }))
+    }
+
     /// The name if it is one word without alias, dots and type arguments.
     pub fn as_word(&self) -> Option<&Identifier> {
         match (&self.alias, self.parts.as_slice()) {
