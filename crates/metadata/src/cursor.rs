@@ -29,6 +29,11 @@ impl<'a> Cursor<'a> {
         self.pos
     }
 
+    /// Goes to another offset.
+    pub(crate) const fn set_position(&mut self, position: usize) {
+        self.pos = position;
+    }
+
     /// How many bytes are left.
     #[must_use]
     pub const fn remaining(&self) -> usize {

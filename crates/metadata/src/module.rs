@@ -1,6 +1,6 @@
 //! An opened assembly that owns its bytes, and the indexes over it.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use crate::bytes::Bytes;
 use crate::error::{Error, Result};
@@ -23,7 +23,7 @@ struct Inner {
     bytes: Bytes,
     image: ImageLayout,
     metadata: Layout,
-    types: OnceLock<TypeIndex>,
+    types: TypeIndex,
 }
 
 impl Module {
@@ -41,7 +41,7 @@ impl Module {
             bytes,
             image,
             metadata,
-            types: OnceLock::new(),
+            types: TypeIndex::default(),
         })))
     }
 
@@ -60,9 +60,7 @@ impl Module {
     /// The types of the module by name.
     #[must_use]
     pub fn types(&self) -> &TypeIndex {
-        self.0
-            .types
-            .get_or_init(|| TypeIndex::build(self.metadata()))
+        &self.0.types
     }
 
     /// The IL of a method; `None` if it has none (abstract, native, provided by the runtime).

@@ -43,17 +43,13 @@ impl Symbols {
         Pdb::new(Metadata::new(&self.0.bytes, &self.0.layout))
     }
 
-    /// The documents by path, suffix and name.
-    #[must_use]
-    pub fn documents(&self) -> &DocumentIndex {
+    pub(crate) fn document_index(&self) -> &DocumentIndex {
         self.0
             .documents
-            .get_or_init(|| DocumentIndex::build(self.pdb()))
+            .get_or_init(|| DocumentIndex::new(self.pdb()))
     }
 
-    /// The sequence points by line.
-    #[must_use]
-    pub fn lines(&self) -> &LineIndex {
-        self.0.lines.get_or_init(|| LineIndex::build(self.pdb()))
+    pub(crate) fn line_index(&self) -> &LineIndex {
+        self.0.lines.get_or_init(|| LineIndex::new(self.pdb()))
     }
 }

@@ -62,6 +62,14 @@ impl<'a> Metadata<'a> {
         Ok(window.get(..len).unwrap_or_default())
     }
 
+    /// Whether a name is `start`, or goes on with an arity mark; its end is not looked for.
+    pub(crate) fn string_starts(self, handle: StringHandle, start: &[u8]) -> bool {
+        let rest = self
+            .heap(&self.layout.strings, handle.0, "string handle")
+            .unwrap_or_default();
+        rest.starts_with(start) && matches!(rest.get(start.len()), Some(0 | b'`'))
+    }
+
     /// A name; invalid UTF-8, which obfuscators produce, is replaced by U+FFFD.
     pub fn string(self, handle: StringHandle) -> Result<Cow<'a, str>> {
         self.string_bytes(handle).map(String::from_utf8_lossy)
@@ -69,14 +77,26 @@ impl<'a> Metadata<'a> {
 
     /// The content of a blob.
     pub fn blob(self, handle: BlobHandle) -> Result<&'a [u8]> {
+        let (bytes, length) = self.blob_in_heap(handle)?;
+        Ok(bytes.get(..length).unwrap_or(bytes))
+    }
+
+    /// A blob's first byte and all bytes of the heap behind it, and the blob's length, which is not above theirs.
+    #[inline]
+    pub(crate) fn blob_in_heap(self, handle: BlobHandle) -> Result<(&'a [u8], usize)> {
         if handle.0 == 0 {
-            return Ok(&[]);
+            return Ok((&[], 0));
         }
         let rest = self.heap(&self.layout.blobs, handle.0, "blob handle")?;
         let bad = Malformed::new("blob", handle.0 as usize);
         let mut cursor = Cursor::new(rest, "blob");
-        let len = cursor.compressed_u32().map_err(|_| bad)?;
-        cursor.take(len as usize).map_err(|_| bad)
+        let length = cursor.compressed_u32().map_err(|_| bad)? as usize;
+        let bytes = cursor.rest();
+        if length <= bytes.len() {
+            Ok((bytes, length))
+        } else {
+            Err(bad)
+        }
     }
 
     /// A GUID, unless the handle is nil.
@@ -103,6 +123,18 @@ impl<'a> Metadata<'a> {
         let len = cursor.compressed_u32().map_err(|_| bad)?;
         // A last byte, outside the pairs, says whether any unit needs care.
         cursor.take(len as usize).map(Utf16::new).map_err(|_| bad)
+    }
+
+    /// The `#Blob` heap.
+    pub(crate) fn blob_heap(self) -> &'a [u8] {
+        self.bytes
+            .get(self.layout.blobs.clone())
+            .unwrap_or_default()
+    }
+
+    /// The rows of a table one behind another, their size, and which of their columns are wide.
+    pub(crate) fn table_bytes(self, table: Table) -> (&'a [u8], usize, u16) {
+        self.layout.rows(self.bytes, table)
     }
 
     /// The size of the `#Blob` heap, which bounds what blobs that are not shared can hold.

@@ -3,12 +3,21 @@
 //! The path that a person names and the path that a compiler saw differ as a rule: other folder, other machine, path map, other slashes. So a
 //! document matches by its full path, else by the longest common tail.
 
-use crate::pdb::Pdb;
-use crate::token::Token;
+use std::sync::OnceLock;
 
-/// The paths of a PDB's documents.
+use crate::cursor::Cursor;
+use crate::pdb::Pdb;
+use crate::symbols::Symbols;
+use crate::tables::{DocumentRow, Table};
+use crate::token::{BlobHandle, Token};
+use crate::view::Metadata;
+
+/// Documents may share their names' parts, so that few bytes could ask for much text.
+const MAX_TEXT: usize = 64 << 20;
+
+/// The paths of a PDB's documents, each made when it is first needed.
 #[derive(Debug)]
-pub struct DocumentIndex(Box<[(Box<str>, Token)]>);
+pub(crate) struct DocumentIndex(Box<[OnceLock<Box<str>>]>);
 
 /// How well documents match a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,46 +40,92 @@ pub struct DocumentMatches<'i> {
 }
 
 impl DocumentIndex {
-    pub(crate) fn build(pdb: Pdb<'_>) -> Self {
-        // Documents may share their names' parts, so that few bytes could ask for much text.
-        const MAX_TEXT: usize = 64 << 20;
-        let mut length = 0;
-        // A document whose name cannot be read can still be reached by token.
-        let readable = pdb.documents().flatten().filter_map(|it| {
-            let path: Box<str> = it.path().ok()?.into();
-            length += path.len();
-            Some((length, path, it.token()))
-        });
-        let readable = readable.take_while(|&(length, ..)| length <= MAX_TEXT);
-        Self(readable.map(|(_, path, token)| (path, token)).collect())
+    pub(crate) fn new(pdb: Pdb<'_>) -> Self {
+        let n_documents = pdb.metadata().row_count(Table::Document);
+        Self((0..n_documents).map(|_| OnceLock::new()).collect())
     }
 
+    /// The path of a document; empty if it cannot be read.
+    fn path(&self, pdb: Pdb<'_>, document: Token) -> &str {
+        let slot = document
+            .row()
+            .checked_sub(1)
+            .and_then(|index| self.0.get(index as usize));
+        let make = || {
+            pdb.document(document)
+                .and_then(|it| it.path())
+                .unwrap_or_default()
+                .into()
+        };
+        slot.map_or("", |slot| slot.get_or_init(make))
+    }
+}
+
+/// The documents of a PDB by path.
+#[derive(Debug, Clone, Copy)]
+pub struct Documents<'s> {
+    index: &'s DocumentIndex,
+    pdb: Pdb<'s>,
+}
+
+impl Symbols {
+    /// The documents by path, suffix and name.
+    #[must_use]
+    pub fn documents(&self) -> Documents<'_> {
+        Documents {
+            index: self.document_index(),
+            pdb: self.pdb(),
+        }
+    }
+}
+
+impl<'s> Documents<'s> {
     /// All documents with readable paths, in the PDB's order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, Token)> {
-        self.0.iter().map(|(path, token)| (&**path, *token))
+    pub fn iter(self) -> impl Iterator<Item = (&'s str, Token)> {
+        let mut length = 0;
+        let tokens = self.pdb.metadata().tokens(Table::Document);
+        let paths = tokens.filter_map(move |token| Some((self.path(token)?, token)));
+        paths.take_while(move |(path, _)| {
+            length += path.len();
+            length <= MAX_TEXT
+        })
     }
 
     /// The path of a document.
     #[must_use]
-    pub fn path(&self, document: Token) -> Option<&str> {
-        // Rows are in order, and all there unless a name was bad.
-        let found = self
-            .0
-            .binary_search_by_key(&document, |&(_, token)| token)
-            .ok()?;
-        self.0.get(found).map(|(path, _)| &**path)
+    pub fn path(self, document: Token) -> Option<&'s str> {
+        let path = self.index.path(self.pdb, document);
+        (document.is(Table::Document) && !path.is_empty()).then_some(path)
     }
 
     /// The documents that match a path or file name best; case counts unless nothing matches otherwise.
     #[must_use]
-    pub fn find(&self, path: &str) -> Option<DocumentMatches<'_>> {
+    pub fn find(self, path: &str) -> Option<DocumentMatches<'s>> {
         self.find_with(path, str::eq)
             .or_else(|| self.find_with(path, str::eq_ignore_ascii_case))
     }
 
-    fn find_with(&self, path: &str, same: fn(&str, &str) -> bool) -> Option<DocumentMatches<'_>> {
-        let mut best: Option<DocumentMatches<'_>> = None;
-        for (candidate, token) in self.iter() {
+    fn find_with(self, path: &str, same: fn(&str, &str) -> bool) -> Option<DocumentMatches<'s>> {
+        let metadata = self.pdb.metadata();
+        let file = parts(path).next()?;
+        let mut best: Option<DocumentMatches<'s>> = None;
+        let mut length = 0;
+        for (row, document) in metadata.rows::<DocumentRow>() {
+            // Most documents are refused by the last part of their names, before any text is made.
+            let last = document
+                .ok()
+                .and_then(|document| last_part(metadata, document.name));
+            if !last.is_some_and(|last| same(file, &last)) {
+                continue;
+            }
+            let token = Token::new(Table::Document, row);
+            let Some(candidate) = self.path(token) else {
+                continue;
+            };
+            length += candidate.len();
+            if length > MAX_TEXT {
+                break;
+            }
             let Some(quality) = compare(path, candidate, same) else {
                 continue;
             };
@@ -87,6 +142,19 @@ impl DocumentIndex {
         }
         best
     }
+}
+
+/// The file name of a document, from the last part of its name.
+fn last_part(metadata: Metadata<'_>, name: BlobHandle) -> Option<std::borrow::Cow<'_, str>> {
+    let mut cursor = Cursor::new(metadata.blob(name).ok()?, "document name");
+    cursor.u8().ok()?;
+    let mut last = 0;
+    while !cursor.is_empty() {
+        last = cursor.compressed_u32().ok()?;
+    }
+    let part = metadata.blob(BlobHandle(last)).ok()?;
+    let file = part.rsplit(|byte| matches!(byte, b'/' | b'\\')).next()?;
+    Some(String::from_utf8_lossy(file))
 }
 
 /// Folders and file name, last first; both kinds of slashes separate.
@@ -128,27 +196,32 @@ mod tests {
 
     #[track_caller]
     fn check(query: &str, quality: MatchQuality, paths: &[&str]) {
-        let documents = [
+        let known = [
             "/src/a/Program.cs",
             "/src/b/Program.cs",
             r"C:\x\b\Other.cs",
             "/_/lib/Util.cs",
         ];
-        let entries = documents
-            .iter()
-            .zip(1..)
-            .map(|(&path, row)| (path.into(), Token(0x3000_0000 | row)));
-        let index = DocumentIndex(entries.collect());
-        let found = index.find(query).expect("a match");
-        assert_eq!(found.quality, quality);
-        assert_eq!(
-            found
-                .documents
+        let of = |same: fn(&str, &str) -> bool| {
+            let matches = known
                 .iter()
-                .map(|&(path, _)| path)
-                .collect::<Vec<_>>(),
-            paths
-        );
+                .filter_map(|&path| Some((compare(query, path, same)?, path)));
+            matches.collect::<Vec<_>>()
+        };
+        let exact = of(str::eq);
+        let found = if exact.is_empty() {
+            of(str::eq_ignore_ascii_case)
+        } else {
+            exact
+        };
+        let best = found.iter().map(|it| it.0).max();
+        assert_eq!(best, Some(quality));
+        let found: Vec<_> = found
+            .iter()
+            .filter(|it| Some(it.0) == best)
+            .map(|it| it.1)
+            .collect();
+        assert_eq!(found, paths);
     }
 
     #[test]

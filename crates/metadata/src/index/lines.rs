@@ -1,12 +1,15 @@
 //! Sequence points by document and line.
 //!
-//! Building it only sorts methods by their document; the points of a document are decoded when a line of it is first asked for.
+//! The points of a document are decoded when a line of it is first asked for. Its methods are found by looking at the document of every
+//! method; whoever asks for many documents gets all methods sorted by document instead.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::pdb::{Pdb, Span};
 use crate::symbols::Symbols;
-use crate::tables::{MethodDebugInformationRow, Table};
+use crate::tables::{MethodDebugInformationRow, RowCells, Table};
 use crate::token::{IlOffset, Token};
 
 /// A sequence point of some method that begins on a line.
@@ -47,17 +50,28 @@ pub struct Candidate {
     pub point: LinePoint,
 }
 
-/// Methods by document, and points by line.
+/// Points by document and line, found when first asked for.
 #[derive(Debug)]
-pub struct LineIndex {
+pub(crate) struct LineIndex {
+    points: Box<[OnceLock<Box<[LinePoint]>>]>,
+    /// How many documents were looked for without `methods`.
+    n_scans: AtomicU32,
+    methods: OnceLock<MethodsByDocument>,
+}
+
+/// After so many documents it pays to sort all methods by document.
+const MAX_SCANS: u32 = 8;
+
+/// All methods, sorted by document; a method with points in several is there several times.
+#[derive(Debug)]
+struct MethodsByDocument {
     /// For each document, where its methods begin in `methods`; one more at the end.
     starts: Box<[u32]>,
     methods: Box<[u32]>,
-    points: Box<[OnceLock<Box<[LinePoint]>>]>,
 }
 
-impl LineIndex {
-    pub(crate) fn build(pdb: Pdb<'_>) -> Self {
+impl MethodsByDocument {
+    fn build(pdb: Pdb<'_>) -> Self {
         let metadata = pdb.metadata();
         let n_documents = metadata.row_count(Table::Document) as usize;
         let mut pairs = Vec::with_capacity(pdb.method_count() as usize);
@@ -71,15 +85,7 @@ impl LineIndex {
                 pairs.push((row.document.row(), method));
                 continue;
             }
-            // Points in several documents: only the points say which.
-            let Ok(points) = pdb.sequence_points(Token::new(Table::Method, method)) else {
-                continue;
-            };
-            let points = points.flatten().take(budget);
-            let mut documents: Vec<u32> = points.map(|it| it.document.row()).collect();
-            budget -= documents.len();
-            documents.sort_unstable();
-            documents.dedup();
+            let documents = documents_of(pdb, method, &mut budget);
             pairs.extend(documents.into_iter().map(|document| (document, method)));
         }
         pairs.retain(|&(document, _)| document != 0 && document as usize <= n_documents);
@@ -98,12 +104,10 @@ impl LineIndex {
         Self {
             starts: starts.into(),
             methods: pairs.into_iter().map(|(_, method)| method).collect(),
-            points: (0..n_documents).map(|_| OnceLock::new()).collect(),
         }
     }
 
-    /// The methods with code from a document, by token.
-    pub fn methods(&self, document: Token) -> impl ExactSizeIterator<Item = Token> {
+    fn of(&self, document: Token) -> &[u32] {
         let row = document.row() as usize;
         let index = |at: Option<usize>| {
             at.and_then(|at| self.starts.get(at))
@@ -111,11 +115,45 @@ impl LineIndex {
                 .unwrap_or_default()
         };
         let (start, end) = (index(row.checked_sub(1)), index(Some(row)));
-        let methods = self
-            .methods
+        self.methods
             .get(start as usize..end as usize)
-            .unwrap_or_default();
-        methods.iter().map(|&row| Token::new(Table::Method, row))
+            .unwrap_or_default()
+    }
+}
+
+/// The documents of a method with points in several: only the points say which.
+fn documents_of(pdb: Pdb<'_>, method: u32, budget: &mut usize) -> Vec<u32> {
+    let Ok(points) = pdb.sequence_points(Token::new(Table::Method, method)) else {
+        return Vec::new();
+    };
+    let points = points.flatten().take(*budget);
+    let mut documents: Vec<u32> = points.map(|it| it.document.row()).collect();
+    *budget -= documents.len();
+    documents.sort_unstable();
+    documents.dedup();
+    documents
+}
+
+impl LineIndex {
+    pub(crate) fn new(pdb: Pdb<'_>) -> Self {
+        let n_documents = pdb.metadata().row_count(Table::Document);
+        Self {
+            points: (0..n_documents).map(|_| OnceLock::new()).collect(),
+            n_scans: AtomicU32::new(0),
+            methods: OnceLock::new(),
+        }
+    }
+
+    /// The rows of the methods with code from a document.
+    fn methods(&self, pdb: Pdb<'_>, document: Token) -> Cow<'_, [u32]> {
+        if self.methods.get().is_none() && self.n_scans.fetch_add(1, Ordering::Relaxed) < MAX_SCANS
+        {
+            return scan(pdb, document).into();
+        }
+        self.methods
+            .get_or_init(|| MethodsByDocument::build(pdb))
+            .of(document)
+            .into()
     }
 
     fn points(&self, pdb: Pdb<'_>, document: Token) -> &[LinePoint] {
@@ -129,11 +167,11 @@ impl LineIndex {
         slot.get_or_init(|| {
             let mut points = Vec::new();
             let budget = pdb.point_budget();
-            for method in self.methods(document) {
+            for &method in self.methods(pdb, document).iter() {
                 if points.len() >= budget {
                     break;
                 }
-                let Ok(decoded) = pdb.sequence_points(method) else {
+                let Ok(decoded) = pdb.sequence_points(Token::new(Table::Method, method)) else {
                     continue;
                 };
                 points.extend(
@@ -143,7 +181,7 @@ impl LineIndex {
                         .filter_map(|it| {
                             Some(LinePoint {
                                 span: it.span?,
-                                method: method.row(),
+                                method,
                                 offset: it.offset,
                             })
                         }),
@@ -155,11 +193,40 @@ impl LineIndex {
     }
 }
 
+/// The rows of the methods with code from a document, found by looking at every row.
+fn scan(pdb: Pdb<'_>, document: Token) -> Vec<u32> {
+    let (rows, row_size, wide) = pdb.metadata().table_bytes(Table::MethodDebugInformation);
+    let mut budget = pdb.point_budget();
+    let mut found = Vec::new();
+    for (cells, method) in rows.chunks_exact(row_size.max(1)).zip(1..) {
+        let mut cells = RowCells::new(cells, wide);
+        let row = cells.next();
+        let is_here = if row == 0 {
+            cells.next() != 0 && documents_of(pdb, method, &mut budget).contains(&document.row())
+        } else {
+            row == document.row()
+        };
+        if is_here {
+            found.push(method);
+        }
+    }
+    found
+}
+
 impl Symbols {
+    /// The methods with code from a document, by token.
+    #[must_use]
+    pub fn methods_of(&self, document: Token) -> Vec<Token> {
+        let rows = self.line_index().methods(self.pdb(), document);
+        rows.iter()
+            .map(|&row| Token::new(Table::Method, row))
+            .collect()
+    }
+
     /// All visible sequence points of a document, by rising position.
     #[must_use]
     pub fn points(&self, document: Token) -> &[LinePoint] {
-        self.lines().points(self.pdb(), document)
+        self.line_index().points(self.pdb(), document)
     }
 
     /// All sequence points that begin on a line, by rising column.

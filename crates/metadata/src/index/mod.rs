@@ -4,6 +4,8 @@ mod documents;
 mod lines;
 mod types;
 
-pub use documents::{DocumentIndex, DocumentMatches, MatchQuality};
-pub use lines::{Binding, Candidate, LineIndex, LinePoint};
+pub(crate) use documents::DocumentIndex;
+pub use documents::{DocumentMatches, Documents, MatchQuality};
+pub(crate) use lines::LineIndex;
+pub use lines::{Binding, Candidate, LinePoint};
 pub use types::TypeIndex;

@@ -2,14 +2,24 @@
 //!
 //! The index holds eight bytes per type: a hash of its full name and its token. Names are compared in the heap.
 
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use crate::model::TypeDef;
 use crate::tables::{ExportedTypeRow, NestedClassRow, Table, TypeDefRow};
 use crate::token::{StringHandle, Token};
 use crate::view::Metadata;
 
 /// Types of a module, and types it forwards elsewhere, by full name.
-#[derive(Debug)]
-pub struct TypeIndex(Box<[(u32, Token)]>);
+#[derive(Debug, Default)]
+pub struct TypeIndex {
+    /// How many names were looked for without `entries`.
+    n_scans: AtomicU32,
+    entries: OnceLock<Box<[(u32, Token)]>>,
+}
+
+/// After so many names it pays to hash all of them.
+const MAX_SCANS: u32 = 8;
 
 /// FNV-1a; all marks between names count as the same, so `A.B` finds `A+B`.
 #[derive(Clone, Copy)]
@@ -60,65 +70,74 @@ impl Part {
     };
 }
 
-impl TypeIndex {
-    pub(crate) fn build(metadata: Metadata<'_>) -> Self {
-        let mut parts: Vec<Part> = metadata
-            .rows::<TypeDefRow>()
-            .map(|(_, row)| match row {
-                Ok(row) => Part {
+/// Hashes of the names of all types, sorted.
+fn build(metadata: Metadata<'_>) -> Box<[(u32, Token)]> {
+    let mut parts: Vec<Part> = metadata
+        .rows::<TypeDefRow>()
+        .map(|(_, row)| match row {
+            Ok(row) => Part {
+                namespace: row.namespace,
+                name: row.name,
+                outer: 0,
+            },
+            Err(_) => Part::UNREADABLE,
+        })
+        .collect();
+    for (_, row) in metadata.rows::<NestedClassRow>() {
+        let Ok(row) = row else { continue };
+        let index = row.nested.row().checked_sub(1);
+        if let Some(part) = index.and_then(|index| parts.get_mut(index as usize)) {
+            part.outer = row.enclosing.row();
+        }
+    }
+    let mut entries = Vec::with_capacity(parts.len());
+    add(metadata, &parts, Table::TypeDef, &mut entries);
+
+    let exported: Vec<Part> = metadata
+        .rows::<ExportedTypeRow>()
+        .map(|(_, row)| match row {
+            Ok(row) => {
+                let outer = row.implementation;
+                let outer = if outer.is(Table::ExportedType) {
+                    outer.row()
+                } else {
+                    0
+                };
+                Part {
                     namespace: row.namespace,
                     name: row.name,
-                    outer: 0,
-                },
-                Err(_) => Part::UNREADABLE,
-            })
-            .collect();
-        for (_, row) in metadata.rows::<NestedClassRow>() {
-            let Ok(row) = row else { continue };
-            let index = row.nested.row().checked_sub(1);
-            if let Some(part) = index.and_then(|index| parts.get_mut(index as usize)) {
-                part.outer = row.enclosing.row();
-            }
-        }
-        let mut entries = Vec::with_capacity(parts.len());
-        add(metadata, &parts, Table::TypeDef, &mut entries);
-
-        let exported: Vec<Part> = metadata
-            .rows::<ExportedTypeRow>()
-            .map(|(_, row)| match row {
-                Ok(row) => {
-                    let outer = row.implementation;
-                    let outer = if outer.is(Table::ExportedType) {
-                        outer.row()
-                    } else {
-                        0
-                    };
-                    Part {
-                        namespace: row.namespace,
-                        name: row.name,
-                        outer,
-                    }
+                    outer,
                 }
-                Err(_) => Part::UNREADABLE,
-            })
-            .collect();
-        add(metadata, &exported, Table::ExportedType, &mut entries);
-        entries.sort_unstable();
-        Self(entries.into())
-    }
+            }
+            Err(_) => Part::UNREADABLE,
+        })
+        .collect();
+    add(metadata, &exported, Table::ExportedType, &mut entries);
+    entries.sort_unstable();
+    entries.into()
+}
 
-    /// How many entries the index has.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
+/// Types whose own name is the last part of `wanted`, found by looking at every type.
+fn scan(metadata: Metadata<'_>, wanted: &[u8]) -> Vec<Token> {
+    let last = wanted
+        .iter()
+        .rposition(|&byte| is_separator(byte))
+        .map_or(0, |at| at + 1);
+    let last = wanted.get(last..).unwrap_or_default();
+    let types = metadata
+        .rows::<TypeDefRow>()
+        .filter_map(|(row, it)| Some((Table::TypeDef, row, it.ok()?.name)));
+    let exported = metadata.rows::<ExportedTypeRow>();
+    let exported = exported.filter_map(|(row, it)| Some((Table::ExportedType, row, it.ok()?.name)));
+    let named = types
+        .chain(exported)
+        .filter(|&(_, _, name)| metadata.string_starts(name, last));
+    named
+        .map(|(table, row, _)| Token::new(table, row))
+        .collect()
+}
 
-    /// Whether the module has no types.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
+impl TypeIndex {
     /// The types named `full_name`, this module's own before forwarded ones (`ExportedType` tokens).
     ///
     /// Nested types are written `Outer+Inner`, `Outer.Inner` or `Outer/Inner`. The arity mark of the last name may be
@@ -126,21 +145,22 @@ impl TypeIndex {
     #[must_use]
     pub fn find(&self, metadata: Metadata<'_>, full_name: &str) -> Vec<Token> {
         let wanted = full_name.as_bytes();
+        if self.entries.get().is_none() && self.n_scans.fetch_add(1, Ordering::Relaxed) < MAX_SCANS
+        {
+            let found = check(metadata, wanted, scan(metadata, wanted));
+            // A name with a separator in it is only found by its hash.
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        let entries = self.entries.get_or_init(|| build(metadata));
         let hash = NameHash::NEW.with(wanted).0;
-        let start = self.0.partition_point(|&(it, _)| it < hash);
-        let entries = self.0.get(start..).unwrap_or_default().iter();
-        let mut found: Vec<(bool, Token)> = entries
+        let start = entries.partition_point(|&(it, _)| it < hash);
+        let entries = entries.get(start..).unwrap_or_default().iter();
+        let candidates = entries
             .take_while(|&&(it, _)| it == hash)
-            .filter_map(|&(_, token)| {
-                let name = metadata.full_name(token).ok()?;
-                let name = name.as_bytes();
-                let same = matches(name, wanted) || matches(without_arity(name), wanted);
-                same.then_some((name != wanted, token))
-            })
-            .collect();
-        found.sort_unstable();
-        found.dedup();
-        found.into_iter().map(|(_, token)| token).collect()
+            .map(|&(_, token)| token);
+        check(metadata, wanted, candidates.collect())
     }
 
     /// The type of this module that is named `full_name`; the first if several fit.
@@ -152,6 +172,20 @@ impl TypeIndex {
             .find(|it| it.is(Table::TypeDef))?;
         metadata.type_def(token).ok()
     }
+}
+
+/// Those of the candidates that have the name, exact matches first.
+fn check(metadata: Metadata<'_>, wanted: &[u8], candidates: Vec<Token>) -> Vec<Token> {
+    let found = candidates.into_iter().filter_map(|token| {
+        let name = metadata.full_name(token).ok()?;
+        let name = name.as_bytes();
+        let same = matches(name, wanted) || matches(without_arity(name), wanted);
+        same.then_some((name != wanted, token))
+    });
+    let mut found: Vec<(bool, Token)> = found.collect();
+    found.sort_unstable();
+    found.dedup();
+    found.into_iter().map(|(_, token)| token).collect()
 }
 
 fn matches(name: &[u8], wanted: &[u8]) -> bool {

@@ -3,6 +3,7 @@
 //! The format is that of the Portable PDB specification, an extension of ECMA-335 metadata. Rows are found by the assembly's method
 //! tokens; a PDB knows no names of types or methods.
 
+mod all_points;
 mod custom;
 mod documents;
 mod edit_and_continue;

@@ -99,6 +99,36 @@ impl<'a> SequencePoints<'a> {
         Ok(points)
     }
 
+    /// Goes on in the middle of a blob: at a position, behind points of which the last offset and visible position are known.
+    pub(super) fn resume(
+        blob: &'a [u8],
+        at: usize,
+        document: Token,
+        offset: u32,
+        last: (u32, u32),
+    ) -> Self {
+        let mut cursor = Cursor::new(blob, WHAT);
+        cursor.set_position(at);
+        Self {
+            cursor,
+            document: document.row(),
+            offset,
+            started: true,
+            previous: Some(last),
+            ..Self::EMPTY
+        }
+    }
+
+    /// Where in the blob the next point begins.
+    pub(super) const fn position(&self) -> usize {
+        self.cursor.position()
+    }
+
+    /// Line and column of the last visible point.
+    pub(super) const fn last_position(&self) -> Option<(u32, u32)> {
+        self.previous
+    }
+
     /// The signature of the method's locals, nil if it has none.
     #[must_use]
     pub const fn local_signature(&self) -> Token {

@@ -208,7 +208,7 @@ impl Report {
                     Some(Language::Other(_)) | None => None,
                 },
                 source,
-                n_methods: symbols.lines().methods(document.token()).len(),
+                n_methods: symbols.methods_of(document.token()).len(),
                 url: source_link.url(&path),
                 path,
             });

@@ -181,6 +181,14 @@ impl Layout {
         usize::from(self.table(table).row_size)
     }
 
+    /// The rows of a table one behind another, their size, and which of their columns are wide.
+    pub(crate) fn rows<'a>(&self, bytes: &'a [u8], table: Table) -> (&'a [u8], usize, u16) {
+        let layout = self.table(table);
+        let size = usize::from(layout.row_size);
+        let rows = bytes.get(layout.start..layout.start + layout.rows as usize * size);
+        (rows.unwrap_or_default(), size, layout.wide)
+    }
+
     /// The cells of a 1-based row.
     #[inline]
     pub(crate) fn cells<'a>(
@@ -306,7 +314,12 @@ pub struct RowCells<'a> {
     wide: u16,
 }
 
-impl RowCells<'_> {
+impl<'a> RowCells<'a> {
+    /// The cells of a row of a table with these wide columns.
+    pub(crate) const fn new(row: &'a [u8], wide: u16) -> Self {
+        Self { rest: row, wide }
+    }
+
     /// The next cell's raw value; the row's size is known to fit its columns.
     #[inline]
     pub(crate) fn next(&mut self) -> u32 {

@@ -311,6 +311,33 @@ proptest! {
     }
 
     #[test]
+    fn all_points_of_a_pdb(methods in vec((points(), any::<bool>()), 0..20), padding in 0_usize..12) {
+        let mut builder = Builder::pdb(&[(Table::Method, 100)]);
+        builder.row(Table::Document, &[0, 0, 0, 0]);
+        let mut expected = Vec::new();
+        for ((mut points, one_document), row) in methods.into_iter().zip(1..) {
+            let mut blob = write_points(&points);
+            let mut document = 0;
+            if one_document {
+                // The document stands in the row instead of the blob.
+                document = 2;
+                points.iter_mut().for_each(|it| it.document = Token::new(Table::Document, document));
+                blob = write_points(&points);
+                blob.remove(1);
+            }
+            let blob = builder.blob(&blob);
+            builder.row(Table::MethodDebugInformation, &[document, blob]);
+            expected.extend(points.into_iter().map(|point| (Token::new(Table::Method, row), point)));
+        }
+        builder.blob(&vec![0xff; padding]);
+        let symbols = metadata::Symbols::open(builder.build()).expect("a PDB");
+        let mut all = Vec::new();
+        let outcome = symbols.pdb().for_each_point(|method, point| all.push((method, point)));
+        prop_assert_eq!(outcome, Ok(()));
+        prop_assert_eq!(all, expected);
+    }
+
+    #[test]
     fn attribute_arguments(arguments in vec(argument(), 0..6), named in proptest::option::of(argument())) {
         let mut constructor = vec![0x20, arguments.len() as u8, 0x01];
         let mut value = vec![1, 0];

@@ -63,6 +63,10 @@ pub(crate) fn dump(out: &mut String, pdb: Pdb<'_>) -> Result<(), Error> {
 }
 
 fn methods(out: &mut String, pdb: Pdb<'_>) -> Result<()> {
+    // The fast way through all points must lead past the same ones.
+    let mut all = Vec::new();
+    pdb.for_each_point(|method, point| all.push((method, point)))?;
+    let mut all = all.into_iter();
     for (row, it) in pdb.metadata().rows::<MethodDebugInformationRow>() {
         let method = Token::new(Table::Method, row);
         let points = pdb.sequence_points(method)?;
@@ -83,6 +87,7 @@ fn methods(out: &mut String, pdb: Pdb<'_>) -> Result<()> {
         );
         for point in points {
             let it = point?;
+            assert_eq!(all.next(), Some((method, it)));
             match it.span {
                 None => line!(out, "  {:x} {} hidden", it.offset.0, it.document.row()),
                 Some(span) => line!(
@@ -98,6 +103,7 @@ fn methods(out: &mut String, pdb: Pdb<'_>) -> Result<()> {
             }
         }
     }
+    assert_eq!(all.next(), None);
     Ok(())
 }
 
