@@ -111,6 +111,15 @@ pub fn spawn_gated(
     }
 }
 
+/// Has the kernel kill the command's process when the thread that starts it ends.
+pub fn end_with_this_thread(command: &mut Command) {
+    let parent = std::process::id();
+    // SAFETY: between fork and exec the closure only makes async-signal-safe calls and allocates nothing.
+    unsafe {
+        command.pre_exec(move || end_with_parent(parent));
+    }
+}
+
 /// Makes processes whose parent ends children of this one, so that nothing below a launched program is ever lost.
 pub fn adopt_orphans() {
     // SAFETY: PR_SET_CHILD_SUBREAPER takes a flag and touches no memory.
@@ -118,7 +127,7 @@ pub fn adopt_orphans() {
 }
 
 /// Runs in the child between fork and exec.
-fn wait_at_the_gate(parent: u32, pid_fd: i32, gate_fd: i32, gate_writer: i32) -> io::Result<()> {
+fn end_with_parent(parent: u32) -> io::Result<()> {
     // SAFETY: PR_SET_PDEATHSIG takes a signal number and touches no memory.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     // The parent may have died before the line above.
@@ -126,6 +135,12 @@ fn wait_at_the_gate(parent: u32, pid_fd: i32, gate_fd: i32, gate_writer: i32) ->
     if unsafe { libc::getppid() } as u32 != parent {
         return Err(io::Error::from_raw_os_error(libc::ESRCH));
     }
+    Ok(())
+}
+
+/// Runs in the child between fork and exec.
+fn wait_at_the_gate(parent: u32, pid_fd: i32, gate_fd: i32, gate_writer: i32) -> io::Result<()> {
+    end_with_parent(parent)?;
     // SAFETY: getpid has no precondition.
     let pid = (unsafe { libc::getpid() } as u32).to_ne_bytes();
     // SAFETY: `pid` is a live local of four bytes; the descriptor is open in the child.

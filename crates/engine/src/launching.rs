@@ -220,8 +220,9 @@ impl Engine<'_> {
     /// Loads the debugger library for the runtime in `pid` and attaches.
     fn take_over(&mut self, pid: u32, stop_at_entry: bool) -> Result<(), Error> {
         let undelivered = Arc::new(AtomicU32::new(0));
+        let runtime = Runtime::of(pid).map_err(|error| attach_error(pid, &error))?;
+        crate::processes::check_parts(pid, &runtime.coreclr)?;
         let attach = || -> Result<_, cordebug::Error> {
-            let runtime = Runtime::of(pid)?;
             let library = DebuggerLibrary::load(&runtime.debugger_library()?, pid)?;
             fast_memory::enable(pid);
             let inbox = self.inbox.clone();
@@ -231,9 +232,9 @@ impl Engine<'_> {
                 // The engine may have ended first.
                 let _ = inbox.send(Input::Callback(delivered));
             })?;
-            Ok((runtime, debugger, process))
+            Ok((debugger, process))
         };
-        let (runtime, debugger, process) = attach().map_err(|error| attach_error(pid, &error))?;
+        let (debugger, process) = attach().map_err(|error| attach_error(pid, &error))?;
         if let Err(error) = std::fs::File::open(format!("/proc/{pid}/mem")) {
             self.notes.push(format!(
                 "/proc/{pid}/mem cannot be opened ({error}): everything works, but each stop costs about a tenth of a second; \

@@ -10,6 +10,7 @@ mod arriving;
 mod breakpoints;
 mod callbacks;
 pub mod doctor;
+mod elf;
 mod ending;
 mod engine;
 mod exceptions;

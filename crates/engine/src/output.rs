@@ -30,6 +30,8 @@ struct Ring {
     end: u64,
     /// Streams that are still open.
     open: u8,
+    /// Whether there are streams at all.
+    captured: bool,
     /// Whether the owner was told of output since the last read.
     told: bool,
 }
@@ -57,6 +59,7 @@ impl Capture {
     ) -> std::io::Result<Self> {
         let capture = Self(Arc::new(Mutex::new(Ring {
             open: streams.len() as u8,
+            captured: true,
             ..Ring::default()
         })));
         for (stream, fd) in streams {
@@ -158,7 +161,8 @@ impl Ring {
 
     fn page(&mut self, query: OutputQuery) -> OutputPage {
         let from = query.from.0.min(self.end);
-        let mut skipped = self.start.saturating_sub(from);
+        let lost = self.start.saturating_sub(from);
+        let mut skipped = lost;
         let mut from = from.max(self.start);
         let limit = u64::from(query.max_bytes.clamp(1, 1 << 20));
         let wanted = |segment: &Segment| query.stream.is_none_or(|stream| stream == segment.stream);
@@ -184,6 +188,8 @@ impl Ring {
         }
         let mut page = OutputPage {
             skipped,
+            lost,
+            elsewhere: !self.captured,
             end: OutputCursor(self.end),
             closed: self.open == 0,
             ..OutputPage::default()
@@ -280,6 +286,7 @@ mod tests {
     fn ring(parts: &[(Stream, &[u8])]) -> Ring {
         let mut ring = Ring {
             open: 2,
+            captured: true,
             ..Ring::default()
         };
         for (stream, bytes) in parts {

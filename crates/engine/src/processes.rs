@@ -4,6 +4,7 @@
 //! gone for certain: its pid *and* its start time are not there any more.
 
 mod attachable;
+pub(crate) mod builds;
 mod leftovers;
 mod listing;
 
@@ -12,15 +13,25 @@ use std::time::{Duration, Instant};
 use cordebug::procfs;
 
 use crate::api::ProcessId;
-pub(crate) use attachable::await_attachable;
 pub use attachable::check_attachable;
 pub(crate) use attachable::was_debugged;
+pub(crate) use attachable::{await_attachable, check_parts};
 pub use leftovers::{Leftovers, sweep_semaphores};
 pub use listing::{Attachable, ProcessSummary, find_by_name, list};
 
 /// Whether the process exists and is not a zombie.
 pub fn is_alive(pid: ProcessId) -> bool {
     procfs::is_alive(pid.0)
+}
+
+/// Has the kernel kill the command's process when the thread that starts it ends.
+pub fn end_with_this_thread(command: &mut std::process::Command) {
+    cordebug::spawn::end_with_this_thread(command);
+}
+
+/// Names a process for ever: its id and when it was started.
+pub fn identity(pid: ProcessId) -> Option<(ProcessId, u64)> {
+    procfs::stat(pid.0).ok().map(|stat| (pid, stat.start_time))
 }
 
 /// How long a killed process may take to be gone.

@@ -6,7 +6,7 @@
 //!
 //! Invariant: every call returns by its deadline, and after the host's death every call says so.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
@@ -16,11 +16,13 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use engine::api::{Attach, Error, ErrorCode, Event, Launch, Origin, Reply, Request, State, Status};
+use engine::api::{
+    Attach, Error, ErrorCode, Event, Launch, Origin, ProcessId, Reply, Request, State, Status,
+};
 use engine::processes::Leftovers;
 
 use crate::wire::{self, FromHost, ToHost};
@@ -177,6 +179,7 @@ impl Session {
         files: &[BorrowedFd<'_>],
         deadline: Instant,
     ) -> Result<Reply, Error> {
+        refuse_lost(&request)?;
         let (sender, receiver) = mpsc::channel();
         let id = {
             let mut mirror = self.0.link.mirror();
@@ -417,6 +420,28 @@ impl Link {
     }
 }
 
+/// Programs whose host was killed. Another debugger that comes to one of them freezes it, so none is let near.
+fn lost() -> MutexGuard<'static, HashSet<(ProcessId, u64)>> {
+    static LOST: LazyLock<Mutex<HashSet<(ProcessId, u64)>>> = LazyLock::new(Mutex::default);
+    LOST.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn refuse_lost(request: &Request) -> Result<(), Error> {
+    let Request::Attach(attach) = request else {
+        return Ok(());
+    };
+    let pid = attach.pid;
+    if engine::processes::identity(pid).is_some_and(|identity| lost().contains(&identity)) {
+        let message = format!(
+            "process {} cannot be attached to again: its debugger was killed, and its runtime would freeze with another one",
+            pid.0
+        );
+        return Err(Error::new(ErrorCode::AlreadyDebugged, message)
+            .hint("restart the program, then attach"));
+    }
+    Ok(())
+}
+
 /// What became of the program when its host died unexpectedly; it is helped where that is possible.
 fn after_death(mirror: &mut Mirror, message: &mut String) -> Event {
     let Mirror {
@@ -443,6 +468,7 @@ fn after_death(mirror: &mut Mirror, message: &mut String) -> Event {
     if !engine::processes::is_alive(pid) {
         return gone(status);
     }
+    lost().extend(engine::processes::identity(pid));
     status.state = State::Detached;
     let note = if was_stopped {
         format!(

@@ -17,6 +17,7 @@ pub(crate) struct Archive {
     gone: u64,
     end: u64,
     closed: bool,
+    elsewhere: bool,
 }
 
 /// A run of one stream's text.
@@ -52,6 +53,7 @@ impl Archive {
         }
         self.end = page.end.0;
         self.closed = page.closed;
+        self.elsewhere = page.elsewhere;
     }
 
     /// Bytes of memory it holds, roughly.
@@ -75,6 +77,8 @@ impl Archive {
         };
         let mut page = OutputPage {
             skipped: start - from,
+            lost: self.gone.saturating_sub(from),
+            elsewhere: self.elsewhere,
             end: OutputCursor(self.end),
             closed: self.closed,
             ..OutputPage::default()

@@ -344,12 +344,10 @@ impl DebugSession {
         let Some(session) = live else {
             return Err(self.not_there());
         };
-        let answer = session.request(request, Instant::now() + ANSWER);
-        match answer {
+        let starting = !self.news.borrow().started;
+        match session.request(request, Instant::now() + ANSWER) {
             // The engine knows no session that is still starting, only one without a program.
-            Err(error) if error.code == ErrorCode::NoSession && !self.news.borrow().started => {
-                Err(self.not_there())
-            }
+            Err(error) if error.code == ErrorCode::NoSession && starting => Err(self.not_there()),
             answer => answer,
         }
     }

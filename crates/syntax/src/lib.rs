@@ -2,7 +2,7 @@
 //!
 //! [`parse`] reads one expression of C# 12, all of the grammar but what a stopped program cannot do
 //! (statements, `await`, `throw`), which it refuses with a reason. [`parse_watch`] also takes format
-//! specifiers (`x,h`), [`parse_message`] text with expressions in braces (`x is {x}`), and [`complete`] says
+//! specifiers (`x,h`), [`parse_message`] text with expressions in braces (`x is {x}`), and [`complete()`] says
 //! what is being written at a position.
 //!
 //! All are total: any text gives a tree or one [`SyntaxError`] with a span, in time linear in its length,
@@ -45,11 +45,11 @@ pub const MAX_LENGTH: usize = 256 * 1024;
 /// The deepest nesting of brackets and operands that is read.
 ///
 /// It bounds the parser's stack; 2 MiB are enough in a debug build.
-pub const MAX_DEPTH: u32 = 150;
+pub const MAX_DEPTH: u32 = 128;
 
 /// The height of the highest tree that is made: as [`MAX_DEPTH`], but with operators in a row, such as
 /// `a + b + c`, counted too.
-pub const MAX_HEIGHT: u32 = 500;
+pub const MAX_HEIGHT: u32 = 400;
 
 /// Parses a text that is one expression.
 pub fn parse(text: &str) -> Result<Expr, SyntaxError> {

@@ -288,6 +288,20 @@ fn long_chains_are_refused_or_read() {
 }
 
 #[test]
+fn a_long_chain_deep_inside_is_completed() {
+    on_small_stack(|| {
+        for [open, ..] in NESTINGS {
+            for link in [".b", "?.b()"] {
+                let n = MAX_DEPTH as usize - 4;
+                let chain = link.repeat((MAX_HEIGHT - MAX_DEPTH) as usize);
+                let text = format!("{}a{chain}.", open.repeat(n));
+                let _any = syntax::complete(&text, text.len());
+            }
+        }
+    });
+}
+
+#[test]
 fn a_flood_of_anything_is_answered() {
     on_small_stack(|| {
         for unit in FLOODS {

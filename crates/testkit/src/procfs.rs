@@ -112,18 +112,25 @@ impl Identity {
         Some(Self { pid, start_time })
     }
 
-    /// Its runtime's files in `/dev/shm` and in a temporary folder.
-    pub fn leftovers(self, tmp: &Path) -> Vec<PathBuf> {
+    /// What its runtime, and a debugger that starts it, call their files.
+    pub fn file_names(self) -> [String; 5] {
         let Self { pid, start_time } = self;
-        let semaphores = ["st", "co"]
-            .map(|end| format!("/dev/shm/sem.clr{end}{pid:08x}{start_time:016x}").into());
-        let files = [
+        [
+            format!("sem.clrst{pid:08x}{start_time:016x}"),
+            format!("sem.clrco{pid:08x}{start_time:016x}"),
             format!("clr-debug-pipe-{pid}-{start_time}-in"),
             format!("clr-debug-pipe-{pid}-{start_time}-out"),
             format!("dotnet-diagnostic-{pid}-{start_time}-socket"),
         ]
-        .map(|name| tmp.join(name));
-        let all = semaphores.into_iter().chain(files);
+    }
+
+    /// Its runtime's files in `/dev/shm` and in a temporary folder.
+    pub fn leftovers(self, tmp: &Path) -> Vec<PathBuf> {
+        let folders = [Path::new("/dev/shm"), tmp];
+        let names = self.file_names();
+        let all = names
+            .iter()
+            .flat_map(|name| folders.map(|folder| folder.join(name)));
         all.filter(|file| file.exists()).collect()
     }
 }

@@ -249,6 +249,8 @@ fn host_killed_while_the_attached_program_runs_is_told_and_the_program_runs_on()
     let (code, error) = sandbox.attach_refused(bare.pid());
     assert_eq!(code, ErrorCode::AlreadyDebugged, "{error:?}");
     assert!(error.hint.is_some());
+    // Trying has not harmed it.
+    bare.assert_ticks();
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use host::api::{ErrorCode, Event, Exit, Origin, Request, State, Stream};
+use host::api::{ErrorCode, Event, Exit, Origin, Reply, Request, State, StopReason, Stream};
 use testkit::fixtures::{Fixture, runtime_version};
 use testkit::sandbox::Sandbox;
 
@@ -254,4 +254,49 @@ fn runtime_and_program_are_told_while_it_runs() {
     let told = status.program.expect("the program is named");
     assert!(told.ends_with("loops.dll sleep 5"), "{told}");
     assert!(status.runtime.is_some());
+}
+
+/// The source line at which a program stops that is to stop at its entry, and what it has printed by then.
+fn entry_of(fixture: &str) -> (u32, String) {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch(fixture).stop_at_entry().start();
+    let stop = program.wait_stop();
+    assert_eq!(stop.reasons, [StopReason::Entry]);
+    let stack = Request::Stack {
+        thread: None,
+        start: 0,
+        count: 1,
+    };
+    let Ok(Reply::Stack { frames, .. }) = program.request(stack) else {
+        panic!("a stopped program has a stack");
+    };
+    let source = frames.first().and_then(|frame| frame.source.clone());
+    let line = source.expect("the entry has a source line").line.0;
+    let printed = program.text(Stream::Stdout);
+    program.cont();
+    program.wait_exit();
+    (line, printed)
+}
+
+#[test]
+fn entry_is_the_first_line_of_main() {
+    let first = Fixture::named("hello").marker("first").line;
+    // A debug build may count the opening brace as the first statement.
+    let (line, printed) = entry_of("hello");
+    assert!((first - 1..=first).contains(&line), "line {line}");
+    assert_eq!(printed, "");
+}
+
+#[test]
+fn entry_is_the_first_line_of_an_async_main() {
+    let first = Fixture::named("async_main").marker("first").line;
+    let (line, printed) = entry_of("async_main");
+    assert!((first - 1..=first).contains(&line), "line {line}");
+    assert_eq!(printed, "");
+}
+
+#[test]
+fn entry_is_the_first_top_level_statement() {
+    let first = Fixture::named("toplevel").marker("first").line;
+    assert_eq!(entry_of("toplevel"), (first, String::new()));
 }

@@ -13,6 +13,7 @@ mod launch;
 mod memory;
 mod output;
 mod sessions;
+mod single_file;
 mod states;
 mod stepping;
 mod surroundings;

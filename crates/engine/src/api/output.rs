@@ -49,6 +49,12 @@ pub struct OutputPage {
     pub end: OutputCursor,
     /// Bytes after `from` that are gone because newer output needed the room, or were passed over by `tail`.
     pub skipped: u64,
+    /// How many of the skipped bytes are gone for good.
+    #[serde(default)]
+    pub lost: u64,
+    /// Whether the output is not ours to read: the program was attached to, or has the front end's own streams.
+    #[serde(default)]
+    pub elsewhere: bool,
     /// Bytes in this page that were not UTF-8.
     pub invalid_bytes: u64,
     /// Whether both streams were closed by the program.

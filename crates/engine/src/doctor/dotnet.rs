@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Check;
+use crate::processes::builds;
 use crate::program;
 
 /// The files of a runtime without which it cannot be debugged.
@@ -52,7 +53,7 @@ pub(super) fn installed(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<Chec
         .iter()
         .flat_map(|folder| versions(&folder.join("shared/Microsoft.NETCore.App")))
         .collect();
-    let broken = |runtime: &PathBuf| missing(runtime).is_some();
+    let broken = |runtime: &PathBuf| fault(runtime).is_some();
     let none_works = runtimes.iter().all(broken);
     if runtimes.is_empty() {
         checks.push(Check::problem(
@@ -68,13 +69,13 @@ pub(super) fn installed(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<Chec
 fn check(runtime: &Path, none_works: bool) -> Check {
     let version = runtime.file_name().unwrap_or_default().to_string_lossy();
     let name = format!("runtime {version}");
-    let Some(part) = missing(runtime) else {
+    let Some(fault) = fault(runtime) else {
         return Check::ok(
             &name,
             format!("{} has its debugger library", runtime.display()),
         );
     };
-    let message = format!("{part} is missing in {}", runtime.display());
+    let message = format!("{fault} in {}", runtime.display());
     let advice = "install the whole runtime from its official package; some distributions cut these files off";
     if none_works {
         Check::problem(&name, message, advice)
@@ -83,8 +84,21 @@ fn check(runtime: &Path, none_works: bool) -> Check {
     }
 }
 
-fn missing(runtime: &Path) -> Option<&'static str> {
-    PARTS.into_iter().find(|part| !runtime.join(part).is_file())
+/// What is wrong with a runtime's files.
+fn fault(runtime: &Path) -> Option<String> {
+    let missing = PARTS.into_iter().find(|part| !runtime.join(part).is_file());
+    if let Some(part) = missing {
+        return Some(format!("{part} is missing"));
+    }
+    let [first, others @ ..] = PARTS.map(|part| builds::of(&runtime.join(part)));
+    let other = others
+        .into_iter()
+        .flatten()
+        .find(|other| Some(other) != first.as_ref());
+    let (first, other) = (first?, other?);
+    Some(format!(
+        "files of different builds lie together, {first} and {other},"
+    ))
 }
 
 /// The subfolders that are named by a version, oldest first.

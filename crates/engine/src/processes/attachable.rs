@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use cordebug::procfs::{self, MappedLibrary, Stat};
 use cordebug::runtime;
 
+use super::builds;
 use super::listing::Users;
 use crate::api::{Error, ErrorCode};
 use crate::program;
@@ -282,21 +283,38 @@ fn check_library(pid: u32, library: &MappedLibrary) -> Result<(), Error> {
         )
         .hint("restart the program"));
     }
+    check_parts(pid, &library.path)
+}
+
+/// The debugger's libraries must lie beside the runtime's, and be of its very build.
+pub(crate) fn check_parts(pid: u32, runtime: &Path) -> Result<(), Error> {
+    let build = builds::of(runtime);
     for part in DEBUGGER_PARTS {
-        let path = library.path.with_file_name(part);
-        if path.is_file() {
-            continue;
+        let path = runtime.with_file_name(part);
+        if !path.is_file() {
+            if let Some(error) = elsewhere(pid) {
+                return Err(error);
+            }
+            return Err(Error::new(
+                ErrorCode::RuntimeMismatch,
+                format!("process {pid} cannot be debugged: {} is missing", path.display()),
+            )
+            .hint(
+                "install the whole runtime: libmscordbi.so and libmscordaccore.so must lie beside its libcoreclr.so",
+            ));
         }
-        if let Some(error) = elsewhere(pid) {
-            return Err(error);
+        if let (Some(ours), Some(theirs)) = (builds::of(&path), &build)
+            && ours != *theirs
+        {
+            return Err(Error::new(
+                ErrorCode::RuntimeMismatch,
+                format!(
+                    "process {pid} cannot be debugged: {} is of build {ours}, but the runtime is of build {theirs}",
+                    path.display()
+                ),
+            )
+            .hint("install the runtime again: its files are of different builds"));
         }
-        return Err(Error::new(
-            ErrorCode::RuntimeMismatch,
-            format!("process {pid} cannot be debugged: {} is missing", path.display()),
-        )
-        .hint(
-            "install the whole runtime: libmscordbi.so and libmscordaccore.so must lie beside its libcoreclr.so",
-        ));
     }
     Ok(())
 }

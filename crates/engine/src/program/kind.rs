@@ -8,6 +8,8 @@ use std::path::Path;
 use cordebug::file::MappedFile;
 use metadata::pe::{ImageKind, ImageLayout};
 
+use crate::elf::number;
+
 /// What a file is, as far as launching it goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -114,13 +116,6 @@ fn image(bytes: &[u8]) -> &[u8] {
     bytes
         .get(..end.min(bytes.len()).min(SEARCHED))
         .unwrap_or_default()
-}
-
-/// A little-endian number; 0 behind the end of the file.
-fn number(bytes: &[u8], at: usize, size: usize) -> u64 {
-    let field = bytes.get(at..at + size).unwrap_or_default();
-    let digits = field.iter().rev();
-    digits.fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
 /// Whether the C string `text` or one that ends in it occurs. The zero behind it tells the names of symbols and

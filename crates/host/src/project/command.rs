@@ -213,6 +213,8 @@ impl Runner<'_> {
             .stdout(writer.try_clone()?)
             .stderr(writer)
             .process_group(0);
+        // This thread stays until the build has ended, so only the end of the whole front end kills it early.
+        engine::processes::end_with_this_thread(&mut command);
         let mut child = Group(command.spawn()?);
         // The command holds the writing end; as long as it lives the end of the output would never come.
         drop(command);

@@ -201,7 +201,8 @@ pub fn output(page: OutputPage, from: u64) -> Option<OutputReport> {
     Some(OutputReport {
         chunks,
         left_out,
-        left_out_from: (left_out > 0).then_some(from),
+        lost: page.lost,
+        left_out_from: (left_out > 0).then_some(from + page.lost),
         invalid_bytes: page.invalid_bytes,
         cursor: page.next.0,
     })

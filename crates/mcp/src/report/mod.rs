@@ -192,6 +192,9 @@ pub struct OutputReport {
     /// Bytes before it that are not shown.
     #[serde(skip_serializing_if = "is_zero_u64")]
     pub left_out: u64,
+    /// How many of them are gone for good: only the newest output is kept.
+    #[serde(skip_serializing_if = "is_zero_u64")]
+    pub lost: u64,
     /// Where what is not shown begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out_from: Option<u64>,
@@ -228,6 +231,12 @@ pub struct OutputPageReport {
     /// Bytes before the page that are not shown.
     #[serde(skip_serializing_if = "is_zero_u64")]
     pub skipped: u64,
+    /// How many of them are gone for good: only the newest output is kept.
+    #[serde(skip_serializing_if = "is_zero_u64")]
+    pub lost: u64,
+    /// Whether the output cannot be read here, because the program was attached to.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub elsewhere: bool,
     /// Bytes that were not UTF-8, shown as U+FFFD.
     #[serde(skip_serializing_if = "is_zero_u64")]
     pub invalid_bytes: u64,

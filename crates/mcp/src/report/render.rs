@@ -121,13 +121,18 @@ impl Render for Overview {
 
 impl Render for OutputPageReport {
     fn render(&self) -> String {
+        if self.elsewhere {
+            return "The output of this program is not captured: it was running before ndbg came, and writes where it always did.".into();
+        }
         let mut out = String::new();
         if self.skipped > 0 {
-            let _ = writeln!(
+            let _ = write!(
                 out,
-                "({} before this are not shown)",
+                "({} before this are not shown",
                 text::bytes(self.skipped)
             );
+            push_lost(&mut out, self.lost);
+            out.push_str(")\n");
         }
         push_chunks(&mut out, &self.chunks);
         if self.chunks.is_empty() {
@@ -298,14 +303,31 @@ fn push_frames(out: &mut String, frames: &[FrameReport], more: u32) {
     }
 }
 
+/// Says that some of what is not shown cannot be had any more.
+fn push_lost(out: &mut String, lost: u64) {
+    if lost > 0 {
+        let _ = write!(
+            out,
+            ", {} of them are gone because only the newest 2 MiB are kept",
+            text::bytes(lost)
+        );
+    }
+}
+
 fn push_output(out: &mut String, output: &OutputReport) {
     out.push_str("Output since the last report");
     if let (1.., Some(from)) = (output.left_out, output.left_out_from) {
         let _ = write!(
             out,
-            " (its last part; {} before it are not shown, process_output with cursor={from} reads them)",
+            " (its last part; {} before it are not shown",
             text::bytes(output.left_out)
         );
+        push_lost(out, output.lost);
+        if output.left_out > output.lost {
+            let rest = if output.lost > 0 { "the rest" } else { "them" };
+            let _ = write!(out, ", process_output with cursor={from} reads {rest}");
+        }
+        out.push(')');
     }
     out.push_str(":\n");
     push_chunks(out, &output.chunks);
@@ -437,6 +459,7 @@ mod tests {
                     },
                 ],
                 left_out: 12_345,
+                lost: 0,
                 left_out_from: Some(0),
                 invalid_bytes: 2,
                 cursor: 12_400,

@@ -151,6 +151,8 @@ fn page(session: &DebugSession, arguments: &OutputArguments) -> Result<OutputPag
 fn frame(session: &DebugSession, page: &OutputPage) -> OutputPageReport {
     OutputPageReport {
         session: session.id().to_owned(),
+        lost: page.lost,
+        elsewhere: page.elsewhere,
         invalid_bytes: page.invalid_bytes,
         cursor: page.next.0,
         end: page.end.0,

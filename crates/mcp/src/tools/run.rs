@@ -1,6 +1,6 @@
 //! Letting a program run, stopping it, looking at its state.
 
-use host::api::{Error, Reply, Request};
+use host::api::{Error, Reply, Request, State};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -58,9 +58,15 @@ pub(super) async fn pause(call: &Call, arguments: SessionArguments) -> Result<Re
     let session = call
         .registry
         .find(arguments.session.as_deref(), Which::Live)?;
-    session.request(Request::Pause).await?;
-    // The stop is told by an event right after the answer; a program that is still starting stops when it is there.
-    call.stop_report(&session, 0, TIMEOUT_MS).await
+    match session.request(Request::Pause).await? {
+        // The stop was told before the answer. It is reported as it is now: another call may have ended it already.
+        Reply::Status(status) if status.state == State::Stopped => {
+            reporting::report(&session, Purpose::Stop { waited: None }).await
+        }
+        // A program that is still starting stops when it is there.
+        Reply::Status(_) => call.stop_report(&session, 0, TIMEOUT_MS).await,
+        other => Err(session::unexpected(&other)),
+    }
 }
 
 pub(super) async fn status(call: &Call, arguments: SessionArguments) -> Result<Overview, Error> {

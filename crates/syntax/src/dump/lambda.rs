@@ -72,7 +72,7 @@ impl Dumper {
 
     pub(super) fn query(&mut self, query: &Query) {
         self.node("query ", |this| {
-            this.node("from ", |this| this.clause_from(&query.from));
+            this.node("from ", |this| this.source_clause(&query.from));
             this.query_body(&query.body);
             for continuation in &query.continuations {
                 this.text(" ");
@@ -82,7 +82,7 @@ impl Dumper {
         });
     }
 
-    fn clause_from(&mut self, from: &FromClause) {
+    fn source_clause(&mut self, from: &FromClause) {
         match &from.ty {
             None => self.identifier(&from.name),
             Some(ty) => self.node(": ", |this| {
@@ -109,7 +109,7 @@ impl Dumper {
 
     fn query_clause(&mut self, clause: &QueryClause) {
         match clause {
-            QueryClause::From(from) => self.node("from ", |this| this.clause_from(from)),
+            QueryClause::From(from) => self.node("from ", |this| this.source_clause(from)),
             QueryClause::Let { name, value } => self.node("let ", |this| {
                 this.identifier(name);
                 this.text(" ");
@@ -117,7 +117,7 @@ impl Dumper {
             }),
             QueryClause::Where(condition) => self.exprs("where", &[condition]),
             QueryClause::Join(join) => self.node("join ", |this| {
-                this.clause_from(&join.from);
+                this.source_clause(&join.from);
                 this.text(" ");
                 this.expr(&join.left);
                 this.text(" ");

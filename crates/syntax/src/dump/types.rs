@@ -8,7 +8,7 @@ use crate::tree::{
 
 impl Dumper {
     pub(super) fn identifier(&mut self, identifier: &Identifier) {
-        if reserved(&identifier.text).is_some() {
+        if identifier.verbatim || reserved(&identifier.text).is_some() {
             self.text("@");
         }
         self.text(&identifier.text);

@@ -60,7 +60,7 @@ impl Parser<'_> {
                 | T::Identifier(_)
                 | T::Predefined(_)
                 | T::Keyword(Keyword::Static | Keyword::Ref | Keyword::Delegate)
-        ) && self.kind_at(index + 1) != T::Punct(P::FatArrow)
+        )
     }
 
     fn is_simple_lambda(&self, index: usize) -> bool {

@@ -27,7 +27,7 @@ impl Parser<'_> {
     pub(super) fn query(&mut self) -> Parsed<Expr> {
         let start = self.start();
         let was_in_query = std::mem::replace(&mut self.in_query, true);
-        let from = self.clause_from()?;
+        let from = self.source_clause()?;
         let body = self.query_body()?;
         let mut continuations = Vec::new();
         while self.at_word(Word::Into) {
@@ -50,7 +50,7 @@ impl Parser<'_> {
     }
 
     /// `from T x in source` or the start of a `join`.
-    fn clause_from(&mut self) -> Parsed<FromClause> {
+    fn source_clause(&mut self) -> Parsed<FromClause> {
         let start = self.start();
         self.bump();
         let has_type = self.kind_at(self.pos + 1) != T::Keyword(Keyword::In);
@@ -84,7 +84,7 @@ impl Parser<'_> {
     /// A clause in the middle, if one follows.
     fn query_clause(&mut self) -> Parsed<Option<QueryClause>> {
         let clause = match self.kind() {
-            T::Identifier(Word::From) => self.clause_from().map(QueryClause::From),
+            T::Identifier(Word::From) => self.source_clause().map(QueryClause::From),
             T::Identifier(Word::Join) => self.join(),
             T::Identifier(Word::Let) => self.let_clause(),
             T::Identifier(Word::Where) => {
@@ -119,7 +119,7 @@ impl Parser<'_> {
     }
 
     fn join(&mut self) -> Parsed<QueryClause> {
-        let from = self.clause_from()?;
+        let from = self.source_clause()?;
         self.expect_word(Word::On, "on")?;
         let left = self.any_expression()?;
         self.expect_word(Word::Equals, "equals")?;

@@ -54,7 +54,7 @@ impl Printer {
 
     pub(super) fn query(&mut self, query: &Query) {
         self.text("from ");
-        self.clause_from(&query.from);
+        self.source_clause(&query.from);
         self.query_body(&query.body);
         for continuation in &query.continuations {
             self.text(" into ");
@@ -64,7 +64,7 @@ impl Printer {
     }
 
     /// A clause from behind its keyword.
-    fn clause_from(&mut self, from: &FromClause) {
+    fn source_clause(&mut self, from: &FromClause) {
         if let Some(ty) = &from.ty {
             self.ty(ty);
             self.text(" ");
@@ -97,7 +97,7 @@ impl Printer {
         match clause {
             QueryClause::From(from) => {
                 self.text("from ");
-                self.clause_from(from);
+                self.source_clause(from);
             }
             QueryClause::Let { name, value } => {
                 self.text("let ");
@@ -111,7 +111,7 @@ impl Printer {
             }
             QueryClause::Join(join) => {
                 self.text("join ");
-                self.clause_from(&join.from);
+                self.source_clause(&join.from);
                 self.text(" on ");
                 self.any(&join.left);
                 self.text(" equals ");

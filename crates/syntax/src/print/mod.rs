@@ -275,7 +275,8 @@ impl Printer {
         self.last(operand, Precedence::Unary);
         // `(T)-x` subtracts, and `(T)[x]` takes an element; but of nothing, which is a collection.
         let printed = self.out.as_bytes().get(at..).unwrap_or(&[]);
-        if printed.first().is_some_and(|&next| is_no_cast(ty, next)) && printed != b"[]" {
+        if printed.first().is_some_and(|&next| is_no_cast(ty, next)) && !printed.starts_with(b"[]")
+        {
             self.out.insert(at, '(');
             self.out.push(')');
         }

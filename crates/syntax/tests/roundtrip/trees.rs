@@ -406,7 +406,7 @@ fn binary_op() -> S<BinaryOp> {
 }
 
 /// A random expression.
-pub fn expr() -> S<Expr> {
+pub(crate) fn expr() -> S<Expr> {
     let leaf = prop_oneof![
         4 => identifier().prop_map(|it| ExprKind::Name(simple(it))),
         4 => literal().prop_map(ExprKind::Literal),
