@@ -6,7 +6,7 @@
 //! used; such a second connection is only held.
 //!
 //! Invariant: nothing is ever left suspended. Every connection is answered as soon as its message is complete, one
-//! that says nothing sensible is closed, and [`DiagnosticsPort::close`] resumes whatever waits. The socket's path is
+//! that says nothing sensible is closed, and dropping the [`Closer`] resumes whatever waits. The socket's path is
 //! fresh for each port, so that a runtime of an earlier session cannot find it.
 
 use std::collections::HashSet;
