@@ -254,14 +254,20 @@ impl Engine<'_> {
         let Some(target) = &mut self.target else {
             return;
         };
+        let loaded = target.modules.entry(module);
+        let user_code = loaded.symbols(&target.process).is_ok();
+        // Each of these calls is a journey to the program and back, and a program loads hundreds of modules: those of the
+        // framework keep the code that they were compiled to beforehand, and are nobody's code from the start.
         if target.unoptimized
+            && user_code
             && let Err(error) = module.disable_optimization()
         {
             tracing::debug!(%error, "a module keeps its optimised code");
         }
-        let loaded = target.modules.entry(module);
-        let user_code = loaded.symbols(&target.process).is_ok();
-        if let Err(error) = module.set_user_code(user_code, &[]) {
+        // An earlier debugger of a running program may have said otherwise.
+        if (user_code || !target.unoptimized)
+            && let Err(error) = module.set_user_code(user_code, &[])
+        {
             tracing::debug!(%error, "a module cannot be told from the user's code");
         }
         if target.entry.wanted && target.entry.breakpoint.is_none()
