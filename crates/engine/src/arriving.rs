@@ -30,26 +30,14 @@ impl Engine<'_> {
         self.starting.is_some() && self.target.is_some()
     }
 
-    /// Called in each callback, after it was handled and before it is answered.
-    pub(crate) fn callback_handled(&mut self) {
-        if self.starting.is_none() && !self.ending.let_go_wanted {
-            return;
-        }
-        if self
-            .target
-            .as_ref()
-            .is_some_and(|target| !target.is_quiet())
-        {
-            return;
-        }
-        self.arrived();
-        if self.ending.let_go_wanted {
-            self.let_go_now();
-        }
+    /// Whether the callback that was just handled is the last one that we had to wait for.
+    pub(crate) fn is_settled(&self) -> bool {
+        (self.starting.is_some() || self.ending.let_go_wanted)
+            && self.target.as_ref().is_some_and(|target| target.is_quiet())
     }
 
     /// The program is there: tell it, and honour what was asked for meanwhile.
-    fn arrived(&mut self) {
+    pub(crate) fn arrived(&mut self) {
         let Some(starting) = self.starting.take() else {
             return;
         };
@@ -145,7 +133,7 @@ impl Engine<'_> {
         self.let_go_now();
     }
 
-    fn let_go_now(&mut self) {
+    pub(crate) fn let_go_now(&mut self) {
         self.ending.let_go_wanted = false;
         self.ending.stop_waiting();
         let was_stopped = self.state == State::Stopped;

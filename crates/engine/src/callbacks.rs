@@ -22,15 +22,22 @@ impl Engine<'_> {
         target.delivered();
         // A program that is being let go stops for nothing.
         let stops = !self.ending.let_go_wanted && self.wants_to_stop(callback);
-        self.callback_handled();
-        if stops {
+        let settled = self.is_settled();
+        if settled && self.ending.let_go_wanted {
+            self.arrived();
+            self.let_go_now();
             return;
         }
-        if let Some(target) = &mut self.target
+        if !stops
+            && let Some(target) = &mut self.target
             && let Err(error) = target.answer()
         {
             // The process died meanwhile: its end is on its way to us.
             tracing::debug!(%error, "answering a callback");
+        }
+        // Told only now: who hears that the program runs may rely on it.
+        if settled {
+            self.arrived();
         }
     }
 
