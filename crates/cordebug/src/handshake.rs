@@ -13,9 +13,13 @@ use std::time::{Duration, Instant};
 
 use crate::procfs;
 
+/// How long the threads of a runtime that has posted may take to come to rest.
+const REST: Duration = Duration::from_secs(3);
+
 /// The two semaphores of one starting process.
 #[derive(Debug)]
 pub struct Handshake {
+    pid: u32,
     go_on: Semaphore,
     started: Semaphore,
 }
@@ -26,7 +30,11 @@ impl Handshake {
         let start_time = procfs::stat(pid)?.start_time;
         let go_on = Semaphore::create(&format!("/clrco{pid:08x}{start_time:016x}"))?;
         let started = Semaphore::create(&format!("/clrst{pid:08x}{start_time:016x}"))?;
-        Ok(Self { go_on, started })
+        Ok(Self {
+            pid,
+            go_on,
+            started,
+        })
     }
 
     /// Waits until the runtime is there; `false` if `give_up` said so first. `give_up` is asked every few milliseconds.
@@ -37,11 +45,25 @@ impl Handshake {
     ) -> io::Result<bool> {
         loop {
             if self.started.wait(Duration::from_millis(10))? {
+                self.wait_for_rest(&mut give_up);
                 return Ok(true);
             }
             if give_up() || Instant::now() >= deadline {
                 return Ok(false);
             }
+        }
+    }
+
+    /// Waits until no thread of the runtime is at work: its main thread waits for us, and its debugger thread is up.
+    ///
+    /// The debugger thread is started shortly before the post, and then writes its id into a block of memory that the
+    /// library reads, changes and writes back as a whole. An id that is written in between is lost: the runtime
+    /// believes that it has no debugger thread, and hangs at the first event. On a busy machine that was one launch in
+    /// 300.
+    fn wait_for_rest(&self, give_up: &mut impl FnMut() -> bool) {
+        let deadline = Instant::now() + REST;
+        while procfs::is_at_work(self.pid) && !give_up() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_micros(200));
         }
     }
 

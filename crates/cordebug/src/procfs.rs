@@ -50,6 +50,15 @@ pub fn is_alive(pid: u32) -> bool {
     stat(pid).is_ok_and(|stat| !matches!(stat.state, 'Z' | 'X'))
 }
 
+/// Whether a thread of the process runs, is ready to run, or waits for a disk.
+pub fn is_at_work(pid: u32) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task"));
+    threads.into_iter().flatten().flatten().any(|thread| {
+        let text = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        parse_stat(&text).is_some_and(|stat| matches!(stat.state, 'R' | 'D'))
+    })
+}
+
 /// The user that the process runs as.
 pub fn owner(pid: u32) -> io::Result<u32> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
@@ -228,5 +237,20 @@ mod tests {
         assert!(is_descendant(me, parent));
         assert!(!is_descendant(parent, me));
         assert!(descendants(parent).contains(&me));
+    }
+
+    #[test]
+    fn a_process_is_at_work_while_one_of_its_threads_is() {
+        assert!(is_at_work(std::process::id()));
+        let mut child = std::process::Command::new("sleep")
+            .arg("1000")
+            .spawn()
+            .expect("sleep can be started");
+        while is_at_work(child.id()) {
+            std::thread::yield_now();
+        }
+        child.kill().expect("our own child");
+        child.wait().expect("our own child");
+        assert!(!is_at_work(u32::MAX - 1));
     }
 }

@@ -12,9 +12,9 @@ use cordebug::file::MappedFile;
 use cordebug::module::{Breakpoint, Module};
 use cordebug::process::Process;
 use metadata::pe::ImageKind;
-use metadata::{Bytes, IlOffset, Symbols, Token};
+use metadata::{Bytes, IlOffset, Metadata, Symbols, Token};
 
-use crate::breakpoints::CodeLocation;
+use crate::breakpoints::{CodeLocation, TypeNames};
 use crate::engine::Engine;
 
 /// An image in memory larger than this is not copied.
@@ -34,6 +34,7 @@ pub(crate) struct LoadedModule {
     pub(crate) path: PathBuf,
     metadata: OnceCell<Result<metadata::Module, String>>,
     symbols: OnceCell<Result<Symbols, String>>,
+    type_names: OnceCell<TypeNames>,
 }
 
 impl Modules {
@@ -85,6 +86,7 @@ impl LoadedModule {
             path,
             metadata: OnceCell::new(),
             symbols: OnceCell::new(),
+            type_names: OnceCell::new(),
         }
     }
 
@@ -118,6 +120,11 @@ impl LoadedModule {
             .get_or_init(|| self.open_metadata(process))
             .as_ref()
             .map_err(String::as_str)
+    }
+
+    /// The names of its types; `metadata` is its own.
+    pub(crate) fn type_names(&self, metadata: Metadata<'_>) -> &TypeNames {
+        self.type_names.get_or_init(|| TypeNames::of(metadata))
     }
 
     fn open_metadata(&self, process: &Process) -> Result<metadata::Module, String> {
@@ -247,14 +254,20 @@ impl Engine<'_> {
         let Some(target) = &mut self.target else {
             return;
         };
+        let loaded = target.modules.entry(module);
+        let user_code = loaded.symbols(&target.process).is_ok();
+        // Each of these calls is a journey to the program and back, and a program loads hundreds of modules: those of the
+        // framework keep the code that they were compiled to beforehand, and are nobody's code from the start.
         if target.unoptimized
+            && user_code
             && let Err(error) = module.disable_optimization()
         {
             tracing::debug!(%error, "a module keeps its optimised code");
         }
-        let loaded = target.modules.entry(module);
-        let user_code = loaded.symbols(&target.process).is_ok();
-        if let Err(error) = module.set_user_code(user_code, &[]) {
+        // An earlier debugger of a running program may have said otherwise.
+        if (user_code || !target.unoptimized)
+            && let Err(error) = module.set_user_code(user_code, &[])
+        {
             tracing::debug!(%error, "a module cannot be told from the user's code");
         }
         if target.entry.wanted && target.entry.breakpoint.is_none()

@@ -36,6 +36,17 @@ pub(crate) const FIGURES: &[Figure] = &[
     figure("start", "start.bare", "bare run to its first line"),
     figure("start", "start.stop", "launch to a stop behind that line")
         .against("start.bare", Some(Budget::Ratio(1.5))),
+    figure(
+        "start",
+        "start.bare.work",
+        "processor time of that bare run",
+    ),
+    figure(
+        "start",
+        "start.stop.work",
+        "processor time of program and host at that stop",
+    )
+    .against("start.bare.work", None),
     figure("start", "start.entry", "launch to the first line of Main").against("start.bare", None),
     figure("attach", "attach.host", "start of a host"),
     figure("attach", "attach.running", "attach to a running program").against("attach.host", None),
@@ -75,8 +86,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         "reads from the system for the first stack",
     )
     .against("stack.reads/plain", None),
-    figure("memory", "memory.host", "resident memory of a host")
-        .within(Budget::Absolute(25.0 * MB)),
+    figure("memory", "memory.host", "resident memory of a host"),
     figure(
         "memory",
         "memory.host.share",
@@ -87,6 +97,36 @@ pub(crate) const FIGURES: &[Figure] = &[
         "memory.host.private",
         "what it shares with nobody",
     ),
+    figure(
+        "memory",
+        "memory.mcp",
+        "resident memory of MCP server and host",
+    )
+    .within(Budget::Absolute(25.0 * MB)),
+    figure(
+        "memory",
+        "memory.mcp.share",
+        "their proportional shares (PSS)",
+    ),
+    figure(
+        "memory",
+        "memory.mcp.server",
+        "resident memory of the server alone",
+    ),
+    figure("mcp", "mcp.version", "run of ndbg --version"),
+    figure(
+        "mcp",
+        "mcp.start",
+        "start of the MCP server to its first answer",
+    )
+    .against("mcp.version", Some(Budget::Absolute(10.0 * MS))),
+    figure("mcp", "mcp.status", "debug_status over MCP"),
+    figure(
+        "mcp",
+        "mcp.report",
+        "debug_continue to the next stop and its report",
+    )
+    .against("mcp.status", Some(Budget::Absolute(5.0 * MS))),
     figure("modules", "modules.bare", "bare run that loads 300 modules"),
     figure("modules", "modules.stop", "launch to a stop behind that")
         .against("modules.bare", Some(Budget::Ratio(1.5))),

@@ -90,6 +90,13 @@ impl FunctionName {
             return Ok(Vec::new());
         };
         let metadata = opened.metadata();
+        // For the same reason the type must be named in code that is not the user's. Most modules have none of that name.
+        if symbols.is_none() && self.parts.len() > 1 {
+            let mut before_last = self.parts.iter().rev().skip(1);
+            if !before_last.any(|part| module.type_names(metadata).may_contain(part)) {
+                return Ok(Vec::new());
+            }
+        }
         let mut found = Vec::new();
         for method in metadata.tokens(metadata::tables::Table::Method) {
             if !self.could_be(metadata, method) || !self.is(metadata, method) {
@@ -155,7 +162,11 @@ impl FunctionName {
                 property.is_some_and(|property| contains(property))
             }
             _ if last.starts_with("operator") => name.starts_with(b"op_"),
-            _ if name == b".ctor" || name == b".cctor" => true,
+            _ if name == b".ctor" || name == b".cctor" => {
+                let owner = method.declaring_type().and_then(|it| metadata.type_def(it));
+                let owner = owner.and_then(|it| it.name());
+                owner.is_ok_and(|owner| without_arity(&owner) == last)
+            }
             _ => contains(last),
         }
     }
@@ -252,16 +263,18 @@ fn split_name(name: &str) -> Vec<String> {
         }
     }
     for part in &mut parts {
-        if let Some(tick) = part.find('`') {
-            part.truncate(tick);
-        }
-        *part = part.trim().to_owned();
+        *part = without_arity(part).trim().to_owned();
     }
     if constructor {
         // C# calls a constructor by the name of its type.
         parts.extend(parts.last().cloned());
     }
     parts
+}
+
+/// `List` for `List`1`.
+fn without_arity(name: &str) -> &str {
+    name.split_once('`').map_or(name, |(bare, _)| bare)
 }
 
 fn ends_with(known: &[String], wanted: &[String]) -> bool {

@@ -9,6 +9,7 @@
 mod bind;
 mod function;
 mod hit;
+mod type_names;
 
 use cordebug::module::Breakpoint as CodeBreakpoint;
 use metadata::{IlOffset, Token};
@@ -22,6 +23,7 @@ use crate::modules::LoadedModule;
 use crate::target::Target;
 use bind::Found;
 use hit::HitCondition;
+pub(crate) use type_names::TypeNames;
 
 /// All breakpoints of a session, in the order they were set.
 #[derive(Debug, Default)]
@@ -112,21 +114,22 @@ impl Wanted {
 
 impl Breakpoints {
     fn find(&mut self, id: BreakpointId) -> Result<&mut Wanted, Error> {
+        let at = self.wanted.iter().position(|it| it.id == id);
+        let at = at.ok_or_else(|| self.unknown(id))?;
+        Ok(&mut self.wanted[at])
+    }
+
+    fn unknown(&self, id: BreakpointId) -> Error {
         let ids: Vec<_> = self.wanted.iter().map(|it| it.id.0.to_string()).collect();
-        self.wanted
-            .iter_mut()
-            .find(|it| it.id == id)
-            .ok_or_else(|| {
-                let there = if ids.is_empty() {
-                    "there are none".to_owned()
-                } else {
-                    format!("there are {}", ids.join(", "))
-                };
-                Error::new(
-                    ErrorCode::BreakpointNotFound,
-                    format!("there is no breakpoint {}; {there}", id.0),
-                )
-            })
+        let there = if ids.is_empty() {
+            "there are none".to_owned()
+        } else {
+            format!("there are {}", ids.join(", "))
+        };
+        Error::new(
+            ErrorCode::BreakpointNotFound,
+            format!("there is no breakpoint {}; {there}", id.0),
+        )
     }
 
     /// A new name, of one sequence for all kinds of breakpoints.
@@ -381,12 +384,21 @@ impl Engine<'_> {
         };
         let mut changed = Vec::new();
         for entry in &mut self.breakpoints.wanted {
-            let before = entry.report();
+            // Most modules have nothing for most breakpoints: that must cost nothing.
             match bind::find(&entry.spec.place, module, &target.process) {
-                Ok(found) => entry.take(module, found),
-                Err(error) => entry.failure = Some(error.message),
+                Ok(found) if found.is_empty() => {}
+                Ok(found) => {
+                    changed.push((entry.id, entry.report()));
+                    entry.take(module, found);
+                }
+                Err(error) => {
+                    changed.push((entry.id, entry.report()));
+                    entry.failure = Some(error.message);
+                }
             }
-            changed.push((entry.id, before));
+        }
+        if changed.is_empty() {
+            return;
         }
         self.breakpoints.synchronize(target);
         self.tell_changes(changed);

@@ -38,6 +38,11 @@ impl Figure {
         self.samples.push(sample);
     }
 
+    /// Forgets the samples so far.
+    pub(crate) fn clear(&mut self) {
+        self.samples.clear();
+    }
+
     /// Adds the time that something takes.
     pub(crate) fn timed<T, E>(&mut self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         let started = Instant::now();

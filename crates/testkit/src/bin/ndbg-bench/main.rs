@@ -13,6 +13,7 @@
 )]
 
 mod figures;
+mod mcp;
 mod memory;
 mod modules;
 mod program;
@@ -37,7 +38,8 @@ const MEASUREMENTS: &[(&str, Measurement)] = &[
     ("step", stops::step),
     ("hits", stops::hits),
     ("stack", stops::stack),
-    ("memory", memory::host),
+    ("memory", memory::all),
+    ("mcp", mcp::server),
     ("modules", modules::pending),
 ];
 

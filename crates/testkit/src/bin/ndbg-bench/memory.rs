@@ -12,8 +12,14 @@ use crate::program::{Memory, Program, breakpoint, launch};
 
 const ROUNDS: usize = 5;
 
+/// What one session costs, and the same with the server that an agent talks to.
+pub(crate) fn all(sandbox: &Sandbox) -> Outcome {
+    host(sandbox)?;
+    crate::mcp::memory(sandbox)
+}
+
 /// The host of a program that is stopped and whose stack was asked for.
-pub(crate) fn host(sandbox: &Sandbox) -> Outcome {
+fn host(sandbox: &Sandbox) -> Outcome {
     let fixture = Fixture::named("bench_start");
     let launch = launch(&fixture, &[], vec![breakpoint(&fixture, "after")]);
     let mut resident = Figure::new("memory.host", Unit::Bytes);
@@ -35,17 +41,18 @@ pub(crate) fn host(sandbox: &Sandbox) -> Outcome {
 
 /// Memory of a process, in bytes.
 #[derive(Debug, Clone, Copy)]
-struct Held {
+pub(crate) struct Held {
     /// All that is resident.
-    resident: u64,
+    pub(crate) resident: u64,
     /// The same, with each shared page divided among those who share it.
-    share: u64,
+    pub(crate) share: u64,
     /// What nobody else has.
     private: u64,
 }
 
 impl Held {
-    fn by(pid: u32) -> Result<Self, Box<dyn Error>> {
+    /// What a process holds now.
+    pub(crate) fn by(pid: u32) -> Result<Self, Box<dyn Error>> {
         let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
         let field = |name: &str| -> Result<u64, String> {
             let value = text.lines().find_map(|line| {

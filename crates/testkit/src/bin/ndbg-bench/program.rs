@@ -154,10 +154,15 @@ impl Program {
         }
     }
 
+    /// Its process.
+    pub(crate) fn pid(&self) -> Result<u32, Box<dyn Error>> {
+        let pid = self.session.status().pid;
+        Ok(pid.ok_or("there is no program")?.0)
+    }
+
     /// The process of the host: the parent of what it launched.
     pub(crate) fn host_pid(&self) -> Result<u32, Box<dyn Error>> {
-        let pid = self.session.status().pid.ok_or("there is no program")?;
-        let process = procfs::process(pid.0).ok_or("the program is gone")?;
+        let process = procfs::process(self.pid()?).ok_or("the program is gone")?;
         Ok(process.parent)
     }
 }

@@ -1,5 +1,8 @@
 //! How a session begins: launches beside bare runs, and attaching.
 
+use std::error::Error;
+use std::fs;
+
 use host::Session;
 use host::api::{Attach, ProcessId, Request};
 use testkit::deadline;
@@ -14,36 +17,63 @@ use crate::program::{Memory, Program, breakpoint, host, launch as launch_of};
 const ROUNDS: usize = 21;
 const WARM_UP: usize = 2;
 
-/// A bare run to a printed line, and launches to a stop at the statement behind it.
+/// A bare run to a printed line, and launches to a stop at the statement behind it: how long they take, and how much
+/// the machine does for them, which other programs disturb less.
 pub(crate) fn launch(sandbox: &Sandbox) -> Outcome {
     let fixture = Fixture::named("bench_start");
     let at_line = launch_of(&fixture, &[], vec![breakpoint(&fixture, "after")]);
     let mut at_entry = launch_of(&fixture, &[], Vec::new());
     at_entry.stop_at_entry = true;
-    for round in 0..=1 {
-        let rounds = if round == 0 { WARM_UP } else { ROUNDS };
-        let mut bare = Figure::time("start.bare");
-        let mut entry = Figure::time("start.entry");
-        let mut stops =
-            Memory::BOTH.map(|memory| (memory, Figure::time(memory.figure("start.stop"))));
-        for _ in 0..rounds {
-            bare.timed(|| {
-                let program = sandbox.bare_fixture(&fixture).start();
-                program.line_starting("here");
-                Ok::<_, String>(program)
-            })?;
-            for (memory, figure) in &mut stops {
-                figure.timed(|| Program::launch(sandbox, *memory, at_line.clone()))?;
+    let mut bare = Figure::time("start.bare");
+    let mut bare_work = Figure::time("start.bare.work");
+    let mut entry = Figure::time("start.entry");
+    let mut stops = Memory::BOTH.map(|memory| {
+        let figure = |name| Figure::time(memory.figure(name));
+        (memory, figure("start.stop"), figure("start.stop.work"))
+    });
+    for round in 0..WARM_UP + ROUNDS {
+        if round == WARM_UP {
+            bare.clear();
+            bare_work.clear();
+            entry.clear();
+            for (_, times, work) in &mut stops {
+                times.clear();
+                work.clear();
             }
-            entry.timed(|| Program::launch(sandbox, Memory::Fast, at_entry.clone()))?;
         }
-        if round == 1 {
-            bare.print();
-            entry.print();
-            stops.into_iter().for_each(|(_, figure)| figure.print());
+        let program = bare.timed(|| {
+            let program = sandbox.bare_fixture(&fixture).start();
+            program.line_starting("here");
+            Ok::<_, String>(program)
+        })?;
+        bare_work.add(work_of(program.pid())?);
+        drop(program);
+        for (memory, times, work) in &mut stops {
+            let program = times.timed(|| Program::launch(sandbox, *memory, at_line.clone()))?;
+            work.add(work_of(program.pid()?)? + work_of(program.host_pid()?)?);
         }
+        entry.timed(|| Program::launch(sandbox, Memory::Fast, at_entry.clone()))?;
+    }
+    bare.print();
+    bare_work.print();
+    entry.print();
+    for (_, times, work) in stops {
+        times.print();
+        work.print();
     }
     Ok(())
+}
+
+/// How long the processors have worked for a process, as the kernel's scheduler counts it.
+fn work_of(pid: u32) -> Result<u64, Box<dyn Error>> {
+    let mut sum = 0;
+    for thread in fs::read_dir(format!("/proc/{pid}/task"))? {
+        // A thread may end while we look.
+        let text = fs::read_to_string(thread?.path().join("schedstat")).unwrap_or_default();
+        let first = text.split(' ').next().unwrap_or_default();
+        sum += first.parse::<u64>().unwrap_or_default();
+    }
+    Ok(sum)
 }
 
 /// Starts of a host that does nothing, and attaching to a running program.
