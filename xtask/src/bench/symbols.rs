@@ -1,6 +1,6 @@
 //! What reading symbols costs, beside System.Reflection.Metadata doing the same work in the same run.
 //!
-//! No program is debugged for it, so the measuring program is a benchmark of the `metadata` crate.
+//! No program is debugged for it, so the measuring program is a plain benchmark. It is the engine's, which maps files.
 
 use std::process::Stdio;
 
@@ -14,7 +14,7 @@ pub(crate) const NAME: &str = "symbols";
 /// Runs the benchmark; what it printed.
 pub(crate) fn measure(fixtures: &Fixtures) -> Result<String> {
     let output = workspace::cargo()
-        .args(["bench", "--package=metadata", "--bench=reflection_metadata"])
+        .args(["bench", "--package=engine", "--bench=reflection_metadata"])
         .envs(fixtures.environment()?)
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())

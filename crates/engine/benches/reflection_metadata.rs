@@ -13,9 +13,9 @@
 )]
 
 #[allow(dead_code, reason = "the tests use more of it")]
-#[path = "../tests/encodings/builder.rs"]
+#[path = "../../metadata/tests/encodings/builder.rs"]
 mod builder;
-#[path = "../tests/common/mod.rs"]
+#[path = "../../metadata/tests/common/mod.rs"]
 mod common;
 
 use std::collections::BTreeMap;
