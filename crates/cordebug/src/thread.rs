@@ -6,6 +6,7 @@ use crate::error::{Error, clr, clr_nullable, clr_out};
 use crate::hresult::{CORDBG_S_AT_END_OF_STACK, S_FALSE};
 use crate::module::{Function, missing};
 use crate::stepper::Stepper;
+use crate::types::{self, Type};
 use crate::value::Value;
 
 /// A managed thread.
@@ -174,5 +175,50 @@ impl Frame {
         let mut kind = 0;
         clr!(frame, ICorDebugInternalFrame::GetFrameType(&mut kind)).ok()?;
         Some(kind)
+    }
+
+    /// The arguments of the generic type and method that run: the type's first, then the method's.
+    pub fn type_arguments(&self) -> Result<Vec<Type>, Error> {
+        let frame = self
+            .0
+            .cast::<ICorDebugILFrame2>()
+            .ok_or_else(|| missing("ICorDebugILFrame2"))?;
+        let arguments = clr_out!(frame, ICorDebugILFrame2::EnumerateTypeParameters())?;
+        types::collect(&arguments)
+    }
+
+    /// An argument; 0 is `this` of an instance method.
+    pub fn argument(&self, index: u32) -> Result<Value, Error> {
+        let frame = self
+            .0
+            .cast::<ICorDebugILFrame>()
+            .ok_or_else(|| missing("ICorDebugILFrame"))?;
+        let value = clr_out!(frame, ICorDebugILFrame::GetArgument(index))?;
+        Ok(Value::new(value))
+    }
+
+    /// Whether it is a part of a method that runs apart from the rest: a catch, finally or filter block.
+    pub fn is_funclet(&self) -> bool {
+        let Some(frame) = self.0.cast::<ICorDebugNativeFrame2>() else {
+            return false;
+        };
+        let mut child = 0;
+        clr!(frame, ICorDebugNativeFrame2::IsChild(&mut child)).is_ok() && child != 0
+    }
+
+    /// Whether `outer` is the method that this block belongs to.
+    pub fn is_funclet_of(&self, outer: &Frame) -> bool {
+        let (Some(frame), Some(outer)) = (
+            self.0.cast::<ICorDebugNativeFrame2>(),
+            outer.0.cast::<ICorDebugNativeFrame2>(),
+        ) else {
+            return false;
+        };
+        let mut parent = 0;
+        let asked = clr!(
+            frame,
+            ICorDebugNativeFrame2::IsMatchingParentFrame(outer.as_raw(), &mut parent)
+        );
+        asked.is_ok() && parent != 0
     }
 }
