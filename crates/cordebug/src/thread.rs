@@ -127,7 +127,7 @@ impl Iterator for StackWalk {
 ///
 /// Valid until the process runs again; after that every call fails with `CORDBG_E_OBJECT_NEUTERED` and never reads
 /// freed memory.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Frame(Com<ICorDebugFrame>);
 
 impl Frame {
@@ -195,6 +195,13 @@ impl Frame {
             .ok_or_else(|| missing("ICorDebugILFrame"))?;
         let value = clr_out!(frame, ICorDebugILFrame::GetArgument(index))?;
         Ok(Value::new(value))
+    }
+
+    /// The part of the stack that it lies on; tells frames of one stop apart.
+    pub fn stack_range(&self) -> Option<(u64, u64)> {
+        let (mut start, mut end) = (0, 0);
+        clr!(self.0, ICorDebugFrame::GetStackRange(&mut start, &mut end)).ok()?;
+        Some((start, end))
     }
 
     /// Whether it is a part of a method that runs apart from the rest: a catch, finally or filter block.
