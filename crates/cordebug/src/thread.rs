@@ -102,6 +102,36 @@ pub enum Step {
     Native,
 }
 
+/// Where the stack pointer lies in the runtime's `CONTEXT`, and the flags that ask for it.
+#[cfg(target_arch = "x86_64")]
+const STACK_POINTER: (usize, u32) = (0x98, 0x0010_000b);
+/// Where the stack pointer lies in the runtime's `CONTEXT`, and the flags that ask for it.
+#[cfg(target_arch = "aarch64")]
+const STACK_POINTER: (usize, u32) = (0x100, 0x0040_0007);
+/// More than any `CONTEXT` needs.
+const MAX_CONTEXT: usize = 8192;
+
+impl StackWalk {
+    /// The stack pointer of the frame that the walk is at.
+    pub fn stack_pointer(&self) -> Option<u64> {
+        let (at, flags) = STACK_POINTER;
+        let mut context = vec![0_u8; MAX_CONTEXT];
+        let mut size = 0;
+        clr!(
+            self.walk,
+            ICorDebugStackWalk::GetContext(
+                flags,
+                MAX_CONTEXT as u32,
+                &mut size,
+                context.as_mut_ptr()
+            )
+        )
+        .ok()?;
+        let word = context.get(at..)?.first_chunk()?;
+        Some(u64::from_le_bytes(*word))
+    }
+}
+
 impl Iterator for StackWalk {
     type Item = Result<Step, Error>;
 

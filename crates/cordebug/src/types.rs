@@ -49,8 +49,7 @@ impl Type {
 /// The types of an enumerator.
 pub(crate) fn collect(types: &Com<ICorDebugTypeEnum>) -> Result<Vec<Type>, Error> {
     let mut found = Vec::new();
-    while let Some(it) =
-        next(|raw, fetched| clr!(types, ICorDebugTypeEnum::Next(1, raw, fetched)))?
+    while let Some(it) = next(|raw, fetched| clr!(types, ICorDebugTypeEnum::Next(1, raw, fetched)))?
     {
         found.push(Type(it));
         if found.len() >= MAX_ARGUMENTS {

@@ -47,23 +47,6 @@ impl<'a> Fields<'a> {
         ))
     }
 
-    /// The namespace and name of a class as its metadata has them: `` System.Collections.Generic ``, `` List`1 ``.
-    pub(crate) fn raw_name(&mut self, class: &Class) -> Option<(String, String)> {
-        let module = self.modules.entry(&class.module().ok()?);
-        let metadata = module.metadata(self.process).ok()?.metadata();
-        let (namespace, name) = metadata.simple_name(Token(class.token().ok()?)).ok()?;
-        Some((namespace.into_owned(), name.into_owned()))
-    }
-
-    /// The metadata names of the classes of an object, its own first.
-    pub(crate) fn raw_names(&mut self, object: &Value) -> Vec<String> {
-        let classes = object.class_chain().unwrap_or_default();
-        classes
-            .iter()
-            .filter_map(|class| Some(self.raw_name(class)?.1))
-            .collect()
-    }
-
     /// An instance field by name, of the object's class or one that it is derived from.
     pub(crate) fn field(&mut self, object: &Value, name: &str) -> Option<Value> {
         for class in object.class_chain().ok()? {
@@ -88,31 +71,6 @@ impl<'a> Fields<'a> {
         None
     }
 
-    /// The first of these fields that there is.
-    pub(crate) fn any_field(&mut self, object: &Value, names: &[&str]) -> Option<Value> {
-        names.iter().find_map(|name| self.field(object, name))
-    }
-
-    /// The instance fields of the object's own class whose names begin so.
-    pub(crate) fn own_fields(&mut self, object: &Value, prefix: &str) -> Vec<Value> {
-        let mut found = || -> Option<Vec<Value>> {
-            let class = object.class().ok()?;
-            let module = self.modules.entry(&class.module().ok()?);
-            let metadata = module.metadata(self.process).ok()?.metadata();
-            let definition = metadata.type_def(Token(class.token().ok()?)).ok()?;
-            let fields = definition.fields().flatten();
-            let wanted = fields.filter(|field| {
-                !field.flags().is_static() && field.name().is_ok_and(|it| it.starts_with(prefix))
-            });
-            Some(
-                wanted
-                    .filter_map(|field| object.field(&class, field.token().0).ok())
-                    .collect(),
-            )
-        };
-        found().unwrap_or_default()
-    }
-
     /// The object that a field refers to; `None` for null.
     pub(crate) fn object(&mut self, object: &Value, name: &str) -> Option<Value> {
         self.field(object, name)?.dereference().ok()?
@@ -129,10 +87,4 @@ impl<'a> Fields<'a> {
         let bytes = self.field(object, name)?.bytes().ok()?;
         bytes.first_chunk().map(|bytes| i32::from_le_bytes(*bytes))
     }
-}
-
-/// The text of a string value; `None` for null and for what is no string.
-pub(crate) fn text_of(value: &Value) -> Option<String> {
-    let text = value.dereference().ok()??.string(MAX_TEXT).ok()?.0;
-    Some(text)
 }

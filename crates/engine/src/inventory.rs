@@ -58,6 +58,9 @@ impl Engine<'_> {
     /// The program wrote a message for its debugger.
     pub(crate) fn logged(&mut self, thread: &Thread, level: i32, category: String, text: String) {
         let at = self.capture.end();
+        if let Ok(thread) = thread.id() {
+            self.exceptions.assertion.logged(thread, &text);
+        }
         self.tell(Event::Log(LogMessage {
             thread: thread.id().ok().map(ThreadId),
             level,

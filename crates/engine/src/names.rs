@@ -64,11 +64,7 @@ pub(crate) fn is_generic(metadata: Metadata<'_>, method: Token) -> bool {
 }
 
 /// The types that the generic parameters of a frame stand for, as text; none if they cannot be told.
-pub(crate) fn arguments_of(
-    modules: &mut Modules,
-    process: &Process,
-    frame: &Frame,
-) -> Vec<String> {
+pub(crate) fn arguments_of(modules: &mut Modules, process: &Process, frame: &Frame) -> Vec<String> {
     let types = frame.type_arguments().unwrap_or_default();
     types
         .iter()

@@ -34,22 +34,18 @@ pub(crate) fn frames(program: &Debuggee<'_>, thread: Option<ThreadId>) -> Vec<Fr
     }
 }
 
-/// One line for each frame of the user's code; a run of others is one line.
+/// One line for each frame that is not the framework's, whose own frames change from version to version.
 #[track_caller]
 pub(crate) fn stack(program: &Debuggee<'_>) -> String {
     let mut text = String::new();
-    let mut outside = false;
     for frame in frames(program, None) {
-        let external = matches!(frame.kind, FrameKind::External | FrameKind::Transition);
-        if external {
-            if !outside {
-                text.push_str("…\n");
-            }
-            outside = true;
-            continue;
+        let of_framework = frame
+            .module
+            .as_ref()
+            .is_some_and(|module| module.starts_with("System."));
+        if !of_framework && frame.kind != FrameKind::Transition {
+            writeln!(text, "{}", self::frame(&frame)).expect("text grows");
         }
-        outside = false;
-        writeln!(text, "{}", self::frame(&frame)).expect("text grows");
     }
     text
 }
@@ -80,7 +76,12 @@ fn push(text: &mut String, report: &ExceptionReport, depth: usize) {
     let indent = "  ".repeat(depth);
     let message = report.message.as_deref().unwrap_or("?");
     let hresult = report.hresult.unwrap_or_default();
-    writeln!(text, "{indent}{}: {message} ({hresult:#x})", report.type_name).expect("text grows");
+    writeln!(
+        text,
+        "{indent}{}: {message} ({hresult:#x})",
+        report.type_name
+    )
+    .expect("text grows");
     if let Some(flight) = &report.flight {
         let stage = match flight.stage {
             ExceptionStage::Thrown => "thrown",
@@ -100,11 +101,19 @@ fn push(text: &mut String, report: &ExceptionReport, depth: usize) {
         };
         writeln!(text, "{indent}handled by {handler}").expect("text grows");
     }
+    // A new exception has only come through the frame that throws it.
+    let fresh = report.flight.as_ref().is_some_and(|flight| {
+        flight.stage == ExceptionStage::Thrown && !flight.rethrown && report.trace.len() <= 1
+    });
     for entry in &report.trace {
-        if !entry.user_code {
+        if !entry.user_code || fresh {
             continue;
         }
-        let again = if entry.rethrown { " (thrown again)" } else { "" };
+        let again = if entry.rethrown {
+            " (thrown again)"
+        } else {
+            ""
+        };
         let source = line(entry.source.as_ref());
         writeln!(text, "{indent}- {}: {source}{again}", entry.method).expect("text grows");
     }
@@ -116,7 +125,7 @@ fn push(text: &mut String, report: &ExceptionReport, depth: usize) {
 /// The framework's own handlers have names that change.
 fn outer(it: &Frame) -> String {
     if it.user_code {
-        format!("frame {} {}", it.index, frame(it))
+        frame(it)
     } else {
         it.module.clone().unwrap_or_else(|| "?".into())
     }

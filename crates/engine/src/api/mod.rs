@@ -26,7 +26,8 @@ pub use breakpoints::{
 pub use build::{Diagnostic, Severity};
 pub use error::{Details, Error, ErrorCode};
 pub use exceptions::{
-    ExceptionBreakpoint, ExceptionReport, ExceptionSpec, ExceptionStage, Flight, Handler, TraceFrame,
+    ExceptionBreakpoint, ExceptionReport, ExceptionSpec, ExceptionStage, Flight, Handler,
+    TraceFrame,
 };
 pub use inventory::{LogMessage, ModuleReport, ThreadActivity, ThreadReport};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};

@@ -123,7 +123,8 @@ fn in_frame(
         let metadata = opened.metadata();
         let body = opened.body(token).ok()??;
         let clause = body.clauses.into_iter().find(|clause| {
-            let inside = offset >= clause.try_start.0 && offset - clause.try_start.0 < clause.try_length;
+            let inside =
+                offset >= clause.try_start.0 && offset - clause.try_start.0 < clause.try_length;
             inside && takes(metadata, clause.kind, types) != Some(false)
         });
         let static_constructor = || {

@@ -4,6 +4,7 @@
 //! nobody catching it. Which of these stops the program is decided here, by the breakpoints that the user set;
 //! an exception that nobody catches always stops it unless that was switched off.
 
+mod giving_up;
 mod handler;
 mod report;
 
@@ -21,7 +22,6 @@ use crate::api::{
 };
 use crate::engine::Engine;
 use crate::fields::Fields;
-use crate::target::Target;
 
 /// The exception breakpoints, and how far the exceptions in flight have come.
 #[derive(Debug, Default)]
@@ -31,6 +31,8 @@ pub(crate) struct Exceptions {
     in_user_code: HashMap<u32, bool>,
     /// Whether exceptions that nobody catches do not stop the program.
     ignore_unhandled: bool,
+    /// What the last failed assertion said.
+    pub(crate) assertion: giving_up::Assertion,
 }
 
 impl Exceptions {
@@ -125,12 +127,16 @@ enum Told {
 /// The stage at which a breakpoint stops the program now, if it does.
 fn wants(spec: &ExceptionSpec, told: Told) -> Option<ExceptionStage> {
     match told {
-        Told::Thrown if spec.thrown && spec.caught_by_user.is_none() => Some(ExceptionStage::Thrown),
+        Told::Thrown if spec.thrown && spec.caught_by_user.is_none() => {
+            Some(ExceptionStage::Thrown)
+        }
         Told::HandlerFound {
             left_user_code: true,
             by_user: false,
         } if spec.user_unhandled => Some(ExceptionStage::UserUnhandled),
-        Told::HandlerFound { by_user, .. } if spec.thrown && spec.caught_by_user == Some(by_user) => {
+        Told::HandlerFound { by_user, .. }
+            if spec.thrown && spec.caught_by_user == Some(by_user) =>
+        {
             Some(ExceptionStage::Thrown)
         }
         Told::Unhandled if spec.unhandled => Some(ExceptionStage::Unhandled),
@@ -175,7 +181,11 @@ impl Engine<'_> {
                 "give a type name such as System.InvalidOperationException, or no types for all",
             ));
         }
-        if spec.condition.as_ref().is_some_and(|it| !it.trim().is_empty()) {
+        if spec
+            .condition
+            .as_ref()
+            .is_some_and(|it| !it.trim().is_empty())
+        {
             return Err(Error::new(
                 ErrorCode::InvalidCondition,
                 "conditions on exceptions cannot be evaluated yet",
@@ -236,7 +246,7 @@ impl Engine<'_> {
             return false;
         };
         if told == Told::Unhandled
-            && let Some(message) = fail_fast(target, thread)
+            && let Some(message) = giving_up::fail_fast(target, thread)
         {
             self.stopped(
                 vec![StopReason::FailFast { message }],
@@ -267,28 +277,6 @@ impl Engine<'_> {
         self.stopped(reasons, Some(ThreadId(id)), report);
         true
     }
-
-    /// The program called `Debugger.Break()`, or the framework did because an assertion failed.
-    pub(crate) fn break_called(&mut self, thread: &Thread) {
-        let failed = self.target.as_mut().and_then(|target| {
-            // (stack trace, message, detailed message, …)
-            report::text_arguments(target, thread, "System.Diagnostics.DebugProvider.FailCore", 3)
-        });
-        let reason = match failed {
-            Some(mut texts) => StopReason::AssertionFailed {
-                detail: texts.pop().flatten().filter(|text| !text.is_empty()),
-                message: texts.pop().flatten().filter(|text| !text.is_empty()),
-            },
-            None => StopReason::DebuggerBreak,
-        };
-        self.stopped(vec![reason], thread.id().ok().map(ThreadId), None);
-    }
-}
-
-/// What `Environment.FailFast` was called with, if that is what the thread does.
-fn fail_fast(target: &mut Target, thread: &Thread) -> Option<Option<String>> {
-    let mut texts = report::text_arguments(target, thread, "System.Environment.FailFast", 1)?;
-    Some(texts.pop().flatten())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::api::{
 };
 use crate::engine::Engine;
 use crate::fields::Fields;
-use crate::stack::{self, Walk, frame};
+use crate::stack::{Walk, frame};
 use crate::target::Target;
 
 /// Levels of inner exceptions that are followed.
@@ -66,13 +66,13 @@ pub(super) fn in_flight(
     report
 }
 
-/// The innermost frame that is a method.
+/// The innermost frame that is a method and not hidden.
 fn thrown_at(target: &mut Target, thread: &Thread) -> Option<crate::api::Frame> {
     let mut walk = Walk::new(thread).ok()?;
     for index in 0..16 {
         let walked = walk.next(target).ok()??;
         let told = frame::describe(target, &walked.frame, index);
-        if told.kind != FrameKind::Transition {
+        if !matches!(told.kind, FrameKind::Transition | FrameKind::Hidden) {
             return Some(crate::api::Frame {
                 block: walked.block,
                 ..told
@@ -124,6 +124,14 @@ impl<'a> Reader<'a> {
             let inner = self.report(inner, depth + 1);
             report.inner.push(inner);
         }
+        if report.type_name == "System.AggregateException" {
+            // Its message names those of its inner exceptions.
+            let inner = report.inner.iter().filter_map(|it| it.message.as_deref());
+            let all = inner.fold(report.message.clone().unwrap_or_default(), |all, one| {
+                format!("{all} ({one})")
+            });
+            report.message = Some(all);
+        }
         report
     }
 
@@ -147,10 +155,14 @@ impl<'a> Reader<'a> {
         let Some(text) = self.fields.string(exception, "_message") else {
             return Some(format!("Exception of type '{type_name}' was thrown."));
         };
-        match self.fields.string(exception, "_paramName") {
-            Some(name) if !name.is_empty() => Some(format!("{text} (Parameter '{name}')")),
-            _ => Some(text),
+        let named = |name: Option<String>| name.filter(|name| !name.is_empty());
+        if let Some(name) = named(self.fields.string(exception, "_paramName")) {
+            return Some(format!("{text} (Parameter '{name}')"));
         }
+        if let Some(name) = named(self.fields.string(exception, "_objectName")) {
+            return Some(format!("{text}\nObject name: '{name}'."));
+        }
+        Some(text)
     }
 
     /// The inner exceptions: all of an `AggregateException`, else the one; and how many more there are.
@@ -175,7 +187,10 @@ impl<'a> Reader<'a> {
 
     fn trace(&mut self, exception: &Value) -> Vec<TraceFrame> {
         let entries = exception.exception_trace(MAX_TRACE).unwrap_or_default();
-        entries.iter().map(|entry| self.trace_frame(entry)).collect()
+        entries
+            .iter()
+            .map(|entry| self.trace_frame(entry))
+            .collect()
     }
 
     fn trace_frame(&mut self, entry: &TraceEntry) -> TraceFrame {
@@ -200,31 +215,4 @@ impl<'a> Reader<'a> {
         }
         told
     }
-}
-
-/// The text arguments of the innermost frames that run a method of that name; `None` if there is none among them.
-pub(crate) fn text_arguments(
-    target: &mut Target,
-    thread: &Thread,
-    method: &str,
-    count: u32,
-) -> Option<Vec<Option<String>>> {
-    /// The runtime and the framework have a few frames of their own above the one that the user called.
-    const LOOK_FOR_CALL: u32 = 12;
-    let mut walk = Walk::new(thread).ok()?;
-    for index in 0..LOOK_FOR_CALL {
-        let walked = walk.next(target).ok()??;
-        if stack::is_user(target, &walked.frame) {
-            return None;
-        }
-        let told = frame::describe(target, &walked.frame, index);
-        if told.method.split('(').next() == Some(method) {
-            let texts = (0..count).map(|at| {
-                let value = walked.frame.argument(at).ok()?;
-                crate::fields::text_of(&value)
-            });
-            return Some(texts.collect());
-        }
-    }
-    None
 }

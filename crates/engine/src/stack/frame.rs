@@ -4,7 +4,7 @@ use cordebug::bindings;
 use cordebug::process::Process;
 use cordebug::thread::{Frame as RuntimeFrame, Mapping};
 use metadata::pe::ClauseKind;
-use metadata::{IlOffset, Metadata, Symbols, Token};
+use metadata::{IlOffset, Metadata, Token};
 
 use crate::api::{Block, Frame, FrameKind, Line, Source};
 use crate::modules::{LoadedModule, Modules};
@@ -121,8 +121,9 @@ pub(crate) fn kind(module: &LoadedModule, process: &Process, method: Token) -> F
 
 /// Whether a method, or the type it is in, is marked as not the user's.
 fn is_foreign(metadata: Metadata<'_>, method: Token) -> bool {
-    let marked =
-        |token| metadata.is_debugger_non_user_code(token) || metadata.is_debugger_step_through(token);
+    let marked = |token| {
+        metadata.is_debugger_non_user_code(token) || metadata.is_debugger_step_through(token)
+    };
     if marked(method) {
         return true;
     }
@@ -148,11 +149,7 @@ pub(crate) fn is_async(module: &LoadedModule, process: &Process, method: Token) 
         let ty = metadata.type_def(method.declaring_type()?)?;
         let mut interfaces = ty.interfaces().flatten();
         Ok(interfaces.any(|it| {
-            metadata.is_type_named(
-                it,
-                "System.Runtime.CompilerServices",
-                "IAsyncStateMachine",
-            )
+            metadata.is_type_named(it, "System.Runtime.CompilerServices", "IAsyncStateMachine")
         }))
     };
     found().unwrap_or(false)
@@ -181,31 +178,19 @@ pub(crate) fn source(
     })
 }
 
-/// The first statement at or behind an offset.
-pub(crate) fn source_from(
-    module: &LoadedModule,
-    process: &Process,
-    method: Token,
-    offset: IlOffset,
-) -> Option<Source> {
-    let pdb = module.symbols(process).ok().map(Symbols::pdb)?;
-    let mut points = pdb.sequence_points(method).ok()?.flatten();
-    let point = points.find(|point| point.offset >= offset && point.span.is_some())?;
-    let span = point.span?;
-    let path = pdb.document(point.document).ok()?.path().ok()?;
-    Some(Source {
-        path: path.into(),
-        line: Line(span.start_line),
-        column: Some(span.start_column),
-    })
-}
-
 /// Which block of its method a funclet runs: the innermost whose code has the offset.
-pub(crate) fn block(modules: &mut Modules, process: &Process, frame: &RuntimeFrame) -> Option<Block> {
+pub(crate) fn block(
+    modules: &mut Modules,
+    process: &Process,
+    frame: &RuntimeFrame,
+) -> Option<Block> {
     let (offset, _) = frame.ip().ok()??;
     let function = frame.function().ok()?;
     let module = modules.entry(&function.module().ok()?);
-    let body = module.metadata(process).ok()?.body(Token(function.token().ok()?));
+    let body = module
+        .metadata(process)
+        .ok()?
+        .body(Token(function.token().ok()?));
     let clauses = body.ok()??.clauses;
     // Inner clauses come first.
     clauses.iter().find_map(|clause| {

@@ -105,6 +105,11 @@ impl Walk {
         Ok(())
     }
 
+    /// The stack pointer of the frame that was walked to last.
+    pub(crate) fn stack_pointer(&self) -> Option<u64> {
+        self.steps.stack_pointer()
+    }
+
     /// The next frame outwards.
     pub(crate) fn next(&mut self, target: &mut Target) -> Result<Option<Walked>, Error> {
         loop {
@@ -210,4 +215,22 @@ pub(crate) fn is_user(target: &mut Target, frame: &RuntimeFrame) -> bool {
         Some(frame::kind(module, process, token))
     };
     found() == Some(FrameKind::User)
+}
+
+/// The words of a part of the stack, innermost first, each once.
+pub(crate) fn words(target: &Target, start: u64, end: u64) -> Vec<u64> {
+    /// A part of the stack that is larger is looked through up to here.
+    const MAX_BYTES: u64 = 64 << 10;
+    let size = end.saturating_sub(start).min(MAX_BYTES);
+    let mut bytes = vec![0; size as usize];
+    let read = target.process.read_memory(start, &mut bytes).unwrap_or(0);
+    bytes.truncate(read);
+    let mut seen = std::collections::HashSet::new();
+    let words = bytes
+        .chunks_exact(8)
+        .filter_map(|word| Some(u64::from_le_bytes(*word.first_chunk()?)));
+    // The first page is never mapped, and user space ends far below the sign bit.
+    words
+        .filter(|word| (0x1_0000..1 << 56).contains(word) && seen.insert(*word))
+        .collect()
 }
