@@ -112,7 +112,7 @@ scenario!(
         == Thrown
         StockException: filtered (0x2a)
         thrown at Program.Throw(string message): throw new StockException(message);
-        handled by filter in Program.Filter(): {
+        handled by filter in Program.Filter(): catch (StockException error) when (Accepts(error, false))
         stack:
         Program.Throw(string message): throw new StockException(message);
         Program.Filter(): Throw("filtered");
@@ -222,19 +222,19 @@ scenario!(
         == Thrown
         StockException: in async (0x2a)
         thrown at Program.Throw(string message): throw new StockException(message);
-        handled by task of async Program.Fails(): Throw("in async");
+        handled by task of async Program.Fails(Task gate): Throw("in async");
         stack:
         Program.Throw(string message): throw new StockException(message);
-        async Program.Fails(): Throw("in async");
+        async Program.Fails(Task gate): Throw("in async");
         == Thrown
         StockException: in async (0x2a)
         thrown again at External System.Runtime.ExceptionServices.ExceptionDispatchInfo.Throw(): ?
-        handled by catch in async Program.InAsync(): catch (StockException)
+        handled by catch in async Program.InAsync(Task gate): catch (StockException)
         - Program.Throw(string message): throw new StockException(message);
-        - Program.Fails(): Throw("in async"); (thrown again)
+        - Program.Fails(Task gate): Throw("in async"); (thrown again)
         stack:
-        async Program.InAsync(): await Fails();
-        async Catch Program.Fails(): Throw("in async");
+        async Program.InAsync(Task gate): await Fails(gate);
+        async Catch Program.Fails(Task gate): Throw("in async");
         end: Code(0)
     "#]]
 );

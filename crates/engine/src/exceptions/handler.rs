@@ -172,6 +172,13 @@ fn caught(
     mut told: Frame,
 ) -> Handler {
     told.il_offset = Some(clause.handler_start.0);
+    if let ClauseKind::Filter(start) = clause.kind {
+        let text = first_text(module, process, method, start, clause.handler_start);
+        told.source = text.or(told.source);
+        return Handler::Filter {
+            frame: Box::new(told),
+        };
+    }
     let end = IlOffset(clause.handler_start.0.saturating_add(clause.handler_length));
     let text = first_text(module, process, method, clause.handler_start, end);
     if text.is_none() && frame::is_async(module, process, method)
@@ -185,10 +192,8 @@ fn caught(
     if text.is_some() {
         told.source = text;
     }
-    let frame = Box::new(told);
-    match clause.kind {
-        ClauseKind::Filter(_) => Handler::Filter { frame },
-        _ => Handler::Catch { frame },
+    Handler::Catch {
+        frame: Box::new(told),
     }
 }
 
