@@ -260,6 +260,7 @@ impl Engine<'_> {
             stop_at_entry,
             self.origin == Some(Origin::Launched),
             undelivered,
+            self.source_files.clone(),
         ));
         Ok(())
     }

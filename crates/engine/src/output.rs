@@ -67,6 +67,7 @@ impl Capture {
             let name = match stream {
                 Stream::Stdout => "stdout",
                 Stream::Stderr => "stderr",
+                Stream::Trace => "trace",
             };
             thread::Builder::new()
                 .name(name.into())

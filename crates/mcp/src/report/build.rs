@@ -106,8 +106,19 @@ fn reason(reason: &StopReason) -> Reason {
         StopReason::Step => ("step", Vec::new()),
         StopReason::UnhandledException => (Reason::UNHANDLED, Vec::new()),
         StopReason::DebuggerBreak => ("debugger_break", Vec::new()),
+        StopReason::ConditionFailed { id, .. } => ("condition_failed", vec![id.0]),
     };
-    Reason { kind, breakpoints }
+    let detail = match reason {
+        StopReason::ConditionFailed {
+            condition, error, ..
+        } => Some(text::one_line(&format!("{condition}: {error}"), NOTE)),
+        _ => None,
+    };
+    Reason {
+        kind,
+        breakpoints,
+        detail,
+    }
 }
 
 fn push_exceptions(entries: &mut Vec<ExceptionEntry>, exception: &ExceptionReport, depth: u32) {
@@ -222,6 +233,7 @@ pub fn stream_name(stream: Stream) -> &'static str {
     match stream {
         Stream::Stdout => "stdout",
         Stream::Stderr => "stderr",
+        Stream::Trace => "trace",
     }
 }
 
