@@ -179,7 +179,8 @@ fn pieces(text: &str, rule: Rule) -> Vec<Piece<'_>> {
             rest = behind;
             continue;
         }
-        if !first.is_whitespace() && !(first == '?' && rule == Rule::IgnoreNullable) {
+        let ignored = first == '?' && rule == Rule::IgnoreNullable;
+        if !first.is_whitespace() && !ignored {
             pieces.push(Piece::Mark(first));
         }
         rest = rest.get(first.len_utf8()..).unwrap_or_default();
