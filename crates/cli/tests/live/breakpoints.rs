@@ -1,8 +1,7 @@
 //! Breakpoints on lines and methods.
 
 use host::api::{
-    BreakpointChange, BreakpointId, BreakpointSpec, BreakpointState, Details, ErrorCode, Event,
-    Request,
+    BreakpointChange, BreakpointSpec, BreakpointState, Details, ErrorCode, Event, Request,
 };
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
