@@ -148,6 +148,11 @@ impl LoadedModule {
             && parts.next().is_some_and(|it| it.starts_with(b"Microsoft."))
     }
 
+    /// What is known of source files.
+    pub(crate) fn source_files(&self) -> &SourceFiles {
+        &self.source_files
+    }
+
     /// The path of a document as it is shown.
     pub(crate) fn source_path(&self, recorded: &str) -> PathBuf {
         self.source_files.here(recorded)

@@ -1,11 +1,9 @@
 //! Binding: which modules have the places of the breakpoints, as modules come and go.
 
 use super::function::FunctionName;
-use super::offer::{self, Found, Match, Offer, Surroundings};
+use super::offer::{self, Found, Match, Offer, Surroundings, ambiguous};
 use super::{Bound, CodeLocation, Failure, MAX_HINTS, Wanted, suggest};
-use crate::api::{
-    Breakpoint, BreakpointId, BreakpointState, Details, Error, ErrorCode, Event, Place,
-};
+use crate::api::{Breakpoint, BreakpointId, BreakpointState, Error, Event, Place};
 use crate::engine::Engine;
 use crate::modules::LoadedModule;
 
@@ -91,17 +89,6 @@ impl Wanted {
         self.hints.clear();
         self.also.clear();
     }
-}
-
-fn ambiguous(place: &Place, paths: Vec<String>) -> Error {
-    let file = match place {
-        Place::Line { file, .. } => file.as_str(),
-        Place::Function { name } => name.as_str(),
-    };
-    let message = format!("{file} may be any of {}", paths.join(", "));
-    Error::new(ErrorCode::InvalidFile, message)
-        .hint("give more of the path")
-        .details(Details::Candidates(paths))
 }
 
 impl Engine<'_> {

@@ -3,12 +3,12 @@
 use cordebug::process::Process;
 use metadata::{IlOffset, Token};
 
-use crate::api::{BoundLocation, Error, ErrorCode, Place};
+use crate::api::{BoundLocation, Details, Error, ErrorCode, Place};
 use crate::modules::LoadedModule;
 use crate::source_files::SourceFiles;
 
 use super::function::FunctionName;
-use super::line;
+use super::{CodeLocation, line};
 
 /// What looking at modules needs.
 #[derive(Debug, Clone, Copy)]
@@ -107,6 +107,45 @@ pub(super) fn of(place: &Place, module: &LoadedModule, around: Surroundings<'_>)
             },
         },
     }
+}
+
+/// The places in the code of a module that a place stands for; an error if it has the file but no code there.
+#[expect(dead_code, reason = "for running to a place, which comes next")]
+pub(crate) fn locations(
+    place: &Place,
+    module: &LoadedModule,
+    process: &Process,
+) -> Result<Vec<CodeLocation>, Error> {
+    check(place)?;
+    let around = Surroundings {
+        process,
+        files: module.source_files(),
+        unoptimized: true,
+    };
+    let found = match of(place, module, around) {
+        Offer::Nothing { .. } => Vec::new(),
+        Offer::Code { found, .. } => found,
+        Offer::Refused { error, .. } => return Err(error),
+        Offer::Ambiguous { paths, .. } => return Err(ambiguous(place, paths)),
+    };
+    let location = |found: Found| CodeLocation {
+        module: module.identity(),
+        method: found.method,
+        offset: found.offset,
+    };
+    Ok(found.into_iter().map(location).collect())
+}
+
+/// Says that a path may mean several files.
+pub(super) fn ambiguous(place: &Place, paths: Vec<String>) -> Error {
+    let file = match place {
+        Place::Line { file, .. } => file.as_str(),
+        Place::Function { name } => name.as_str(),
+    };
+    let message = format!("{file} may be any of {}", paths.join(", "));
+    Error::new(ErrorCode::InvalidFile, message)
+        .hint("give more of the path")
+        .details(Details::Candidates(paths))
 }
 
 /// Why no breakpoint can be set in a method, if so.
