@@ -54,7 +54,9 @@ pub(crate) fn for_agents(mut error: Error) -> Error {
     }
     error.hint = error.hint.map(|hint| {
         text::one_line(
-            &hint.replace("`ndbg ps` lists", "process_list shows"),
+            &hint
+                .replace("`ndbg ps` lists", "process_list shows")
+                .replace("follow its child", "follow its child (follow_child=true)"),
             MESSAGE,
         )
     });

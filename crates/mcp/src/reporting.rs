@@ -6,7 +6,7 @@ use std::time::Duration;
 use host::api::{Error, OutputCursor, OutputQuery, Reply, Request, State, StopId};
 
 use crate::report::build::{self, Stack};
-use crate::report::{Reason, Report, SessionState};
+use crate::report::{Reason, Report, SessionState, text};
 use crate::session::{DebugSession, News, Over};
 
 /// What a report is for.
@@ -70,9 +70,7 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
             report.notes = build::notes(&news.status, 0);
             if let Some(Over::Failed(error)) = &news.over {
                 report.state = SessionState::Failed;
-                report
-                    .notes
-                    .push(crate::report::text::one_line(&error.message, 1000));
+                report.notes.push(text::one_line(&error.message, 1000));
             }
         }
         Purpose::Stop { waited } => {
@@ -100,10 +98,28 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
         report.progress = news
             .progress
             .as_deref()
-            .map(|progress| crate::report::text::one_line(progress, 300));
+            .map(|progress| text::one_line(progress, 300));
     }
     report.next = next(&report, &news);
     Ok(report)
+}
+
+/// How a wait goes on, for somebody who watches it.
+pub(crate) fn progress(session: &str, news: &News) -> String {
+    match (news.status.state, &news.progress) {
+        (State::Starting, Some(progress)) => {
+            format!("{session} is starting: {}", text::one_line(progress, 300))
+        }
+        (State::Starting, None) => format!("{session} is starting"),
+        (State::Stopped, _) => format!("{session} is stopped"),
+        _ => match news.status.output_end.0 {
+            0 => format!("{session} is running"),
+            written => format!(
+                "{session} is running; {} of output so far",
+                text::bytes(written)
+            ),
+        },
+    }
 }
 
 /// The top of the stopped thread's stack, if it can be had.

@@ -12,15 +12,16 @@ use host::api::{Error, ErrorCode};
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities,
-    ServerConfig, Tool, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
+    CustomResult, Implementation, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::json;
 use tokio::sync::mpsc;
 
 use crate::registry::Registry;
+use crate::report::text;
 use crate::tools::{self, Answer, Call, Listed, Progress};
 
 /// How to work with this server; clients show it to the model.
@@ -61,6 +62,20 @@ impl ServerHandler for Server {
             .iter()
             .find(|listed| listed.tool.name == name)
             .map(described)
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(crate::framing::unfit(&request).unwrap_or_else(|| {
+            ErrorData::new(
+                rmcp::model::ErrorCode::METHOD_NOT_FOUND,
+                format!("there is no method {}", text::quoted(&request.method, 60)),
+                None,
+            )
+        }))
     }
 
     async fn call_tool(

@@ -11,8 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use host::api::{
-    Attach, Error, ErrorCode, Event, Launch, OutputCursor, OutputPage, OutputQuery, Reply, Request,
-    State, Status, Stop, StopId,
+    Attach, Error, ErrorCode, Event, Follow, Launch, OutputCursor, OutputPage, OutputQuery, Reply,
+    Request, State, Status, Stop, StopId,
 };
 use host::{HostProgram, Session};
 use tokio::sync::watch;
@@ -207,7 +207,10 @@ impl DebugSession {
                 program::ready(&mut launch, build, &given_up, &mut |message| {
                     self.progress(message);
                 })?;
-                self.progress("waiting for its runtime");
+                self.progress(match &launch.follow {
+                    Follow::Program => "waiting for its .NET runtime",
+                    Follow::Child { .. } => "waiting for the .NET process that it starts",
+                });
                 Request::Launch(*launch)
             }
         };

@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::registry::{self, Registry};
+use crate::registry::Registry;
 use crate::report::{InputReport, OutputPageReport, Overview, ProcessesReport, Render, Report};
 use crate::reporting::{self, Purpose};
 use crate::schema::{self, JsonObject};
@@ -220,12 +220,7 @@ impl Call {
         let total = Duration::from_millis(timeout_ms);
         let tell = |news: &crate::session::News| {
             if let Some(progress) = &self.progress {
-                let message = match &news.progress {
-                    Some(message) if news.status.state == host::api::State::Starting => {
-                        message.clone()
-                    }
-                    _ => format!("{} is running", session.id()),
-                };
+                let message = reporting::progress(session.id(), news);
                 // The call may be over.
                 let _ = progress.send(Progress {
                     elapsed: begun.elapsed(),
@@ -237,7 +232,7 @@ impl Call {
         let deadline = tokio::time::Instant::now() + total;
         let waited = tokio::select! {
             waited = session.wait(after, deadline, tell) => waited,
-            () = self.registry.closed() => return Err(registry::closing()),
+            error = self.registry.closed() => return Err(error),
         };
         let waited = match waited {
             Waited::Settled => None,
@@ -250,7 +245,7 @@ impl Call {
     async fn attached(&self, session: &Arc<DebugSession>) -> Result<Report, Error> {
         tokio::select! {
             () = session.wait_started() => {}
-            () = self.registry.closed() => return Err(registry::closing()),
+            error = self.registry.closed() => return Err(error),
         }
         self.first(
             session,

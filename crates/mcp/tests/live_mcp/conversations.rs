@@ -131,7 +131,7 @@ fn arguments_folder_and_environment_reach_the_program() {
         expect![[r#"
             > debug_launch {"args":["--env","SHOP","--env","HOME","--exit","7","a b","$HOME","","\"*\""],"cwd":"<sandbox>","env":{"HOME":null,"SHOP":"tea; rm -rf /"},"program":"<fixtures>/hello/hello.dll"}
             s1 exited with code 7.
-            Launched <fixtures>/hello/hello.dll --env SHOP --env HOME --exit 7 a b $HOME  "*", process <pid>, .NET <version>.
+            Launched <fixtures>/hello/hello.dll --env SHOP --env HOME --exit 7 'a b' '$HOME' '' '"*"', process <pid>, .NET <version>.
             Output since the last report:
             out| hello from .NET <major>
             out| SHOP=tea; rm -rf /
@@ -273,6 +273,8 @@ fn an_attached_program_is_released_and_runs_on() {
             text(&listed)
         );
         program.assert_ticks();
+        agent.say("process_input", json!({"text": "hello\n"})).await;
+        agent.say("process_output", json!({})).await;
         agent.call("debug_pause", json!({})).await;
         agent.say("debug_disconnect", json!({})).await;
         program.assert_ticks();
@@ -281,6 +283,11 @@ fn an_attached_program_is_released_and_runs_on() {
             s1 is running.
             Attached <dotnet>/dotnet <fixtures>/loops/loops.dll sleep 5, process <pid>, .NET <version>.
             Next: debug_wait waits for a stop; debug_pause stops it where it is.
+            > process_input {"text":"hello\n"}
+            !INVALID_PARAMETER: s1 was attached to: its standard input belongs to whoever started it, and cannot be written from here
+            Hint: write to it where it was started; a program that debug_launch starts takes input
+            > process_output
+            The output of this program is not captured: it was running before ndbg came, and writes where it always did.
             > debug_disconnect
             s1 let go of process <pid>, which runs on without the debugger.
         "#]].assert_eq(

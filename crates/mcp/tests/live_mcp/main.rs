@@ -8,6 +8,7 @@ mod binary;
 mod client;
 mod console;
 mod conversations;
+mod following;
 mod projects;
 mod protocol;
 mod refusals;
