@@ -8,11 +8,13 @@ use host::api::{Attach, Error, ErrorCode, Follow, Launch, ProcessId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::breakpoints::{self, Wanted, WantedException};
 use super::{Call, processes, run};
 use crate::program::Build;
 use crate::registry::Which;
 use crate::report::Report;
 use crate::reporting::{self, Purpose};
+use crate::schema::JsonObject;
 use crate::session::{Over, Start, Waited};
 
 /// How long the end of a session is waited for.
@@ -41,6 +43,12 @@ pub(super) struct LaunchArguments {
     #[serde(default)]
     #[schemars(schema_with = "follow_schema")]
     follow_child: Option<FollowChild>,
+    /// Breakpoints that are there before the first line runs: each an object as breakpoint_set takes it.
+    #[serde(default)]
+    breakpoints: Vec<JsonObject>,
+    /// Exception breakpoints from the start: each an object as breakpoint_set_exception takes it.
+    #[serde(default)]
+    exceptions: Vec<JsonObject>,
     /// Stop at the first line of Main.
     #[serde(default)]
     stop_at_entry: bool,
@@ -90,7 +98,10 @@ pub(super) async fn launch(call: &Call, arguments: LaunchArguments) -> Result<Re
         configuration: arguments.configuration.clone(),
         framework: arguments.framework.clone(),
     };
-    let launch = checked(arguments)?;
+    // Looks at files: where a program is, and where a statement stands in its source.
+    let launch = tokio::task::spawn_blocking(move || checked(arguments))
+        .await
+        .map_err(|_| Error::new(ErrorCode::Internal, "a bug in ndbg: the launch failed"))??;
     let session = call
         .registry
         .begin(Start::Launch(Box::new(launch), build))?;
@@ -146,7 +157,23 @@ fn checked(arguments: LaunchArguments) -> Result<Launch, Error> {
         Some(command) => command,
         None => absolute(&arguments.program)?,
     };
+    let breakpoints = breakpoints::each::<Wanted>("breakpoints", arguments.breakpoints)?;
+    let exceptions = breakpoints::each::<WantedException>("exceptions", arguments.exceptions)?;
+    let named = |exception: WantedException| {
+        exception.spec()?.ok_or_else(|| {
+            invalid("exceptions: no exception type is named".into())
+                .hint("types=[\"System.FormatException\"], or types=[\"*\"] for every type")
+        })
+    };
     Ok(Launch {
+        breakpoints: breakpoints
+            .into_iter()
+            .map(Wanted::spec)
+            .collect::<Result<_, _>>()?,
+        exceptions: exceptions
+            .into_iter()
+            .map(named)
+            .collect::<Result<_, _>>()?,
         program,
         follow,
         args: arguments.args,

@@ -30,20 +30,20 @@ fn an_unhandled_exception_is_seen_and_the_program_ends_as_it_would() {
         agent.say("debug_continue", json!({})).await;
         expect![[r#"
             > debug_launch {"program":"<fixtures>/throws/throws.dll"}
-            s1 stopped: unhandled exception (thread <tid>).
+            s1 stopped: unhandled exception (thread <tid>), in Program.ProcessOrder(int id) at <source>/throws.cs:35.
             Launched <fixtures>/throws/throws.dll, process <pid>, .NET <version>.
             Exception OrderException: "order 2 failed"
               caused by System.DivideByZeroException: "Attempted to divide by zero."
-              #0 Program.ProcessOrder(int id) at <source>/throws.cs:35
-              #1 Program.Ratio(int whole, int parts) at throws.cs:41
-              #2 Program.ProcessOrder(int id) at throws.cs:31
-              #3 Program.ProcessOrders(int count) at throws.cs:24
-              #4 Program.Main() at throws.cs:17
               33 |         catch (DivideByZeroException inner)
               34 |         {
             > 35 |             throw new OrderException(id, $"order {id} failed", inner); //@throw_outer
               36 |         }
               37 |     }
+              #0 Program.ProcessOrder(int id) at throws.cs:35
+              #1 Program.Ratio(int whole, int parts) at throws.cs:41
+              #2 Program.ProcessOrder(int id) at throws.cs:31
+              #3 Program.ProcessOrders(int count) at throws.cs:24
+              #4 Program.Main() at throws.cs:17
             Output since the last report:
             out| before
             out| order 1: 10
@@ -162,15 +162,15 @@ fn a_program_stops_at_its_entry() {
         agent.say("debug_continue", json!({})).await;
         expect![[r#"
             > debug_launch {"program":"<fixtures>/toplevel/toplevel.dll","stop_at_entry":true}
-            s1 stopped: at the entry of the program (thread <tid>).
+            s1 stopped: at the entry of the program (thread <tid>), in Program.Main(string[] args) at <source>/toplevel.cs:4.
             Launched <fixtures>/toplevel/toplevel.dll, process <pid>, .NET <version>.
-              #0 Program.Main(string[] args) at <source>/toplevel.cs:4
               2 | using System;
               3 | 
             > 4 | Console.WriteLine("top level"); //@first
               5 | int count = args.Length;
               6 | Console.WriteLine(Describe(count)); //@call
-            Next: debug_continue lets it run on.
+              #0 Program.Main(string[] args) at toplevel.cs:4
+            Next: debug_continue lets it run on; debug_step runs one statement.
             > debug_continue
             s1 exited with code 0.
             Output since the last report:
@@ -368,20 +368,20 @@ fn two_programs_are_debugged_at_once() {
         assert_eq!(ended["sessions"].as_array().map(Vec::len), Some(2));
         expect![[r#"
             > debug_launch {"program":"<fixtures>/throws/throws.dll"}
-            s2 stopped: unhandled exception (thread <tid>).
+            s2 stopped: unhandled exception (thread <tid>), in Program.ProcessOrder(int id) at <source>/throws.cs:35.
             Launched <fixtures>/throws/throws.dll, process <pid>, .NET <version>.
             Exception OrderException: "order 2 failed"
               caused by System.DivideByZeroException: "Attempted to divide by zero."
-              #0 Program.ProcessOrder(int id) at <source>/throws.cs:35
-              #1 Program.Ratio(int whole, int parts) at throws.cs:41
-              #2 Program.ProcessOrder(int id) at throws.cs:31
-              #3 Program.ProcessOrders(int count) at throws.cs:24
-              #4 Program.Main() at throws.cs:17
               33 |         catch (DivideByZeroException inner)
               34 |         {
             > 35 |             throw new OrderException(id, $"order {id} failed", inner); //@throw_outer
               36 |         }
               37 |     }
+              #0 Program.ProcessOrder(int id) at throws.cs:35
+              #1 Program.Ratio(int whole, int parts) at throws.cs:41
+              #2 Program.ProcessOrder(int id) at throws.cs:31
+              #3 Program.ProcessOrders(int count) at throws.cs:24
+              #4 Program.Main() at throws.cs:17
             Output since the last report:
             out| before
             out| order 1: 10

@@ -43,20 +43,20 @@ fn a_script_is_refused_with_the_way_to_follow_its_child() {
             !NOT_DOTNET: <sandbox>/start.sh is a script (run by /bin/sh), not a .NET program
             Hint: launch the program that it starts, or follow its child (follow_child=true)
             > debug_launch {"follow_child":true,"program":"<sandbox>/start.sh"}
-            s2 stopped: unhandled exception (thread <tid>).
+            s2 stopped: unhandled exception (thread <tid>), in Program.ProcessOrder(int id) at <source>/throws.cs:35.
             Launched <dotnet>/dotnet <fixtures>/throws/throws.dll, process <pid>, .NET <version>.
             Exception OrderException: "order 2 failed"
               caused by System.DivideByZeroException: "Attempted to divide by zero."
-              #0 Program.ProcessOrder(int id) at <source>/throws.cs:35
-              #1 Program.Ratio(int whole, int parts) at throws.cs:41
-              #2 Program.ProcessOrder(int id) at throws.cs:31
-              #3 Program.ProcessOrders(int count) at throws.cs:24
-              #4 Program.Main() at throws.cs:17
               33 |         catch (DivideByZeroException inner)
               34 |         {
             > 35 |             throw new OrderException(id, $"order {id} failed", inner); //@throw_outer
               36 |         }
               37 |     }
+              #0 Program.ProcessOrder(int id) at throws.cs:35
+              #1 Program.Ratio(int whole, int parts) at throws.cs:41
+              #2 Program.ProcessOrder(int id) at throws.cs:31
+              #3 Program.ProcessOrders(int count) at throws.cs:24
+              #4 Program.Main() at throws.cs:17
             Output since the last report:
             out| before
             out| order 1: 10
