@@ -88,6 +88,7 @@ impl Engine<'_> {
     fn begin_launch(&mut self, id: u64, launch: Launch, files: Vec<OwnedFd>) -> Result<(), Error> {
         let mut launch = launch;
         self.want_breakpoints(std::mem::take(&mut launch.breakpoints))?;
+        self.keep_optimized = launch.keep_optimized;
         for spec in std::mem::take(&mut launch.exceptions) {
             self.set_exception_breakpoint(spec)?;
         }
@@ -258,7 +259,7 @@ impl Engine<'_> {
             debugger,
             process,
             stop_at_entry,
-            self.origin == Some(Origin::Launched),
+            self.origin == Some(Origin::Launched) && !self.keep_optimized,
             undelivered,
         ));
         Ok(())

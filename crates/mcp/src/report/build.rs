@@ -106,6 +106,8 @@ fn reason(reason: &StopReason) -> Reason {
         StopReason::Step => ("step", Vec::new()),
         StopReason::UnhandledException => (Reason::UNHANDLED, Vec::new()),
         StopReason::DebuggerBreak => ("debugger_break", Vec::new()),
+        StopReason::AssertionFailed { .. } => ("assertion_failed", Vec::new()),
+        StopReason::FailFast { .. } => ("fail_fast", Vec::new()),
     };
     Reason { kind, breakpoints }
 }
@@ -281,9 +283,8 @@ mod tests {
         let mut exception = ExceptionReport {
             type_name: "Innermost".into(),
             message: None,
-            hresult: None,
-            inner: Vec::new(),
             unhandled: true,
+            ..ExceptionReport::default()
         };
         for level in 0..100 {
             let mut outer = exception.clone();
