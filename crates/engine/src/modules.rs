@@ -14,6 +14,7 @@ use cordebug::process::Process;
 use metadata::pe::ImageKind;
 use metadata::{Bytes, IlOffset, Metadata, Symbols, Token};
 
+use crate::api::Event;
 use crate::breakpoints::{CodeLocation, TypeNames};
 use crate::engine::Engine;
 use crate::source_files::SourceFiles;
@@ -38,6 +39,7 @@ pub(crate) struct LoadedModule {
     symbols: OnceCell<Result<Symbols, String>>,
     type_names: OnceCell<TypeNames>,
     source_files: SourceFiles,
+    optimized: OnceCell<Option<bool>>,
 }
 
 impl Modules {
@@ -111,6 +113,7 @@ impl LoadedModule {
             symbols: OnceCell::new(),
             type_names: OnceCell::new(),
             source_files,
+            optimized: OnceCell::new(),
         }
     }
 
@@ -124,9 +127,15 @@ impl LoadedModule {
         let Ok(metadata) = self.metadata(process) else {
             return format!("0x{:08x}", method.0);
         };
-        let pdb = self.symbols(process).ok().map(Symbols::pdb);
-        let kickoff = pdb.and_then(|pdb| pdb.kickoff_method(method).ok().flatten());
-        crate::names::method(metadata.metadata(), method, kickoff.unwrap_or(method))
+        let declared = crate::names::declared(self, process, method);
+        crate::names::method(metadata.metadata(), method, declared, &[])
+    }
+
+    /// Whether the runtime compiles its code without regard for debuggers; decided when it was loaded.
+    pub(crate) fn is_optimized(&self) -> Option<bool> {
+        *self
+            .optimized
+            .get_or_init(|| self.module.is_optimized().ok())
     }
 
     /// Its file name.
@@ -302,8 +311,10 @@ impl Engine<'_> {
         let user_code = loaded.symbols(&target.process).is_ok();
         // Each of these calls is a journey to the program and back, and a program loads hundreds of modules: those of the
         // framework keep the code that they were compiled to beforehand, and are nobody's code from the start.
+        // One that is no file may get its symbols later, when it is too late to ask.
+        let may_be_user_code = user_code || !loaded.path.is_absolute();
         if target.unoptimized
-            && user_code
+            && may_be_user_code
             && let Err(error) = module.disable_optimization()
         {
             tracing::debug!(%error, "a module keeps its optimised code");
@@ -328,6 +339,11 @@ impl Engine<'_> {
                     .push(format!("the program will not stop at its entry: {error}")),
             }
         }
+        let path = loaded.path.display().to_string();
+        self.tell(Event::ModuleLoaded {
+            module: path,
+            user_code,
+        });
         self.bind_to_module(module.identity());
     }
 
@@ -339,8 +355,12 @@ impl Engine<'_> {
         let Some(symbols) = symbols.and_then(|bytes| Symbols::open(bytes).ok()) else {
             return;
         };
-        if target.modules.set_symbols(module.identity(), symbols) {
-            self.module_loaded(module);
+        if !target.modules.set_symbols(module.identity(), symbols) {
+            return;
         }
+        if let Err(error) = module.set_user_code(true, &[]) {
+            tracing::debug!(%error, "a module cannot be told from the user's code");
+        }
+        self.bind_to_module(module.identity());
     }
 }
