@@ -250,7 +250,7 @@ impl Engine<'_> {
                     tracing::warn!(%error, "the end of the process will not be told by the system")
                 }
             }
-            self.program = procfs::command_line(pid).ok().map(|line| line.join(" "));
+            self.program = procfs::command_line(pid).ok().map(crate::processes::quoted);
         }
         self.pid = Some(pid);
         self.leftovers = Some(Leftovers::of(pid));
@@ -261,6 +261,7 @@ impl Engine<'_> {
             stop_at_entry,
             self.origin == Some(Origin::Launched) && !self.keep_optimized,
             undelivered,
+            self.source_files.clone(),
         ));
         Ok(())
     }
@@ -297,7 +298,7 @@ impl Engine<'_> {
         })?;
         self.take_over(pid, false)?;
         self.origin = Some(Origin::Attached);
-        self.program = procfs::command_line(pid).ok().map(|line| line.join(" "));
+        self.program = procfs::command_line(pid).ok().map(crate::processes::quoted);
         self.watch(handle);
         Ok(())
     }

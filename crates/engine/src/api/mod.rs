@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 pub use breakpoints::{
     AvailablePoint, BoundLocation, Breakpoint, BreakpointChange, BreakpointId, BreakpointSpec,
-    BreakpointState, Place, StepKind,
+    BreakpointState, Place, SourceMap, StepKind, Trace,
 };
 pub use build::{Diagnostic, Severity};
 pub use error::{Details, Error, ErrorCode};
@@ -94,6 +94,9 @@ pub enum Request {
     RemoveBreakpoint(BreakpointId),
     /// All breakpoints.
     Breakpoints,
+    /// Says where source files are that a compiler saw elsewhere, in place of what was said before. May come before the
+    /// program does.
+    SetSourceMaps(Vec<SourceMap>),
     /// Sets an exception breakpoint; the same types set again change the one that is there.
     SetExceptionBreakpoint(ExceptionSpec),
     /// Whether exceptions that nobody catches stop the program, which they do unless this says otherwise.
@@ -151,7 +154,7 @@ pub enum Reply {
         /// Whether it was there before.
         duplicate: bool,
     },
-    /// To [`Request::Breakpoints`] and [`Request::RemoveBreakpoint`]: those that are left.
+    /// To [`Request::Breakpoints`], [`Request::SetSourceMaps`] and [`Request::RemoveBreakpoint`]: those that are left.
     Breakpoints {
         /// At places in code.
         breakpoints: Vec<Breakpoint>,
@@ -192,8 +195,10 @@ pub enum Event {
     Exited(Box<Status>),
     /// The engine let go of the program, which runs on.
     Detached(Box<Status>),
-    /// A breakpoint changed without being asked to: bound, unbound, failed.
+    /// A breakpoint changed: bound, unbound, failed, switched off or on.
     Breakpoint(Breakpoint),
+    /// A breakpoint logged its message instead of stopping.
+    Trace(Trace),
     /// A module was loaded.
     ModuleLoaded {
         /// Its path, or a bare name for one that is not a file.
