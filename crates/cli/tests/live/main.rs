@@ -21,6 +21,7 @@ mod memory;
 mod output;
 mod sessions;
 mod single_file;
+mod stacks_async;
 mod stacks_told;
 mod states;
 mod stepping;
