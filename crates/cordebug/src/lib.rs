@@ -15,6 +15,7 @@ pub mod diagnostics_port;
 pub mod error;
 pub mod fast_memory;
 pub mod file;
+pub mod handle;
 pub mod handshake;
 pub mod hresult;
 pub mod module;

@@ -7,7 +7,7 @@ use crate::module::{Class, missing};
 
 /// A value: a number, a reference, an object. Dead as soon as the process runs.
 #[derive(Debug, Clone)]
-pub struct Value(Com<ICorDebugValue>);
+pub struct Value(pub(crate) Com<ICorDebugValue>);
 
 impl Value {
     pub(crate) fn new(value: Com<ICorDebugValue>) -> Self {

@@ -71,6 +71,22 @@ struct SetLocation {
     breakpoint: CodeBreakpoint,
 }
 
+/// The places in the code of a module that a place stands for; an error if it has the file but no code there.
+pub(crate) fn locations(
+    place: &Place,
+    module: &LoadedModule,
+    process: &cordebug::process::Process,
+) -> Result<Vec<CodeLocation>, Error> {
+    bind::check(place)?;
+    let found = bind::find(place, module, process)?;
+    let locations = found.into_iter().map(|found| CodeLocation {
+        module: module.identity(),
+        method: found.method,
+        offset: found.offset,
+    });
+    Ok(locations.collect())
+}
+
 impl Wanted {
     fn state(&self) -> BreakpointState {
         if !self.spec.enabled {

@@ -1,0 +1,250 @@
+//! Steps by source statement, running to a place, setting the next statement.
+//!
+//! A step is made of *legs*: each runs the thread out of one range of IL, or to the caller. Where a leg ends may be no
+//! place for a person (code without text, a method the compiler made, one that an attribute takes out): then the same
+//! step goes on with another leg (`landing`). An `await` that suspends ends the thread's part; *traps*, breakpoints of
+//! our own, catch the continuation, and the invocation's identity tells it from others of the same method (`awaits`).
+//!
+//! Invariant: whatever stops the program ends the steps that are under way, and nothing of theirs (steppers, traps,
+//! handles) outlives them.
+
+mod awaiters;
+mod awaits;
+mod il;
+mod invocation;
+mod landing;
+mod my_code;
+mod next_statement;
+mod position;
+mod run_to;
+
+use cordebug::module::Breakpoint;
+use cordebug::stepper::Stepper;
+use cordebug::thread::Thread;
+use metadata::Token;
+use metadata::pdb::Await;
+
+use crate::api::{Error, ErrorCode, StepKind, StepOptions, StepsMade, ThreadId};
+use crate::breakpoints::CodeLocation;
+use crate::engine::Engine;
+use awaiters::Awaiter;
+use awaits::Suspended;
+use position::{IlRange, Position, Standing};
+
+/// What runs under the program's steps.
+#[derive(Debug, Default)]
+pub(crate) struct Stepping {
+    pub(crate) options: StepOptions,
+    steps: Option<Steps>,
+    /// The breakpoints of a run to a place.
+    run_to: Vec<Breakpoint>,
+    /// The position of a thread, as long as the program has not been resumed since: the number of resumes tells.
+    known: Option<(u32, u32, Position)>,
+}
+
+/// Steps under way: one thread's, as many as were asked for.
+#[derive(Debug)]
+struct Steps {
+    kind: StepKind,
+    count: StepsMade,
+    /// The thread that the step is on now; a continuation may run on another.
+    thread: u32,
+    /// Where the step that is under way began.
+    from: Position,
+    /// Whether a return from the method that it began in makes it a run.
+    boundary: bool,
+    leg: Leg,
+}
+
+/// What the runtime is asked for at a time.
+#[derive(Debug, Default)]
+struct Leg {
+    /// Where it began.
+    at: Option<Position>,
+    stepper: Option<Stepper>,
+    traps: Vec<Trap>,
+    /// The await that has suspended the invocation.
+    suspended: Option<Suspended>,
+    /// Who goes on when the invocation completes.
+    awaiters: Vec<Awaiter>,
+}
+
+/// A breakpoint of our own.
+#[derive(Debug)]
+struct Trap {
+    breakpoint: Breakpoint,
+    kind: TrapKind,
+}
+
+/// What a [`Trap`] waits for.
+#[derive(Debug, Clone, Copy)]
+enum TrapKind {
+    /// The invocation is about to be suspended.
+    Yield(Await),
+    /// The invocation has been suspended, and its task exists.
+    Leave,
+    /// An invocation goes on behind the await.
+    Resume,
+    /// An invocation goes on that may await ours.
+    Awaiter,
+}
+
+impl Leg {
+    fn end(self) {
+        if let Some(stepper) = self.stepper
+            && let Err(error) = stepper.deactivate()
+        {
+            tracing::debug!(%error, "giving up a stepper");
+        }
+        for trap in self.traps {
+            remove(&trap.breakpoint);
+        }
+    }
+}
+
+fn remove(breakpoint: &Breakpoint) {
+    if let Err(error) = breakpoint.deactivate() {
+        // Its module may be gone.
+        tracing::debug!(%error, "removing a breakpoint of a step");
+    }
+}
+
+impl Engine<'_> {
+    /// Begins steps of a thread and lets the program run.
+    pub(crate) fn step(
+        &mut self,
+        thread: Option<ThreadId>,
+        kind: StepKind,
+        count: u32,
+    ) -> Result<(), Error> {
+        if count == 0 {
+            return Err(Error::new(
+                ErrorCode::InvalidParameter,
+                "no step is not a number of steps",
+            )
+            .hint("ask for one step or more"));
+        }
+        let (id, thread) = self.thread_to_step(thread)?;
+        let position = self.position(&thread)?;
+        self.stepping.steps = Some(Steps {
+            kind,
+            count: StepsMade {
+                made: 0,
+                asked: count,
+            },
+            thread: id,
+            from: position,
+            boundary: self.is_called_from_boundary(&thread),
+            leg: Leg::default(),
+        });
+        if let Err(error) = self.begin_leg(&thread, position, kind) {
+            self.end_steps();
+            return Err(error);
+        }
+        self.resume()
+    }
+
+    /// The thread that is named, or the one that reported the stop.
+    fn thread_to_step(&mut self, thread: Option<ThreadId>) -> Result<(u32, Thread), Error> {
+        let reporting = self.stop.as_ref().and_then(|stop| stop.thread);
+        let target = self.stopped_target()?;
+        let Some(id) = thread.or(reporting) else {
+            return Err(
+                Error::new(ErrorCode::InvalidThread, "no thread reported this stop")
+                    .hint("name the thread to step"),
+            );
+        };
+        let thread = target.process.thread(id.0).map_err(|error| {
+            Error::new(
+                ErrorCode::InvalidThread,
+                format!("there is no managed thread {}: {error}", id.0),
+            )
+        })?;
+        Ok((id.0, thread))
+    }
+
+    /// Where a thread is; read once for each stop.
+    fn position(&mut self, thread: &Thread) -> Result<Position, Error> {
+        let id = thread.id().unwrap_or(0);
+        let resumes = self.resumes;
+        match self.stepping.known {
+            Some((at, of, position)) if at == resumes && of == id => Ok(position),
+            _ => Position::of(self.target()?, thread),
+        }
+    }
+
+    /// Asks the runtime for the next part of the step that is under way.
+    fn begin_leg(&mut self, thread: &Thread, at: Position, kind: StepKind) -> Result<(), Error> {
+        let just_my_code = self.stepping.options.just_my_code;
+        let (range, kind) = match at.standing {
+            Standing::AtStatement(range)
+            | Standing::InStatement(range)
+            | Standing::Hidden(range) => (range, kind),
+            Standing::NoSymbols if just_my_code => (IlRange::ALL, StepKind::Out),
+            Standing::NoText | Standing::NoSymbols => (IlRange::ALL, kind),
+        };
+        let mut leg = Leg {
+            at: Some(at),
+            ..Leg::default()
+        };
+        let completes = self.arm_awaits(thread, at, range, kind, &mut leg);
+        // The continuation of who awaits us may run inside the call that completes us.
+        let into = kind == StepKind::Into && !completes;
+        let begin = || -> Result<Option<Stepper>, cordebug::Error> {
+            if kind == StepKind::Out && completes {
+                return Ok(None);
+            }
+            let stepper = thread.stepper()?;
+            stepper.prepare(just_my_code)?;
+            match kind {
+                StepKind::Out => stepper.step_out()?,
+                _ => stepper.step_range(into, range.start.0, range.end.0)?,
+            }
+            Ok(Some(stepper))
+        };
+        let begun = begin();
+        match begun {
+            Ok(stepper) => leg.stepper = stepper,
+            Err(error) => {
+                leg.end();
+                return Err(Error::new(ErrorCode::StepFailed, error.to_string()));
+            }
+        }
+        if let Some(steps) = &mut self.stepping.steps {
+            std::mem::replace(&mut steps.leg, leg).end();
+        }
+        Ok(())
+    }
+
+    /// Sets a breakpoint of our own; without one the step may end late, never wrong.
+    fn trap(
+        &mut self,
+        module: usize,
+        method: Token,
+        offset: metadata::IlOffset,
+        kind: TrapKind,
+    ) -> Option<Trap> {
+        let at = CodeLocation {
+            module,
+            method,
+            offset,
+        };
+        match self.target.as_ref()?.modules.set_breakpoint(at) {
+            Ok(breakpoint) => Some(Trap { breakpoint, kind }),
+            Err(error) => {
+                tracing::debug!(%error, ?kind, "a step has no trap there");
+                None
+            }
+        }
+    }
+
+    /// Ends steps and runs that are under way; how many steps were made.
+    pub(crate) fn end_steps(&mut self) -> Option<StepsMade> {
+        for breakpoint in std::mem::take(&mut self.stepping.run_to) {
+            remove(&breakpoint);
+        }
+        let steps = self.stepping.steps.take()?;
+        steps.leg.end();
+        Some(steps.count)
+    }
+}
