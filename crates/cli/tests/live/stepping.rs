@@ -2,5 +2,9 @@
 //!
 //! The walks go through whole programs; what they visit is what a user of Visual Studio would see.
 
+mod awaits;
+mod control;
+mod next_statement;
+mod options;
 mod walk;
 mod walks;

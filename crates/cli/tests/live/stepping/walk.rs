@@ -3,8 +3,11 @@
 use std::fmt::Write;
 
 use expect_test::ExpectFile;
-use host::api::{Frame, Reply, Request, State, StepKind, StopReason, ThreadId};
+use host::api::{
+    BreakpointSpec, Frame, Line, Place, Reply, Request, State, StepKind, StopReason, ThreadId,
+};
 use testkit::debuggee::Debuggee;
+use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
 /// More steps than any walk takes: one that does not end fails.
@@ -90,4 +93,44 @@ pub(super) fn check(fixture: &str, kind: StepKind, expected: &ExpectFile) {
     let program = sandbox.launch(fixture).stop_at_entry().start();
     program.wait_stop();
     expected.assert_eq(&walk(&program, kind));
+}
+
+/// The place of a marker.
+pub(super) fn place(fixture: &str, marker: &str) -> Place {
+    let marker = Fixture::named(fixture).marker(marker);
+    Place::Line {
+        file: marker.file.display().to_string(),
+        line: Line(marker.line),
+        column: None,
+    }
+}
+
+/// Asserts that the innermost frame is on the line of a marker.
+#[track_caller]
+pub(super) fn assert_at(program: &Debuggee<'_>, fixture: &str, marker: &str) {
+    let wanted = Fixture::named(fixture).marker(marker).line;
+    let frame = frame(program, None);
+    let line = frame.source.as_ref().map(|source| source.line.0);
+    assert_eq!(line, Some(wanted), "{marker}, not {}", describe(&frame));
+}
+
+/// Launches a fixture and waits until it is stopped at the first of these markers that it reaches.
+#[track_caller]
+pub(super) fn launch_to<'s>(
+    sandbox: &'s Sandbox,
+    fixture: &str,
+    args: &[&str],
+    markers: &[&str],
+) -> Debuggee<'s> {
+    let breakpoints = markers
+        .iter()
+        .map(|marker| BreakpointSpec::at(place(fixture, marker)));
+    let breakpoints = breakpoints.collect();
+    let program = sandbox
+        .launch(fixture)
+        .args(args.iter().copied())
+        .with(|launch| launch.breakpoints = breakpoints)
+        .start();
+    program.wait_stop();
+    program
 }
