@@ -19,6 +19,13 @@ impl Value {
         (address != 0).then_some(address)
     }
 
+    /// The address at which the value itself lies; `None` if it is in a register.
+    pub fn slot(&self) -> Option<u64> {
+        let mut address = 0;
+        clr!(self.0, ICorDebugValue::GetAddress(&mut address)).ok()?;
+        (address != 0).then_some(address)
+    }
+
     /// A handle to an object on the heap.
     pub fn hold(&self) -> Result<Handle, Error> {
         let object = self

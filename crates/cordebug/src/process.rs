@@ -7,8 +7,9 @@ use crate::bindings::*;
 use crate::com::Com;
 use crate::error::{Error, clr, clr_out};
 use crate::fast_memory;
-use crate::module::Module;
+use crate::module::{Module, missing};
 use crate::thread::Thread;
+use crate::value::Value;
 
 /// A process that is being debugged. Lives on the engine thread.
 #[derive(Debug)]
@@ -108,6 +109,17 @@ impl Process {
             }
         }
         Ok(found)
+    }
+
+    /// The object that lies at an address.
+    pub fn object(&self, address: u64) -> Result<Value, Error> {
+        let process = self
+            .0
+            .cast::<ICorDebugProcess5>()
+            .ok_or_else(|| missing("ICorDebugProcess5"))?;
+        Ok(Value::new(
+            clr_out!(process, ICorDebugProcess5::GetObject(address))?.upcast(),
+        ))
     }
 
     /// Reads the target's memory; fewer bytes than asked for if the rest is not mapped.

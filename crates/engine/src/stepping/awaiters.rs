@@ -8,9 +8,12 @@ use metadata::{IlOffset, Token};
 
 use super::awaits;
 use super::invocation::{Invocation, task_of};
+use super::position::MethodId;
 use crate::engine::Engine;
 use crate::exceptions::Reader;
 
+/// The field of an async iterator's state machine through which it hands out values.
+pub(super) const PROMISE: &str = "<>v__promiseOfValueOrEnd";
 /// Objects looked at on the way from a task to who awaits it.
 const MAX_OBJECTS: usize = 200;
 /// Awaiters of one task that are looked at.
@@ -41,9 +44,7 @@ const LINKS: [&str; 8] = [
 #[derive(Debug)]
 pub(super) struct Awaiter {
     pub(super) invocation: Invocation,
-    /// Identity of the module that holds the method.
-    pub(super) module: usize,
-    pub(super) method: Token,
+    pub(super) method: MethodId,
     /// Where it may go on.
     pub(super) resumes: Vec<IlOffset>,
 }
@@ -57,7 +58,7 @@ impl Engine<'_> {
             let machine = frame.first_argument().ok()?.dereference().ok()??;
             let mut reader = Reader::new(self.target.as_mut()?);
             // An async iterator completes a promise of its own with each value.
-            if let Some(promise) = reader.field(&machine, "<>v__promiseOfValueOrEnd") {
+            if let Some(promise) = reader.field(&machine, PROMISE) {
                 return Some(vec![promise]);
             }
             let task = task_of(&mut reader, &machine)?.dereference().ok()??;
@@ -100,8 +101,10 @@ impl Engine<'_> {
         };
         Some(Awaiter {
             invocation,
-            module: module.identity(),
-            method: method.token(),
+            method: MethodId {
+                module: module.identity(),
+                token: method.token(),
+            },
             resumes: awaits::resumes(&stepping, method.token()),
         })
     }

@@ -4,31 +4,37 @@
 //! invocation is being suspended; a trap at the second catches continuations of the method, of which only the one of
 //! the same invocation counts.
 
-use cordebug::thread::{Frame, Step, Thread};
+use cordebug::stepper::Stepper;
+use cordebug::thread::{Frame, Thread};
 use metadata::pdb::{AsyncStepping, Await};
 use metadata::{IlOffset, Token};
 
-use super::il;
+use super::awaiters;
 use super::invocation::Invocation;
-use super::position::{FrameId, IlRange, MethodId, Position, Standing};
+use super::position::{IlRange, MethodId, Position, Standing};
 use super::{Leg, TrapKind};
 use crate::api::StepKind;
 use crate::engine::Engine;
 
-/// Frames walked at most to find the one that was suspended.
-const MAX_WALK: usize = 10_000;
-
 /// An invocation that is being, or has been, suspended.
 #[derive(Debug)]
 pub(super) struct Suspended {
-    thread: u32,
-    frame: FrameId,
-    /// Who it is; a struct that has never been suspended before is nobody yet.
-    invocation: Option<Invocation>,
+    /// Who it is.
+    who: Who,
+}
+
+/// Who is suspended.
+#[derive(Debug)]
+enum Who {
+    Known(Invocation),
+    /// A struct on its thread's stack that has never been suspended before: its task will be written at this address.
+    ToBe(u64),
+    /// It cannot be told.
+    Unknown,
 }
 
 impl Engine<'_> {
-    /// Sets the traps that a leg needs in an async method; whether who awaits the invocation is trapped.
+    /// Sets the traps that a leg needs in an async method.
     pub(super) fn arm_awaits(
         &mut self,
         thread: &Thread,
@@ -36,44 +42,33 @@ impl Engine<'_> {
         range: IlRange,
         kind: StepKind,
         leg: &mut Leg,
-    ) -> bool {
-        let Some(method) = at.method else {
-            return false;
-        };
+    ) {
+        let Some(method) = at.method else { return };
         let Some(stepping) = self.async_stepping(method) else {
-            return false;
+            return;
         };
-        let leaves =
-            kind == StepKind::Out || range.is_last() || self.is_in_last_handler(method, at.ip);
+        let leaves = kind == StepKind::Out
+            || range.is_last()
+            || self.is_in_last_handler(method, at.ip)
+            || self.is_async_iterator(method);
         if leaves {
             leg.awaiters = self.awaiters(thread);
-            let awaiters = std::mem::take(&mut leg.awaiters);
-            for awaiter in &awaiters {
+            for awaiter in &leg.awaiters {
                 for offset in &awaiter.resumes {
-                    leg.traps.extend(self.trap(
-                        awaiter.module,
-                        awaiter.method,
-                        *offset,
-                        TrapKind::Awaiter,
-                    ));
+                    let trap = self.trap(awaiter.method, *offset, TrapKind::Awaiter);
+                    leg.traps.extend(trap);
                 }
             }
-            leg.awaiters = awaiters;
         }
         if kind != StepKind::Out {
             for pause in stepping.awaits {
                 if range.contains(pause.yield_offset) {
                     let kind = TrapKind::Yield(pause);
-                    leg.traps.extend(self.trap(
-                        method.module,
-                        method.token,
-                        pause.yield_offset,
-                        kind,
-                    ));
+                    leg.traps
+                        .extend(self.trap(method, pause.yield_offset, kind));
                 }
             }
         }
-        !leg.awaiters.is_empty()
     }
 
     fn async_stepping(&mut self, method: MethodId) -> Option<AsyncStepping> {
@@ -98,31 +93,65 @@ impl Engine<'_> {
         holds().unwrap_or(false)
     }
 
+    /// Whether an async method hands out values as it goes.
+    fn is_async_iterator(&self, method: MethodId) -> bool {
+        let holds = || {
+            let target = self.target.as_ref()?;
+            let module = target.modules.get(method.module)?;
+            let metadata = module.metadata(&target.process).ok()?.metadata();
+            let class = metadata.method(method.token).ok()?.declaring_type().ok()?;
+            let fields = metadata.type_def(class).ok()?.fields();
+            let mut names = fields.flatten().filter_map(|field| field.name().ok());
+            Some(names.any(|name| name == awaiters::PROMISE))
+        };
+        holds().unwrap_or(false)
+    }
+
+    /// Whether a frame belongs to an invocation that awaits ours.
+    pub(super) fn is_awaiter(&mut self, frame: &Frame) -> bool {
+        let leg = self.take_leg();
+        let mut awaiters = leg.awaiters.iter();
+        let is_one = awaiters.any(|awaiter| self.is_invocation(&awaiter.invocation, frame));
+        if let Some(steps) = &mut self.stepping.steps {
+            steps.leg = leg;
+        }
+        is_one
+    }
+
     /// Our invocation may be about to be suspended.
     pub(super) fn about_to_yield(&mut self, thread: &Thread, pause: Await) {
         let Some(at) = self.position_of_step(thread) else {
             return;
         };
         let Some(method) = at.method else { return };
-        let (Ok(id), Ok(Some(frame))) = (thread.id(), thread.active_frame()) else {
+        let Ok(Some(frame)) = thread.active_frame() else {
             return;
         };
-        let invocation = self.invocation(&frame);
+        let who = match self.invocation(&frame) {
+            Some(invocation) => Who::Known(invocation),
+            None => self.task_slot(&frame).map_or(Who::Unknown, Who::ToBe),
+        };
         let mut leg = Leg::default();
-        let (module, resume) = (method.module, pause.resume_method);
+        let resumes = MethodId {
+            token: pause.resume_method,
+            ..method
+        };
         leg.traps
-            .extend(self.trap(module, resume, pause.resume_offset, TrapKind::Resume));
-        if invocation.is_none()
-            && let Some(offset) = self.leave_before(method, pause.resume_offset)
-        {
-            leg.traps
-                .extend(self.trap(module, method.token, offset, TrapKind::Leave));
+            .extend(self.trap(resumes, pause.resume_offset, TrapKind::Resume));
+        if let Who::ToBe(_) = who {
+            // The struct is gone when its caller's caller returns: its task is read before.
+            leg.stepper = way_out(thread)
+                .map_err(|error| tracing::debug!(%error, "a suspended invocation stays unknown"))
+                .ok();
         }
-        leg.suspended = Some(Suspended {
-            thread: id,
-            frame: at.frame,
-            invocation,
-        });
+        if let Who::Unknown = who {
+            self.notes.push(
+                "the invocation that is stepped cannot be told from others of its method: \
+                 the step ends at the first that goes on"
+                    .into(),
+            );
+        }
+        leg.suspended = Some(Suspended { who });
         self.take_leg().end();
         if let Some(steps) = &mut self.stepping.steps {
             steps.leg = leg;
@@ -140,28 +169,6 @@ impl Engine<'_> {
         (at.frame == from.frame && at.method == from.method).then_some(at)
     }
 
-    /// The instruction with which a method leaves after it has been suspended.
-    fn leave_before(&self, method: MethodId, resume: IlOffset) -> Option<IlOffset> {
-        let target = self.target.as_ref()?;
-        let module = target.modules.get(method.module)?;
-        let body = module.metadata(&target.process).ok()?.body(method.token);
-        il::leave_before(body.ok()??.code, resume)
-    }
-
-    /// Our invocation has been suspended for the first time: now it has a task to know it by.
-    pub(super) fn has_yielded(&mut self, thread: &Thread) {
-        if self.position_of_step(thread).is_none() {
-            return;
-        }
-        let Ok(Some(frame)) = thread.active_frame() else {
-            return;
-        };
-        let invocation = self.invocation(&frame);
-        if let Some(suspended) = self.suspended() {
-            suspended.invocation = suspended.invocation.take().or(invocation);
-        }
-    }
-
     fn suspended(&mut self) -> Option<&mut Suspended> {
         self.stepping.steps.as_mut()?.leg.suspended.as_mut()
     }
@@ -172,16 +179,18 @@ impl Engine<'_> {
             return false;
         };
         self.identify_suspended();
-        let Some(invocation) = self
-            .suspended()
-            .and_then(|suspended| suspended.invocation.take())
-        else {
+        let Some(suspended) = self.suspended() else {
             return false;
         };
-        let same = self.is_invocation(&invocation, &frame);
+        let who = std::mem::replace(&mut suspended.who, Who::Unknown);
+        let same = match &who {
+            Who::Known(invocation) => self.is_invocation(invocation, &frame),
+            Who::ToBe(_) => false,
+            Who::Unknown => true,
+        };
         if !same {
             if let Some(suspended) = self.suspended() {
-                suspended.invocation = Some(invocation);
+                suspended.who = who;
             }
             return false;
         }
@@ -204,31 +213,24 @@ impl Engine<'_> {
         self.landed(thread, at)
     }
 
-    /// Finds out who was suspended while the thread that did it is still at it.
-    fn identify_suspended(&mut self) {
-        let Some(suspended) = self.suspended() else {
+    /// Finds out who was suspended, once its task exists.
+    pub(super) fn identify_suspended(&mut self) {
+        let Some(&mut Suspended {
+            who: Who::ToBe(slot),
+        }) = self.suspended()
+        else {
             return;
         };
-        if suspended.invocation.is_some() {
-            return;
-        }
-        let (thread, frame) = (suspended.thread, suspended.frame);
-        let found = self.frame_of(thread, frame);
-        let invocation = found.and_then(|frame| self.invocation(&frame));
-        if let Some(suspended) = self.suspended() {
-            suspended.invocation = invocation;
-        }
-    }
-
-    fn frame_of(&mut self, thread: u32, wanted: FrameId) -> Option<Frame> {
-        let target = self.target.as_ref()?;
-        let walk = target.process.thread(thread).ok()?.stack().ok()?;
-        let frames = walk.take(MAX_WALK).filter_map(|step| match step {
-            Ok(Step::Frame(frame)) => Some(frame),
-            _ => None,
+        let task = self.target.as_ref().and_then(|target| {
+            let mut address = [0; 8];
+            target.process.read_memory(slot, &mut address).ok()?;
+            let address = u64::from_le_bytes(address);
+            let object = (address != 0).then(|| target.process.object(address))?;
+            object.ok()?.hold().ok()
         });
-        let mut own = frames.filter(|frame| frame.stack_end().ok() == Some(wanted.0));
-        own.next()
+        if let (Some(task), Some(suspended)) = (task, self.suspended()) {
+            suspended.who = Who::Known(Invocation::Task(task));
+        }
     }
 
     /// A method goes on that may be the one which awaits ours; whether that stops the program.
@@ -236,23 +238,12 @@ impl Engine<'_> {
         let Ok(Some(frame)) = thread.active_frame() else {
             return false;
         };
-        let mut leg = self.take_leg();
-        let awaiters = std::mem::take(&mut leg.awaiters);
-        let same = awaiters
-            .iter()
-            .any(|awaiter| self.is_invocation(&awaiter.invocation, &frame));
-        leg.awaiters = awaiters;
-        let Some(steps) = &mut self.stepping.steps else {
-            leg.end();
+        if !self.is_awaiter(&frame) {
             return false;
-        };
-        steps.leg = leg;
+        }
         let Some(target) = &mut self.target else {
             return false;
         };
-        if !same {
-            return false;
-        }
         let at = Position::of_frame(target, &frame);
         self.step_landed_at_awaiter(thread, at)
     }
@@ -275,6 +266,14 @@ impl Engine<'_> {
         }
         false
     }
+}
+
+/// A step of the thread to the caller, whoever's code that is.
+fn way_out(thread: &Thread) -> Result<Stepper, cordebug::Error> {
+    let stepper = thread.stepper()?;
+    stepper.prepare(false)?;
+    stepper.step_out()?;
+    Ok(stepper)
 }
 
 /// The state machine's method with that name.

@@ -36,6 +36,13 @@ impl Engine<'_> {
         task.dereference().ok()??.hold().ok().map(Invocation::Task)
     }
 
+    /// The address at which the task of a struct will be written when it is suspended for the first time.
+    pub(super) fn task_slot(&mut self, frame: &Frame) -> Option<u64> {
+        let machine = frame.first_argument().ok()?.dereference().ok()??;
+        let task = task_of(&mut Reader::new(self.target.as_mut()?), &machine)?;
+        task.slot()
+    }
+
     /// Whether a frame of `MoveNext` belongs to an invocation.
     pub(super) fn is_invocation(&mut self, invocation: &Invocation, frame: &Frame) -> bool {
         let mut same = || {

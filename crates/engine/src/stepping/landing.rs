@@ -42,6 +42,11 @@ impl Engine<'_> {
             return false;
         }
         steps.leg.stepper = None;
+        if steps.leg.suspended.is_some() {
+            // The invocation has been suspended and its thread is on its way out: now it can be known by its task.
+            self.identify_suspended();
+            return false;
+        }
         let at = match self
             .target()
             .and_then(|target| Position::of(target, thread))
@@ -55,6 +60,13 @@ impl Engine<'_> {
     /// The thread of the step has got somewhere; whether that stops the program.
     pub(super) fn landed(&mut self, thread: &Thread, at: Position) -> bool {
         let mut next = self.after(at);
+        // Whoever awaits the invocation may go on inside the call that completes it: its trap is near.
+        if self.may_be_awaiter(at)
+            && let Ok(Some(frame)) = thread.active_frame()
+            && self.is_awaiter(&frame)
+        {
+            next = Next::Wait;
+        }
         if next == Next::Stop {
             let Some(steps) = &mut self.stepping.steps else {
                 return false;
@@ -80,6 +92,13 @@ impl Engine<'_> {
             Ok(()) => false,
             Err(error) => self.step_failed(thread, &error),
         }
+    }
+
+    fn may_be_awaiter(&self, at: Position) -> bool {
+        let steps = self.stepping.steps.as_ref();
+        let awaiters = steps.map_or(&[][..], |steps| &steps.leg.awaiters);
+        let mut methods = awaiters.iter().map(|awaiter| awaiter.method);
+        methods.any(|method| at.method == Some(method))
     }
 
     /// The last step that was asked for is complete.
@@ -146,10 +165,6 @@ impl Engine<'_> {
         Some(match kind {
             TrapKind::Yield(pause) => {
                 self.about_to_yield(thread, pause);
-                false
-            }
-            TrapKind::Leave => {
-                self.has_yielded(thread);
                 false
             }
             TrapKind::Resume => self.resumed(thread),

@@ -10,7 +10,6 @@
 
 mod awaiters;
 mod awaits;
-mod il;
 mod invocation;
 mod landing;
 mod my_code;
@@ -20,8 +19,8 @@ mod run_to;
 
 use cordebug::module::Breakpoint;
 use cordebug::stepper::Stepper;
-use cordebug::thread::Thread;
-use metadata::Token;
+use cordebug::thread::{Step as WalkStep, Thread};
+use metadata::IlOffset;
 use metadata::pdb::Await;
 
 use crate::api::{Error, ErrorCode, StepKind, StepOptions, StepsMade, ThreadId};
@@ -29,7 +28,10 @@ use crate::breakpoints::CodeLocation;
 use crate::engine::Engine;
 use awaiters::Awaiter;
 use awaits::Suspended;
-use position::{IlRange, Position, Standing};
+use position::{IlRange, MethodId, Position, Standing};
+
+/// Frames walked at most to find the user's code.
+const MAX_WALK: usize = 1_000;
 
 /// What runs under the program's steps.
 #[derive(Debug, Default)]
@@ -81,8 +83,6 @@ struct Trap {
 enum TrapKind {
     /// The invocation is about to be suspended.
     Yield(Await),
-    /// The invocation has been suspended, and its task exists.
-    Leave,
     /// An invocation goes on behind the await.
     Resume,
     /// An invocation goes on that may await ours.
@@ -126,6 +126,7 @@ impl Engine<'_> {
         }
         let (id, thread) = self.thread_to_step(thread)?;
         let position = self.position(&thread)?;
+        let from = self.origin_of_step(&thread, position, kind);
         self.stepping.steps = Some(Steps {
             kind,
             count: StepsMade {
@@ -133,7 +134,7 @@ impl Engine<'_> {
                 asked: count,
             },
             thread: id,
-            from: position,
+            from,
             boundary: self.is_called_from_boundary(&thread),
             leg: Leg::default(),
         });
@@ -173,6 +174,24 @@ impl Engine<'_> {
         }
     }
 
+    /// Where a step counts as begun: in code that is not shown, in the statement of the user's that led there.
+    fn origin_of_step(&mut self, thread: &Thread, at: Position, kind: StepKind) -> Position {
+        let hidden = at.standing == Standing::NoSymbols && self.stepping.options.just_my_code;
+        if !hidden || kind == StepKind::Out {
+            return at;
+        }
+        let (Ok(target), Ok(walk)) = (self.target(), thread.stack()) else {
+            return at;
+        };
+        let mut frames = walk.take(MAX_WALK).filter_map(|step| match step {
+            Ok(WalkStep::Frame(frame)) => Some(Position::of_frame(target, &frame)),
+            _ => None,
+        });
+        frames
+            .find(|position| position.standing.statement().is_some())
+            .unwrap_or(at)
+    }
+
     /// Asks the runtime for the next part of the step that is under way.
     fn begin_leg(&mut self, thread: &Thread, at: Position, kind: StepKind) -> Result<(), Error> {
         let just_my_code = self.stepping.options.just_my_code;
@@ -187,11 +206,11 @@ impl Engine<'_> {
             at: Some(at),
             ..Leg::default()
         };
-        let completes = self.arm_awaits(thread, at, range, kind, &mut leg);
-        // The continuation of who awaits us may run inside the call that completes us.
-        let into = kind == StepKind::Into && !completes;
+        self.arm_awaits(thread, at, range, kind, &mut leg);
+        let is_awaited = !leg.awaiters.is_empty();
+        let into = kind == StepKind::Into;
         let begin = || -> Result<Option<Stepper>, cordebug::Error> {
-            if kind == StepKind::Out && completes {
+            if kind == StepKind::Out && is_awaited {
                 return Ok(None);
             }
             let stepper = thread.stepper()?;
@@ -217,16 +236,10 @@ impl Engine<'_> {
     }
 
     /// Sets a breakpoint of our own; without one the step may end late, never wrong.
-    fn trap(
-        &mut self,
-        module: usize,
-        method: Token,
-        offset: metadata::IlOffset,
-        kind: TrapKind,
-    ) -> Option<Trap> {
+    fn trap(&self, method: MethodId, offset: IlOffset, kind: TrapKind) -> Option<Trap> {
         let at = CodeLocation {
-            module,
-            method,
+            module: method.module,
+            method: method.token,
             offset,
         };
         match self.target.as_ref()?.modules.set_breakpoint(at) {

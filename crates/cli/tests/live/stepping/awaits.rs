@@ -1,10 +1,10 @@
 //! Steps in async methods stay with their invocation.
 
-use host::api::{Request, StepKind, StopReason};
+use host::api::{BreakpointSpec, Request, StepKind, StopReason};
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
 
-use super::walk::{assert_at, launch_to, step};
+use super::walk::{assert_at, launch_to, place, step};
 
 /// Steps one invocation of a hundred through its awaits; lines that only it reaches prove that it is still the same.
 fn walk_the_chosen(fixture: &str, chosen: &str) {
@@ -48,6 +48,34 @@ fn over_await_stays_in_the_invocation_of_a_release_build() {
     for chosen in ["0", "57", "99"] {
         walk_the_chosen("step_crowd_optimized", chosen);
     }
+}
+
+/// Code that the runtime has optimised, in a program that began without a debugger.
+#[test]
+fn over_await_stays_in_the_invocation_of_optimised_code() {
+    let fixture = "step_crowd_optimized";
+    let sandbox = Sandbox::new();
+    let mut bare = sandbox
+        .bare(fixture)
+        .args(["57", "wait"])
+        .env("DOTNET_TieredCompilation", "0")
+        .start();
+    bare.line_starting("waiting");
+    let program = sandbox.attach(bare.pid());
+    let breakpoint = BreakpointSpec::at(place(fixture, "before"));
+    program
+        .request(Request::SetBreakpoint(breakpoint))
+        .expect("set");
+    bare.let_go();
+    program.wait_stop();
+    let mut visited = Vec::new();
+    for _ in 0..6 {
+        step(&program, StepKind::Over);
+        visited.push(super::walk::here(&program));
+    }
+    let visited = visited.join("\n");
+    // Optimised code has fewer statements than lines; those that only the chosen one reaches are there.
+    assert!(visited.contains("mine"), "{visited}");
 }
 
 /// Out of an async method that was suspended, to the one that awaits it, of a hundred that await the same method.

@@ -181,3 +181,48 @@ fn a_step_is_the_step_of_one_thread_and_others_keep_their_hits() {
     let text = program.text(host::api::Stream::Stdout);
     assert!(text.contains("hits 160 "), "{text}");
 }
+
+#[test]
+fn a_step_of_a_thread_that_is_paused_below_the_users_code_ends_behind_the_users_statement() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("loops").args(["sleep", "20"]).start();
+    program.wait_output("tick 1\n");
+    // Not at the first try perhaps: the program is in its own code for a moment of each round.
+    for _ in 0..50 {
+        program.pause();
+        let paused = super::walk::frame(&program, None);
+        if paused.source.is_some() {
+            program.request(Request::Continue).expect("continues");
+            continue;
+        }
+        let stop = steps(&program, StepKind::Over, 1);
+        assert_eq!(stop.reasons, [StopReason::Step]);
+        let at = here(&program);
+        assert!(
+            at.contains("if (mode == \"sleep\")") || at.contains("tick++"),
+            "{at}"
+        );
+        return;
+    }
+    panic!("the program never sleeps");
+}
+
+#[test]
+fn a_step_from_a_thrown_exception_ends_in_the_catch() {
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch("step_threads")
+        .args(["1", "1"])
+        .with(|launch| {
+            let mut spec = host::api::ExceptionSpec::of_type("InvalidOperationException");
+            spec.thrown = true;
+            launch.exceptions = vec![spec];
+        })
+        .start();
+    let stop = program.wait_stop();
+    assert!(matches!(*stop.reasons, [StopReason::Exception { .. }]));
+    assert_at(&program, "step_threads", "throw");
+    let stop = steps(&program, StepKind::Over, 1);
+    assert_eq!(stop.reasons, [StopReason::Step]);
+    assert!(here(&program).contains("catch (InvalidOperationException)"));
+}
