@@ -111,15 +111,14 @@ impl Process {
         Ok(found)
     }
 
-    /// The object that lies at an address.
-    pub fn object(&self, address: u64) -> Result<Value, Error> {
+    /// The object at an address; an error if there is none.
+    pub fn object_at(&self, address: u64) -> Result<Value, Error> {
         let process = self
             .0
             .cast::<ICorDebugProcess5>()
             .ok_or_else(|| missing("ICorDebugProcess5"))?;
-        Ok(Value::new(
-            clr_out!(process, ICorDebugProcess5::GetObject(address))?.upcast(),
-        ))
+        let object = clr_out!(process, ICorDebugProcess5::GetObject(address))?;
+        Ok(Value::new(object.upcast()))
     }
 
     /// Reads the target's memory; fewer bytes than asked for if the rest is not mapped.

@@ -4,7 +4,7 @@ use crate::bindings::*;
 use crate::com::{Com, IUnknown};
 use crate::error::{Error, clr, clr_out};
 use crate::hresult::S_OK;
-use crate::module::missing;
+use crate::module::{Function, missing};
 use crate::thread::Frame;
 use crate::value::Value;
 
@@ -58,6 +58,19 @@ impl Stepper {
         let identity =
             |it: &Com<ICorDebugStepper>| it.cast::<IUnknown>().map(|it| it.as_raw() as usize);
         identity(&self.0) == identity(other)
+    }
+}
+
+impl Function {
+    /// Whether steps that skip other code stop in it. Never in optimised code, whatever was said of its module.
+    pub fn is_user_code(&self) -> Result<bool, Error> {
+        let function = self
+            .0
+            .cast::<ICorDebugFunction2>()
+            .ok_or_else(|| missing("ICorDebugFunction2"))?;
+        let mut answer = 0;
+        clr!(function, ICorDebugFunction2::GetJMCStatus(&mut answer))?;
+        Ok(answer != 0)
     }
 }
 

@@ -123,6 +123,8 @@ pub(crate) struct Engine<'a> {
     pub(crate) stepping: Stepping,
     /// Why the program stops, while there may be more to it: see `callbacks`.
     pub(crate) gathered: Option<Gathered>,
+    /// Whether a launched program keeps its optimised code.
+    pub(crate) keep_optimized: bool,
     /// The launched process, if it is a child of it that is debugged.
     pub(crate) following: Option<crate::following::Following>,
     /// Whether the front end is gone and the loop may return as soon as nothing depends on it.
@@ -155,6 +157,7 @@ impl<'a> Engine<'a> {
             exceptions: Exceptions::default(),
             stepping: Stepping::default(),
             gathered: None,
+            keep_optimized: false,
             following: None,
             leaving: false,
             over: false,
@@ -265,6 +268,7 @@ impl<'a> Engine<'a> {
                 start,
                 count,
             } => self.stack(thread, start, count),
+            Request::Exception { thread } => self.exception(thread),
             Request::SetBreakpoint(spec) => self.set_breakpoint(spec),
             Request::ChangeBreakpoint { id, change } => self.change_breakpoint(id, change),
             Request::RemoveBreakpoint(id) => self.remove_breakpoint(id),

@@ -10,7 +10,7 @@ use super::awaits;
 use super::invocation::{Invocation, task_of};
 use super::position::MethodId;
 use crate::engine::Engine;
-use crate::exceptions::Reader;
+use crate::fields::Fields;
 
 /// The field of an async iterator's state machine through which it hands out values.
 pub(super) const PROMISE: &str = "<>v__promiseOfValueOrEnd";
@@ -56,7 +56,7 @@ impl Engine<'_> {
         let mut start = || {
             let frame = thread.active_frame().ok()??;
             let machine = frame.first_argument().ok()?.dereference().ok()??;
-            let mut reader = Reader::new(self.target.as_mut()?);
+            let mut reader = Fields::new(self.target.as_mut()?);
             // An async iterator completes a promise of its own with each value.
             if let Some(promise) = reader.field(&machine, PROMISE) {
                 return Some(vec![promise]);
@@ -80,7 +80,7 @@ impl Engine<'_> {
     /// The user's method that an object is the box of.
     fn awaiter(&mut self, object: &Value) -> Option<Awaiter> {
         let target = self.target.as_mut()?;
-        let machine = Reader::new(target).field(object, "StateMachine")?;
+        let machine = Fields::new(target).field(object, "StateMachine")?;
         let is_struct = machine.element_type().ok()? == VALUE_TYPE;
         let machine = machine.dereference().ok()??;
         let class = machine.class().ok()?;
@@ -114,7 +114,7 @@ impl Engine<'_> {
         let Some(target) = &mut self.target else {
             return Vec::new();
         };
-        let mut reader = Reader::new(target);
+        let mut reader = Fields::new(target);
         let mut found = Vec::new();
         let mut add = |value: Option<Value>| {
             found.extend(value.and_then(|value| value.dereference().ok()?));

@@ -152,10 +152,7 @@ impl Engine<'_> {
             );
         }
         leg.suspended = Some(Suspended { who });
-        self.take_leg().end();
-        if let Some(steps) = &mut self.stepping.steps {
-            steps.leg = leg;
-        }
+        self.replace_leg(leg);
     }
 
     /// The position of the step's own frame, if that is the one a trap was met in.
@@ -198,7 +195,7 @@ impl Engine<'_> {
             return false;
         };
         let at = Position::of_frame(target, &frame);
-        self.take_leg().end();
+        self.replace_leg(Leg::default());
         if let Some(steps) = &mut self.stepping.steps {
             steps.thread = thread.id().unwrap_or(steps.thread);
             // The rest of the statement belongs to it, as it would without the await.
@@ -225,7 +222,7 @@ impl Engine<'_> {
             let mut address = [0; 8];
             target.process.read_memory(slot, &mut address).ok()?;
             let address = u64::from_le_bytes(address);
-            let object = (address != 0).then(|| target.process.object(address))?;
+            let object = (address != 0).then(|| target.process.object_at(address))?;
             object.ok()?.hold().ok()
         });
         if let (Some(task), Some(suspended)) = (task, self.suspended()) {
@@ -250,7 +247,7 @@ impl Engine<'_> {
 
     /// Stops in the statement of the `await` that is over, as a return stops in the statement of the call.
     fn step_landed_at_awaiter(&mut self, thread: &Thread, at: Position) -> bool {
-        self.take_leg().end();
+        self.replace_leg(Leg::default());
         let Some(steps) = &mut self.stepping.steps else {
             return false;
         };

@@ -9,7 +9,7 @@ use cordebug::thread::Frame;
 use cordebug::value::Value;
 
 use crate::engine::Engine;
-use crate::exceptions::Reader;
+use crate::fields::Fields;
 
 /// `ELEMENT_TYPE_BYREF`: the state machine is a struct.
 const BY_REF: u32 = 0x10;
@@ -32,14 +32,14 @@ impl Engine<'_> {
         if !is_struct {
             return object.hold().ok().map(Invocation::StateMachine);
         }
-        let task = task_of(&mut Reader::new(self.target.as_mut()?), &object)?;
+        let task = task_of(&mut Fields::new(self.target.as_mut()?), &object)?;
         task.dereference().ok()??.hold().ok().map(Invocation::Task)
     }
 
     /// The address at which the task of a struct will be written when it is suspended for the first time.
     pub(super) fn task_slot(&mut self, frame: &Frame) -> Option<u64> {
         let machine = frame.first_argument().ok()?.dereference().ok()??;
-        let task = task_of(&mut Reader::new(self.target.as_mut()?), &machine)?;
+        let task = task_of(&mut Fields::new(self.target.as_mut()?), &machine)?;
         task.slot()
     }
 
@@ -53,7 +53,7 @@ impl Engine<'_> {
                 }
                 Invocation::Task(handle) => {
                     let object = machine.dereference().ok()??;
-                    let task = task_of(&mut Reader::new(self.target.as_mut()?), &object)?;
+                    let task = task_of(&mut Fields::new(self.target.as_mut()?), &object)?;
                     Some(task.reference()? == handle.address().ok()?)
                 }
             }
@@ -63,7 +63,7 @@ impl Engine<'_> {
 }
 
 /// The reference to the task that the builder of a state machine completes.
-pub(super) fn task_of(reader: &mut Reader<'_>, machine: &Value) -> Option<Value> {
+pub(super) fn task_of(reader: &mut Fields<'_>, machine: &Value) -> Option<Value> {
     let builder = reader.field(machine, "<>t__builder")?;
     if let Some(task) = reader.field(&builder, "m_task") {
         return Some(task);

@@ -2,10 +2,11 @@
 
 use cordebug::bindings::ICorDebugStepper;
 use cordebug::com::Com;
+use cordebug::stepper::Stepper;
 use cordebug::thread::Thread;
 
+use super::TrapKind;
 use super::position::{Position, Standing};
-use super::{Leg, TrapKind};
 use crate::api::{Error, StepKind, StopReason, ThreadId};
 use crate::engine::Engine;
 
@@ -29,20 +30,19 @@ impl Engine<'_> {
         thread: &Thread,
         stepper: Option<&Com<ICorDebugStepper>>,
     ) -> bool {
-        let Some(steps) = &mut self.stepping.steps else {
+        let steps = self.stepping.steps.as_mut();
+        let leg = steps.map(|steps| &mut steps.leg).filter(|leg| {
+            let ours = leg.stepper.as_ref();
+            ours.is_some_and(|ours| stepper.is_some_and(|it| ours.is(it)))
+        });
+        let Some(leg) = leg else {
+            // A step that was given up.
+            let other = |it: &Stepper| !stepper.is_some_and(|stepper| it.is(stepper));
+            self.stepping.retired.retain(other);
             return false;
         };
-        let ours = steps
-            .leg
-            .stepper
-            .as_ref()
-            .is_some_and(|ours| stepper.is_some_and(|it| ours.is(it)));
-        if !ours {
-            // A step that was given up.
-            return false;
-        }
-        steps.leg.stepper = None;
-        if steps.leg.suspended.is_some() {
+        leg.stepper = None;
+        if leg.suspended.is_some() {
             // The invocation has been suspended and its thread is on its way out: now it can be known by its task.
             self.identify_suspended();
             return false;
@@ -170,14 +170,6 @@ impl Engine<'_> {
             TrapKind::Resume => self.resumed(thread),
             TrapKind::Awaiter => self.awaiter_resumed(thread),
         })
-    }
-
-    /// Takes the leg away, to be ended or kept.
-    pub(super) fn take_leg(&mut self) -> Leg {
-        match &mut self.stepping.steps {
-            Some(steps) => std::mem::take(&mut steps.leg),
-            None => Leg::default(),
-        }
     }
 }
 

@@ -17,6 +17,8 @@ mod next_statement;
 mod position;
 mod run_to;
 
+use std::collections::HashMap;
+
 use cordebug::module::Breakpoint;
 use cordebug::stepper::Stepper;
 use cordebug::thread::{Step as WalkStep, Thread};
@@ -40,6 +42,10 @@ pub(crate) struct Stepping {
     steps: Option<Steps>,
     /// The breakpoints of a run to a place.
     run_to: Vec<Breakpoint>,
+    /// Steppers that were given up while news of them may be on its way.
+    retired: Vec<Stepper>,
+    /// Modules by whether the runtime itself can tell their code from other code.
+    marked: HashMap<usize, bool>,
     /// The position of a thread, as long as the program has not been resumed since: the number of resumes tells.
     known: Option<(u32, u32, Position)>,
 }
@@ -87,19 +93,6 @@ enum TrapKind {
     Resume,
     /// An invocation goes on that may await ours.
     Awaiter,
-}
-
-impl Leg {
-    fn end(self) {
-        if let Some(stepper) = self.stepper
-            && let Err(error) = stepper.deactivate()
-        {
-            tracing::debug!(%error, "giving up a stepper");
-        }
-        for trap in self.traps {
-            remove(&trap.breakpoint);
-        }
-    }
 }
 
 fn remove(breakpoint: &Breakpoint) {
@@ -207,6 +200,7 @@ impl Engine<'_> {
             ..Leg::default()
         };
         self.arm_awaits(thread, at, range, kind, &mut leg);
+        let only_marked = just_my_code && at.method.is_none_or(|method| self.is_marked(method));
         let is_awaited = !leg.awaiters.is_empty();
         let into = kind == StepKind::Into;
         let begin = || -> Result<Option<Stepper>, cordebug::Error> {
@@ -214,7 +208,7 @@ impl Engine<'_> {
                 return Ok(None);
             }
             let stepper = thread.stepper()?;
-            stepper.prepare(just_my_code)?;
+            stepper.prepare(only_marked)?;
             match kind {
                 StepKind::Out => stepper.step_out()?,
                 _ => stepper.step_range(into, range.start.0, range.end.0)?,
@@ -225,13 +219,11 @@ impl Engine<'_> {
         match begun {
             Ok(stepper) => leg.stepper = stepper,
             Err(error) => {
-                leg.end();
+                self.end_leg(leg);
                 return Err(Error::new(ErrorCode::StepFailed, error.to_string()));
             }
         }
-        if let Some(steps) = &mut self.stepping.steps {
-            std::mem::replace(&mut steps.leg, leg).end();
-        }
+        self.replace_leg(leg);
         Ok(())
     }
 
@@ -251,13 +243,49 @@ impl Engine<'_> {
         }
     }
 
+    /// Takes the leg away, to be ended or kept.
+    fn take_leg(&mut self) -> Leg {
+        match &mut self.stepping.steps {
+            Some(steps) => std::mem::take(&mut steps.leg),
+            None => Leg::default(),
+        }
+    }
+
+    /// Ends the leg that is under way, and goes on with another.
+    fn replace_leg(&mut self, leg: Leg) {
+        let ended = self.take_leg();
+        self.end_leg(ended);
+        if let Some(steps) = &mut self.stepping.steps {
+            steps.leg = leg;
+        }
+    }
+
+    fn end_leg(&mut self, leg: Leg) {
+        for trap in leg.traps {
+            remove(&trap.breakpoint);
+        }
+        self.stepping.retired.extend(leg.stepper);
+        // The library does not pass on news of a stepper that was deactivated meanwhile, and may wait for the answer
+        // to it all the same.
+        let target = self.target.as_ref();
+        let queued = target.map(|target| target.process.has_queued_callbacks().unwrap_or(false));
+        if queued == Some(true) {
+            return;
+        }
+        for stepper in self.stepping.retired.drain(..) {
+            if let Err(error) = stepper.deactivate() {
+                tracing::debug!(%error, "giving up a stepper");
+            }
+        }
+    }
+
     /// Ends steps and runs that are under way; how many steps were made.
     pub(crate) fn end_steps(&mut self) -> Option<StepsMade> {
         for breakpoint in std::mem::take(&mut self.stepping.run_to) {
             remove(&breakpoint);
         }
         let steps = self.stepping.steps.take()?;
-        steps.leg.end();
+        self.end_leg(steps.leg);
         Some(steps.count)
     }
 }

@@ -10,6 +10,23 @@ use crate::engine::Engine;
 const MAX_NESTING: usize = 64;
 
 impl Engine<'_> {
+    /// Whether the runtime takes the code of a method's module for the user's. It does not for optimised code: steps from
+    /// there must look at everything and leave alone what is not the user's, which is slower.
+    pub(super) fn is_marked(&mut self, method: MethodId) -> bool {
+        let Some(target) = &self.target else {
+            return true;
+        };
+        let ask = || {
+            let module = target.modules.get(method.module)?;
+            // What has no symbols was never marked, and is left as fast as possible.
+            module.symbols(&target.process).ok()?;
+            let function = module.module.function(method.token.0).ok()?;
+            function.is_user_code().ok()
+        };
+        let marked = self.stepping.marked.entry(method.module);
+        *marked.or_insert_with(|| ask().unwrap_or(true))
+    }
+
     /// Whether steps pass through a method to what it calls: an attribute on it or its type says so.
     pub(super) fn is_passed_through(&mut self, method: MethodId) -> bool {
         let just_my_code = self.stepping.options.just_my_code;
