@@ -102,6 +102,10 @@ impl Engine<'_> {
                 self.module_unloaded(&module);
                 false
             }
+            Callback::UpdateModuleSymbols { module, symbols } => {
+                self.symbols_arrived(&Module::new(module), symbols);
+                false
+            }
             Callback::Breakpoint { thread, breakpoint } => {
                 let thread = Thread::new(thread);
                 let Some(breakpoint) = breakpoint else {
@@ -115,7 +119,6 @@ impl Engine<'_> {
                     .target
                     .as_mut()
                     .is_some_and(|target| target.entry.reached(&breakpoint));
-                let ids = self.breakpoints_reached(identity);
                 let mut reasons = Vec::new();
                 if at_entry {
                     reasons.push(StopReason::Entry);
@@ -123,9 +126,7 @@ impl Engine<'_> {
                 if self.is_run_to(identity) {
                     reasons.push(StopReason::RunTo);
                 }
-                if !ids.is_empty() {
-                    reasons.push(StopReason::Breakpoint { ids });
-                }
+                reasons.extend(self.breakpoint_reached(identity, &thread));
                 if reasons.is_empty() {
                     return false;
                 }

@@ -21,6 +21,7 @@ use crate::exceptions::Exceptions;
 use crate::launching::{Starting, StartupNews};
 use crate::output::{Capture, Notice};
 use crate::processes::Leftovers;
+use crate::source_files::SourceFiles;
 use crate::stepping::Stepping;
 use crate::target::Target;
 
@@ -119,6 +120,7 @@ pub(crate) struct Engine<'a> {
     pub(crate) target: Option<Target>,
     pub(crate) ending: crate::ending::Ending,
     pub(crate) breakpoints: Breakpoints,
+    pub(crate) source_files: SourceFiles,
     pub(crate) exceptions: Exceptions,
     pub(crate) stepping: Stepping,
     /// Why the program stops, while there may be more to it: see `callbacks`.
@@ -154,6 +156,7 @@ impl<'a> Engine<'a> {
             target: None,
             ending: crate::ending::Ending::default(),
             breakpoints: Breakpoints::default(),
+            source_files: SourceFiles::default(),
             exceptions: Exceptions::default(),
             stepping: Stepping::default(),
             gathered: None,
@@ -268,11 +271,13 @@ impl<'a> Engine<'a> {
                 start,
                 count,
             } => self.stack(thread, start, count),
+            Request::AsyncStack { thread } => self.async_stack(thread),
             Request::Exception { thread } => self.exception(thread),
             Request::SetBreakpoint(spec) => self.set_breakpoint(spec),
             Request::ChangeBreakpoint { id, change } => self.change_breakpoint(id, change),
             Request::RemoveBreakpoint(id) => self.remove_breakpoint(id),
             Request::Breakpoints => Ok(self.list_breakpoints()),
+            Request::SetSourceMaps(maps) => self.set_source_maps(maps),
             Request::SetExceptionBreakpoint(spec) => {
                 let (breakpoint, duplicate) = self.set_exception_breakpoint(spec)?;
                 Ok(Reply::ExceptionBreakpoint {

@@ -77,6 +77,8 @@ pub(crate) const FIGURES: &[Figure] = &[
     figure("hits", "hits.counted", "breakpoint hits that only count")
         .within(Budget::Absolute(1_500.0)),
     figure("hits", "hits.stopping", "breakpoint hits that stop").within(Budget::Absolute(1_500.0)),
+    figure("traces", "traces.text", "breakpoint hits that log a text")
+        .within(Budget::Absolute(800.0)),
     figure("stack", "stack.round_trip", "asking for the state"),
     figure("stack", "stack.first", "stack of 20 frames after a stop")
         .against("stack.round_trip", Some(Budget::Absolute(2.0 * MS))),
