@@ -44,7 +44,7 @@ impl Handshake {
         mut give_up: impl FnMut() -> bool,
     ) -> io::Result<bool> {
         loop {
-            if self.started.wait(Duration::from_millis(10))? {
+            if self.started.wait(Duration::from_millis(1))? {
                 self.wait_for_rest(&mut give_up);
                 return Ok(true);
             }
