@@ -25,6 +25,7 @@ pub mod runtime;
 pub mod spawn;
 pub mod stepper;
 pub mod thread;
+pub mod transport;
 pub mod value;
 
 pub use error::Error;
