@@ -5,8 +5,14 @@
 
 mod attach;
 mod breakpoints;
+mod breakpoints_lines;
+mod breakpoints_modules;
+mod breakpoints_names;
+mod breakpoints_support;
+mod breakpoints_threads;
 mod death;
 mod ends;
+mod exceptions;
 mod exits;
 mod following;
 mod launch;
@@ -14,6 +20,7 @@ mod memory;
 mod output;
 mod sessions;
 mod single_file;
+mod stacks_told;
 mod states;
 mod stepping;
 mod surroundings;

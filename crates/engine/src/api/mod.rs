@@ -14,23 +14,30 @@ mod exceptions;
 mod inventory;
 mod launch;
 mod output;
+mod stack;
 mod state;
 
 use serde::{Deserialize, Serialize};
 
 pub use breakpoints::{
     AvailablePoint, BoundLocation, Breakpoint, BreakpointChange, BreakpointId, BreakpointSpec,
-    BreakpointState, Place, StepKind,
+    BreakpointState, Place, SourceMap, StepKind, Trace,
 };
 pub use build::{Diagnostic, Severity};
 pub use error::{Details, Error, ErrorCode};
-pub use exceptions::{ExceptionBreakpoint, ExceptionSpec, ExceptionStage};
-pub use inventory::{ModuleReport, ThreadActivity, ThreadReport};
+pub use exceptions::{
+    ExceptionBreakpoint, ExceptionReport, ExceptionSpec, ExceptionStage, Flight, Handler,
+    TraceFrame,
+};
+pub use inventory::{LogMessage, ModuleReport, ThreadActivity, ThreadReport};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};
 pub use output::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
+pub use stack::{
+    AsyncEnd, AsyncFrame, AsyncKind, AsyncStack, Block, BlockedOn, Frame, FrameKind, Source,
+};
 pub use state::{
-    ExceptionReport, Exit, Frame, Line, MemoryReads, Origin, ProcessId, RuntimeVersion, Source,
-    State, Status, Stop, StopId, StopReason, ThreadId,
+    Exit, Line, MemoryReads, Origin, ProcessId, RuntimeVersion, State, Status, Stop, StopId,
+    StopReason, ThreadId,
 };
 
 /// What a front end may ask of an engine.
@@ -64,6 +71,11 @@ pub enum Request {
         /// At most this many frames.
         count: u32,
     },
+    /// The exception in flight on a thread of the stopped program, whole.
+    Exception {
+        /// The thread; the one that reported the stop if absent.
+        thread: Option<ThreadId>,
+    },
     /// Sets a breakpoint; the same place set again changes the one that is there.
     SetBreakpoint(BreakpointSpec),
     /// Changes a breakpoint.
@@ -77,6 +89,9 @@ pub enum Request {
     RemoveBreakpoint(BreakpointId),
     /// All breakpoints.
     Breakpoints,
+    /// Says where source files are that a compiler saw elsewhere, in place of what was said before. May come before the
+    /// program does.
+    SetSourceMaps(Vec<SourceMap>),
     /// Sets an exception breakpoint; the same types set again change the one that is there.
     SetExceptionBreakpoint(ExceptionSpec),
     /// Whether exceptions that nobody catches stop the program, which they do unless this says otherwise.
@@ -134,13 +149,15 @@ pub enum Reply {
         /// Whether it was there before.
         duplicate: bool,
     },
-    /// To [`Request::Breakpoints`] and [`Request::RemoveBreakpoint`]: those that are left.
+    /// To [`Request::Breakpoints`], [`Request::SetSourceMaps`] and [`Request::RemoveBreakpoint`]: those that are left.
     Breakpoints {
         /// At places in code.
         breakpoints: Vec<Breakpoint>,
         /// At exceptions.
         exceptions: Vec<ExceptionBreakpoint>,
     },
+    /// To [`Request::Exception`]: `None` if there is none in flight on that thread.
+    Exception(Option<Box<ExceptionReport>>),
     /// To [`Request::Threads`] and [`Request::Freeze`].
     Threads(Vec<ThreadReport>),
     /// To [`Request::Modules`].
@@ -171,8 +188,24 @@ pub enum Event {
     Exited(Box<Status>),
     /// The engine let go of the program, which runs on.
     Detached(Box<Status>),
-    /// A breakpoint changed without being asked to: bound, unbound, failed.
+    /// A breakpoint changed: bound, unbound, failed, switched off or on.
     Breakpoint(Breakpoint),
+    /// A breakpoint logged its message instead of stopping.
+    Trace(Trace),
+    /// A module was loaded.
+    ModuleLoaded {
+        /// Its path, or a bare name for one that is not a file.
+        module: String,
+        /// Whether it counts as the user's code.
+        user_code: bool,
+    },
+    /// A module was unloaded.
+    ModuleUnloaded {
+        /// Its path, or a bare name for one that is not a file.
+        module: String,
+    },
+    /// The program called `Debugger.Log`, or wrote with `Debug` or `Trace`.
+    Log(LogMessage),
     /// There is output after the last cursor that was read. Told once until it is read.
     Output {
         /// The cursor of the end of the output so far.
