@@ -185,6 +185,8 @@ pub(crate) const FIGURES: &[Figure] = &[
     .against("symbols.type.first/theirs", None),
     figure("symbols", "symbols.type.again", "another type by name")
         .against("symbols.type.again/theirs", None),
+    figure("symbols", "symbols.search", "search all names of CoreLib")
+        .within(Budget::Absolute(5.0 * MS)),
     figure(
         "symbols",
         "symbols.memory",
