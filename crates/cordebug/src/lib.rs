@@ -15,6 +15,7 @@ pub mod diagnostics_port;
 pub mod error;
 pub mod fast_memory;
 pub mod file;
+pub mod handle;
 pub mod handshake;
 pub mod hresult;
 pub mod module;
@@ -26,6 +27,7 @@ pub mod spawn;
 pub mod stepper;
 mod symbol_stream;
 pub mod thread;
+pub mod transport;
 pub mod types;
 pub mod value;
 

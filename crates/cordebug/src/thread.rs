@@ -19,6 +19,10 @@ impl Thread {
         Self(thread)
     }
 
+    pub(crate) fn as_raw(&self) -> *mut ICorDebugThread {
+        self.0.as_raw()
+    }
+
     /// Its operating system id.
     pub fn id(&self) -> Result<u32, Error> {
         let mut id = 0;
@@ -158,7 +162,7 @@ impl Iterator for StackWalk {
 /// Valid until the process runs again; after that every call fails with `CORDBG_E_OBJECT_NEUTERED` and never reads
 /// freed memory.
 #[derive(Debug, Clone)]
-pub struct Frame(Com<ICorDebugFrame>);
+pub struct Frame(pub(crate) Com<ICorDebugFrame>);
 
 impl Frame {
     /// Wraps what a callback gave.

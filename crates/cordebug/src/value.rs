@@ -8,7 +8,7 @@ use crate::types::Type;
 
 /// A value: a number, a reference, an object. Dead as soon as the process runs.
 #[derive(Debug, Clone)]
-pub struct Value(Com<ICorDebugValue>);
+pub struct Value(pub(crate) Com<ICorDebugValue>);
 
 /// A method that an exception came through.
 #[derive(Debug)]
