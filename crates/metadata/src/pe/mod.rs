@@ -119,7 +119,7 @@ fn bad_headers(bytes: &[u8]) -> Error {
     };
     if needed > bytes.len() {
         return Error::Truncated {
-            what: "the PE headers",
+            what: "the PE header",
             needed: needed as u64,
             have: bytes.len() as u64,
         };
