@@ -5,7 +5,7 @@ use crate::com::Com;
 use crate::error::{Error, clr, clr_out};
 use crate::module::missing;
 use crate::process::Process;
-use crate::types::RuntimeType;
+use crate::types::Type;
 use crate::value::Value;
 
 /// A type has fewer fields than this; a count above it is not one.
@@ -69,9 +69,9 @@ impl Process {
     }
 
     /// The type that an id names.
-    pub fn type_of_id(&self, id: TypeId) -> Result<RuntimeType, Error> {
+    pub fn type_of_id(&self, id: TypeId) -> Result<Type, Error> {
         let this = self.fifth()?;
-        Ok(RuntimeType(clr_out!(
+        Ok(Type(clr_out!(
             this,
             ICorDebugProcess5::GetTypeForTypeID(id.0)
         )?))

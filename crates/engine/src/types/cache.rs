@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::rc::Rc;
 
-use cordebug::types::RuntimeType;
+use cordebug::types::Type as RuntimeType;
 use metadata::Token;
 use metadata::signature::Primitive;
 

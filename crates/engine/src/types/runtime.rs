@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use cordebug::types::{RuntimeType, element};
+use cordebug::types::{Type as RuntimeType, element};
 use metadata::Token;
 use metadata::signature::Primitive;
 

@@ -120,10 +120,11 @@ impl Reader<'_> {
             Some(ty) => ty,
             None => self.types.of_runtime(&value.exact_type()?)?,
         };
-        if let Some(address) = value.address()? {
-            return Ok(self.at(ty, address));
+        match value.address()? {
+            // It lives in a register.
+            0 => {}
+            address => return Ok(self.at(ty, address)),
         }
-        // It lives in a register.
         let bytes = match value.reference()? {
             Some(address) => address.to_le_bytes().to_vec(),
             None => value.bytes()?,
