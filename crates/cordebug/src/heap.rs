@@ -6,7 +6,6 @@ use crate::error::{Error, clr, clr_out};
 use crate::module::missing;
 use crate::process::Process;
 use crate::types::Type;
-use crate::value::Value;
 
 /// A type has fewer fields than this; a count above it is not one.
 const MAX_FIELDS: u32 = 1 << 16;
@@ -59,13 +58,6 @@ impl Process {
         self.0
             .cast::<ICorDebugProcess5>()
             .ok_or_else(|| missing("ICorDebugProcess5"))
-    }
-
-    /// The object at an address; an error if there is none.
-    pub fn object_at(&self, address: u64) -> Result<Value, Error> {
-        let this = self.fifth()?;
-        let object = clr_out!(this, ICorDebugProcess5::GetObject(address))?;
-        Ok(Value::new(object.upcast()))
     }
 
     /// The type that an id names.

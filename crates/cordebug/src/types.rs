@@ -90,11 +90,7 @@ impl Type {
 
 impl Class {
     /// The class with its arguments.
-    pub fn with_arguments(
-        &self,
-        is_value: bool,
-        arguments: &[Type],
-    ) -> Result<Type, Error> {
+    pub fn with_arguments(&self, is_value: bool, arguments: &[Type]) -> Result<Type, Error> {
         let class = self
             .0
             .cast::<ICorDebugClass2>()
@@ -125,12 +121,7 @@ impl Module {
 
 impl Process {
     /// An array (`element::ARRAY` with a rank, `element::SZARRAY`), pointer or reference type.
-    pub fn derived_type(
-        &self,
-        kind: u32,
-        rank: u32,
-        of: &Type,
-    ) -> Result<Type, Error> {
+    pub fn derived_type(&self, kind: u32, rank: u32, of: &Type) -> Result<Type, Error> {
         let domain = self.app_domain()?;
         Ok(Type(clr_out!(
             domain,

@@ -283,6 +283,7 @@ impl<'a> Engine<'a> {
             Request::Threads => self.threads(),
             Request::Freeze { thread, frozen } => self.freeze(thread, frozen),
             Request::Modules => self.module_reports(),
+            Request::Variables(query) => self.variables(&query),
             Request::Step { thread, kind } => {
                 self.step(thread, kind)?;
                 Ok(Reply::Status(Box::new(self.status())))

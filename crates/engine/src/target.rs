@@ -13,6 +13,7 @@ use crate::api::{Error, ErrorCode, ThreadId};
 use crate::modules::Modules;
 use crate::types::{TypeCache, Types};
 use crate::values::LayoutCache;
+use crate::values::view::ObjectIds;
 
 /// The debugged process.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub(crate) struct Target {
     pub(crate) type_cache: TypeCache,
     /// Where fields and elements lie.
     pub(crate) layouts: LayoutCache,
+    /// Numbers of objects that were told.
+    pub(crate) object_ids: ObjectIds,
     /// Counts runs of the program: addresses that were read are good for as long as it stays the same.
     pub(crate) runs: u64,
     /// Whether code is to be compiled without optimisation: launched programs only.
@@ -50,6 +53,7 @@ impl Target {
             modules: Modules::default(),
             type_cache: TypeCache::default(),
             layouts: LayoutCache::default(),
+            object_ids: ObjectIds::default(),
             runs: 0,
             unoptimized,
             owed: 0,

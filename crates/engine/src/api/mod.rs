@@ -16,6 +16,7 @@ mod launch;
 mod output;
 mod stack;
 mod state;
+mod values;
 
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +39,11 @@ pub use stack::{
 pub use state::{
     Exit, Line, MemoryReads, Origin, ProcessId, RuntimeVersion, State, Status, Stop, StopId,
     StopReason, ThreadId,
+};
+
+pub use values::{
+    ObjectId, OmitReason, Omitted, Value, ValueKind, Variable, VariableKind, VariableScope,
+    Variables, VariablesQuery, View,
 };
 
 /// What a front end may ask of an engine.
@@ -111,6 +117,8 @@ pub enum Request {
         /// How far.
         kind: StepKind,
     },
+    /// The variables of a frame of the stopped program, or what lies inside one.
+    Variables(Box<VariablesQuery>),
     /// Ends the session: a launched program is ended, an attached one is left running as before.
     Disconnect {
         /// Overrides the default: `Some(true)` ends the program, `Some(false)` lets it run on.
@@ -159,6 +167,8 @@ pub enum Reply {
     Threads(Vec<ThreadReport>),
     /// To [`Request::Modules`].
     Modules(Vec<ModuleReport>),
+    /// To [`Request::Variables`].
+    Variables(Box<Variables>),
     /// To [`Request::Stack`].
     Stack {
         /// The stop these frames belong to.

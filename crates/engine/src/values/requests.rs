@@ -1,10 +1,11 @@
 //! Requests about values.
 
-use crate::api::{
-    Error, ErrorCode, Reply, ThreadId, VariableKind, VariableScope, Variables, VariablesQuery,
-};
+use cordebug::thread::{Frame, Thread};
+
+use crate::api::{Error, ErrorCode, Reply, VariableKind, VariableScope, Variables, VariablesQuery};
 use crate::engine::Engine;
-use crate::target::{Target, runtime_error};
+use crate::stack::frame_at;
+use crate::target::Target;
 use crate::types::{Type, TypeNotes};
 
 use super::scope::{self, Scope};
@@ -19,22 +20,23 @@ impl Engine<'_> {
     /// The variables of a frame, or what lies inside one of them.
     pub(crate) fn variables(&mut self, query: &VariablesQuery) -> Result<Reply, Error> {
         self.check_stop(query.stop)?;
-        let thread = self.thread_or_current(query.thread)?;
-        let stop = self.stop.as_ref().map(|stop| stop.id);
-        let stop =
-            stop.ok_or_else(|| Error::new(ErrorCode::NotStopped, "the program is not stopped"))?;
+        let (id, thread) = self.thread_of(query.thread)?;
+        let stop = self.stop_id()?;
         let target = self.stopped_target()?;
+        let frame = frame_at(target, &thread, query.frame);
+        let target = &*target;
         let reader = target.reader();
         let viewer = Viewer::new(&reader, &query.view, &target.object_ids);
         let roots = Roots {
             target,
             reader: &reader,
             thread: &thread,
-            frame: query.frame,
+            frame,
+            index: query.frame,
         };
         let mut told = Variables {
             stop,
-            thread: ThreadId(thread.id().map_err(|error| runtime_error(&error))?),
+            thread: id,
             frame: query.frame,
             parent: None,
             variables: Vec::new(),
@@ -74,13 +76,15 @@ impl Engine<'_> {
 pub(crate) struct Roots<'r, 't> {
     pub(crate) target: &'r Target,
     pub(crate) reader: &'r Reader<'t>,
-    pub(crate) thread: &'r cordebug::thread::Thread,
-    pub(crate) frame: u32,
+    pub(crate) thread: &'r Thread,
+    /// The frame, if there is one: exceptions and kept objects need none.
+    pub(crate) frame: Result<Frame, Error>,
+    pub(crate) index: u32,
 }
 
 impl Roots<'_, '_> {
     fn scope(&self) -> Result<Scope, Error> {
-        self.target.scope(self.reader, self.thread, self.frame)
+        self.target.scope(self.reader, self.frame.clone()?)
     }
 
     /// What a path leads to, with the name of its last step.
@@ -101,6 +105,12 @@ impl Roots<'_, '_> {
         };
         let mut child = self.root(&root)?;
         for (at, step) in steps {
+            if let (Step::Member(name), Ok(value)) = (&step, &child.value)
+                && let Some(member) = viewer.member_named(value, &child.notes, name)
+            {
+                child = member;
+                continue;
+            }
             let value = match &child.value {
                 Ok(value) => viewer.step(value, &step),
                 Err(why) => Err(why.clone()),
@@ -162,7 +172,7 @@ impl Roots<'_, '_> {
         let names: Vec<String> = scope.variables.iter().map(|it| it.name.clone()).collect();
         Err(Error::new(
             ErrorCode::InvalidParameter,
-            format!("frame {} has no variable {name}", self.frame),
+            format!("frame {} has no variable {name}", self.index),
         )
         .hint(
             "names are those of arguments, locals and captured variables; members begin with this",

@@ -156,6 +156,19 @@ impl Viewer<'_, '_> {
         Ok(list)
     }
 
+    /// The member that is shown under a name.
+    pub(crate) fn member_named(
+        &self,
+        value: &Value,
+        notes: &TypeNotes,
+        name: &str,
+    ) -> Option<Child> {
+        let subject = self.subject(value).ok()?;
+        let list = self.member_list(&subject, notes).ok()?;
+        list.into_iter()
+            .find(|it| it.name == name && !matches!(it.value, Err(Unreadable::WouldRunCode)))
+    }
+
     fn field_list(&self, subject: &Subject) -> Result<Vec<Child>> {
         let (members, ty) = match subject {
             Subject::Null => return Ok(Vec::new()),

@@ -13,8 +13,8 @@ pub(super) fn scalar(value: Scalar, hex: bool) -> String {
     match value {
         Scalar::Bool(value) => value.to_string(),
         Scalar::Char(unit) => character(unit),
-        Scalar::R4(value) => float(f64::from(value), value.to_string(), 7),
-        Scalar::R8(value) => float(value, value.to_string(), 15),
+        Scalar::R4(value) => float(f64::from(value), value.to_string(), 9),
+        Scalar::R8(value) => float(value, value.to_string(), 17),
         whole if hex => match whole {
             Scalar::I1(value) => format!("0x{value:02x}"),
             Scalar::U1(value) => format!("0x{value:02x}"),
@@ -272,7 +272,8 @@ mod tests {
     fn floats_print_as_in_dotnet() {
         for (value, text) in [
             (0.1, "0.1"),
-            (1e15, "1E+15"),
+            (1e15, "1000000000000000"),
+            (1e17, "1E+17"),
             (123_456_789_012_345.0, "123456789012345"),
             (1e-5, "1E-05"),
             (0.0001, "0.0001"),
@@ -286,7 +287,7 @@ mod tests {
             assert_eq!(scalar(Scalar::R8(value), false), text);
         }
         assert_eq!(scalar(Scalar::R4(f32::MAX), false), "3.4028235E+38");
-        assert_eq!(scalar(Scalar::R4(1e7), false), "1E+07");
+        assert_eq!(scalar(Scalar::R4(1e9), false), "1E+09");
         assert_eq!(scalar(Scalar::R4(12_345_678.0), false), "12345678");
         assert_eq!(half_text(0x7bff), "65500");
         assert_eq!(half_text(0x2e66), "0.1");
@@ -311,7 +312,7 @@ mod tests {
             "9999-12-31T23:59:59.9999999"
         );
         assert_eq!(
-            date_time(638_448_000_000_000_000),
+            date_time(638_447_616_000_000_000),
             "2024-02-29T00:00:00.0000000"
         );
         assert_eq!(time_span(-937_840_050_000), "-1.02:03:04.0050000");
