@@ -11,6 +11,7 @@ use cordebug::runtime::Debugger;
 
 use crate::api::{Error, ErrorCode, ThreadId};
 use crate::modules::Modules;
+use crate::source_files::SourceFiles;
 use crate::types::{TypeCache, Types};
 use crate::values::LayoutCache;
 use crate::values::view::ObjectIds;
@@ -46,11 +47,12 @@ impl Target {
         stop_at_entry: bool,
         unoptimized: bool,
         undelivered: Arc<AtomicU32>,
+        source_files: SourceFiles,
     ) -> Self {
         Self {
             process,
             _debugger: debugger,
-            modules: Modules::default(),
+            modules: Modules::new(source_files),
             type_cache: TypeCache::default(),
             layouts: LayoutCache::default(),
             object_ids: ObjectIds::default(),

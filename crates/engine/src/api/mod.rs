@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 pub use breakpoints::{
     AvailablePoint, BoundLocation, Breakpoint, BreakpointChange, BreakpointId, BreakpointSpec,
-    BreakpointState, Place, StepKind,
+    BreakpointState, Place, SourceMap, StepKind, Trace,
 };
 pub use build::{Diagnostic, Severity};
 pub use error::{Details, Error, ErrorCode};
@@ -77,6 +77,11 @@ pub enum Request {
         /// At most this many frames.
         count: u32,
     },
+    /// Who awaits what a thread of the stopped program runs, and what it waits for.
+    AsyncStack {
+        /// The thread; the one that reported the stop if absent.
+        thread: Option<ThreadId>,
+    },
     /// The exception in flight on a thread of the stopped program, whole.
     Exception {
         /// The thread; the one that reported the stop if absent.
@@ -95,6 +100,9 @@ pub enum Request {
     RemoveBreakpoint(BreakpointId),
     /// All breakpoints.
     Breakpoints,
+    /// Says where source files are that a compiler saw elsewhere, in place of what was said before. May come before the
+    /// program does.
+    SetSourceMaps(Vec<SourceMap>),
     /// Sets an exception breakpoint; the same types set again change the one that is there.
     SetExceptionBreakpoint(ExceptionSpec),
     /// Whether exceptions that nobody catches stop the program, which they do unless this says otherwise.
@@ -154,13 +162,15 @@ pub enum Reply {
         /// Whether it was there before.
         duplicate: bool,
     },
-    /// To [`Request::Breakpoints`] and [`Request::RemoveBreakpoint`]: those that are left.
+    /// To [`Request::Breakpoints`], [`Request::SetSourceMaps`] and [`Request::RemoveBreakpoint`]: those that are left.
     Breakpoints {
         /// At places in code.
         breakpoints: Vec<Breakpoint>,
         /// At exceptions.
         exceptions: Vec<ExceptionBreakpoint>,
     },
+    /// To [`Request::AsyncStack`].
+    AsyncStack(Box<AsyncStack>),
     /// To [`Request::Exception`]: `None` if there is none in flight on that thread.
     Exception(Option<Box<ExceptionReport>>),
     /// To [`Request::Threads`] and [`Request::Freeze`].
@@ -195,8 +205,10 @@ pub enum Event {
     Exited(Box<Status>),
     /// The engine let go of the program, which runs on.
     Detached(Box<Status>),
-    /// A breakpoint changed without being asked to: bound, unbound, failed.
+    /// A breakpoint changed: bound, unbound, failed, switched off or on.
     Breakpoint(Breakpoint),
+    /// A breakpoint logged its message instead of stopping.
+    Trace(Trace),
     /// A module was loaded.
     ModuleLoaded {
         /// Its path, or a bare name for one that is not a file.

@@ -106,10 +106,21 @@ fn reason(reason: &StopReason) -> Reason {
         StopReason::Step => ("step", Vec::new()),
         StopReason::UnhandledException => (Reason::UNHANDLED, Vec::new()),
         StopReason::DebuggerBreak => ("debugger_break", Vec::new()),
+        StopReason::ConditionFailed { id, .. } => ("condition_failed", vec![id.0]),
         StopReason::AssertionFailed { .. } => ("assertion_failed", Vec::new()),
         StopReason::FailFast { .. } => ("fail_fast", Vec::new()),
     };
-    Reason { kind, breakpoints }
+    let detail = match reason {
+        StopReason::ConditionFailed {
+            condition, error, ..
+        } => Some(text::one_line(&format!("{condition}: {error}"), NOTE)),
+        _ => None,
+    };
+    Reason {
+        kind,
+        breakpoints,
+        detail,
+    }
 }
 
 /// An exception and its inner ones in order, at most `max`, and how many more there are.
@@ -221,6 +232,7 @@ pub fn stream_name(stream: Stream) -> &'static str {
     match stream {
         Stream::Stdout => "stdout",
         Stream::Stderr => "stderr",
+        Stream::Trace => "trace",
     }
 }
 

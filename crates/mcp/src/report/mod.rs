@@ -136,6 +136,9 @@ pub struct Reason {
     /// The breakpoints that were hit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub breakpoints: Vec<u32>,
+    /// What more there is to say, such as why a condition failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
 }
 
 impl Reason {

@@ -233,6 +233,14 @@ fn stop_reasons(stop: &StopReport) -> String {
         ("debugger_break", _) => "at a call of Debugger.Break()".into(),
         (Reason::THROWN, _) => "an exception was thrown".into(),
         (Reason::USER_UNHANDLED, _) => "an exception left the user's code".into(),
+        ("condition_failed", ids) => {
+            let ids: Vec<_> = ids.iter().map(u32::to_string).collect();
+            let why = reason.detail.as_deref().unwrap_or("it has no value");
+            format!(
+                "the condition of breakpoint {} failed: {why}",
+                ids.join(", ")
+            )
+        }
         (other, _) => other.to_owned(),
     };
     let mut text = stop
@@ -362,10 +370,10 @@ fn push_output(out: &mut String, output: &OutputReport) {
 
 fn push_chunks(out: &mut String, chunks: &[Chunk]) {
     for chunk in chunks {
-        let prefix = if chunk.stream == "stderr" {
-            "err| "
-        } else {
-            "out| "
+        let prefix = match chunk.stream {
+            "stderr" => "err| ",
+            "trace" => "log| ",
+            _ => "out| ",
         };
         text::push_quoted_lines(out, prefix, &chunk.text);
     }

@@ -33,6 +33,7 @@ fn stopped() -> StopReport {
         reasons: vec![Reason {
             kind: Reason::UNHANDLED,
             breakpoints: Vec::new(),
+            detail: None,
         }],
         thread: Some(4711),
         exceptions: vec![
