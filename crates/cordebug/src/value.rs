@@ -300,12 +300,3 @@ impl Drop for Handle {
         }
     }
 }
-
-impl Value {
-    /// The method that a delegate object calls, if the library can tell.
-    pub fn delegate_function(&self) -> Option<crate::module::Function> {
-        let delegate = self.0.cast::<ICorDebugDelegateObjectValue>()?;
-        let function = clr_out!(delegate, ICorDebugDelegateObjectValue::GetFunction()).ok()?;
-        Some(crate::module::Function(function))
-    }
-}

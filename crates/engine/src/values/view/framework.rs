@@ -391,7 +391,8 @@ impl Viewer<'_, '_> {
         let function = process
             .object_at(object.address)
             .ok()?
-            .delegate_function()?;
+            .delegate_function()
+            .ok()?;
         let module = crate::types::ModuleId(function.module().ok()?.identity());
         let loaded = self.reader.types.module(module).ok()?;
         let token = metadata::Token(function.token().ok()?);
