@@ -80,7 +80,10 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
             report.notes = build::notes(&news.status, 0);
             if let Some(Over::Failed(error)) = &news.over {
                 report.state = SessionState::Failed;
-                report.notes.push(text::one_line(&error.message, 1000));
+                let message = text::one_line(&error.message, 1000);
+                // What became of the program is a note of the session and part of the message.
+                report.notes.retain(|note| !message.contains(note.as_str()));
+                report.notes.push(message);
             }
         }
         Purpose::Stop { waited } => {

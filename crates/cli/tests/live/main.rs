@@ -10,6 +10,7 @@ mod breakpoints_modules;
 mod breakpoints_names;
 mod breakpoints_support;
 mod breakpoints_threads;
+mod breakpoints_traces;
 mod death;
 mod ends;
 mod exceptions;
