@@ -17,6 +17,7 @@ mod output;
 mod stack;
 mod state;
 mod stepping;
+mod values;
 
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +43,10 @@ pub use state::{
 };
 
 pub use stepping::{StepKind, StepOptions, StepsMade};
+pub use values::{
+    ObjectId, OmitReason, Omitted, Value, ValueKind, Variable, VariableKind, VariableScope,
+    Variables, VariablesQuery, View,
+};
 
 /// What a front end may ask of an engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -125,6 +130,8 @@ pub enum Request {
         /// many were made.
         count: u32,
     },
+    /// The variables of a frame of the stopped program, or what lies inside one.
+    Variables(Box<VariablesQuery>),
     /// Lets the stopped program run until any thread reaches a place, or something else stops it.
     RunTo(Place),
     /// Makes a statement of the innermost frame's method the next to run, without running anything.
@@ -190,6 +197,8 @@ pub enum Reply {
     Threads(Vec<ThreadReport>),
     /// To [`Request::Modules`].
     Modules(Vec<ModuleReport>),
+    /// To [`Request::Variables`].
+    Variables(Box<Variables>),
     /// To [`Request::Stack`].
     Stack {
         /// The stop these frames belong to.
