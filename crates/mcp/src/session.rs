@@ -6,7 +6,7 @@
 //!
 //! Invariant: a `host::Session` is used and dropped only on threads that may block, never on the async ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,11 +21,17 @@ use tokio::sync::watch;
 use crate::archive::{self, Archive};
 use crate::program::{self, Build};
 use crate::report::build::Stack;
+use crate::report::text;
 
 /// How long a host may take to answer an ordinary request.
 const ANSWER: Duration = Duration::from_secs(10);
 /// How long a start may take; the engine gives up earlier and says why.
 const START: Duration = Duration::from_secs(90);
+
+/// Messages for the debugger that are kept until they are reported.
+const LOG: usize = 15;
+/// Characters of one of them.
+const LOG_TEXT: usize = 200;
 
 /// How often somebody who waits is told that the wait goes on.
 const PROGRESS: Duration = Duration::from_secs(2);
@@ -48,6 +54,10 @@ pub(crate) struct News {
     pub(crate) progress: Option<String>,
     /// The last stop, also after it.
     pub(crate) last_stop: Option<Stop>,
+    /// The last messages that the program wrote for its debugger.
+    pub(crate) log: VecDeque<String>,
+    /// How many there were in all.
+    pub(crate) logged: u64,
     /// Breakpoints at places in code, as they were last told.
     pub(crate) breakpoints: BTreeMap<u32, Breakpoint>,
     /// Whether the program has reached the debugger.
@@ -99,6 +109,8 @@ struct Held {
 pub(crate) struct Told {
     /// Output before this was reported.
     pub(crate) output: u64,
+    /// Messages for the debugger that were reported.
+    pub(crate) logged: u64,
     /// Notes that were reported.
     pub(crate) notes: usize,
     /// Whether it was told what is debugged.
@@ -130,6 +142,8 @@ impl DebugSession {
                 status: Status::starting(),
                 progress: None,
                 last_stop: None,
+                log: VecDeque::new(),
+                logged: 0,
                 breakpoints: BTreeMap::new(),
                 started: false,
                 given_up: false,
@@ -522,6 +536,14 @@ fn note(news: &watch::Sender<News>, event: &Event) {
         Event::Output { end } => news.status.output_end = *end,
         Event::Breakpoint(breakpoint) => {
             news.breakpoints.insert(breakpoint.id.0, breakpoint.clone());
+        }
+        Event::Log(message) => {
+            news.logged += 1;
+            if news.log.len() >= LOG {
+                news.log.pop_front();
+            }
+            news.log
+                .push_back(text::one_line(message.text.trim_end(), LOG_TEXT));
         }
         Event::Progress { message } => news.progress = Some(message.clone()),
         // Everything else is told when it is asked for.

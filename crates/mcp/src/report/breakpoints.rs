@@ -101,6 +101,9 @@ pub struct ExceptionBreakpointEntry {
     pub user_unhandled: bool,
     /// It stops when nobody catches one.
     pub unhandled: bool,
+    /// Of those that are thrown, only the ones that the user's code catches (true) or does not (false).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caught_by_user: Option<bool>,
     /// Whether it is switched on.
     pub enabled: bool,
     /// How often it stopped the program.
@@ -205,6 +208,7 @@ impl From<&ExceptionBreakpoint> for ExceptionBreakpointEntry {
             thrown,
             user_unhandled,
             unhandled,
+            caught_by_user,
             enabled,
             ..
         } = &breakpoint.spec;
@@ -216,6 +220,7 @@ impl From<&ExceptionBreakpoint> for ExceptionBreakpointEntry {
             thrown: *thrown,
             user_unhandled: *user_unhandled,
             unhandled: *unhandled,
+            caught_by_user: *caught_by_user,
             enabled: *enabled,
             hits: breakpoint.hits,
         }
@@ -335,8 +340,15 @@ impl ExceptionBreakpointEntry {
             let _ = write!(line, " except {}", list(&self.except));
         }
         let stages: Vec<_> = [
-            (self.thrown, "thrown"),
-            (self.user_unhandled, "not caught in the user's code"),
+            (
+                self.thrown,
+                match self.caught_by_user {
+                    None => "thrown",
+                    Some(true) => "thrown and caught in the user's code",
+                    Some(false) => "thrown and not caught in the user's code",
+                },
+            ),
+            (self.user_unhandled, "it leaves the user's code"),
             (self.unhandled, "unhandled"),
         ]
         .iter()

@@ -75,6 +75,8 @@ pub(super) struct WantedException {
     /// Stop when nobody catches one.
     #[serde(default = "yes")]
     unhandled: bool,
+    /// Of those that are thrown, only the ones that the user's code catches (true) or does not (false).
+    caught_by_user: Option<bool>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -189,6 +191,7 @@ impl WantedException {
             thrown: self.thrown,
             user_unhandled: self.user_unhandled,
             unhandled: self.unhandled,
+            caught_by_user: self.caught_by_user,
             ..ExceptionSpec::of_type("")
         }))
     }

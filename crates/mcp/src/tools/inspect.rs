@@ -1,12 +1,11 @@
 //! Looking at a stopped program: stacks, threads, modules.
 
-use host::api::{Error, ErrorCode, Reply, Request, ThreadId};
+use host::api::{Error, Reply, Request, ThreadId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Call;
 use crate::registry::Which;
-use crate::report::build;
 use crate::report::exception::ExceptionAnswer;
 use crate::report::inventory::{ModulesReport, ThreadsReport};
 use crate::report::stack::{FrameReport, StackReport};
@@ -14,8 +13,6 @@ use crate::session;
 
 /// Frames told unless asked otherwise.
 const FRAMES: u32 = 20;
-/// Exceptions told of one chain.
-const EXCEPTIONS: usize = 12;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -37,6 +34,16 @@ pub(super) struct StackArguments {
 
 fn frames() -> u32 {
     FRAMES
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ThreadArguments {
+    /// Which session; needed only when there are several.
+    session: Option<String>,
+    /// Thread id; the one that reported the stop if absent.
+    #[schemars(range(max = 4_294_967_295_u32))]
+    thread: Option<u32>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -95,31 +102,16 @@ pub(super) async fn stack(call: &Call, arguments: StackArguments) -> Result<Stac
 
 pub(super) async fn exception(
     call: &Call,
-    arguments: super::run::SessionArguments,
+    arguments: ThreadArguments,
 ) -> Result<ExceptionAnswer, Error> {
     let session = call
         .registry
         .find(arguments.session.as_deref(), Which::Live)?;
-    let status = match session.request(Request::Status).await? {
-        Reply::Status(status) => status,
-        other => return Err(session::unexpected(&other)),
-    };
-    let Some(stop) = &status.stop else {
-        return Err(Error::new(
-            ErrorCode::NotStopped,
-            "the program is running: an exception is looked at when it has stopped the program",
-        ));
-    };
-    let exception = stop.exception.as_ref();
-    let (exceptions, left_out) =
-        exception.map_or_else(Default::default, |it| build::exceptions(it, EXCEPTIONS));
-    Ok(ExceptionAnswer {
-        session: session.id().to_owned(),
-        thread: stop.thread.map(|thread| thread.0),
-        unhandled: exception.is_some_and(|it| it.unhandled),
-        exceptions,
-        left_out,
-    })
+    let thread = arguments.thread.map(ThreadId);
+    match session.request(Request::Exception { thread }).await? {
+        Reply::Exception(exception) => Ok(ExceptionAnswer::of(session.id(), exception.as_deref())),
+        other => Err(session::unexpected(&other)),
+    }
 }
 
 pub(super) async fn threads(

@@ -49,6 +49,9 @@ pub(super) struct LaunchArguments {
     /// Exception breakpoints from the start: each an object as breakpoint_set_exception takes it.
     #[serde(default)]
     exceptions: Vec<JsonObject>,
+    /// Leave the user's code optimised as it was built; positions and variables may then be off.
+    #[serde(default)]
+    keep_optimized: bool,
     /// Stop at the first line of Main.
     #[serde(default)]
     stop_at_entry: bool,
@@ -179,6 +182,7 @@ fn checked(arguments: LaunchArguments) -> Result<Launch, Error> {
         args: arguments.args,
         cwd,
         env: arguments.env,
+        keep_optimized: arguments.keep_optimized,
         stop_at_entry: arguments.stop_at_entry,
         ..Launch::default()
     })
