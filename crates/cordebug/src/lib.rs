@@ -24,6 +24,7 @@ pub mod procfs;
 pub mod runtime;
 pub mod spawn;
 pub mod stepper;
+mod symbol_stream;
 pub mod thread;
 pub mod types;
 pub mod value;

@@ -54,6 +54,10 @@ impl Engine<'_> {
                 self.module_unloaded(&module);
                 false
             }
+            Callback::UpdateModuleSymbols { module, symbols } => {
+                self.symbols_arrived(&Module::new(module), symbols);
+                false
+            }
             Callback::Breakpoint { thread, breakpoint } => {
                 let thread = Thread::new(thread);
                 let Some(breakpoint) = breakpoint else {
@@ -63,14 +67,12 @@ impl Engine<'_> {
                     .target
                     .as_mut()
                     .is_some_and(|target| target.entry.reached(&breakpoint));
-                let ids = self.breakpoints_reached(cordebug::module::identity(&breakpoint));
                 let mut reasons = Vec::new();
                 if at_entry {
                     reasons.push(StopReason::Entry);
                 }
-                if !ids.is_empty() {
-                    reasons.push(StopReason::Breakpoint { ids });
-                }
+                let identity = cordebug::module::identity(&breakpoint);
+                reasons.extend(self.breakpoint_reached(identity, &thread));
                 if reasons.is_empty() {
                     return false;
                 }

@@ -20,6 +20,7 @@ use crate::exceptions::Exceptions;
 use crate::launching::{Starting, StartupNews};
 use crate::output::{Capture, Notice};
 use crate::processes::Leftovers;
+use crate::source_files::SourceFiles;
 use crate::stepping::StepInProgress;
 use crate::target::Target;
 
@@ -118,6 +119,7 @@ pub(crate) struct Engine<'a> {
     pub(crate) target: Option<Target>,
     pub(crate) ending: crate::ending::Ending,
     pub(crate) breakpoints: Breakpoints,
+    pub(crate) source_files: SourceFiles,
     pub(crate) exceptions: Exceptions,
     pub(crate) step: Option<StepInProgress>,
     /// Whether a launched program keeps its optimised code.
@@ -151,6 +153,7 @@ impl<'a> Engine<'a> {
             target: None,
             ending: crate::ending::Ending::default(),
             breakpoints: Breakpoints::default(),
+            source_files: SourceFiles::default(),
             exceptions: Exceptions::default(),
             step: None,
             keep_optimized: false,
@@ -269,6 +272,7 @@ impl<'a> Engine<'a> {
             Request::ChangeBreakpoint { id, change } => self.change_breakpoint(id, change),
             Request::RemoveBreakpoint(id) => self.remove_breakpoint(id),
             Request::Breakpoints => Ok(self.list_breakpoints()),
+            Request::SetSourceMaps(maps) => self.set_source_maps(maps),
             Request::SetExceptionBreakpoint(spec) => {
                 let (breakpoint, duplicate) = self.set_exception_breakpoint(spec)?;
                 Ok(Reply::ExceptionBreakpoint {
@@ -283,6 +287,7 @@ impl<'a> Engine<'a> {
             Request::Threads => self.threads(),
             Request::Freeze { thread, frozen } => self.freeze(thread, frozen),
             Request::Modules => self.module_reports(),
+            Request::Source { file } => self.source_text(&file),
             Request::Step { thread, kind } => {
                 self.step(thread, kind)?;
                 Ok(Reply::Status(Box::new(self.status())))

@@ -261,6 +261,7 @@ impl Engine<'_> {
             stop_at_entry,
             self.origin == Some(Origin::Launched) && !self.keep_optimized,
             undelivered,
+            self.source_files.clone(),
         ));
         Ok(())
     }

@@ -23,6 +23,7 @@ mod names;
 mod output;
 pub mod processes;
 pub mod program;
+mod source_files;
 mod stack;
 mod stepping;
 mod target;

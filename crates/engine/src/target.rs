@@ -11,6 +11,7 @@ use cordebug::runtime::Debugger;
 
 use crate::api::{Error, ErrorCode, ThreadId};
 use crate::modules::Modules;
+use crate::source_files::SourceFiles;
 
 /// The debugged process.
 #[derive(Debug)]
@@ -35,11 +36,12 @@ impl Target {
         stop_at_entry: bool,
         unoptimized: bool,
         undelivered: Arc<AtomicU32>,
+        source_files: SourceFiles,
     ) -> Self {
         Self {
             process,
             _debugger: debugger,
-            modules: Modules::default(),
+            modules: Modules::new(source_files),
             unoptimized,
             owed: 0,
             undelivered,

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use host::api::{
     Attach, Breakpoint, BreakpointState, Error, ErrorCode, Event, Follow, Launch, OutputCursor,
-    OutputPage, OutputQuery, Reply, Request, State, Status, Stop, StopId,
+    OutputPage, OutputQuery, Reply, Request, SourceMap, State, Status, Stop, StopId,
 };
 use host::{HostProgram, Session};
 use tokio::sync::watch;
@@ -31,7 +31,7 @@ const START: Duration = Duration::from_secs(90);
 /// Messages for the debugger that are kept until they are reported.
 const LOG: usize = 15;
 /// Characters of one of them.
-const LOG_TEXT: usize = 200;
+const LOG_TEXT: usize = 600;
 
 /// How often somebody who waits is told that the wait goes on.
 const PROGRESS: Duration = Duration::from_secs(2);
@@ -135,7 +135,12 @@ impl News {
 
 impl DebugSession {
     /// Begins a session; it goes on in the background whether or not anybody waits.
-    pub(crate) fn begin(id: String, host: &HostProgram, start: Start) -> Result<Arc<Self>, Error> {
+    pub(crate) fn begin(
+        id: String,
+        host: &HostProgram,
+        start: Start,
+        maps: Vec<SourceMap>,
+    ) -> Result<Arc<Self>, Error> {
         let session = Arc::new(Self {
             id,
             news: watch::Sender::new(News {
@@ -155,7 +160,7 @@ impl DebugSession {
         let (starting, host) = (session.clone(), host.clone());
         spawn_thread("start", move || {
             let started = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                starting.start(&host, start)
+                starting.start(&host, start, maps)
             }));
             let result = started.unwrap_or_else(|_| {
                 Err(Error::new(
@@ -221,7 +226,7 @@ impl DebugSession {
     }
 
     /// Builds, starts a host and launches or attaches; returns when the program is there.
-    fn start(&self, host: &HostProgram, start: Start) -> Result<(), Error> {
+    fn start(&self, host: &HostProgram, start: Start, maps: Vec<SourceMap>) -> Result<(), Error> {
         let request = match start {
             Start::Attach(attach) => Request::Attach(attach),
             Start::Launch(mut launch, build) => {
@@ -245,6 +250,10 @@ impl DebugSession {
                 ErrorCode::LaunchFailed,
                 "the start was given up",
             ));
+        }
+        if !maps.is_empty() {
+            let maps = Request::SetSourceMaps(maps);
+            session.request(maps, Instant::now() + ANSWER)?;
         }
         session.request(request, Instant::now() + START)?;
         self.learn_breakpoints(&session);
@@ -543,7 +552,7 @@ fn note(news: &watch::Sender<News>, event: &Event) {
                 news.log.pop_front();
             }
             news.log
-                .push_back(text::one_line(message.text.trim_end(), LOG_TEXT));
+                .push_back(text::clean_short(message.text.trim_end(), LOG_TEXT));
         }
         Event::Progress { message } => news.progress = Some(message.clone()),
         // Everything else is told when it is asked for.

@@ -1,70 +1,12 @@
 //! Breakpoints on lines and methods.
 
 use host::api::{
-    Breakpoint, BreakpointChange, BreakpointId, BreakpointSpec, BreakpointState, Details,
-    ErrorCode, Event, Line, Place, Reply, Request, StopReason,
+    BreakpointChange, BreakpointSpec, BreakpointState, Details, ErrorCode, Event, Request,
 };
-use testkit::debuggee::Debuggee;
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
-fn at_line(file: &str, line: u32, column: Option<u32>) -> BreakpointSpec {
-    BreakpointSpec::at(Place::Line {
-        file: file.into(),
-        line: Line(line),
-        column,
-    })
-}
-
-fn at_marker(fixture: &str, marker: &str) -> BreakpointSpec {
-    let marker = Fixture::named(fixture).marker(marker);
-    at_line(&marker.file.display().to_string(), marker.line, None)
-}
-
-fn at_function(name: &str) -> BreakpointSpec {
-    BreakpointSpec::at(Place::Function { name: name.into() })
-}
-
-fn set(program: &Debuggee<'_>, spec: BreakpointSpec) -> (Breakpoint, bool) {
-    match program.request(Request::SetBreakpoint(spec)) {
-        Ok(Reply::Breakpoint {
-            breakpoint,
-            duplicate,
-        }) => (breakpoint, duplicate),
-        other => panic!("{other:?}"),
-    }
-}
-
-fn list(program: &Debuggee<'_>) -> Vec<Breakpoint> {
-    match program.request(Request::Breakpoints) {
-        Ok(Reply::Breakpoints { breakpoints, .. }) => breakpoints,
-        other => panic!("{other:?}"),
-    }
-}
-
-/// Method and line of the innermost frame.
-fn here(program: &Debuggee<'_>) -> (String, u32) {
-    match program.request(Request::Stack {
-        thread: None,
-        start: 0,
-        count: 1,
-    }) {
-        Ok(Reply::Stack { frames, .. }) => {
-            let frame = frames.first().expect("a frame");
-            (
-                frame.method.clone(),
-                frame.source.as_ref().map_or(0, |source| source.line.0),
-            )
-        }
-        other => panic!("{other:?}"),
-    }
-}
-
-fn hit(id: u32) -> Vec<StopReason> {
-    vec![StopReason::Breakpoint {
-        ids: vec![BreakpointId(id)],
-    }]
-}
+use crate::breakpoints_support::{at_function, at_line, at_marker, here, hit, list, set};
 
 #[test]
 fn line_breakpoint_of_a_launch_is_hit_before_the_line_runs() {

@@ -5,6 +5,11 @@
 
 mod attach;
 mod breakpoints;
+mod breakpoints_lines;
+mod breakpoints_modules;
+mod breakpoints_names;
+mod breakpoints_support;
+mod breakpoints_threads;
 mod death;
 mod ends;
 mod exceptions;

@@ -130,6 +130,8 @@ error_codes! {
     InvalidColumn = "INVALID_COLUMN",
     /// The condition cannot be understood.
     InvalidCondition = "INVALID_CONDITION",
+    /// This program or its runtime cannot do what was asked for.
+    NotSupported = "NOT_SUPPORTED",
     /// There is no such breakpoint.
     BreakpointNotFound = "BREAKPOINT_NOT_FOUND",
     /// The step could not be made.

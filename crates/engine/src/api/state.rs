@@ -112,6 +112,15 @@ pub enum StopReason {
         /// Which; several can be at one place.
         ids: Vec<super::BreakpointId>,
     },
+    /// The condition of a breakpoint failed or is no `bool`: whether to stop there cannot be told.
+    ConditionFailed {
+        /// Which breakpoint.
+        id: super::BreakpointId,
+        /// Its condition.
+        condition: String,
+        /// What is wrong with it.
+        error: String,
+    },
     /// An exception met a breakpoint.
     Exception {
         /// Which.

@@ -172,7 +172,7 @@ pub(crate) fn source(
     let span = point.span?;
     let path = pdb.document(point.document).ok()?.path().ok()?;
     Some(Source {
-        path: path.into(),
+        path: module.source_path(&path),
         line: Line(span.start_line),
         column: Some(span.start_column),
     })

@@ -58,6 +58,9 @@ pub struct BreakpointEntry {
     /// It logs this and does not stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_message: Option<String>,
+    /// What else is to be known of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// How often it was reached with its condition true.
     pub hits: u64,
 }
@@ -166,6 +169,12 @@ impl From<&Breakpoint> for BreakpointEntry {
             condition: short(&spec.condition),
             hit_condition: short(&spec.hit_condition),
             log_message: short(&spec.log_message),
+            notes: breakpoint
+                .notes
+                .iter()
+                .take(4)
+                .map(|note| text::one_line(note, REASON))
+                .collect(),
             hits: breakpoint.hits,
             ..Self::default()
         };
@@ -312,6 +321,9 @@ impl BreakpointEntry {
             if let Some(value) = value {
                 let _ = write!(line, " {label} {}.", text::quoted(value, NAME));
             }
+        }
+        for note in &self.notes {
+            let _ = write!(line, " Note: {note}.");
         }
         match self.hits {
             0 => {}

@@ -100,7 +100,7 @@ fn reason(reason: &StopReason) -> Reason {
         let texts: Vec<_> = texts.iter().filter_map(|text| text.as_deref()).collect();
         (!texts.is_empty()).then(|| text::one_line(&texts.join(" "), MESSAGE))
     };
-    let (kind, breakpoints, message) = match reason {
+    let (kind, breakpoints, detail) = match reason {
         StopReason::Entry => ("entry", Vec::new(), None),
         StopReason::Pause => ("pause", Vec::new(), None),
         StopReason::Breakpoint { ids } => ("breakpoint", numbers(ids), None),
@@ -115,6 +115,14 @@ fn reason(reason: &StopReason) -> Reason {
         StopReason::Step => ("step", Vec::new(), None),
         StopReason::UnhandledException => (Reason::UNHANDLED, Vec::new(), None),
         StopReason::DebuggerBreak => ("debugger_break", Vec::new(), None),
+        StopReason::ConditionFailed {
+            id,
+            condition,
+            error,
+        } => {
+            let detail = text::one_line(&format!("{condition}: {error}"), NOTE);
+            ("condition_failed", vec![id.0], Some(detail))
+        }
         StopReason::AssertionFailed { message, detail } => {
             ("assertion_failed", Vec::new(), said(&[message, detail]))
         }
@@ -123,7 +131,7 @@ fn reason(reason: &StopReason) -> Reason {
     Reason {
         kind,
         breakpoints,
-        message,
+        detail,
     }
 }
 
@@ -237,6 +245,7 @@ pub fn stream_name(stream: Stream) -> &'static str {
     match stream {
         Stream::Stdout => "stdout",
         Stream::Stderr => "stderr",
+        Stream::Trace => "trace",
     }
 }
 

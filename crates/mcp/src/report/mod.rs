@@ -148,9 +148,9 @@ pub struct Reason {
     /// The breakpoints that were hit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub breakpoints: Vec<u32>,
-    /// What the program said about it, such as the message of a failed assertion.
+    /// What more there is to say, such as why a condition failed, or what a failed assertion says.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
+    pub detail: Option<String>,
 }
 
 impl Reason {

@@ -36,7 +36,7 @@ impl Render for Report {
             }
             out.push_str(":\n");
             for message in &self.log {
-                push_line(&mut out, "log| ", message);
+                text::push_quoted_lines(&mut out, "dbg| ", message);
             }
         }
         for breakpoint in &self.breakpoints {
@@ -238,7 +238,7 @@ fn stop_reasons(stop: &StopReport) -> String {
             several => format!(", breakpoints {}", several.join(", ")),
         }
     };
-    let said = |reason: &Reason| match &reason.message {
+    let said = |reason: &Reason| match &reason.detail {
         Some(message) => format!(": {}", text::quoted(message, usize::MAX)),
         None => String::new(),
     };
@@ -257,6 +257,14 @@ fn stop_reasons(stop: &StopReport) -> String {
         (Reason::USER_UNHANDLED, _) => format!("an exception left the user's code{}", of(reason)),
         ("assertion_failed", _) => format!("an assertion failed{}", said(reason)),
         (Reason::FAIL_FAST, _) => format!("the program gives up (FailFast){}", said(reason)),
+        ("condition_failed", ids) => {
+            let ids: Vec<_> = ids.iter().map(u32::to_string).collect();
+            let why = reason.detail.as_deref().unwrap_or("it has no value");
+            format!(
+                "the condition of breakpoint {} failed: {why}",
+                ids.join(", ")
+            )
+        }
         (other, _) => other.to_owned(),
     };
     let mut text = stop
@@ -391,10 +399,10 @@ fn push_output(out: &mut String, output: &OutputReport) {
 
 fn push_chunks(out: &mut String, chunks: &[Chunk]) {
     for chunk in chunks {
-        let prefix = if chunk.stream == "stderr" {
-            "err| "
-        } else {
-            "out| "
+        let prefix = match chunk.stream {
+            "stderr" => "err| ",
+            "trace" => "log| ",
+            _ => "out| ",
         };
         text::push_quoted_lines(out, prefix, &chunk.text);
     }

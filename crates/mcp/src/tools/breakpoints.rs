@@ -36,8 +36,15 @@ pub(super) struct Wanted {
     text: Option<String>,
     /// Instead of file: the first line of a method: Type.Method, Ns.Type.Method(int, string), module!Method.
     function: Option<String>,
+    /// Stop only if this C# expression is true.
+    condition: Option<String>,
     /// Stop only at some hits: 5, >=5, >5 or %5 (every fifth).
     hit_condition: Option<String>,
+    /// Log this text with {expressions} and do not stop: a tracepoint. What it logs is in the output behind "log| ".
+    log_message: Option<String>,
+    /// Switch it off after so many stops or messages.
+    #[schemars(range(min = 1))]
+    max_hits: Option<u64>,
     /// false sets it switched off.
     #[serde(default = "yes")]
     enabled: bool,
@@ -87,8 +94,14 @@ pub(super) struct UpdateArguments {
     /// The breakpoint.
     #[schemars(range(max = 4_294_967_295_u32))]
     id: u32,
+    /// New condition; "" removes it.
+    condition: Option<String>,
     /// New hit condition; "" removes it.
     hit_condition: Option<String>,
+    /// New log message; "" makes it stop again.
+    log_message: Option<String>,
+    /// Switch it off after so many more stops or messages; 0 for never.
+    max_hits: Option<u64>,
     /// Switches it on or off.
     enabled: Option<bool>,
 }
@@ -129,12 +142,16 @@ fn invalid(message: impl Into<String>) -> Error {
 }
 
 impl Wanted {
-    /// The engine's form of it.
-    pub(super) fn spec(self) -> Result<BreakpointSpec, Error> {
+    /// The engine's form of it; `read` reads the file that a text is to be found in.
+    pub(super) fn spec(
+        self,
+        read: impl Fn(&str) -> Result<String, Error>,
+    ) -> Result<BreakpointSpec, Error> {
+        let some = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
         let place = match (self.file, self.line, self.text, self.function) {
             (None, None, None, Some(name)) if self.column.is_none() => Place::Function { name },
             (Some(file), line, Some(text), None) if self.column.is_none() => {
-                let (line, column) = statement::find(&file, &text, line)?;
+                let (line, column) = statement::find(&file, &read(&file)?, &text, line)?;
                 Place::Line { file, line, column }
             }
             (Some(file), Some(line), None, None) => Place::Line {
@@ -156,7 +173,10 @@ impl Wanted {
             }
         };
         Ok(BreakpointSpec {
-            hit_condition: self.hit_condition.filter(|text| !text.trim().is_empty()),
+            condition: some(self.condition),
+            hit_condition: some(self.hit_condition),
+            log_message: some(self.log_message),
+            max_hits: self.max_hits,
             enabled: self.enabled,
             ..BreakpointSpec::at(place)
         })
@@ -202,7 +222,16 @@ pub(super) async fn set(call: &Call, arguments: SetArguments) -> Result<Breakpoi
         .registry
         .find(arguments.session.as_deref(), Which::Live)?;
     let by_text = arguments.wanted.text.is_some();
-    let mut spec = session.blocking(|_| arguments.wanted.spec()).await??;
+    let read = |session: &session::DebugSession, file: &str| {
+        match session.ask(Request::Source { file: file.into() }) {
+            Ok(Reply::Source(source)) => Ok(source.text),
+            // A file of a module that is not loaded yet.
+            _ => statement::read(file),
+        }
+    };
+    let mut spec = session
+        .blocking(move |session| arguments.wanted.spec(|file| read(session, file)))
+        .await??;
     let mut reply = session.request(Request::SetBreakpoint(spec.clone())).await;
     // A text may begin where no statement does, such as at the name of a lambda's parameter.
     if let (Err(error), Place::Line { column, .. }) = (&reply, &mut spec.place)
@@ -252,12 +281,15 @@ pub(super) async fn update(
         .registry
         .find(arguments.session.as_deref(), Which::Live)?;
     let change = BreakpointChange {
+        condition: arguments.condition,
         hit_condition: arguments.hit_condition,
+        log_message: arguments.log_message,
+        max_hits: arguments.max_hits,
         enabled: arguments.enabled,
-        ..BreakpointChange::default()
     };
     if change == BreakpointChange::default() {
-        return Err(invalid("there is nothing to change").hint("give enabled or hit_condition"));
+        return Err(invalid("there is nothing to change")
+            .hint("give enabled, condition, hit_condition, log_message or max_hits"));
     }
     let request = Request::ChangeBreakpoint {
         id: BreakpointId(arguments.id),

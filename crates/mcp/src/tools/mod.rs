@@ -25,6 +25,7 @@ use crate::registry::Registry;
 use crate::report::breakpoints::{BreakpointReport, BreakpointsReport};
 use crate::report::exception::ExceptionAnswer;
 use crate::report::inventory::{ModulesReport, ThreadsReport};
+use crate::report::source::SourceReport;
 use crate::report::stack::StackReport;
 use crate::report::{InputReport, OutputPageReport, Overview, ProcessesReport, Render, Report};
 use crate::reporting::{self, Purpose};
@@ -154,6 +155,8 @@ pub(crate) static TOOLS: &[Tool] = &[
         "Tells the stack of a thread of a stopped program, all frames."),
     tool!(exception_get, "Exception", LOOKS, inspect::exception, inspect::ThreadArguments => ExceptionAnswer,
         "Tells the exception in flight on a thread: all its inner ones, where it was thrown, who will catch it, the way it came."),
+    tool!(source_get, "Source", LOOKS, inspect::source, inspect::SourceArguments => SourceReport,
+        "Reads source that loaded modules were compiled from, also where it is only in their symbols."),
     tool!(threads_get, "Threads", SETS, inspect::threads, inspect::ThreadsArguments => ThreadsReport,
         "Lists the threads of a stopped program: what each is doing and its top frame. Can freeze and thaw threads first."),
     tool!(modules_get, "Modules", LOOKS, inspect::modules, inspect::ModulesArguments => ModulesReport,
