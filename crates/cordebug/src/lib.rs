@@ -26,6 +26,7 @@ pub mod spawn;
 pub mod stepper;
 mod symbol_stream;
 pub mod thread;
+pub mod transport;
 pub mod types;
 pub mod value;
 

@@ -3,7 +3,7 @@
 use crate::bindings::*;
 use crate::com::Com;
 use crate::error::{Error, clr, clr_nullable, clr_out};
-use crate::module::{Class, Module, missing};
+use crate::module::{Class, Function, Module, missing};
 use crate::types::Type;
 
 /// A value: a number, a reference, an object. Dead as soon as the process runs.
@@ -107,6 +107,18 @@ impl Value {
             });
         }
         Ok(found)
+    }
+
+    /// The method that a delegate calls.
+    pub fn delegate_function(&self) -> Result<Function, Error> {
+        let delegate = self
+            .0
+            .cast::<ICorDebugDelegateObjectValue>()
+            .ok_or_else(|| missing("ICorDebugDelegateObjectValue"))?;
+        Ok(Function(clr_out!(
+            delegate,
+            ICorDebugDelegateObjectValue::GetFunction()
+        )?))
     }
 
     /// The class of an object.

@@ -267,6 +267,7 @@ impl<'a> Engine<'a> {
                 start,
                 count,
             } => self.stack(thread, start, count),
+            Request::AsyncStack { thread } => self.async_stack(thread),
             Request::Exception { thread } => self.exception(thread),
             Request::SetBreakpoint(spec) => self.set_breakpoint(spec),
             Request::ChangeBreakpoint { id, change } => self.change_breakpoint(id, change),

@@ -7,10 +7,11 @@ use host::api::{
     BreakpointState, Error, OutputCursor, OutputQuery, Reply, Request, Source, State, StopId,
 };
 
+use crate::news::{News, Over, Told};
 use crate::report::breakpoints::BreakpointEntry;
 use crate::report::build::{self, Stack};
 use crate::report::{Reason, Report, SessionState, SourceLine, source, text};
-use crate::session::{DebugSession, News, Over, Told};
+use crate::session::DebugSession;
 
 /// What a report is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +83,10 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
             report.notes = build::notes(&news.status, 0);
             if let Some(Over::Failed(error)) = &news.over {
                 report.state = SessionState::Failed;
-                report.notes.push(text::one_line(&error.message, 1000));
+                let message = text::one_line(&error.message, 1000);
+                // What became of the program is a note of the session and part of the message.
+                report.notes.retain(|note| !message.contains(note.as_str()));
+                report.notes.push(message);
             }
         }
         Purpose::Stop { waited } => {

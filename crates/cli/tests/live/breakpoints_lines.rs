@@ -312,10 +312,39 @@ fn breakpoints_on_one_line_are_all_named_by_its_stop() {
     );
 }
 
+/// A copy of `bp_runtime_async` whose method has the flag of those that the runtime suspends.
+fn with_runtime_async(sandbox: &Sandbox) -> std::path::PathBuf {
+    let fixture = Fixture::named("bp_runtime_async");
+    let copy = sandbox.folder().join("bp_runtime_async.dll");
+    for extension in ["dll", "pdb", "runtimeconfig.json"] {
+        let file = fixture.dll().with_extension(extension);
+        std::fs::copy(file, copy.with_extension(extension)).expect("copied");
+    }
+    let mut bytes = std::fs::read(&copy).expect("the copy");
+    // `MethodImplAttributes` of the source, then `public static hidebysig`: ECMA-335 II.22.26.
+    let flags = [0x68, 0x01, 0x96, 0x00];
+    let found = bytes.windows(flags.len()).enumerate();
+    let found: Vec<usize> = found
+        .filter(|(_, it)| *it == flags)
+        .map(|(at, _)| at)
+        .collect();
+    let [at] = found[..] else {
+        panic!("the row of one method is expected, not {found:?}")
+    };
+    bytes[at..at + 2].copy_from_slice(&0x2000_u16.to_le_bytes());
+    std::fs::write(&copy, bytes).expect("written");
+    copy
+}
+
 #[test]
 fn methods_that_the_runtime_suspends_are_refused() {
     let sandbox = Sandbox::new();
-    let program = sandbox.launch("bp_runtime_async").stop_at_entry().start();
+    let copy = with_runtime_async(&sandbox);
+    let program = sandbox
+        .launch("bp_runtime_async")
+        .program(&copy)
+        .stop_at_entry()
+        .start();
     program.wait_stop();
     for spec in [
         at_function("Never.Called"),
@@ -332,6 +361,7 @@ fn methods_that_the_runtime_suspends_are_refused() {
     // One that is wanted before the module is there fails when it comes, and the program runs on.
     let program = sandbox
         .launch("bp_runtime_async")
+        .program(&copy)
         .with(|launch| {
             launch.breakpoints = vec![
                 at_function("Never.Called"),
@@ -340,7 +370,15 @@ fn methods_that_the_runtime_suspends_are_refused() {
         })
         .start();
     assert_eq!(program.wait_stop().reasons, hit(2));
-    assert_eq!(list(&program)[0].state, BreakpointState::Failed);
+    let failed = &list(&program)[0];
+    assert_eq!(failed.state, BreakpointState::Failed);
+    assert!(
+        failed
+            .reason
+            .as_deref()
+            .is_some_and(|it| it.contains("runtime-async")),
+        "{failed:#?}"
+    );
     program.cont();
     program.expect_exit(0);
 }

@@ -73,6 +73,11 @@ pub enum Request {
         /// At most this many frames.
         count: u32,
     },
+    /// Who awaits what a thread of the stopped program runs, and what it waits for.
+    AsyncStack {
+        /// The thread; the one that reported the stop if absent.
+        thread: Option<ThreadId>,
+    },
     /// The exception in flight on a thread of the stopped program, whole.
     Exception {
         /// The thread; the one that reported the stop if absent.
@@ -163,6 +168,8 @@ pub enum Reply {
         /// At exceptions.
         exceptions: Vec<ExceptionBreakpoint>,
     },
+    /// To [`Request::AsyncStack`].
+    AsyncStack(Box<AsyncStack>),
     /// To [`Request::Exception`]: `None` if there is none in flight on that thread.
     Exception(Option<Box<ExceptionReport>>),
     /// To [`Request::Threads`] and [`Request::Freeze`].

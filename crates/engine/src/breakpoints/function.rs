@@ -152,8 +152,13 @@ impl FunctionName {
     /// What a module has of that name.
     pub(super) fn find(&self, module: &LoadedModule, around: Surroundings<'_>) -> Offer {
         let methods = self.methods(module, around);
-        let Ok(opened) = module.metadata(around.process) else {
-            return Offer::NOTHING;
+        let opened = match module.metadata(around.process) {
+            Ok(opened) => opened,
+            Err(reason) if self.may_be_in(&module.file_name()) => {
+                let hint = format!("{} cannot be searched: {reason}", module.file_name());
+                return Offer::Nothing { hint: Some(hint) };
+            }
+            Err(_) => return Offer::NOTHING,
         };
         let pdb = module.symbols(around.process).ok().map(Symbols::pdb);
         let mut found = Vec::new();

@@ -4,7 +4,7 @@ use cordebug::bindings;
 use cordebug::process::Process;
 use cordebug::thread::{Frame as RuntimeFrame, Mapping};
 use metadata::pe::ClauseKind;
-use metadata::{IlOffset, Metadata, Token};
+use metadata::{IlOffset, Metadata, Symbols, Token};
 
 use crate::api::{Block, Frame, FrameKind, Line, Source};
 use crate::modules::{LoadedModule, Modules};
@@ -173,6 +173,25 @@ pub(crate) fn source(
     let path = pdb.document(point.document).ok()?.path().ok()?;
     Some(Source {
         path: module.source_path(&path),
+        line: Line(span.start_line),
+        column: Some(span.start_column),
+    })
+}
+
+/// The first statement at or behind an offset.
+pub(crate) fn source_from(
+    module: &LoadedModule,
+    process: &Process,
+    method: Token,
+    offset: IlOffset,
+) -> Option<Source> {
+    let pdb = module.symbols(process).ok().map(Symbols::pdb)?;
+    let mut points = pdb.sequence_points(method).ok()?.flatten();
+    let point = points.find(|point| point.offset >= offset && point.span.is_some())?;
+    let span = point.span?;
+    let path = pdb.document(point.document).ok()?.path().ok()?;
+    Some(Source {
+        path: path.into(),
         line: Line(span.start_line),
         column: Some(span.start_column),
     })

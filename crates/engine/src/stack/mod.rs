@@ -4,6 +4,8 @@
 //! are still there for the runtime, but dead; they are left out. Below a `when` filter they are alive, and shown.
 
 pub(crate) mod frame;
+mod logical;
+mod machine;
 
 use cordebug::thread::{Frame as RuntimeFrame, StackWalk, Step, Thread};
 

@@ -10,12 +10,13 @@ use serde::Deserialize;
 
 use super::breakpoints::{self, Wanted, WantedException};
 use super::{Call, processes, run, statement};
+use crate::news::Over;
 use crate::program::Build;
 use crate::registry::Which;
 use crate::report::Report;
 use crate::reporting::{self, Purpose};
 use crate::schema::JsonObject;
-use crate::session::{Over, Start, Waited};
+use crate::session::{Start, Waited};
 
 /// How long the end of a session is waited for.
 const END: Duration = Duration::from_secs(15);

@@ -21,6 +21,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+use crate::news::Over;
 use crate::registry::Registry;
 use crate::report::breakpoints::{BreakpointReport, BreakpointsReport};
 use crate::report::exception::ExceptionAnswer;
@@ -30,7 +31,7 @@ use crate::report::stack::StackReport;
 use crate::report::{InputReport, OutputPageReport, Overview, ProcessesReport, Render, Report};
 use crate::reporting::{self, Purpose};
 use crate::schema::{self, JsonObject};
-use crate::session::{DebugSession, Over, Waited};
+use crate::session::{DebugSession, Waited};
 use crate::{arguments, similar};
 
 /// A tool of the server.
@@ -258,7 +259,7 @@ impl Call {
     ) -> Result<Report, Error> {
         let begun = Instant::now();
         let total = Duration::from_millis(timeout_ms);
-        let tell = |news: &crate::session::News| {
+        let tell = |news: &crate::news::News| {
             if let Some(progress) = &self.progress {
                 let message = reporting::progress(session.id(), news);
                 // The call may be over.

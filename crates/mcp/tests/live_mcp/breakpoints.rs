@@ -345,3 +345,33 @@ fn exceptions_stop_the_program_where_they_are_thrown() {
         agent.close().await;
     });
 }
+
+#[test]
+fn a_tracepoint_logs_in_its_place_and_does_not_stop() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        let place = Fixture::named("demo_shop").marker("sum");
+        let stopped = agent
+            .say(
+                "debug_launch",
+                json!({
+                    "program": dll("demo_shop"),
+                    "breakpoints": [{
+                        "file": place.file,
+                        "line": place.line,
+                        "log_message": "one more {{item}}",
+                        "max_hits": 3,
+                    }],
+                }),
+            )
+            .await;
+        assert_eq!(stopped["stop"]["reasons"][0]["kind"], "unhandled_exception");
+        agent.say("breakpoint_list", json!({})).await;
+        agent
+            .say("process_output", json!({"stream": "trace", "cursor": 0}))
+            .await;
+        expect![[r#""#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}

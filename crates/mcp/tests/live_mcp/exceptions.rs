@@ -4,7 +4,7 @@ use expect_test::expect;
 use serde_json::json;
 use testkit::sandbox::Sandbox;
 
-use crate::client::{Agent, dll, run};
+use crate::client::{Agent, dll, run, text};
 
 #[test]
 fn an_exception_is_told_with_its_throw_its_handler_and_its_way() {
@@ -79,7 +79,21 @@ fn assertions_and_messages_for_the_debugger_are_told() {
     let sandbox = Sandbox::new();
     run(async {
         let mut agent = Agent::new(&sandbox).await;
-        for what in ["assert", "fail_fast", "log"] {
+        let gives_up = agent
+            .call(
+                "debug_launch",
+                json!({"program": dll("exception_kinds"), "args": ["fail_fast"]}),
+            )
+            .await;
+        let told = text(&gives_up);
+        assert!(
+            told.starts_with(
+                "s1 stopped: the program gives up (FailFast): \"the shop is on fire\" (thread "
+            ) && told.contains("called from Program.FailFast()")
+                && told.contains("debug_continue lets it end"),
+            "{told}"
+        );
+        for what in ["assert", "log"] {
             agent
                 .say(
                     "debug_launch",

@@ -166,3 +166,33 @@ fn modules_are_listed_with_their_symbols() {
         agent.close().await;
     });
 }
+
+#[test]
+fn source_is_read_where_the_program_is_stopped() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        let place = Fixture::named("demo_shop").marker("bug");
+        agent
+            .call(
+                "debug_launch",
+                json!({"program": dll("demo_shop"), "breakpoints": [{"file": place.file, "line": place.line}]}),
+            )
+            .await;
+        agent.say("source_get", json!({"count": 5})).await;
+        agent
+            .say(
+                "source_get",
+                json!({"file": "demo_shop.cs", "line": place.line + 1, "count": 2}),
+            )
+            .await;
+        agent
+            .say("source_get", json!({"file": "demo_shop.cs", "line": 1000}))
+            .await;
+        agent
+            .say("source_get", json!({"file": "/etc/passwd"}))
+            .await;
+        expect![[r#""#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}

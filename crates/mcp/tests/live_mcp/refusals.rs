@@ -287,10 +287,65 @@ fn a_host_that_dies_costs_one_session() {
             "{}",
             text(&answer)
         );
+        // The host kept the output: it is gone, and not "nothing".
+        let output = agent.call("process_output", json!({"session": "s1"})).await;
+        assert_eq!(structured(&output)["error"]["code"], "HOST_DIED");
+        assert!(
+            text(&output).contains("what the program wrote is lost"),
+            "{}",
+            text(&output)
+        );
+        let status = agent.call("debug_status", json!({"session": "s1"})).await;
+        assert_eq!(
+            text(&status)
+                .matches("the launched program was ended")
+                .count(),
+            1,
+            "{}",
+            text(&status)
+        );
         agent.say("debug_continue", json!({"session": "s1"})).await;
         agent.say("debug_continue", json!({})).await;
         let told = agent.transcript();
         assert!(told.contains("s2 was ended by SIGABRT"), "{told}");
         agent.close().await;
     });
+}
+
+#[test]
+fn a_host_that_dies_says_once_what_became_of_the_attached_program() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.bare("loops").args(["sleep", "5"]).start();
+    program.line_starting("tick");
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        agent
+            .call("debug_attach", json!({"pid": program.pid()}))
+            .await;
+        let processes = sandbox.processes();
+        let host = processes
+            .iter()
+            .find(|process| process.command.ends_with(" host "))
+            .expect("a host");
+        testkit::procfs::signal(host.pid, rustix::process::Signal::KILL);
+        let status = agent
+            .until("debug_status", json!({"session": "s1"}), |result| {
+                text(result).contains("was ended by signal")
+            })
+            .await;
+        assert_eq!(
+            text(&status).matches("runs on").count(),
+            1,
+            "{}",
+            text(&status)
+        );
+        let output = agent.call("process_output", json!({"session": "s1"})).await;
+        assert!(
+            text(&output).contains("is not captured"),
+            "{}",
+            text(&output)
+        );
+        agent.close().await;
+    });
+    program.assert_ticks();
 }
