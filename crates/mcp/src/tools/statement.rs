@@ -72,6 +72,8 @@ fn places(content: &str, wanted: &str) -> Vec<Place> {
     }
     (1..)
         .zip(content.lines())
+        // Nothing stops in a comment.
+        .filter(|(_, whole)| !whole.trim_start().starts_with("//"))
         .filter_map(|(line, whole)| {
             let at = position(whole, &words)?;
             let begins_line = whole.get(..at)?.trim().is_empty();
@@ -107,7 +109,7 @@ fn position(line: &str, words: &[&str]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    const SOURCE: &str = "class A\n{\n    int  total = 0;\n    total += 1; total += 2;\n    Run(x => x.Price);\n    total += 1;\n}\n";
+    const SOURCE: &str = "class A // total += 2\n{\n    int  total = 0;\n    total += 1; total += 2;\n    Run(x => x.Price);\n    // nothing\n    total += 1;\n}\n";
 
     fn check(wanted: &str, expected: &[(u32, Option<u32>)]) {
         let found: Vec<_> = places(SOURCE, wanted)
@@ -121,8 +123,8 @@ mod tests {
     fn a_text_is_found_whatever_its_blanks() {
         check("int total = 0;", &[(3, None)]);
         check("  int   total =\n 0;", &[(3, None)]);
-        check("total += 1;", &[(4, None), (6, None)]);
-        check("total += 2", &[(4, Some(17))]);
+        check("total += 1;", &[(4, None), (7, None)]);
+        check("total += 2;", &[(4, Some(17))]);
         check("x.Price", &[(5, Some(14))]);
         check("nothing", &[]);
         check(" ", &[]);
@@ -137,7 +139,7 @@ mod tests {
             matches!(error.details.as_deref(), Some(Details::Candidates(all)) if all.len() == 2)
         );
         let (line, _) = find("total += 1;", Some(100)).expect("nearest");
-        assert_eq!(line, Line(6));
+        assert_eq!(line, Line(7));
         let error = find("nothing", Some(1)).expect_err("nowhere");
         assert_eq!(error.code, ErrorCode::InvalidLine);
         let error = read("/etc/passwd").expect_err("no source");

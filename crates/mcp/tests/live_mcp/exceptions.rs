@@ -103,7 +103,7 @@ fn assertions_and_messages_for_the_debugger_are_told() {
         }
         expect![[r#"
             > debug_launch {"args":["assert"],"program":"<fixtures>/exception_kinds/exception_kinds.dll"}
-            s1 stopped: an assertion failed: "seven arguments there are fewer" (thread <tid>), in System.Diagnostics.Debug.Fail(string? message, string? detailMessage), called from Program.Main(string[] args) at <source>/exception_kinds.cs:55.
+            s2 stopped: an assertion failed: "seven arguments there are fewer" (thread <tid>), in System.Diagnostics.Debug.Fail(string? message, string? detailMessage), called from Program.Main(string[] args) at <source>/exception_kinds.cs:55.
             Launched <fixtures>/exception_kinds/exception_kinds.dll assert, process <pid>, .NET <version>.
               53 |             case "exit": ExitNow(); break;
               54 |             case "out_of_memory": OutOfMemory(); break;
@@ -113,27 +113,12 @@ fn assertions_and_messages_for_the_debugger_are_told() {
               #0 System.Diagnostics.Debug.Fail(string? message, string? detailMessage) in System.Private.CoreLib.dll
               #1 Program.Main(string[] args) at exception_kinds.cs:55
             Written for the debugger since the last report:
-            log| ---- DEBUG ASSERTION FAILED ----\n---- Assert Short Message ----\nseven arguments\n---- Assert Long Message ----\nthere are fewer\n   at Program.Main(String[] args) in <source>/exception_kinds… (11 more characters)
-            Next: debug_continue lets it run on; debug_step runs one statement.
-            > debug_launch {"args":["fail_fast"],"program":"<fixtures>/exception_kinds/exception_kinds.dll"}
-            s2 stopped: the program gives up (FailFast): "the shop is on fire" (thread <tid>), in System.Environment.FailFast(StackCrawlMarkHandle mark, string message, ObjectHandleOnStack exception, string errorMessage), called from Program.FailFast() at <source>/exception_kinds.cs:228.
-            Launched <fixtures>/exception_kinds/exception_kinds.dll fail_fast, process <pid>, .NET <version>.
-              226 |     static int Recurse(int depth) => Recurse(depth + 1) + 1; //@recurse
-              227 | 
-            > 228 |     static void FailFast() => Environment.FailFast("the shop is on fire"); //@fail_fast
-              229 | 
-              230 |     static void ExitNow()
-              #0 System.Environment.FailFast(StackCrawlMarkHandle mark, string message, ObjectHandleOnStack exception, string errorMessage) in System.Private.CoreLib.dll
-              … 2 frames that are not the user's code
-              #3 Program.FailFast() at exception_kinds.cs:228
-              #4 Program.Main(string[] args) at exception_kinds.cs:52
-            Output since the last report:
-            err| Process terminated. the shop is on fire
-            err|    at System.Environment.FailFast(System.Runtime.CompilerServices.StackCrawlMarkHandle, System.String, System.Runtime.CompilerServices.ObjectHandleOnStack, System.String)
-            err|    at System.Environment.FailFast(System.Threading.StackCrawlMark ByRef, System.String, System.Exception, System.String)
-            err|    at System.Environment.FailFast(System.String)
-            err|    at Program.FailFast()
-            err|    at Program.Main(System.String[])
+            dbg| ---- DEBUG ASSERTION FAILED ----
+            dbg| ---- Assert Short Message ----
+            dbg| seven arguments
+            dbg| ---- Assert Long Message ----
+            dbg| there are fewer
+            dbg|    at Program.Main(String[] args) in <source>/exception_kinds.cs:line 55
             Next: debug_continue lets it run on; debug_step runs one statement.
             > debug_launch {"args":["log"],"program":"<fixtures>/exception_kinds/exception_kinds.dll"}
             s3 exited with code 0.
@@ -142,9 +127,9 @@ fn assertions_and_messages_for_the_debugger_are_told() {
             out| before
             out| after
             Written for the debugger since the last report:
-            log| a message
-            log| category: a line
-            log| traced
+            dbg| a message
+            dbg| category: a line
+            dbg| traced
         "#]].assert_eq(&agent.transcript());
         agent.close().await;
     });

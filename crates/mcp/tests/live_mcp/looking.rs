@@ -192,7 +192,68 @@ fn source_is_read_where_the_program_is_stopped() {
         agent
             .say("source_get", json!({"file": "/etc/passwd"}))
             .await;
-        expect![[r#""#]].assert_eq(&agent.transcript());
+        expect![[r#"
+            > source_get {"count":5}
+            <source>/demo_shop.cs (54 lines):
+              32 |         if (coupon == null)
+              33 |             return 0;
+            > 34 |         string digits = coupon.Substring(4); //@bug
+              35 |         return int.Parse(digits); //@parse
+              36 |     }
+            … it goes on: source_get with file="demo_shop.cs" and line=37
+            > source_get {"count":2,"file":"demo_shop.cs","line":35}
+            <source>/demo_shop.cs (54 lines):
+              35 |         return int.Parse(digits); //@parse
+              36 |     }
+            … it goes on: source_get with file="demo_shop.cs" and line=37
+            > source_get {"file":"demo_shop.cs","line":1000}
+            <source>/demo_shop.cs (54 lines):
+            (no such lines)
+            > source_get {"file":"/etc/passwd"}
+            !INVALID_FILE: no loaded module was compiled from /etc/passwd with symbols
+        "#]]
+        .assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn source_is_found_elsewhere_and_in_the_symbols() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        let launch = json!({"program": dll("source_embedded"), "stop_at_entry": true});
+        agent.say("debug_launch", launch).await;
+        agent.say("source_get", json!({"count": 3})).await;
+        agent.call("debug_disconnect", json!({})).await;
+        let place = Fixture::named("metadata_mapped").marker("length");
+        let launch = json!({
+            "program": dll("metadata_mapped"),
+            "breakpoints": [{"file": place.file, "line": place.line}],
+            "source_maps": {"/_/src": place.file.parent()},
+        });
+        let stopped = agent.call("debug_launch", launch).await;
+        let stop = structured(&stopped)["stop"].clone();
+        assert_eq!(stop["frames"][0]["file"], json!(place.file), "{stop}");
+        assert_eq!(stop["source"][2]["current"], true, "{stop}");
+        expect![[r#"
+            > debug_launch {"program":"<fixtures>/source_embedded/source_embedded.dll","stop_at_entry":true}
+            s1 stopped: at the entry of the program (thread <tid>), in Program.Main() at /_/nowhere/source_embedded.cs:8.
+            Launched <fixtures>/source_embedded/source_embedded.dll, process <pid>, .NET <version>.
+               6 | {
+               7 |     static void Main()
+            >  8 |     {
+               9 |         Console.WriteLine("embedded"); //@main
+              10 |     }
+              #0 Program.Main() at source_embedded.cs:8
+            Next: debug_continue lets it run on; debug_step runs one statement.
+            > source_get {"count":3}
+            /_/nowhere/source_embedded.cs (11 lines, from the program's symbols):
+              7 |     static void Main()
+            > 8 |     {
+              9 |         Console.WriteLine("embedded"); //@main
+            … it goes on: source_get with file="source_embedded.cs" and line=10
+        "#]].assert_eq(&agent.transcript());
         agent.close().await;
     });
 }
