@@ -50,6 +50,8 @@ impl Engine<'_> {
             .get(module.identity())
             .map(|module| module.path.display().to_string());
         target.modules.unloaded(module);
+        target.type_cache.module_unloaded();
+        target.layouts.module_unloaded();
         if let Some(module) = path {
             self.tell(Event::ModuleUnloaded { module });
         }

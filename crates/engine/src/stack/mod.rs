@@ -177,6 +177,30 @@ pub(crate) fn frames(
     Ok((found, index, false))
 }
 
+/// The frame of a thread with that index, counted as [`frames`] does.
+pub(crate) fn frame_at(
+    target: &mut Target,
+    thread: &Thread,
+    index: u32,
+) -> Result<RuntimeFrame, Error> {
+    let mut count = 0;
+    let mut walk = Walk::new(thread)?;
+    while let Some(Walked { frame, .. }) = walk.next(target)? {
+        if count == index {
+            return Ok(frame);
+        }
+        count += 1;
+        if count >= MAX_WALK {
+            break;
+        }
+    }
+    Err(Error::new(
+        ErrorCode::InvalidParameter,
+        format!("the thread has no frame {index}; it has {count}"),
+    )
+    .hint("ask for the stack, its frames have their numbers"))
+}
+
 /// The innermost frame of the user's code, else the innermost one.
 pub(crate) fn top_frame(target: &mut Target, thread: &Thread) -> (Option<Frame>, bool) {
     let mut native = true;

@@ -8,7 +8,7 @@ use host::api::{
 use super::exception::HandlerReport;
 use super::{
     Chunk, ExceptionEntry, ExitReport, OutputReport, Reason, Report, SessionState, SourceLine,
-    StopReport, stack, text,
+    StepsReport, StopReport, stack, text,
 };
 
 /// Bytes of output shown in a stop report.
@@ -82,6 +82,13 @@ pub fn stop_report(stop: &Stop, stack: Option<&Stack>) -> StopReport {
         id: stop.id.0,
         reasons: stop.reasons.iter().map(reason).collect(),
         thread: stop.thread.map(|thread| thread.0),
+        steps: stop
+            .steps
+            .filter(|steps| steps.asked > 1)
+            .map(|steps| StepsReport {
+                made: steps.made,
+                asked: steps.asked,
+            }),
         exceptions,
         more_exceptions,
         handler: exception
@@ -113,6 +120,8 @@ fn reason(reason: &StopReason) -> Reason {
             (kind, numbers(ids), None)
         }
         StopReason::Step => ("step", Vec::new(), None),
+        StopReason::RunTo => ("run_to", Vec::new(), None),
+        StopReason::Goto => ("goto", Vec::new(), None),
         StopReason::UnhandledException => (Reason::UNHANDLED, Vec::new(), None),
         StopReason::DebuggerBreak => ("debugger_break", Vec::new(), None),
         StopReason::ConditionFailed {

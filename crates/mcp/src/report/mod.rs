@@ -117,6 +117,9 @@ pub struct StopReport {
     /// The thread that reported it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<u32>,
+    /// Steps that were made, if several were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<StepsReport>,
     /// The exception in flight, then its inner ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exceptions: Vec<ExceptionEntry>,
@@ -162,6 +165,15 @@ impl Reason {
     pub const FAIL_FAST: &str = "fail_fast";
     /// The kind of an exception that left the user's code and is caught elsewhere.
     pub const USER_UNHANDLED: &str = "exception_user_unhandled";
+}
+
+/// How far a request for several steps has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+pub struct StepsReport {
+    /// Steps that were made.
+    pub made: u32,
+    /// Steps that were asked for.
+    pub asked: u32,
 }
 
 /// An exception or one of its inner ones.

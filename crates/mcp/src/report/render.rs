@@ -250,7 +250,12 @@ fn stop_reasons(stop: &StopReport) -> String {
             let ids: Vec<_> = several.iter().map(u32::to_string).collect();
             format!("at breakpoints {}", ids.join(", "))
         }
-        ("step", _) => "after the step".into(),
+        ("step", _) => match stop.steps {
+            Some(steps) => format!("after {} steps", steps.made),
+            None => "after the step".into(),
+        },
+        ("run_to", _) => "at the place that was run to".into(),
+        ("goto", _) => "the statement that runs next was set".into(),
         (Reason::UNHANDLED, _) => format!("unhandled exception{}", of(reason)),
         ("debugger_break", _) => "at a call of Debugger.Break()".into(),
         (Reason::THROWN, _) => format!("an exception was thrown{}", of(reason)),
@@ -273,6 +278,9 @@ fn stop_reasons(stop: &StopReport) -> String {
         .map(reason)
         .collect::<Vec<_>>()
         .join("; ");
+    if let Some(steps) = stop.steps.filter(|steps| steps.made < steps.asked) {
+        let _ = write!(text, ", after {} of {} steps", steps.made, steps.asked);
+    }
     if let Some(thread) = stop.thread {
         let _ = write!(text, " (thread {thread})");
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use host::api::{Attach, Error, ErrorCode, Follow, Launch, ProcessId, SourceMap};
+use host::api::{Attach, Error, ErrorCode, Follow, Launch, ProcessId, SourceMap, StepOptions};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -56,6 +56,9 @@ pub(super) struct LaunchArguments {
     /// Leave the user's code optimised as it was built; positions and variables may then be off.
     #[serde(default)]
     keep_optimized: bool,
+    /// Whether steps stop only in code with symbols that no attribute takes out.
+    #[serde(default = "run::yes")]
+    just_my_code: bool,
     /// Stop at the first line of Main.
     #[serde(default)]
     stop_at_entry: bool,
@@ -85,6 +88,9 @@ pub(super) struct AttachArguments {
     pid: Option<u32>,
     /// Instead of pid: a part of the command line that only one process has.
     name: Option<String>,
+    /// As for debug_launch.
+    #[serde(default = "run::yes")]
+    just_my_code: bool,
     /// As for debug_launch.
     #[serde(default)]
     source_maps: BTreeMap<String, String>,
@@ -190,10 +196,18 @@ fn checked(arguments: LaunchArguments) -> Result<Launch, Error> {
         args: arguments.args,
         cwd,
         env: arguments.env,
+        steps: steps(arguments.just_my_code),
         keep_optimized: arguments.keep_optimized,
         stop_at_entry: arguments.stop_at_entry,
         ..Launch::default()
     })
+}
+
+fn steps(just_my_code: bool) -> StepOptions {
+    StepOptions {
+        just_my_code,
+        ..StepOptions::default()
+    }
 }
 
 fn source_maps(maps: &BTreeMap<String, String>) -> Vec<SourceMap> {
@@ -240,7 +254,8 @@ pub(super) async fn attach(call: &Call, arguments: AttachArguments) -> Result<Re
             .hint(format!("use session={session:?}")));
     }
     let attach = Attach {
-        pid: ProcessId(pid),
+        steps: steps(arguments.just_my_code),
+        ..Attach::to(ProcessId(pid))
     };
     let maps = source_maps(&arguments.source_maps);
     let session = call.registry.begin(Start::Attach(attach), maps)?;

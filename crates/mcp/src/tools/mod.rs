@@ -128,8 +128,12 @@ pub(crate) static TOOLS: &[Tool] = &[
     tool!(debug_continue, "Continue", RUNS_CODE, run::resume, run::WaitArguments => Report,
         "Lets a stopped program run and waits for the next stop, its end or the time to be up. Returns one stop report."),
     tool!(debug_step, "Step", RUNS_CODE, run::step, run::StepArguments => Report,
-        "Runs a stopped program by one statement and waits for the stop. Returns one stop report; a breakpoint or an \
-         exception on the way ends the step early."),
+        "Runs a stopped program by one statement, or several, and waits for the stop. Returns one stop report; a \
+         breakpoint or an exception on the way ends the step early."),
+    tool!(debug_run_to, "Run to a place", RUNS_CODE, run::run_to, run::RunToArguments => Report,
+        "Lets a stopped program run until a thread reaches a place, or something else stops it. Returns one stop report."),
+    tool!(debug_goto, "Set the next statement", ENDS, run::goto, run::GotoArguments => Report,
+        "Makes another statement of the current method the next to run; what is in between does not run."),
     tool!(debug_wait, "Wait for a stop", LOOKS, run::wait, run::WaitArguments => Report,
         "Waits for the next stop of a running program, its end or the time to be up, without changing anything. \
          Returns one stop report; at once if it is stopped or has ended."),
