@@ -203,7 +203,7 @@ fn what_cannot_be_set_says_why() {
             !NO_SESSION: no program is being debugged
             Hint: debug_launch starts one, debug_attach takes a running one
             > breakpoint_set
-            !INVALID_PARAMETER: a breakpoint needs a place
+            !INVALID_PARAMETER: no place is named
             Hint: give file and line, file and text, or function
             > breakpoint_set {"file":"a.cs"}
             !INVALID_PARAMETER: a file needs a line or the text of a statement
