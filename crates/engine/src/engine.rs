@@ -295,6 +295,7 @@ impl<'a> Engine<'a> {
             Request::Threads => self.threads(),
             Request::Freeze { thread, frozen } => self.freeze(thread, frozen),
             Request::Modules => self.module_reports(),
+            Request::Source { file } => self.source_text(&file),
             Request::Variables(query) => self.variables(&query),
             Request::Step {
                 thread,
@@ -417,6 +418,11 @@ impl<'a> Engine<'a> {
         } = gathered;
         // Whatever the cause: steps that were under way end here.
         let steps = self.end_steps();
+        // What the program wrote before it stopped is there when the stop is told.
+        if self.capture.take_in() {
+            let end = self.capture.end();
+            self.tell(Event::Output { end });
+        }
         match &mut self.stop {
             // A second cause arrived while the program was stopped already.
             Some(stop) if self.state == State::Stopped => {
