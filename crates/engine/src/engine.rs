@@ -51,6 +51,8 @@ pub enum Input {
     Console(Notice),
     /// Bytes were written to the program's standard input, or could not be.
     InputWritten(std::io::Result<()>),
+    /// The program hangs because its stack overflowed.
+    StackOverflow,
 }
 
 /// Everything the engine says.
@@ -217,6 +219,7 @@ impl<'a> Engine<'a> {
                 self.tell(Event::Output { end });
             }
             Input::Console(Notice::Closed) => self.output_closed(),
+            Input::StackOverflow => self.stack_overflowed(),
             Input::InputWritten(result) => {
                 if let Err(error) = result {
                     self.notes.push(format!(
