@@ -292,6 +292,7 @@ impl<'a> Engine<'a> {
             Request::Threads => self.threads(),
             Request::Freeze { thread, frozen } => self.freeze(thread, frozen),
             Request::Modules => self.module_reports(),
+            Request::Source { file } => self.source_text(&file),
             Request::Variables(query) => self.variables(&query),
             Request::Step {
                 thread,
