@@ -53,6 +53,8 @@ pub enum Input {
     Console(Notice),
     /// Bytes were written to the program's standard input, or could not be.
     InputWritten(std::io::Result<()>),
+    /// The program hangs because its stack overflowed.
+    StackOverflow,
 }
 
 /// Everything the engine says.
@@ -233,6 +235,7 @@ impl<'a> Engine<'a> {
                 self.tell(Event::Output { end });
             }
             Input::Console(Notice::Closed) => self.output_closed(),
+            Input::StackOverflow => self.stack_overflowed(),
             Input::InputWritten(result) => {
                 if let Err(error) = result {
                     self.notes.push(format!(
@@ -308,6 +311,7 @@ impl<'a> Engine<'a> {
             Request::Threads => self.threads(),
             Request::Freeze { thread, frozen } => self.freeze(thread, frozen),
             Request::Modules => self.module_reports(),
+            Request::Source { file } => self.source_text(&file),
             Request::Variables(query) => self.variables(&query),
             Request::Step {
                 thread,
@@ -431,6 +435,11 @@ impl<'a> Engine<'a> {
         } = gathered;
         // Whatever the cause: steps that were under way end here.
         let steps = self.end_steps();
+        // What the program wrote before it stopped is there when the stop is told.
+        if self.capture.take_in() {
+            let end = self.capture.end();
+            self.tell(Event::Output { end });
+        }
         match &mut self.stop {
             // A second cause arrived while the program was stopped already.
             Some(stop) if self.state == State::Stopped => {

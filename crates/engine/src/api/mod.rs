@@ -14,6 +14,7 @@ mod exceptions;
 mod inventory;
 mod launch;
 mod output;
+mod source;
 mod stack;
 mod state;
 mod stepping;
@@ -34,6 +35,7 @@ pub use exceptions::{
 pub use inventory::{LogMessage, ModuleReport, ThreadActivity, ThreadReport};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};
 pub use output::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
+pub use source::SourceText;
 pub use stack::{
     AsyncEnd, AsyncFrame, AsyncKind, AsyncStack, Block, BlockedOn, Frame, FrameKind, Source,
 };
@@ -120,6 +122,11 @@ pub enum Request {
     },
     /// All loaded modules.
     Modules,
+    /// The text of a source file that a loaded module was compiled from.
+    Source {
+        /// Full path, the end of one, or a file name.
+        file: String,
+    },
     /// Lets the stopped program run one step of a thread.
     Step {
         /// The thread; the one that reported the stop if absent.
@@ -197,6 +204,8 @@ pub enum Reply {
     Threads(Vec<ThreadReport>),
     /// To [`Request::Modules`].
     Modules(Vec<ModuleReport>),
+    /// To [`Request::Source`].
+    Source(Box<SourceText>),
     /// To [`Request::Variables`].
     Variables(Box<Variables>),
     /// To [`Request::Stack`].

@@ -119,6 +119,12 @@ impl Engine<'_> {
         }
         let (id, thread) = self.thread_to_step(thread)?;
         let position = self.position(&thread)?;
+        if let Some(error) = position
+            .method
+            .and_then(|method| self.step_obstacle(method))
+        {
+            return Err(error);
+        }
         let from = self.origin_of_step(&thread, position, kind);
         self.stepping.steps = Some(Steps {
             kind,
