@@ -28,5 +28,5 @@ mod stack;
 mod stepping;
 mod target;
 
-pub use cordebug::runtime::end_process;
+pub use cordebug::runtime::{end_process, share_one_heap};
 pub use engine::{Input, Output, run};
