@@ -11,12 +11,16 @@ use crate::value::Value;
 
 /// A managed thread.
 #[derive(Debug, Clone)]
-pub struct Thread(Com<ICorDebugThread>);
+pub struct Thread(pub(crate) Com<ICorDebugThread>);
 
 impl Thread {
     /// Wraps what a callback or an enumerator gave.
     pub fn new(thread: Com<ICorDebugThread>) -> Self {
         Self(thread)
+    }
+
+    pub(crate) fn as_raw(&self) -> *mut ICorDebugThread {
+        self.0.as_raw()
     }
 
     /// Its operating system id.
@@ -158,7 +162,7 @@ impl Iterator for StackWalk {
 /// Valid until the process runs again; after that every call fails with `CORDBG_E_OBJECT_NEUTERED` and never reads
 /// freed memory.
 #[derive(Debug, Clone)]
-pub struct Frame(Com<ICorDebugFrame>);
+pub struct Frame(pub(crate) Com<ICorDebugFrame>);
 
 impl Frame {
     /// Wraps what a callback gave.

@@ -50,6 +50,8 @@ impl Engine<'_> {
             .get(module.identity())
             .map(|module| module.path.display().to_string());
         target.modules.unloaded(module);
+        target.type_cache.module_unloaded();
+        target.layouts.module_unloaded();
         if let Some(module) = path {
             self.tell(Event::ModuleUnloaded { module });
         }
@@ -57,10 +59,11 @@ impl Engine<'_> {
 
     /// The program wrote a message for its debugger.
     pub(crate) fn logged(&mut self, thread: &Thread, level: i32, category: String, text: String) {
-        let at = self.capture.end();
         if let Ok(thread) = thread.id() {
             self.exceptions.assertion.logged(thread, &text);
         }
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        let (at, tell) = self.capture.trace(&format!("{text}{end}"));
         self.tell(Event::Log(LogMessage {
             thread: thread.id().ok().map(ThreadId),
             level,
@@ -68,6 +71,10 @@ impl Engine<'_> {
             text,
             at,
         }));
+        if tell {
+            let end = self.capture.end();
+            self.tell(Event::Output { end });
+        }
     }
 
     /// All loaded modules.

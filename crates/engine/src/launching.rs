@@ -112,6 +112,7 @@ impl Engine<'_> {
             .connect_console(&mut command, &launch, files)
             .map_err(system)?;
         self.origin = Some(Origin::Launched);
+        self.stepping.options = launch.steps;
         self.program = Some(program::describe(&launch));
         let cancelled = Arc::new(AtomicBool::new(false));
         self.starting = Some(Starting {
@@ -301,11 +302,13 @@ impl Engine<'_> {
             undelivered,
             self.source_files.clone(),
         ));
+        self.watch_for_overflow(pid);
         Ok(())
     }
 
     /// Attaches to a running program.
     pub(crate) fn attach(&mut self, id: u64, attach: Attach) {
+        self.stepping.options = attach.steps;
         let result = self
             .refuse_second_program()
             .and_then(|()| self.begin_attach(attach.pid.0));

@@ -14,14 +14,17 @@ mod exceptions;
 mod inventory;
 mod launch;
 mod output;
+mod source;
 mod stack;
 mod state;
+mod stepping;
+mod values;
 
 use serde::{Deserialize, Serialize};
 
 pub use breakpoints::{
     AvailablePoint, BoundLocation, Breakpoint, BreakpointChange, BreakpointId, BreakpointSpec,
-    BreakpointState, Place, SourceMap, StepKind, Trace,
+    BreakpointState, Place, SourceMap, Trace,
 };
 pub use build::{Diagnostic, Severity};
 pub use error::{Details, Error, ErrorCode};
@@ -32,12 +35,19 @@ pub use exceptions::{
 pub use inventory::{LogMessage, ModuleReport, ThreadActivity, ThreadReport};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};
 pub use output::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
+pub use source::SourceText;
 pub use stack::{
     AsyncEnd, AsyncFrame, AsyncKind, AsyncStack, Block, BlockedOn, Frame, FrameKind, Source,
 };
 pub use state::{
     Exit, Line, MemoryReads, Origin, ProcessId, RuntimeVersion, State, Status, Stop, StopId,
     StopReason, ThreadId,
+};
+
+pub use stepping::{StepKind, StepOptions, StepsMade};
+pub use values::{
+    ObjectId, OmitReason, Omitted, Value, ValueKind, Variable, VariableKind, VariableScope,
+    Variables, VariablesQuery, View,
 };
 
 /// What a front end may ask of an engine.
@@ -112,13 +122,38 @@ pub enum Request {
     },
     /// All loaded modules.
     Modules,
+    /// The text of a source file that a loaded module was compiled from.
+    Source {
+        /// Full path, the end of one, or a file name.
+        file: String,
+    },
     /// Lets the stopped program run one step of a thread.
     Step {
         /// The thread; the one that reported the stop if absent.
         thread: Option<ThreadId>,
         /// How far.
         kind: StepKind,
+        /// How many steps to make, at least 1. Whatever else stops the program ends them early; the stop tells how
+        /// many were made.
+        count: u32,
     },
+    /// The variables of a frame of the stopped program, or what lies inside one.
+    Variables(Box<VariablesQuery>),
+    /// Lets the stopped program run until any thread reaches a place, or something else stops it.
+    RunTo(Place),
+    /// Makes a statement of the innermost frame's method the next to run, without running anything.
+    Goto {
+        /// The thread; the one that reported the stop if absent.
+        thread: Option<ThreadId>,
+        /// The source file; that of the innermost frame if absent.
+        file: Option<String>,
+        /// The line on which the statement begins.
+        line: Line,
+        /// A column inside the wanted statement, from 1.
+        column: Option<u32>,
+    },
+    /// Changes where steps stop.
+    SetStepOptions(StepOptions),
     /// Ends the session: a launched program is ended, an attached one is left running as before.
     Disconnect {
         /// Overrides the default: `Some(true)` ends the program, `Some(false)` lets it run on.
@@ -169,6 +204,10 @@ pub enum Reply {
     Threads(Vec<ThreadReport>),
     /// To [`Request::Modules`].
     Modules(Vec<ModuleReport>),
+    /// To [`Request::Source`].
+    Source(Box<SourceText>),
+    /// To [`Request::Variables`].
+    Variables(Box<Variables>),
     /// To [`Request::Stack`].
     Stack {
         /// The stop these frames belong to.

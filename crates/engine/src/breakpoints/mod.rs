@@ -14,6 +14,7 @@ mod offer;
 mod reached;
 mod requests;
 mod signature;
+mod source_text;
 mod suggest;
 mod type_names;
 
@@ -27,6 +28,7 @@ use crate::api::{
 use crate::target::Target;
 use hit::HitCondition;
 use offer::Match;
+pub(crate) use offer::locations;
 pub(crate) use type_names::TypeNames;
 
 /// Hints kept for a breakpoint that waits.
