@@ -9,6 +9,12 @@ pub mod api;
 mod arriving;
 mod breakpoints;
 mod callbacks;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the evaluator of expressions is built on it"
+)]
+mod calls;
 pub mod doctor;
 mod elf;
 mod ending;
@@ -40,5 +46,5 @@ mod types;
 )]
 mod values;
 
-pub use cordebug::runtime::end_process;
+pub use cordebug::runtime::{end_process, share_one_heap};
 pub use engine::{Input, Output, run};

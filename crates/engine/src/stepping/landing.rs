@@ -5,8 +5,8 @@ use cordebug::com::Com;
 use cordebug::stepper::Stepper;
 use cordebug::thread::Thread;
 
-use super::TrapKind;
 use super::position::{Position, Standing};
+use super::{Leg, TrapKind};
 use crate::api::{Error, StepKind, StopReason, ThreadId};
 use crate::engine::Engine;
 
@@ -30,6 +30,11 @@ impl Engine<'_> {
         thread: &Thread,
         stepper: Option<&Com<ICorDebugStepper>>,
     ) -> bool {
+        if let Some(stepper) = stepper
+            && self.is_waiter(stepper)
+        {
+            return self.waiter_returned(thread);
+        }
         let steps = self.stepping.steps.as_mut();
         let leg = steps.map(|steps| &mut steps.leg).filter(|leg| {
             let ours = leg.stepper.as_ref();
@@ -54,6 +59,28 @@ impl Engine<'_> {
             Ok(at) => at,
             Err(error) => return self.step_failed(thread, &error),
         };
+        self.landed(thread, at)
+    }
+
+    fn is_waiter(&self, stepper: &Com<ICorDebugStepper>) -> bool {
+        let steps = self.stepping.steps.as_ref();
+        steps.is_some_and(|steps| steps.leg.waiters.iter().any(|it| it.is(stepper)))
+    }
+
+    /// A thread that blocked until the invocation completed is back in the user's code: the step is there now.
+    fn waiter_returned(&mut self, thread: &Thread) -> bool {
+        let at = match self
+            .target()
+            .and_then(|target| Position::of(target, thread))
+        {
+            Ok(at) => at,
+            Err(error) => return self.step_failed(thread, &error),
+        };
+        self.replace_leg(Leg::default());
+        if let Some(steps) = &mut self.stepping.steps {
+            steps.thread = thread.id().unwrap_or(steps.thread);
+            steps.from = at;
+        }
         self.landed(thread, at)
     }
 
@@ -128,7 +155,7 @@ impl Engine<'_> {
             && at.frame == from.frame
             && at.standing.statement().is_some()
             && at.standing.statement() == from.standing.statement();
-        if has_returned && (steps.boundary || !steps.leg.awaiters.is_empty()) {
+        if has_returned && (steps.boundary || steps.leg.is_awaited()) {
             return Next::Wait;
         }
         if at.method != from.method
