@@ -11,7 +11,7 @@ use crate::value::Value;
 
 /// A managed thread.
 #[derive(Debug, Clone)]
-pub struct Thread(Com<ICorDebugThread>);
+pub struct Thread(pub(crate) Com<ICorDebugThread>);
 
 impl Thread {
     /// Wraps what a callback or an enumerator gave.

@@ -218,4 +218,48 @@ impl Value {
         });
         Ok((elements.collect::<Result<_, Error>>()?, count))
     }
+
+    /// How many bytes it takes where it lies: 8 for a reference.
+    pub fn size(&self) -> Result<u32, Error> {
+        let mut size = 0;
+        clr!(self.0, ICorDebugValue::GetSize(&mut size))?;
+        Ok(size)
+    }
+
+    /// The address that a reference holds, 0 for null; `None` if it is not a reference.
+    pub fn reference_address(&self) -> Result<Option<u64>, Error> {
+        let Some(reference) = self.0.cast::<ICorDebugReferenceValue>() else {
+            return Ok(None);
+        };
+        let mut address = 0;
+        clr!(reference, ICorDebugReferenceValue::GetValue(&mut address))?;
+        Ok(Some(address))
+    }
+
+    /// Makes a reference lead to another address, 0 for null.
+    pub fn set_reference(&self, address: u64) -> Result<(), Error> {
+        let reference = self
+            .0
+            .cast::<ICorDebugReferenceValue>()
+            .ok_or_else(|| missing("ICorDebugReferenceValue"))?;
+        clr!(reference, ICorDebugReferenceValue::SetValue(address))?;
+        Ok(())
+    }
+
+    /// Overwrites a number or a struct; `bytes` must be as many as its size.
+    pub fn set_bytes(&self, bytes: &[u8]) -> Result<(), Error> {
+        let generic = self
+            .0
+            .cast::<ICorDebugGenericValue>()
+            .ok_or_else(|| missing("ICorDebugGenericValue"))?;
+        // The library reads as many bytes as the value has.
+        if bytes.len() != self.size()? as usize {
+            return Err(missing("a value of that size"));
+        }
+        clr!(
+            generic,
+            ICorDebugGenericValue::SetValue(bytes.as_ptr().cast_mut().cast())
+        )?;
+        Ok(())
+    }
 }

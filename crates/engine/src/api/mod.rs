@@ -14,9 +14,11 @@ mod exceptions;
 mod inventory;
 mod launch;
 mod output;
+mod source;
 mod stack;
 mod state;
 mod stepping;
+mod values;
 
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +35,7 @@ pub use exceptions::{
 pub use inventory::{LogMessage, ModuleReport, ThreadActivity, ThreadReport};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};
 pub use output::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
+pub use source::SourceText;
 pub use stack::{
     AsyncEnd, AsyncFrame, AsyncKind, AsyncStack, Block, BlockedOn, Frame, FrameKind, Source,
 };
@@ -42,6 +45,10 @@ pub use state::{
 };
 
 pub use stepping::{StepKind, StepOptions, StepsMade};
+pub use values::{
+    ObjectId, OmitReason, Omitted, Value, ValueKind, Variable, VariableKind, VariableScope,
+    Variables, VariablesQuery, View,
+};
 
 /// What a front end may ask of an engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -115,6 +122,11 @@ pub enum Request {
     },
     /// All loaded modules.
     Modules,
+    /// The text of a source file that a loaded module was compiled from.
+    Source {
+        /// Full path, the end of one, or a file name.
+        file: String,
+    },
     /// Lets the stopped program run one step of a thread.
     Step {
         /// The thread; the one that reported the stop if absent.
@@ -125,6 +137,8 @@ pub enum Request {
         /// many were made.
         count: u32,
     },
+    /// The variables of a frame of the stopped program, or what lies inside one.
+    Variables(Box<VariablesQuery>),
     /// Lets the stopped program run until any thread reaches a place, or something else stops it.
     RunTo(Place),
     /// Makes a statement of the innermost frame's method the next to run, without running anything.
@@ -190,6 +204,10 @@ pub enum Reply {
     Threads(Vec<ThreadReport>),
     /// To [`Request::Modules`].
     Modules(Vec<ModuleReport>),
+    /// To [`Request::Source`].
+    Source(Box<SourceText>),
+    /// To [`Request::Variables`].
+    Variables(Box<Variables>),
     /// To [`Request::Stack`].
     Stack {
         /// The stop these frames belong to.

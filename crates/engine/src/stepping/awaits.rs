@@ -52,7 +52,7 @@ impl Engine<'_> {
             || self.is_in_last_handler(method, at.ip)
             || self.is_async_iterator(method);
         if leaves {
-            leg.awaiters = self.awaiters(thread);
+            (leg.awaiters, leg.waiters) = self.awaiters(thread);
             for awaiter in &leg.awaiters {
                 for offset in &awaiter.resumes {
                     let trap = self.trap(awaiter.method, *offset, TrapKind::Awaiter);
@@ -71,7 +71,7 @@ impl Engine<'_> {
         }
     }
 
-    fn async_stepping(&mut self, method: MethodId) -> Option<AsyncStepping> {
+    pub(super) fn async_stepping(&mut self, method: MethodId) -> Option<AsyncStepping> {
         let target = self.target.as_mut()?;
         let module = target.modules.get(method.module)?;
         let pdb = module.symbols(&target.process).ok()?.pdb();

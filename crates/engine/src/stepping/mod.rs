@@ -10,12 +10,14 @@
 
 mod awaiters;
 mod awaits;
+mod il;
 mod invocation;
 mod landing;
 mod my_code;
 mod next_statement;
 mod position;
 mod run_to;
+mod waiters;
 
 use std::collections::HashMap;
 
@@ -24,6 +26,7 @@ use cordebug::stepper::Stepper;
 use cordebug::thread::{Step as WalkStep, Thread};
 use metadata::IlOffset;
 use metadata::pdb::Await;
+use metadata::pe::ClauseKind;
 
 use crate::api::{Error, ErrorCode, StepKind, StepOptions, StepsMade, ThreadId};
 use crate::breakpoints::CodeLocation;
@@ -75,6 +78,15 @@ struct Leg {
     suspended: Option<Suspended>,
     /// Who goes on when the invocation completes.
     awaiters: Vec<Awaiter>,
+    /// Steppers of the threads that block until it completes.
+    waiters: Vec<Stepper>,
+}
+
+impl Leg {
+    /// Whether it is known where a step goes on when the invocation completes.
+    fn is_awaited(&self) -> bool {
+        !self.awaiters.is_empty() || !self.waiters.is_empty()
+    }
 }
 
 /// A breakpoint of our own.
@@ -119,6 +131,12 @@ impl Engine<'_> {
         }
         let (id, thread) = self.thread_to_step(thread)?;
         let position = self.position(&thread)?;
+        if let Some(error) = position
+            .method
+            .and_then(|method| self.step_obstacle(method))
+        {
+            return Err(error);
+        }
         let from = self.origin_of_step(&thread, position, kind);
         self.stepping.steps = Some(Steps {
             kind,
@@ -189,9 +207,10 @@ impl Engine<'_> {
     fn begin_leg(&mut self, thread: &Thread, at: Position, kind: StepKind) -> Result<(), Error> {
         let just_my_code = self.stepping.options.just_my_code;
         let (range, kind) = match at.standing {
-            Standing::AtStatement(range)
-            | Standing::InStatement(range)
-            | Standing::Hidden(range) => (range, kind),
+            Standing::AtStatement(range) | Standing::InStatement(range) => {
+                (self.with_hidden_code(at, range), kind)
+            }
+            Standing::Hidden(range) => (range, kind),
             Standing::NoSymbols if just_my_code => (IlRange::ALL, StepKind::Out),
             Standing::NoText | Standing::NoSymbols => (IlRange::ALL, kind),
         };
@@ -201,7 +220,7 @@ impl Engine<'_> {
         };
         self.arm_awaits(thread, at, range, kind, &mut leg);
         let only_marked = just_my_code && at.method.is_none_or(|method| self.is_marked(method));
-        let is_awaited = !leg.awaiters.is_empty();
+        let is_awaited = leg.is_awaited();
         let into = kind == StepKind::Into;
         let begin = || -> Result<Option<Stepper>, cordebug::Error> {
             if kind == StepKind::Out && is_awaited {
@@ -225,6 +244,43 @@ impl Engine<'_> {
         }
         self.replace_leg(leg);
         Ok(())
+    }
+
+    /// The range of a statement together with the code without text behind it, such as the branch of a condition: that
+    /// saves a leg. Not where that code could lead back to the statement, which would then be run again unseen, and not
+    /// where it is an exception handler or an async method's own.
+    fn with_hidden_code(&mut self, at: Position, range: IlRange) -> IlRange {
+        let hidden = IlRange {
+            start: range.end,
+            end: at.hidden_end,
+        };
+        if hidden.start >= hidden.end || hidden.is_last() {
+            return range;
+        }
+        let Some(method) = at.method else {
+            return range;
+        };
+        let is_async = self.async_stepping(method).is_some();
+        let is_plain = || {
+            let target = self.target.as_ref()?;
+            let module = target.modules.get(method.module)?;
+            let body = module.metadata(&target.process).ok()?.body(method.token);
+            let body = body.ok()??;
+            let handles = body.clauses.iter().any(|clause| match clause.kind {
+                ClauseKind::Filter(filter) => {
+                    hidden.contains(filter) || hidden.contains(clause.handler_start)
+                }
+                _ => hidden.contains(clause.handler_start),
+            });
+            Some(!handles && !il::may_jump(body.code, hidden, range))
+        };
+        if is_async || !is_plain().unwrap_or(false) {
+            return range;
+        }
+        IlRange {
+            start: range.start,
+            end: hidden.end,
+        }
     }
 
     /// Sets a breakpoint of our own; without one the step may end late, never wrong.
@@ -265,6 +321,7 @@ impl Engine<'_> {
             remove(&trap.breakpoint);
         }
         self.stepping.retired.extend(leg.stepper);
+        self.stepping.retired.extend(leg.waiters);
         // The library does not pass on news of a stepper that was deactivated meanwhile, and may wait for the answer
         // to it all the same.
         let target = self.target.as_ref();
