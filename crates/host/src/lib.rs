@@ -14,4 +14,4 @@ mod wire;
 
 pub use engine::{api, doctor, processes};
 pub use serve::serve;
-pub use session::{HostProgram, Session, Settled};
+pub use session::{HostProgram, Session, Settled, why_lost};

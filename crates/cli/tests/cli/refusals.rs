@@ -19,6 +19,10 @@ fn check(program: &Path, code: i32, message: &str) {
         ran.stderr
     );
     assert!(ran.stderr.contains("\nhint: "), "{}", ran.stderr);
+    // A hint names what `ndbg run` can do.
+    for other in ["follow", "`env`", "`cwd`", "null"] {
+        assert!(!ran.stderr.contains(other), "{}", ran.stderr);
+    }
 }
 
 fn executable(folder: &Path, name: &str, content: &[u8]) -> PathBuf {
@@ -124,4 +128,15 @@ fn a_folder_with_two_projects_names_them() {
     check(folder.path(), 126, "has 2 projects");
     let ran = run(&["run", folder.path().to_str().expect("UTF-8")]);
     assert!(ran.stderr.contains("b.csproj"), "{}", ran.stderr);
+}
+
+#[test]
+fn hints_name_options_of_the_command_line() {
+    let folder = run(&["run", "--cwd", "/no/such/folder", "/bin/sh"]);
+    assert!(folder.stderr.contains("leave `--cwd` out"), "{folder:?}");
+    let switched_off = run(&["run", "-e", "DOTNET_EnableDiagnostics=0", "/bin/sh"]);
+    assert!(
+        switched_off.stderr.contains("`--env NAME` removes one"),
+        "{switched_off:?}"
+    );
 }
