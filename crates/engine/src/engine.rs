@@ -313,6 +313,9 @@ impl<'a> Engine<'a> {
             Request::Modules => self.module_reports(),
             Request::Source { file } => self.source_text(&file),
             Request::Variables(query) => self.variables(&query),
+            Request::SetVariable(set) => self.set_variable(&set),
+            Request::ReadMemory { address, count } => self.read_memory(address, count),
+            Request::InspectObject(query) => self.inspect_object(&query),
             Request::Step {
                 thread,
                 kind,

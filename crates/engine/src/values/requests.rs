@@ -90,7 +90,7 @@ pub(crate) struct Roots<'r, 't> {
 }
 
 impl Roots<'_, '_> {
-    fn scope(&self) -> Result<Scope, Error> {
+    pub(super) fn scope(&self) -> Result<Scope, Error> {
         self.target.scope(self.reader, self.frame.clone()?)
     }
 
@@ -160,7 +160,7 @@ impl Roots<'_, '_> {
         Ok(child)
     }
 
-    fn root(&self, name: &str) -> Result<Child, Error> {
+    pub(super) fn root(&self, name: &str) -> Result<Child, Error> {
         if name == "$exception" {
             return self.exception().ok_or_else(|| {
                 Error::new(
