@@ -316,6 +316,8 @@ impl<'a> Engine<'a> {
             Request::SetVariable(set) => self.set_variable(&set),
             Request::ReadMemory { address, count } => self.read_memory(address, count),
             Request::InspectObject(query) => self.inspect_object(&query),
+            Request::KeepObject(query) => self.keep_object(&query),
+            Request::ReleaseObject(number) => self.release_object(number),
             Request::Step {
                 thread,
                 kind,

@@ -116,3 +116,70 @@ fn memory_and_layout_are_told() {
         })
         .expect_err("nothing is there");
 }
+
+#[test]
+fn an_object_can_be_kept_over_continues() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_set", &["stop", "collected"]);
+    let keep = |path: &str, frame: u32| {
+        Request::KeepObject(Box::new(VariablesQuery {
+            path: Some(path.into()),
+            frame,
+            count: 0,
+            ..VariablesQuery::default()
+        }))
+    };
+    let kept = match program.request(keep("words", 1)) {
+        Ok(Reply::Variables(told)) => told.parent.expect("the object"),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        (kept.name.as_str(), kept.value.text.as_str()),
+        ("$1", "Length = 2 { \"x\", \"y\" }")
+    );
+    program
+        .request(keep("gone.Length", 1))
+        .expect_err("a number is no object");
+    // The program runs and collects its garbage, which moves objects.
+    program.cont();
+    program.wait_stop();
+    assert_eq!(look(&program, "$1[1]").value.text, "\"y\"");
+    program.request(Request::ReleaseObject(1)).expect("let go");
+    let gone = VariablesQuery {
+        path: Some("$1".into()),
+        ..VariablesQuery::default()
+    };
+    program
+        .request(Request::Variables(Box::new(gone)))
+        .expect_err("it was let go");
+    program.cont();
+    program.expect_exit(0);
+}
+
+#[test]
+fn an_id_of_an_earlier_stop_is_refused() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_set", &["stop", "collected"]);
+    let account = look(&program, "account");
+    let id = account.value.object.expect("an object").0;
+    assert_eq!(
+        look(&program, &format!("#{id}.Owner")).value.text,
+        "\"nobody\""
+    );
+    let stop = program.status().stop.expect("a stop").id;
+    program.cont();
+    program.wait_stop();
+    for query in [
+        VariablesQuery {
+            path: Some(format!("#{id}")),
+            ..VariablesQuery::default()
+        },
+        VariablesQuery {
+            stop: Some(stop),
+            ..VariablesQuery::default()
+        },
+    ] {
+        let code = program.refused(Request::Variables(Box::new(query)));
+        assert_eq!(code, host::api::ErrorCode::StaleReference);
+    }
+}

@@ -151,6 +151,10 @@ pub enum Request {
     },
     /// How the object that a path leads to lies in memory; of the query frame, path and stop count.
     InspectObject(Box<VariablesQuery>),
+    /// Keeps the object that a path leads to alive and known over continues; the reply names it `$1` and so on.
+    KeepObject(Box<VariablesQuery>),
+    /// Lets go of a kept object, by its number.
+    ReleaseObject(u64),
     /// Lets the stopped program run until any thread reaches a place, or something else stops it.
     RunTo(Place),
     /// Makes a statement of the innermost frame's method the next to run, without running anything.
@@ -218,7 +222,7 @@ pub enum Reply {
     Modules(Vec<ModuleReport>),
     /// To [`Request::Source`].
     Source(Box<SourceText>),
-    /// To [`Request::Variables`] and [`Request::SetVariable`].
+    /// To [`Request::Variables`], [`Request::SetVariable`] and [`Request::KeepObject`].
     Variables(Box<Variables>),
     /// To [`Request::ReadMemory`].
     Memory(MemoryBytes),

@@ -72,7 +72,7 @@ impl Engine<'_> {
                     format!("\"{path}\" is null: there is no object"),
                 ));
             }
-            Subject::Object(object) => object_report(&reader, &viewer, &object),
+            Subject::Object(object) => object_report(&reader, &object),
             Subject::InPlace(value, boxed) => struct_report(&reader, &value, boxed.as_ref()),
         };
         report
@@ -81,11 +81,7 @@ impl Engine<'_> {
     }
 }
 
-fn object_report(
-    reader: &Reader<'_>,
-    viewer: &Viewer<'_, '_>,
-    object: &Object,
-) -> super::Result<ObjectReport> {
+fn object_report(reader: &Reader<'_>, object: &Object) -> super::Result<ObjectReport> {
     let size = reader.object_size(object)?;
     let mut report = ObjectReport {
         type_name: reader.types.full_text(&object.ty),
@@ -118,7 +114,6 @@ fn object_report(
     }
     report.fields.sort_by_key(|it| it.offset);
     add_padding(&mut report.fields, 8);
-    let _ = viewer;
     Ok(report)
 }
 
