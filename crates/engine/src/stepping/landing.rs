@@ -4,6 +4,7 @@ use cordebug::bindings::ICorDebugStepper;
 use cordebug::com::Com;
 use cordebug::stepper::Stepper;
 use cordebug::thread::Thread;
+use metadata::pe::ClauseKind;
 
 use super::position::{Position, Standing};
 use super::{Leg, TrapKind};
@@ -161,6 +162,11 @@ impl Engine<'_> {
         if at.method != from.method
             && let Some(method) = at.method
         {
+            // A filter runs above the methods that its exception is about to leave: their finally blocks come next, and
+            // belong to calls that were stepped over.
+            if kind == StepKind::Over && has_returned && self.is_in_filter(from) {
+                return Next::Leg(StepKind::Out);
+            }
             let entered = at.frame < from.frame;
             if entered && kind == StepKind::Into && self.is_skipped(method) {
                 return Next::Leg(StepKind::Out);
@@ -178,6 +184,22 @@ impl Engine<'_> {
             Standing::NoSymbols if self.stepping.options.just_my_code => Next::Leg(StepKind::Out),
             Standing::NoSymbols => Next::Stop,
         }
+    }
+
+    /// Whether a position lies in the filter of a catch block.
+    fn is_in_filter(&self, at: Position) -> bool {
+        let lies = || {
+            let method = at.method?;
+            let target = self.target.as_ref()?;
+            let module = target.modules.get(method.module)?;
+            let body = module.metadata(&target.process).ok()?.body(method.token);
+            let clauses = body.ok()??.clauses;
+            Some(clauses.iter().any(|clause| match clause.kind {
+                ClauseKind::Filter(start) => start <= at.ip && at.ip < clause.handler_start,
+                _ => false,
+            }))
+        };
+        lies().unwrap_or(false)
     }
 
     /// One of the runtime's breakpoints was reached: `None` if it is no trap of ours, else whether that stops.
