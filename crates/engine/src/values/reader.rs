@@ -427,6 +427,23 @@ impl Reader<'_> {
         self.of_runtime(&value, Some(field.ty.clone()))
     }
 
+    /// The bytes that an object takes on the heap.
+    pub(crate) fn object_size(&self, object: &Object) -> Result<u64> {
+        let id = self.type_id(object.address)?;
+        let (base, _) = self.types.process.object_size(id)?;
+        let parts = if object.ty == Type::STRING {
+            let (_, length) = self.string_units(object, 0)?;
+            length.saturating_mul(2)
+        } else if object.ty.element().is_some() {
+            let places = self.array_places(object)?;
+            let count = self.array(object)?.count;
+            count.saturating_mul(places.element_size.into())
+        } else {
+            0
+        };
+        Ok((u64::from(base).saturating_add(parts)).next_multiple_of(8))
+    }
+
     /// The shape of an array.
     pub(crate) fn array(&self, object: &Object) -> Result<ArrayShape> {
         self.fresh(object.run)?;
