@@ -6,7 +6,7 @@ use crate::error::{Error, clr, clr_out};
 
 /// A module of the target. Valid until it is unloaded; after that every call fails and nothing freed is read.
 #[derive(Debug, Clone)]
-pub struct Module(Com<ICorDebugModule>);
+pub struct Module(pub(crate) Com<ICorDebugModule>);
 
 impl Module {
     /// Wraps what a callback or an enumerator gave.

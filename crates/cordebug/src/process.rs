@@ -12,7 +12,7 @@ use crate::thread::Thread;
 
 /// A process that is being debugged. Lives on the engine thread.
 #[derive(Debug)]
-pub struct Process(Com<ICorDebugProcess>);
+pub struct Process(pub(crate) Com<ICorDebugProcess>);
 
 impl Process {
     pub(crate) fn new(process: Com<ICorDebugProcess>) -> Self {

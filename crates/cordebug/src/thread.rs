@@ -10,7 +10,7 @@ use crate::value::Value;
 
 /// A managed thread.
 #[derive(Debug, Clone)]
-pub struct Thread(Com<ICorDebugThread>);
+pub struct Thread(pub(crate) Com<ICorDebugThread>);
 
 impl Thread {
     /// Wraps what a callback or an enumerator gave.
@@ -127,7 +127,7 @@ impl Iterator for StackWalk {
 /// Valid until the process runs again; after that every call fails with `CORDBG_E_OBJECT_NEUTERED` and never reads
 /// freed memory.
 #[derive(Debug)]
-pub struct Frame(Com<ICorDebugFrame>);
+pub struct Frame(pub(crate) Com<ICorDebugFrame>);
 
 impl Frame {
     /// Wraps what a callback gave.

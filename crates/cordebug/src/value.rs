@@ -4,10 +4,11 @@ use crate::bindings::*;
 use crate::com::Com;
 use crate::error::{Error, clr, clr_nullable, clr_out};
 use crate::module::{Class, missing};
+use crate::types::RuntimeType;
 
 /// A value: a number, a reference, an object. Dead as soon as the process runs.
 #[derive(Debug, Clone)]
-pub struct Value(Com<ICorDebugValue>);
+pub struct Value(pub(crate) Com<ICorDebugValue>);
 
 impl Value {
     pub(crate) fn new(value: Com<ICorDebugValue>) -> Self {
@@ -133,5 +134,114 @@ impl Value {
             )?))
         });
         Ok((elements.collect::<Result<_, Error>>()?, count))
+    }
+
+    /// Its exact type.
+    pub fn exact_type(&self) -> Result<RuntimeType, Error> {
+        let value = self
+            .0
+            .cast::<ICorDebugValue2>()
+            .ok_or_else(|| missing("ICorDebugValue2"))?;
+        Ok(RuntimeType(clr_out!(
+            value,
+            ICorDebugValue2::GetExactType()
+        )?))
+    }
+
+    /// Where it lies in the target's memory; `None` for one that lives in a register.
+    pub fn address(&self) -> Result<Option<u64>, Error> {
+        let mut address = 0;
+        clr!(self.0, ICorDebugValue::GetAddress(&mut address))?;
+        Ok((address != 0).then_some(address))
+    }
+
+    /// How many bytes it takes where it lies: 8 for a reference.
+    pub fn size(&self) -> Result<u32, Error> {
+        let mut size = 0;
+        clr!(self.0, ICorDebugValue::GetSize(&mut size))?;
+        Ok(size)
+    }
+
+    /// The address that a reference holds, 0 for null; `None` if it is not a reference.
+    pub fn reference(&self) -> Result<Option<u64>, Error> {
+        let Some(reference) = self.0.cast::<ICorDebugReferenceValue>() else {
+            return Ok(None);
+        };
+        let mut address = 0;
+        clr!(reference, ICorDebugReferenceValue::GetValue(&mut address))?;
+        Ok(Some(address))
+    }
+
+    /// Makes a reference lead to another address, 0 for null.
+    pub fn set_reference(&self, address: u64) -> Result<(), Error> {
+        let reference = self
+            .0
+            .cast::<ICorDebugReferenceValue>()
+            .ok_or_else(|| missing("ICorDebugReferenceValue"))?;
+        clr!(reference, ICorDebugReferenceValue::SetValue(address))?;
+        Ok(())
+    }
+
+    /// Overwrites a number or a struct; `bytes` must be as many as its size.
+    pub fn set_bytes(&self, bytes: &[u8]) -> Result<(), Error> {
+        let generic = self
+            .0
+            .cast::<ICorDebugGenericValue>()
+            .ok_or_else(|| missing("ICorDebugGenericValue"))?;
+        // The library reads as many bytes as the value has.
+        if bytes.len() != self.size()? as usize {
+            return Err(missing("a value of that size"));
+        }
+        clr!(
+            generic,
+            ICorDebugGenericValue::SetValue(bytes.as_ptr().cast_mut().cast())
+        )?;
+        Ok(())
+    }
+
+    /// The value inside a boxed one; itself if it is not boxed.
+    pub fn unboxed(&self) -> Result<Value, Error> {
+        let Some(boxed) = self.0.cast::<ICorDebugBoxValue>() else {
+            return Ok(self.clone());
+        };
+        let object = clr_out!(boxed, ICorDebugBoxValue::GetObject())?;
+        Ok(Value(object.upcast()))
+    }
+
+    /// Keeps the object alive and known wherever the collector moves it, also while the program runs.
+    pub fn keep(&self) -> Result<Handle, Error> {
+        let heap = self
+            .0
+            .cast::<ICorDebugHeapValue2>()
+            .ok_or_else(|| missing("ICorDebugHeapValue2"))?;
+        Ok(Handle(clr_out!(
+            heap,
+            ICorDebugHeapValue2::CreateHandle(HANDLE_STRONG)
+        )?))
+    }
+}
+
+/// Keeps an object of the target alive. Let go when dropped.
+#[derive(Debug)]
+pub struct Handle(Com<ICorDebugHandleValue>);
+
+impl Handle {
+    /// A reference to the object, good for calls; valid as long as the handle.
+    pub fn value(&self) -> Value {
+        Value(self.0.clone().upcast())
+    }
+
+    /// Where the object lies now; the program must be stopped.
+    pub fn address(&self) -> Result<u64, Error> {
+        Ok(self.value().reference()?.unwrap_or(0))
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // The target may be gone, and its handles with it.
+        if let Err(error) = clr!(self.0, ICorDebugHandleValue::Dispose()) {
+            tracing::debug!(%error, "letting go of an object");
+        }
     }
 }

@@ -53,6 +53,8 @@ impl Engine<'_> {
                 self.unbind_from_module(module.identity());
                 if let Some(target) = &mut self.target {
                     target.modules.unloaded(&module);
+                    target.type_cache.module_unloaded();
+                    target.layouts.module_unloaded();
                 }
                 false
             }

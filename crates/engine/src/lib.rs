@@ -26,6 +26,18 @@ pub mod program;
 mod stack;
 mod stepping;
 mod target;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the evaluator of expressions is built on it"
+)]
+mod types;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the evaluator of expressions is built on it"
+)]
+mod values;
 
 pub use cordebug::runtime::end_process;
 pub use engine::{Input, Output, run};

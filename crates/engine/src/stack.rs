@@ -75,6 +75,28 @@ pub(crate) fn frames(
     Ok((found, index, false))
 }
 
+/// The frame of a thread with that index, counted as [`frames`] does.
+pub(crate) fn frame_at(thread: &Thread, index: u32) -> Result<RuntimeFrame, Error> {
+    let mut count = 0;
+    for step in thread.stack().map_err(|error| runtime_error(&error))? {
+        let Step::Frame(frame) = step.map_err(|error| runtime_error(&error))? else {
+            continue;
+        };
+        if count == index {
+            return Ok(frame);
+        }
+        count += 1;
+        if count >= MAX_WALK {
+            break;
+        }
+    }
+    Err(Error::new(
+        ErrorCode::InvalidParameter,
+        format!("the thread has no frame {index}; it has {count}"),
+    )
+    .hint("ask for the stack, its frames have their numbers"))
+}
+
 /// Everything that can be told of a frame; what cannot be read is left out, never guessed.
 fn describe(target: &mut Target, frame: &RuntimeFrame, index: u32) -> Frame {
     let mut told = Frame {

@@ -11,6 +11,8 @@ use cordebug::runtime::Debugger;
 
 use crate::api::{Error, ErrorCode, ThreadId};
 use crate::modules::Modules;
+use crate::types::{TypeCache, Types};
+use crate::values::LayoutCache;
 
 /// The debugged process.
 #[derive(Debug)]
@@ -19,6 +21,12 @@ pub(crate) struct Target {
     /// Held for as long as the process is.
     _debugger: Debugger,
     pub(crate) modules: Modules,
+    /// What was worked out about the program's types.
+    pub(crate) type_cache: TypeCache,
+    /// Where fields and elements lie.
+    pub(crate) layouts: LayoutCache,
+    /// Counts runs of the program: addresses that were read are good for as long as it stays the same.
+    pub(crate) runs: u64,
     /// Whether code is to be compiled without optimisation: launched programs only.
     pub(crate) unoptimized: bool,
     owed: u32,
@@ -40,11 +48,19 @@ impl Target {
             process,
             _debugger: debugger,
             modules: Modules::default(),
+            type_cache: TypeCache::default(),
+            layouts: LayoutCache::default(),
+            runs: 0,
             unoptimized,
             owed: 0,
             undelivered,
             entry: crate::modules::Entry::new(stop_at_entry),
         }
+    }
+
+    /// The program's types, over the modules that are loaded now.
+    pub(crate) fn types(&self) -> Types<'_> {
+        Types::new(&self.process, &self.modules, &self.type_cache)
     }
 
     /// A callback was delivered.
@@ -68,6 +84,7 @@ impl Target {
     /// Answers one callback.
     pub(crate) fn answer(&mut self) -> Result<(), Error> {
         self.owed = self.owed.saturating_sub(1);
+        self.runs += 1;
         self.process.resume().map_err(|error| runtime_error(&error))
     }
 
