@@ -126,7 +126,7 @@ impl Iterator for StackWalk {
 ///
 /// Valid until the process runs again; after that every call fails with `CORDBG_E_OBJECT_NEUTERED` and never reads
 /// freed memory.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Frame(pub(crate) Com<ICorDebugFrame>);
 
 impl Frame {

@@ -128,6 +128,8 @@ error_codes! {
     InvalidColumn = "INVALID_COLUMN",
     /// The condition cannot be understood.
     InvalidCondition = "INVALID_CONDITION",
+    /// The expression is not C#, or has no value here.
+    EvaluationFailed = "EVAL_FAILED",
     /// There is no such breakpoint.
     BreakpointNotFound = "BREAKPOINT_NOT_FOUND",
     /// The step could not be made.

@@ -11,6 +11,7 @@ mod breakpoints;
 mod build;
 mod error;
 mod exceptions;
+mod expressions;
 mod inventory;
 mod launch;
 mod output;
@@ -25,6 +26,7 @@ pub use breakpoints::{
 pub use build::{Diagnostic, Severity};
 pub use error::{Details, Error, ErrorCode};
 pub use exceptions::{ExceptionBreakpoint, ExceptionSpec, ExceptionStage};
+pub use expressions::{Evaluate, Evaluated, EvaluatedValue, ExpressionError};
 pub use inventory::{ModuleReport, ThreadActivity, ThreadReport};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};
 pub use output::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
@@ -81,6 +83,8 @@ pub enum Request {
     SetExceptionBreakpoint(ExceptionSpec),
     /// Whether exceptions that nobody catches stop the program, which they do unless this says otherwise.
     StopAtUnhandled(bool),
+    /// Evaluates C# expressions in a frame of the stopped program.
+    Evaluate(Evaluate),
     /// All managed threads of the stopped program.
     Threads,
     /// Keeps a thread stopped while the program runs, or lets it run again.
@@ -143,6 +147,8 @@ pub enum Reply {
     },
     /// To [`Request::Threads`] and [`Request::Freeze`].
     Threads(Vec<ThreadReport>),
+    /// To [`Request::Evaluate`], one for each expression, in order.
+    Evaluated(Vec<Evaluated>),
     /// To [`Request::Modules`].
     Modules(Vec<ModuleReport>),
     /// To [`Request::Stack`].

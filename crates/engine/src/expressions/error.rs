@@ -85,12 +85,11 @@ impl Fail {
             let before = text.get(..offset as usize).unwrap_or(text);
             u32::try_from(before.chars().count()).unwrap_or(u32::MAX)
         };
-        let mut error = Error::new(code, format!("{head}\n  {line}\n  {mark}")).details(
-            Details::Position {
+        let mut error =
+            Error::new(code, format!("{head}\n  {line}\n  {mark}")).details(Details::Position {
                 start: characters(self.span.start),
                 end: characters(self.span.end),
-            },
-        );
+            });
         error.hint = self.hint.clone();
         error
     }

@@ -299,7 +299,8 @@ impl Node {
     /// Calls `f` for this node and all below it.
     pub(crate) fn visit(&self, f: &mut dyn FnMut(&Node)) {
         f(self);
-        let all = |nodes: &[Node], f: &mut dyn FnMut(&Node)| nodes.iter().for_each(|it| it.visit(f));
+        let all =
+            |nodes: &[Node], f: &mut dyn FnMut(&Node)| nodes.iter().for_each(|it| it.visit(f));
         match &self.op {
             Op::Constant(_)
             | Op::Default

@@ -41,9 +41,10 @@ impl Binder<'_> {
                 format!("`{}` is a type and cannot be called", self.text(&ty)),
             )
             .hint(format!("write new {}(…) to create one", self.text(&ty)))),
-            other => Err(self.natural(other).err().unwrap_or_else(|| {
-                Fail::cs("CS0149", span, "a method name is expected")
-            })),
+            other => Err(self
+                .natural(other)
+                .err()
+                .unwrap_or_else(|| Fail::cs("CS0149", span, "a method name is expected"))),
         }
     }
 
@@ -75,7 +76,9 @@ impl Binder<'_> {
             Err((misfit, _)) => {
                 let name = self.text(&node.ty);
                 Err(match misfit {
-                    Some((_, Misfit::Argument(index, to))) => self.bad_argument(&arguments, index, &to, span),
+                    Some((_, Misfit::Argument(index, to))) => {
+                        self.bad_argument(&arguments, index, &to, span)
+                    }
                     Some((_, Misfit::Missing(parameter))) => Fail::cs(
                         "CS7036",
                         span,
@@ -84,7 +87,10 @@ impl Binder<'_> {
                     _ => Fail::cs(
                         "CS1593",
                         span,
-                        format!("delegate `{name}` does not take {} arguments", arguments.len()),
+                        format!(
+                            "delegate `{name}` does not take {} arguments",
+                            arguments.len()
+                        ),
                     ),
                 })
             }
@@ -92,7 +98,12 @@ impl Binder<'_> {
     }
 
     /// Calls the best method of a group.
-    pub(super) fn call_group(&mut self, group: &Group, arguments: Vec<Arg<'_>>, span: Span) -> Result<Node> {
+    pub(super) fn call_group(
+        &mut self,
+        group: &Group,
+        arguments: Vec<Arg<'_>>,
+        span: Span,
+    ) -> Result<Node> {
         let resolved = if group.methods.is_empty() {
             Err((None, false))
         } else {
@@ -108,9 +119,16 @@ impl Binder<'_> {
                         format!("`{}` needs an object, it is not static", group.name),
                     ));
                 }
-                let implied = group.target.as_ref().is_none_or(|it| it.span.len() == span.len() || it.span == group.span);
+                let implied = group
+                    .target
+                    .as_ref()
+                    .is_none_or(|it| it.span.len() == span.len() || it.span == group.span);
                 if is_static && !group.on_type && !implied && group.target.is_some() {
-                    return Err(Fail::cs("CS0176", span, format!("`{}` is static: call it on its type", group.name)));
+                    return Err(Fail::cs(
+                        "CS0176",
+                        span,
+                        format!("`{}` is static: call it on its type", group.name),
+                    ));
                 }
                 let nodes = self.apply_arguments(&candidate, arguments, span)?;
                 let target = group.target.clone().filter(|_| !is_static);
@@ -135,7 +153,10 @@ impl Binder<'_> {
             return Err(Fail::cs(
                 "CS0121",
                 span,
-                format!("the call of `{}` is ambiguous between several overloads", group.name),
+                format!(
+                    "the call of `{}` is ambiguous between several overloads",
+                    group.name
+                ),
             )
             .hint("cast arguments to the types you mean"));
         }
@@ -169,7 +190,13 @@ impl Binder<'_> {
             .types
             .metadata(method.declared_in.module)
             .ok()
-            .and_then(|it| it.metadata().method(method.token).ok()?.return_param().ok()?);
+            .and_then(|it| {
+                it.metadata()
+                    .method(method.token)
+                    .ok()?
+                    .return_param()
+                    .ok()?
+            });
         token
             .map(|token| self.names_of(method.declared_in.module, token))
             .unwrap_or_default()
@@ -194,7 +221,11 @@ impl Binder<'_> {
             // The receiver must convert without a user-defined or numeric conversion.
             match self.resolve(&methods, &group.type_arguments, &all) {
                 Ok(candidate) => {
-                    let first = candidate.method.parameters.first().map(|it| it.ty.without_ref().clone());
+                    let first = candidate
+                        .method
+                        .parameters
+                        .first()
+                        .map(|it| it.ty.without_ref().clone());
                     let fits = first.is_some_and(|first| {
                         target.ty == first
                             || self.reference_converts(&target.ty, &first)
@@ -213,7 +244,9 @@ impl Binder<'_> {
                         span,
                     )));
                 }
-                Err((Some((method, Misfit::Argument(index, to))), _)) if index > 0 && misfit.is_none() => {
+                Err((Some((method, Misfit::Argument(index, to))), _))
+                    if index > 0 && misfit.is_none() =>
+                {
                     let _ = method;
                     misfit = Some((index, to));
                 }
@@ -227,7 +260,10 @@ impl Binder<'_> {
                     return Err(Fail::cs(
                         "CS0121",
                         span,
-                        format!("the call of `{}` is ambiguous between several overloads", group.name),
+                        format!(
+                            "the call of `{}` is ambiguous between several overloads",
+                            group.name
+                        ),
                     ));
                 }
                 Err(_) => {}
@@ -239,7 +275,13 @@ impl Binder<'_> {
         Ok(None)
     }
 
-    pub(super) fn bad_argument(&mut self, arguments: &[Arg<'_>], index: usize, to: &Type, span: Span) -> Box<Fail> {
+    pub(super) fn bad_argument(
+        &mut self,
+        arguments: &[Arg<'_>],
+        index: usize,
+        to: &Type,
+        span: Span,
+    ) -> Box<Fail> {
         let Some(argument) = arguments.get(index) else {
             return Fail::cs("CS1503", span, "an argument does not fit");
         };
@@ -273,16 +315,24 @@ impl Binder<'_> {
     ) -> Box<Fail> {
         let name = &group.name;
         if group.methods.is_empty() {
-            let of = group.ty.as_ref().map(|it| self.text(it)).unwrap_or_default();
+            let of = group
+                .ty
+                .as_ref()
+                .map(|it| self.text(it))
+                .unwrap_or_default();
             return Fail::cs(
                 "CS1929",
                 span,
-                format!("`{of}` has no definition for `{name}`, and no extension method of that name fits"),
+                format!(
+                    "`{of}` has no definition for `{name}`, and no extension method of that name fits"
+                ),
             );
         }
         let single = group.methods.len() == 1;
         match misfit {
-            Some((_, Misfit::Argument(index, to))) => self.bad_argument(arguments, index, &to, span),
+            Some((_, Misfit::Argument(index, to))) => {
+                self.bad_argument(arguments, index, &to, span)
+            }
             Some((_, Misfit::Named(parameter))) => Fail::cs(
                 "CS1739",
                 span,
@@ -291,7 +341,9 @@ impl Binder<'_> {
             Some((_, Misfit::Missing(parameter))) if single => Fail::cs(
                 "CS7036",
                 span,
-                format!("there is no argument for the required parameter `{parameter}` of `{name}`"),
+                format!(
+                    "there is no argument for the required parameter `{parameter}` of `{name}`"
+                ),
             ),
             Some((_, Misfit::Inference)) => {
                 let methods = group.methods.clone();
@@ -306,19 +358,29 @@ impl Binder<'_> {
                 .hint("write them: Name<int>(…)")
             }
             Some((method, Misfit::Arity)) if single => Fail::cs(
-                if method.arity == 0 { "CS0308" } else { "CS0305" },
+                if method.arity == 0 {
+                    "CS0308"
+                } else {
+                    "CS0305"
+                },
                 span,
                 format!("`{name}` takes {} type arguments", method.arity),
             ),
             Some((_, Misfit::Arity)) => Fail::cs(
                 "CS0305",
                 span,
-                format!("no overload of `{name}` takes {} type arguments", group.type_arguments.len()),
+                format!(
+                    "no overload of `{name}` takes {} type arguments",
+                    group.type_arguments.len()
+                ),
             ),
             _ => Fail::cs(
                 "CS1501",
                 span,
-                format!("no overload of `{name}` takes {} arguments", arguments.len()),
+                format!(
+                    "no overload of `{name}` takes {} arguments",
+                    arguments.len()
+                ),
             ),
         }
     }
@@ -326,9 +388,8 @@ impl Binder<'_> {
     fn name_of(&mut self, named: &Expr, span: Span) -> Result<Node> {
         self.bind(named)?;
         let name = match &named.kind {
-            ExprKind::Name(name) | ExprKind::Member { name, .. } | ExprKind::AliasQualified(_, name) => {
-                &*name.identifier.text
-            }
+            ExprKind::Name(name) | ExprKind::Member { name, .. } => &*name.identifier.text,
+            ExprKind::AliasQualified(_, name) => &*name.identifier.text,
             ExprKind::Predefined(_) | ExprKind::This => {
                 return Err(Fail::cs("CS8081", named.span, "this has no name"));
             }
@@ -350,7 +411,10 @@ impl Binder<'_> {
     /// `sizeof(T)` of the types whose size C# knows.
     pub(super) fn size_of(&mut self, ty: &syntax::tree::Type, span: Span) -> Result<Node> {
         let of = self.ty(ty)?;
-        let kind = of.underlying().and_then(super::well_known::primitive_kind).or_else(|| self.kind(&of));
+        let kind = of
+            .underlying()
+            .and_then(super::well_known::primitive_kind)
+            .or_else(|| self.kind(&of));
         let size = match (kind, &of) {
             (Some(crate::expressions::scalar::Kind::String) | None, _)
             | (_, Type::Primitive(Primitive::IntPtr | Primitive::UIntPtr)) => None,
@@ -365,12 +429,18 @@ impl Binder<'_> {
             None if of.is_value() == Some(true) => Err(Fail::cs(
                 "CS0233",
                 span,
-                format!("`{}` has no size that C# knows without unsafe code", self.text(&of)),
+                format!(
+                    "`{}` has no size that C# knows without unsafe code",
+                    self.text(&of)
+                ),
             )),
             None => Err(Fail::cs(
                 "CS0208",
                 span,
-                format!("the size of the managed type `{}` cannot be taken", self.text(&of)),
+                format!(
+                    "the size of the managed type `{}` cannot be taken",
+                    self.text(&of)
+                ),
             )),
         }
     }

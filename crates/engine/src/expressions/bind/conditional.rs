@@ -31,7 +31,10 @@ impl Binder<'_> {
             (Operand::Value(a), Operand::Value(b)) if a.ty == b.ty => Some(a.ty.clone()),
             (Operand::Value(a), Operand::Value(b)) => {
                 let (a, b) = (a.ty.clone(), b.ty.clone());
-                match (self.implicit(&no, &a).is_some(), self.implicit(&yes, &b).is_some()) {
+                match (
+                    self.implicit(&no, &a).is_some(),
+                    self.implicit(&yes, &b).is_some(),
+                ) {
                     (true, false) => Some(a),
                     (false, true) => Some(b),
                     // Both ways happens with constants: the wider type.
@@ -48,12 +51,24 @@ impl Binder<'_> {
         let Some(ty) = ty else {
             return Ok(Operand::Untyped(expr));
         };
-        self.conditional_of(test, yes, no, &ty, expr.span).map(Operand::Value)
+        self.conditional_of(test, yes, no, &ty, expr.span)
+            .map(Operand::Value)
     }
 
-    fn conditional_of(&mut self, test: Node, yes: Operand<'_>, no: Operand<'_>, ty: &Type, span: Span) -> Result<Node> {
+    fn conditional_of(
+        &mut self,
+        test: Node,
+        yes: Operand<'_>,
+        no: Operand<'_>,
+        ty: &Type,
+        span: Span,
+    ) -> Result<Node> {
         if *ty == Type::Primitive(Primitive::Void) {
-            return Err(Fail::cs("CS0173", span, "a conditional expression cannot be of type `void`"));
+            return Err(Fail::cs(
+                "CS0173",
+                span,
+                "a conditional expression cannot be of type `void`",
+            ));
         }
         let yes = self.convert(yes, ty, span)?;
         let no = self.convert(no, ty, span)?;
@@ -63,7 +78,11 @@ impl Binder<'_> {
             }
             _ => None,
         };
-        let names = if yes.names == no.names { yes.names.clone() } else { Rc::default() };
+        let names = if yes.names == no.names {
+            yes.names.clone()
+        } else {
+            Rc::default()
+        };
         let mut node = Node::new(
             Op::Conditional(Box::new(test), Box::new(yes), Box::new(no)),
             ty.clone(),
@@ -87,7 +106,11 @@ impl Binder<'_> {
             Fail::cs(
                 "CS0019",
                 span,
-                format!("`??` cannot be applied to operands of type `{}` and `{}`", text(left), text(right)),
+                format!(
+                    "`??` cannot be applied to operands of type `{}` and `{}`",
+                    text(left),
+                    text(right)
+                ),
             )
         };
         let Operand::Value(node) = &left else {
@@ -114,7 +137,11 @@ impl Binder<'_> {
                 let value = self.convert(read, &ty, span)?;
                 let left = self.natural(left)?;
                 let names = left.names.clone();
-                let mut made = Node::new(Op::Coalesce(Box::new(left), slot, Box::new(value), Box::new(right)), ty, span);
+                let mut made = Node::new(
+                    Op::Coalesce(Box::new(left), slot, Box::new(value), Box::new(right)),
+                    ty,
+                    span,
+                );
                 made.names = names;
                 return Ok(made);
             }
@@ -134,13 +161,21 @@ impl Binder<'_> {
         Err(fail(self, &left, &right))
     }
 
-    pub(super) fn conditional_access(&mut self, target: &Expr, access: &Expr, span: Span) -> Result<Node> {
+    pub(super) fn conditional_access(
+        &mut self,
+        target: &Expr,
+        access: &Expr,
+        span: Span,
+    ) -> Result<Node> {
         let target = self.value(target)?;
         if !self.admits_null(&target.ty) {
             return Err(Fail::cs(
                 "CS0023",
                 span,
-                format!("`?` cannot be applied to an operand of type `{}`, which is never null", self.text(&target.ty)),
+                format!(
+                    "`?` cannot be applied to an operand of type `{}`, which is never null",
+                    self.text(&target.ty)
+                ),
             ));
         }
         let inner = self.without_nullable(&target.ty);
@@ -158,21 +193,34 @@ impl Binder<'_> {
         Ok(node)
     }
 
-    pub(super) fn switch<'e>(&mut self, expr: &'e Expr, subject: &'e Expr, arms: &'e [SwitchArm]) -> Result<Operand<'e>> {
+    pub(super) fn switch<'e>(
+        &mut self,
+        expr: &'e Expr,
+        subject: &'e Expr,
+        arms: &'e [SwitchArm],
+    ) -> Result<Operand<'e>> {
         let (subject, slot, bound) = self.switch_arms(subject, arms)?;
         let operands: Vec<Operand<'_>> = bound.iter().map(|(_, _, value)| value.clone()).collect();
         let Some(ty) = self.common_type(&operands) else {
             return Ok(Operand::Untyped(expr));
         };
-        self.switch_of(subject, slot, bound, &ty, expr.span).map(Operand::Value)
+        self.switch_of(subject, slot, bound, &ty, expr.span)
+            .map(Operand::Value)
     }
 
-    #[expect(clippy::type_complexity, reason = "the parts of the arms before their common type is known")]
+    #[expect(
+        clippy::type_complexity,
+        reason = "the parts of the arms before their common type is known"
+    )]
     fn switch_arms<'e>(
         &mut self,
         subject: &'e Expr,
         arms: &'e [SwitchArm],
-    ) -> Result<(Node, u32, Vec<(crate::expressions::plan::Test, Option<Node>, Operand<'e>)>)> {
+    ) -> Result<(
+        Node,
+        u32,
+        Vec<(crate::expressions::plan::Test, Option<Node>, Operand<'e>)>,
+    )> {
         let subject = self.value(subject)?;
         let slot = self.slot();
         let mut read = self.slot_node(slot, &subject.ty, subject.span);
@@ -212,7 +260,11 @@ impl Binder<'_> {
             let value = self.convert(value, ty, at)?;
             arms.push(Arm { test, guard, value });
         }
-        Ok(Node::new(Op::Switch(Box::new(subject), slot, arms), ty.clone(), span))
+        Ok(Node::new(
+            Op::Switch(Box::new(subject), slot, arms),
+            ty.clone(),
+            span,
+        ))
     }
 
     /// What has no type of its own, as a value of a type.
@@ -232,7 +284,9 @@ impl Binder<'_> {
             }
             ExprKind::Tuple(elements) => {
                 let target = self.without_nullable(to);
-                let wanted = self.tuple_elements(&target).filter(|it| it.len() == elements.len());
+                let wanted = self
+                    .tuple_elements(&target)
+                    .filter(|it| it.len() == elements.len());
                 let Some(wanted) = wanted else {
                     return Err(Fail::cs(
                         "CS0029",
@@ -252,7 +306,11 @@ impl Binder<'_> {
             _ => {
                 let operand = self.bind(expr)?;
                 match operand {
-                    Operand::Untyped(_) => Err(Fail::cs("CS0029", span, format!("the expression cannot be converted to `{}`", self.text(to)))),
+                    Operand::Untyped(_) => Err(Fail::cs(
+                        "CS0029",
+                        span,
+                        format!("the expression cannot be converted to `{}`", self.text(to)),
+                    )),
                     other => self.convert(other, to, span),
                 }
             }

@@ -115,7 +115,9 @@ impl Binder<'_> {
                 return Some(Conv::Lifted(Box::new(inner)));
             }
             if from.is_value() == Some(true) {
-                return self.implicit_types(from, &target).filter(|it| !matches!(it, Conv::Box));
+                return self
+                    .implicit_types(from, &target)
+                    .filter(|it| !matches!(it, Conv::Box));
             }
             return None;
         }
@@ -209,7 +211,9 @@ impl Binder<'_> {
         let builtin = |ty: &Type| {
             *ty == Type::OBJECT || Self::is_interface(ty) || Self::enum_of(ty).is_some()
         };
-        if builtin(&source) && builtin(&target) || Self::is_interface(from) || Self::is_interface(to)
+        if builtin(&source) && builtin(&target)
+            || Self::is_interface(from)
+            || Self::is_interface(to)
         {
             return None;
         }
@@ -226,8 +230,10 @@ impl Binder<'_> {
         }
         let standard = |from: &Type, to: &Type| {
             if explicit {
-                self.implicit_types(from, to)
-                    .or_else(|| self.implicit_types(to, from).and_then(|_| self.explicit_types(from, to)))
+                self.implicit_types(from, to).or_else(|| {
+                    self.implicit_types(to, from)
+                        .and_then(|_| self.explicit_types(from, to))
+                })
             } else {
                 self.implicit_types(from, to)
             }
@@ -276,7 +282,12 @@ impl Binder<'_> {
     }
 
     /// Which of two types is the better target for an operand (C# 12.6.4.5).
-    pub(super) fn better_conversion(&mut self, operand: &Operand<'_>, one: &Type, other: &Type) -> Ordering {
+    pub(super) fn better_conversion(
+        &mut self,
+        operand: &Operand<'_>,
+        one: &Type,
+        other: &Type,
+    ) -> Ordering {
         if one == other {
             return Ordering::Equal;
         }
@@ -336,17 +347,28 @@ impl Binder<'_> {
                 return Fail::cs(
                     "CS0428",
                     group.span,
-                    format!("the method group `{}` cannot be converted to `{target}`", group.name),
+                    format!(
+                        "the method group `{}` cannot be converted to `{target}`",
+                        group.name
+                    ),
                 );
             }
             Operand::Untyped(expr) => {
                 return self.untyped_value(expr, to).err().unwrap_or_else(|| {
-                    Fail::cs("CS0029", span, format!("the expression cannot be converted to `{target}`"))
+                    Fail::cs(
+                        "CS0029",
+                        span,
+                        format!("the expression cannot be converted to `{target}`"),
+                    )
                 });
             }
             other => {
                 return self.natural(other).err().unwrap_or_else(|| {
-                    Fail::cs("CS0029", span, format!("the expression cannot be converted to `{target}`"))
+                    Fail::cs(
+                        "CS0029",
+                        span,
+                        format!("the expression cannot be converted to `{target}`"),
+                    )
                 });
             }
         };
@@ -354,7 +376,10 @@ impl Binder<'_> {
         let is_number = self.kind(to).is_some_and(Kind::is_integral);
         if let Some(value) = node.scalar()
             && is_number
-            && matches!(value.kind(), Kind::Int | Kind::UInt | Kind::Long | Kind::ULong)
+            && matches!(
+                value.kind(),
+                Kind::Int | Kind::UInt | Kind::Long | Kind::ULong
+            )
             && Self::enum_of(&node.ty).is_none()
         {
             return Fail::cs(
@@ -401,7 +426,12 @@ impl Binder<'_> {
         self.cast_operand(operand, &to, span)
     }
 
-    pub(super) fn cast_operand(&mut self, operand: Operand<'_>, to: &Type, span: Span) -> Result<Node> {
+    pub(super) fn cast_operand(
+        &mut self,
+        operand: Operand<'_>,
+        to: &Type,
+        span: Span,
+    ) -> Result<Node> {
         if let Operand::Value(node) = &operand {
             if let Op::Tuple(elements) = &node.op
                 && let Some(wanted) = self.tuple_elements(&self.without_nullable(to))
@@ -415,7 +445,9 @@ impl Binder<'_> {
                     .collect::<Result<Vec<_>>>()?;
                 return Ok(Node::new(Op::Tuple(cast), to.clone(), span));
             }
-            let conv = self.implicit(&operand, to).or_else(|| self.explicit(node, to));
+            let conv = self
+                .implicit(&operand, to)
+                .or_else(|| self.explicit(node, to));
             let Some(conv) = conv else {
                 return Err(Fail::cs(
                     "CS0030",
@@ -480,11 +512,8 @@ impl Binder<'_> {
             Conv::Cast => made(Op::Convert(Conversion::Cast, Box::new(node))),
             Conv::Unwrap(inner) => {
                 let value = self.without_nullable(&node.ty);
-                let unwrapped = Node::new(
-                    Op::Convert(Conversion::Unwrap, Box::new(node)),
-                    value,
-                    span,
-                );
+                let unwrapped =
+                    Node::new(Op::Convert(Conversion::Unwrap, Box::new(node)), value, span);
                 return self.apply_node(unwrapped, inner, to, span);
             }
             Conv::Lifted(inner) => {
@@ -569,7 +598,11 @@ impl Binder<'_> {
             _ if matches!(value, Scalar::Decimal(_)) => Err(Fail::cs(
                 "CS0031",
                 span,
-                format!("the constant {} cannot be converted to `{}`", scalar::text(value), self.text(to)),
+                format!(
+                    "the constant {} cannot be converted to `{}`",
+                    scalar::text(value),
+                    self.text(to)
+                ),
             )),
             _ => Err(Fail::cs(
                 "CS0221",
@@ -634,7 +667,9 @@ impl Binder<'_> {
             return self.convert(operand, &to, span);
         }
         let node = self.natural(operand)?;
-        if self.explicit_types(&node.ty, &to).is_none() && self.implicit_types(&node.ty, &to).is_none() {
+        if self.explicit_types(&node.ty, &to).is_none()
+            && self.implicit_types(&node.ty, &to).is_none()
+        {
             return Err(Fail::cs(
                 "CS0039",
                 span,
@@ -657,7 +692,11 @@ impl Binder<'_> {
 
     /// Whether an explicit conversion could succeed, as patterns ask.
     pub(super) fn may_be(&self, from: &Type, to: &Type) -> bool {
-        self.implicit_types(from, to).is_some() && !matches!(self.implicit_types(from, to), Some(Conv::Numeric(_) | Conv::Tuple(_)))
+        self.implicit_types(from, to).is_some()
+            && !matches!(
+                self.implicit_types(from, to),
+                Some(Conv::Numeric(_) | Conv::Tuple(_))
+            )
             || matches!(
                 self.explicit_types(from, to),
                 Some(Conv::Keep | Conv::Cast | Conv::Unbox | Conv::Box | Conv::Identity)

@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use syntax::Span;
 use syntax::tree::{
-    AnonymousMember, ArrayElement, CollectionElement, Expr, InitValue, Initializer, InitializerMember, New, NewArray,
+    AnonymousMember, ArrayElement, CollectionElement, Expr, InitValue, Initializer,
+    InitializerMember, New, NewArray,
 };
 
 use super::literals::inferred_name;
@@ -16,7 +17,11 @@ use crate::types::{Kind, Type};
 impl Binder<'_> {
     pub(super) fn new_object(&mut self, new: &New, span: Span) -> Result<Node> {
         let Some(ty) = &new.ty else {
-            return Err(Fail::cs("CS8754", span, "there is no target type for `new(…)`"));
+            return Err(Fail::cs(
+                "CS8754",
+                span,
+                "there is no target type for `new(…)`",
+            ));
         };
         let ty = self.ty(ty)?;
         self.new_of(new, &ty, span)
@@ -34,16 +39,27 @@ impl Binder<'_> {
                 }
             };
         }
-        if arguments.is_empty() && new.initializer.is_none() && ty.is_value() == Some(true) && !self.has_constructor(ty) {
+        if arguments.is_empty()
+            && new.initializer.is_none()
+            && ty.is_value() == Some(true)
+            && !self.has_constructor(ty)
+        {
             return self.default_value(ty, span).map(|mut it| {
                 it.constant = it.constant.filter(|_| matches!(it.op, Op::Constant(_)));
                 it
             });
         }
         let Some(named) = self.types.named(ty).filter(|_| ty.element().is_none()) else {
-            return Err(Fail::cs("CS1031", span, format!("`{}` cannot be created with new", self.text(ty))));
+            return Err(Fail::cs(
+                "CS1031",
+                span,
+                format!("`{}` cannot be created with new", self.text(ty)),
+            ));
         };
-        let definition = self.types.definition(&named).map_err(|error| Fail::new(span, error.to_string()))?;
+        let definition = self
+            .types
+            .definition(&named)
+            .map_err(|error| Fail::new(span, error.to_string()))?;
         let flags = definition.flags();
         if named.kind == Kind::Interface || flags.is_abstract() && !flags.is_sealed() {
             return Err(Fail::cs(
@@ -53,19 +69,30 @@ impl Binder<'_> {
             ));
         }
         if flags.is_abstract() && flags.is_sealed() {
-            return Err(Fail::cs("CS0712", span, format!("`{}` is static and cannot be created", self.text(ty))));
+            return Err(Fail::cs(
+                "CS0712",
+                span,
+                format!("`{}` is static and cannot be created", self.text(ty)),
+            ));
         }
         if named.kind == Kind::Delegate {
             return match arguments.into_iter().next() {
                 Some(argument) => self.convert(argument.operand, ty, span),
-                None => Err(Fail::cs("CS1729", span, "a delegate is created from a method or lambda")),
+                None => Err(Fail::cs(
+                    "CS1729",
+                    span,
+                    "a delegate is created from a method or lambda",
+                )),
             };
         }
         let constructors = self
             .types
             .methods(&named, Some(".ctor"))
             .map_err(|error| Fail::new(span, error.to_string()))?;
-        let made = if arguments.is_empty() && constructors.iter().all(|it| !it.parameters.is_empty()) && named.kind == Kind::Struct {
+        let made = if arguments.is_empty()
+            && constructors.iter().all(|it| !it.parameters.is_empty())
+            && named.kind == Kind::Struct
+        {
             Node::new(Op::Default, ty.clone(), span)
         } else {
             match self.resolve(&constructors, &[], &arguments) {
@@ -75,25 +102,42 @@ impl Binder<'_> {
                     Node::new(Op::New(Rc::new(callee), nodes), ty.clone(), span)
                 }
                 Err((_, true)) => {
-                    return Err(Fail::cs("CS0121", span, "the constructor call is ambiguous between several overloads"));
+                    return Err(Fail::cs(
+                        "CS0121",
+                        span,
+                        "the constructor call is ambiguous between several overloads",
+                    ));
                 }
                 Err((misfit, _)) => {
                     use super::overloads::Misfit;
                     let text = self.text(ty);
                     return Err(match misfit {
-                        Some((_, Misfit::Argument(index, to))) => self.bad_argument(&arguments, index, &to, span),
-                        Some((_, Misfit::Missing(parameter))) if constructors.len() == 1 => Fail::cs(
-                            "CS7036",
-                            span,
-                            format!("there is no argument for the required parameter `{parameter}` of the constructor of `{text}`"),
-                        ),
-                        Some((_, Misfit::Named(parameter))) => {
-                            Fail::cs("CS1739", span, format!("no constructor of `{text}` has a parameter named `{parameter}`"))
+                        Some((_, Misfit::Argument(index, to))) => {
+                            self.bad_argument(&arguments, index, &to, span)
                         }
+                        Some((_, Misfit::Missing(parameter))) if constructors.len() == 1 => {
+                            Fail::cs(
+                                "CS7036",
+                                span,
+                                format!(
+                                    "there is no argument for the required parameter `{parameter}` of the constructor of `{text}`"
+                                ),
+                            )
+                        }
+                        Some((_, Misfit::Named(parameter))) => Fail::cs(
+                            "CS1739",
+                            span,
+                            format!(
+                                "no constructor of `{text}` has a parameter named `{parameter}`"
+                            ),
+                        ),
                         _ => Fail::cs(
                             "CS1729",
                             span,
-                            format!("`{text}` has no constructor that takes {} arguments", arguments.len()),
+                            format!(
+                                "`{text}` has no constructor that takes {} arguments",
+                                arguments.len()
+                            ),
                         ),
                     });
                 }
@@ -106,8 +150,13 @@ impl Binder<'_> {
     }
 
     fn has_constructor(&self, ty: &Type) -> bool {
-        let Some(named) = self.types.named(ty) else { return false };
-        let constructors = self.types.methods(&named, Some(".ctor")).unwrap_or_default();
+        let Some(named) = self.types.named(ty) else {
+            return false;
+        };
+        let constructors = self
+            .types
+            .methods(&named, Some(".ctor"))
+            .unwrap_or_default();
         constructors.iter().any(|it| it.parameters.is_empty())
     }
 
@@ -119,13 +168,19 @@ impl Binder<'_> {
         for member in &initializer.members {
             match member {
                 InitializerMember::Property(name, InitValue::Expr(value)) => {
-                    let place = self.member_value(read.clone(), &name.text, name.span).map_err(|fail| {
-                        if fail.code == Some("CS1061") {
-                            Fail::cs("CS0117", name.span, format!("`{}` has no member `{}`", self.text(&ty), name.text))
-                        } else {
-                            fail
-                        }
-                    })?;
+                    let place = self
+                        .member_value(read.clone(), &name.text, name.span)
+                        .map_err(|fail| {
+                            if fail.code == Some("CS1061") {
+                                Fail::cs(
+                                    "CS0117",
+                                    name.span,
+                                    format!("`{}` has no member `{}`", self.text(&ty), name.text),
+                                )
+                            } else {
+                                fail
+                            }
+                        })?;
                     let operand = self.bind(value)?;
                     let value = self.convert(operand, &place.ty, value.span)?;
                     steps.push(Initial::Set(place, value));
@@ -136,17 +191,31 @@ impl Binder<'_> {
                     let value = self.convert(operand, &place.ty, value.span)?;
                     steps.push(Initial::Set(place, value));
                 }
-                InitializerMember::Element(value) => steps.push(self.add_call(&read, std::slice::from_ref(value), span)?),
-                InitializerMember::Elements(values, at) => steps.push(self.add_call(&read, values, *at)?),
+                InitializerMember::Element(value) => {
+                    steps.push(self.add_call(&read, std::slice::from_ref(value), span)?)
+                }
+                InitializerMember::Elements(values, at) => {
+                    steps.push(self.add_call(&read, values, *at)?)
+                }
                 InitializerMember::Property(name, InitValue::Nested(_)) => {
-                    return Err(Fail::new(name.span, "nested initialisers cannot be evaluated; create the inner object with new"));
+                    return Err(Fail::new(
+                        name.span,
+                        "nested initialisers cannot be evaluated; create the inner object with new",
+                    ));
                 }
                 InitializerMember::Index(_, InitValue::Nested(_)) => {
-                    return Err(Fail::new(span, "nested initialisers cannot be evaluated; create the inner object with new"));
+                    return Err(Fail::new(
+                        span,
+                        "nested initialisers cannot be evaluated; create the inner object with new",
+                    ));
                 }
             }
         }
-        Ok(Node::new(Op::Initialize(Box::new(made), slot, steps), ty, span))
+        Ok(Node::new(
+            Op::Initialize(Box::new(made), slot, steps),
+            ty,
+            span,
+        ))
     }
 
     fn add_call(&mut self, target: &Node, values: &[Expr], span: Span) -> Result<Initial> {
@@ -161,7 +230,11 @@ impl Binder<'_> {
         };
         let operand = self.instance_member(target.clone(), &name, span)?;
         let Operand::Group(group) = operand else {
-            return Err(Fail::cs("CS1061", span, format!("`{}` has no method `Add`", self.text(&target.ty))));
+            return Err(Fail::cs(
+                "CS1061",
+                span,
+                format!("`{}` has no method `Add`", self.text(&target.ty)),
+            ));
         };
         let mut arguments = Vec::new();
         for value in values {
@@ -177,8 +250,11 @@ impl Binder<'_> {
 
     pub(super) fn new_array(&mut self, new: &NewArray, span: Span) -> Result<Node> {
         if new.stackalloc {
-            return Err(Fail::new(span, "stackalloc cannot be evaluated: there is no frame of ours on the stack")
-                .hint("use new"));
+            return Err(Fail::new(
+                span,
+                "stackalloc cannot be evaluated: there is no frame of ours on the stack",
+            )
+            .hint("use new"));
         }
         let values = new.initializer.as_ref().map(|it| &it.elements);
         let flat: Option<Vec<&Expr>> = values.map(|values| {
@@ -190,9 +266,13 @@ impl Binder<'_> {
                 })
                 .collect()
         });
-        if new.rank != 1 || values.is_some_and(|values| flat.as_ref().is_none_or(|it| it.len() != values.len())) {
-            return Err(Fail::new(span, "arrays of several dimensions cannot be created here")
-                .hint("use an array of arrays"));
+        if new.rank != 1
+            || values.is_some_and(|values| flat.as_ref().is_none_or(|it| it.len() != values.len()))
+        {
+            return Err(
+                Fail::new(span, "arrays of several dimensions cannot be created here")
+                    .hint("use an array of arrays"),
+            );
         }
         if let Some(flat) = flat {
             let mut operands = Vec::new();
@@ -202,18 +282,27 @@ impl Binder<'_> {
             let element = match &new.element {
                 Some(ty) => self.ty(ty)?,
                 None => self.common_type(&operands).ok_or_else(|| {
-                    Fail::cs("CS0826", span, "no best type was found for the array; write its type: new int[] { … }")
+                    Fail::cs(
+                        "CS0826",
+                        span,
+                        "no best type was found for the array; write its type: new int[] { … }",
+                    )
                 })?,
             };
             if let [size] = new.sizes.as_slice() {
                 let operand = self.bind(size)?;
                 let size_node = self.convert(operand, &Type::INT, size.span)?;
-                let count = size_node.scalar().and_then(crate::expressions::scalar::Scalar::integer);
+                let count = size_node
+                    .scalar()
+                    .and_then(crate::expressions::scalar::Scalar::integer);
                 if count != Some(operands.len() as i128) {
                     return Err(Fail::cs(
                         if count.is_none() { "CS0150" } else { "CS0847" },
                         span,
-                        format!("an array initialiser of {} elements does not fit the size", operands.len()),
+                        format!(
+                            "an array initialiser of {} elements does not fit the size",
+                            operands.len()
+                        ),
                     ));
                 }
             }
@@ -222,7 +311,11 @@ impl Binder<'_> {
                 let at = operand.span();
                 nodes.push(self.convert(operand, &element, at)?);
             }
-            return Ok(Node::new(Op::ArrayOf(nodes), Type::SzArray(Rc::new(element)), span));
+            return Ok(Node::new(
+                Op::ArrayOf(nodes),
+                Type::SzArray(Rc::new(element)),
+                span,
+            ));
         }
         let Some(element) = &new.element else {
             return Err(Fail::cs("CS0826", span, "the array has no element type"));
@@ -233,10 +326,19 @@ impl Binder<'_> {
         };
         let operand = self.bind(size)?;
         let size = self.convert(operand, &Type::INT, size.span)?;
-        if matches!(size.scalar().and_then(crate::expressions::scalar::Scalar::integer), Some(value) if value < 0) {
-            return Err(Fail::cs("CS0248", size.span, "an array cannot have a negative size"));
+        if matches!(size.scalar().and_then(crate::expressions::scalar::Scalar::integer), Some(value) if value < 0)
+        {
+            return Err(Fail::cs(
+                "CS0248",
+                size.span,
+                "an array cannot have a negative size",
+            ));
         }
-        Ok(Node::new(Op::NewArray(Box::new(size)), Type::SzArray(Rc::new(element)), span))
+        Ok(Node::new(
+            Op::NewArray(Box::new(size)),
+            Type::SzArray(Rc::new(element)),
+            span,
+        ))
     }
 
     /// `new { A = 1 }`, if the program has an anonymous type of that shape.
@@ -246,12 +348,25 @@ impl Binder<'_> {
             let name = match &member.name {
                 Some(name) => name.text.to_string(),
                 None => inferred_name(&member.value)
-                    .ok_or_else(|| Fail::cs("CS0746", member.value.span, "the member has no name: write Name = …"))?
+                    .ok_or_else(|| {
+                        Fail::cs(
+                            "CS0746",
+                            member.value.span,
+                            "the member has no name: write Name = …",
+                        )
+                    })?
                     .to_owned(),
             };
             let operand = self.bind(&member.value)?;
-            if matches!(operand, Operand::Null(_) | Operand::Lambda(..) | Operand::Group(_)) {
-                return Err(Fail::cs("CS0828", member.value.span, "an anonymous object's member needs a value with a type"));
+            if matches!(
+                operand,
+                Operand::Null(_) | Operand::Lambda(..) | Operand::Group(_)
+            ) {
+                return Err(Fail::cs(
+                    "CS0828",
+                    member.value.span,
+                    "an anonymous object's member needs a value with a type",
+                ));
             }
             fields.push((name, self.natural(operand)?));
         }
@@ -275,7 +390,9 @@ impl Binder<'_> {
         let opened = self.types.metadata(module).ok()?;
         let types: Vec<Type> = fields.iter().map(|(_, node)| node.ty.clone()).collect();
         for definition in opened.metadata().type_defs().flatten() {
-            let is_anonymous = definition.name().is_ok_and(|it| it.starts_with("<>f__AnonymousType"));
+            let is_anonymous = definition
+                .name()
+                .is_ok_and(|it| it.starts_with("<>f__AnonymousType"));
             if !is_anonymous {
                 continue;
             }
@@ -293,18 +410,30 @@ impl Binder<'_> {
     }
 
     /// `[a, ..b]` as an array or a list.
-    pub(super) fn collection(&mut self, elements: &[CollectionElement], to: &Type, span: Span) -> Result<Node> {
+    pub(super) fn collection(
+        &mut self,
+        elements: &[CollectionElement],
+        to: &Type,
+        span: Span,
+    ) -> Result<Node> {
         let is_list = to.as_named().is_some_and(|it| {
-            self.types.is_named(it, "System.Collections.Generic", "List`1") || self.is_array_interface(it)
+            self.types
+                .is_named(it, "System.Collections.Generic", "List`1")
+                || self.is_array_interface(it)
         });
         let element = match to {
             Type::SzArray(element) => (**element).clone(),
-            Type::Named(named) if is_list => named.arguments.first().cloned().unwrap_or(Type::OBJECT),
+            Type::Named(named) if is_list => {
+                named.arguments.first().cloned().unwrap_or(Type::OBJECT)
+            }
             _ => {
                 return Err(Fail::cs(
                     "CS9174",
                     span,
-                    format!("a collection expression cannot be evaluated as `{}`", self.text(to)),
+                    format!(
+                        "a collection expression cannot be evaluated as `{}`",
+                        self.text(to)
+                    ),
                 )
                 .hint("cast it to an array or a List<T>"));
             }
@@ -325,7 +454,12 @@ impl Binder<'_> {
         Ok(Node::new(Op::Collection(nodes), to.clone(), span))
     }
 
-    pub(super) fn with(&mut self, inner: &Expr, initializer: &Initializer, span: Span) -> Result<Node> {
+    pub(super) fn with(
+        &mut self,
+        inner: &Expr,
+        initializer: &Initializer,
+        span: Span,
+    ) -> Result<Node> {
         let value = self.value(inner)?;
         let ty = value.ty.clone();
         let copy = if ty.is_value() == Some(true) {
@@ -337,10 +471,21 @@ impl Binder<'_> {
                 .flat_map(|it| self.types.methods(it, Some("<Clone>$")).unwrap_or_default())
                 .collect();
             let Some(method) = methods.into_iter().next() else {
-                return Err(Fail::cs("CS8858", span, format!("`{}` is not a record and cannot be copied with `with`", self.text(&ty))));
+                return Err(Fail::cs(
+                    "CS8858",
+                    span,
+                    format!(
+                        "`{}` is not a record and cannot be copied with `with`",
+                        self.text(&ty)
+                    ),
+                ));
             };
             let callee = self.callee(method, Vec::new(), true);
-            Node::new(Op::Call(Rc::new(callee), Some(Box::new(value)), Vec::new()), ty.clone(), span)
+            Node::new(
+                Op::Call(Rc::new(callee), Some(Box::new(value)), Vec::new()),
+                ty.clone(),
+                span,
+            )
         };
         self.initialized(copy, initializer, span)
     }

@@ -41,7 +41,12 @@ impl Binder<'_> {
         let mut pending: Vec<(&Arg<'_>, &Type)> = arguments
             .iter()
             .zip(parameters)
-            .filter(|(it, _)| matches!(it.operand, Operand::Lambda(..) | Operand::Group(_) | Operand::Untyped(_)))
+            .filter(|(it, _)| {
+                matches!(
+                    it.operand,
+                    Operand::Lambda(..) | Operand::Group(_) | Operand::Untyped(_)
+                )
+            })
             .collect();
         while !pending.is_empty() {
             let mut progress = false;
@@ -57,7 +62,9 @@ impl Binder<'_> {
                 break;
             }
         }
-        (0..arity).map(|index| self.fix(&mut bounds, index)).collect()
+        (0..arity)
+            .map(|index| self.fix(&mut bounds, index))
+            .collect()
     }
 
     /// What the arguments that have types tell of the type parameters.
@@ -73,11 +80,18 @@ impl Binder<'_> {
                 self.bound(&mut bounds, parameter, &node.ty, Mode::Lower, 0);
             }
         }
-        (0..arity).map(|index| self.fix(&mut bounds, index)).collect()
+        (0..arity)
+            .map(|index| self.fix(&mut bounds, index))
+            .collect()
     }
 
     /// Adds what a lambda tells; `None` if what it takes is not known yet.
-    fn infer_lambda(&mut self, bounds: &mut [Bounds], argument: &Arg<'_>, parameter: &Type) -> Option<()> {
+    fn infer_lambda(
+        &mut self,
+        bounds: &mut [Bounds],
+        argument: &Arg<'_>,
+        parameter: &Type,
+    ) -> Option<()> {
         let invoke = match self.invoke(parameter) {
             Some(invoke) => invoke,
             None => return matches!(argument.operand, Operand::Untyped(_)).then_some(()),
@@ -121,7 +135,14 @@ impl Binder<'_> {
         })
     }
 
-    fn bound(&self, bounds: &mut [Bounds], parameter: &Type, argument: &Type, mode: Mode, depth: u32) {
+    fn bound(
+        &self,
+        bounds: &mut [Bounds],
+        parameter: &Type,
+        argument: &Type,
+        mode: Mode,
+        depth: u32,
+    ) {
         if depth > 32 {
             return;
         }
@@ -141,12 +162,22 @@ impl Binder<'_> {
             }
             Type::SzArray(inner) => {
                 if let Type::SzArray(element) = argument {
-                    let mode = if element.is_reference() { mode } else { Mode::Exact };
+                    let mode = if element.is_reference() {
+                        mode
+                    } else {
+                        Mode::Exact
+                    };
                     self.bound(bounds, inner, element, mode, depth + 1);
                 }
             }
-            Type::Array { element: inner, rank } => {
-                if let Type::Array { element, rank: other } = argument
+            Type::Array {
+                element: inner,
+                rank,
+            } => {
+                if let Type::Array {
+                    element,
+                    rank: other,
+                } = argument
                     && rank == other
                 {
                     self.bound(bounds, inner, element, mode, depth + 1);
@@ -166,7 +197,11 @@ impl Binder<'_> {
                     && self.is_array_interface(named)
                     && let [inner] = &*named.arguments
                 {
-                    let mode = if element.is_reference() { Mode::Lower } else { Mode::Exact };
+                    let mode = if element.is_reference() {
+                        Mode::Lower
+                    } else {
+                        Mode::Exact
+                    };
                     self.bound(bounds, inner, element, mode, depth + 1);
                     return;
                 }
@@ -188,7 +223,9 @@ impl Binder<'_> {
                 };
                 let Some(found) = found else { return };
                 let variances = self.variances(named);
-                for ((inner, argument), variance) in named.arguments.iter().zip(&*found.arguments).zip(variances) {
+                for ((inner, argument), variance) in
+                    named.arguments.iter().zip(&*found.arguments).zip(variances)
+                {
                     let mode = match (variance, argument.is_reference()) {
                         (Variance::Out, true) => mode,
                         (Variance::In, true) if mode == Mode::Lower => Mode::Upper,
@@ -212,8 +249,14 @@ impl Binder<'_> {
         candidates.extend(known.upper.iter().cloned());
         let fits = |it: &Type| {
             known.exact.iter().all(|exact| exact == it)
-                && known.lower.iter().all(|lower| self.implicit_types(lower, it).is_some())
-                && known.upper.iter().all(|upper| self.implicit_types(it, upper).is_some())
+                && known
+                    .lower
+                    .iter()
+                    .all(|lower| self.implicit_types(lower, it).is_some())
+                && known
+                    .upper
+                    .iter()
+                    .all(|upper| self.implicit_types(it, upper).is_some())
         };
         candidates.retain(fits);
         candidates.dedup();
@@ -253,7 +296,10 @@ impl Binder<'_> {
             [one] => Some(one.clone()),
             many => many
                 .iter()
-                .find(|one| many.iter().all(|other| self.implicit_types(other, one).is_some()))
+                .find(|one| {
+                    many.iter()
+                        .all(|other| self.implicit_types(other, one).is_some())
+                })
                 .cloned(),
         }
     }

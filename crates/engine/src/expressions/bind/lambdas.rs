@@ -15,11 +15,19 @@ use crate::types::{Method, Type};
 
 impl Binder<'_> {
     /// Binds the body of a lambda whose parameters have these types.
-    pub(super) fn lambda_body<'e>(&mut self, lambda: &'e Lambda, inputs: &[Type]) -> Result<Operand<'e>> {
+    pub(super) fn lambda_body<'e>(
+        &mut self,
+        lambda: &'e Lambda,
+        inputs: &[Type],
+    ) -> Result<Operand<'e>> {
         self.lambda_parts(lambda, inputs).map(|(_, body)| body)
     }
 
-    fn lambda_parts<'e>(&mut self, lambda: &'e Lambda, inputs: &[Type]) -> Result<(Vec<u32>, Operand<'e>)> {
+    fn lambda_parts<'e>(
+        &mut self,
+        lambda: &'e Lambda,
+        inputs: &[Type],
+    ) -> Result<(Vec<u32>, Operand<'e>)> {
         self.lambda_binds = self.lambda_binds.saturating_sub(1);
         if self.lambda_binds == 0 {
             return Err(Fail::new(
@@ -28,13 +36,20 @@ impl Binder<'_> {
             ));
         }
         if lambda.is_async {
-            return Err(Fail::new(lambda.body.span, "an async lambda cannot be evaluated"));
+            return Err(Fail::new(
+                lambda.body.span,
+                "an async lambda cannot be evaluated",
+            ));
         }
         if lambda.parameters.len() != inputs.len() {
             return Err(Fail::cs(
                 "CS1593",
                 lambda.body.span,
-                format!("the lambda takes {} arguments where {} are given", lambda.parameters.len(), inputs.len()),
+                format!(
+                    "the lambda takes {} arguments where {} are given",
+                    lambda.parameters.len(),
+                    inputs.len()
+                ),
             ));
         }
         let outer = self.locals.len();
@@ -44,7 +59,7 @@ impl Binder<'_> {
                 Some(written) => self.ty(written)?,
                 None => input.clone(),
             };
-            slots.push(self.declare(&parameter.name.text, &ty, Rc::default()));
+            slots.push(self.declare_parameter(&parameter.name.text, &ty));
         }
         let body = self.bind(&lambda.body);
         self.locals.truncate(outer);
@@ -65,10 +80,17 @@ impl Binder<'_> {
             return Err(Fail::cs(
                 "CS1660",
                 span,
-                format!("a lambda cannot be converted to `{}`, which is not a delegate type", self.text(to)),
+                format!(
+                    "a lambda cannot be converted to `{}`, which is not a delegate type",
+                    self.text(to)
+                ),
             ));
         };
-        let inputs: Vec<Type> = invoke.parameters.iter().map(|it| it.ty.without_ref().clone()).collect();
+        let inputs: Vec<Type> = invoke
+            .parameters
+            .iter()
+            .map(|it| it.ty.without_ref().clone())
+            .collect();
         let (slots, body) = self.lambda_parts(lambda, &inputs)?;
         let body = if invoke.returns == Type::Primitive(Primitive::Void) {
             self.natural(body)?
@@ -85,20 +107,36 @@ impl Binder<'_> {
         match self.lambda_to(lambda, to, span) {
             Err(fail) if fail.code == Some("CS0029") || fail.code == Some("CS0266") => fail,
             Err(fail) => fail,
-            Ok(_) => Fail::cs("CS1503", span, format!("the lambda cannot be converted to `{}`", self.text(to))),
+            Ok(_) => Fail::cs(
+                "CS1503",
+                span,
+                format!("the lambda cannot be converted to `{}`", self.text(to)),
+            ),
         }
     }
 
     /// The error inside a lambda's body that keeps a method's types from being inferred.
-    pub(super) fn lambda_error(&mut self, methods: &[Method], arguments: &[Arg<'_>]) -> Option<Box<Fail>> {
+    pub(super) fn lambda_error(
+        &mut self,
+        methods: &[Method],
+        arguments: &[Arg<'_>],
+    ) -> Option<Box<Fail>> {
         for method in methods {
             if method.parameters.len() != arguments.len() {
                 continue;
             }
-            let parameters: Vec<Type> = method.parameters.iter().map(|it| it.ty.without_ref().clone()).collect();
+            let parameters: Vec<Type> = method
+                .parameters
+                .iter()
+                .map(|it| it.ty.without_ref().clone())
+                .collect();
             for (index, argument) in arguments.iter().enumerate() {
-                let Operand::Lambda(lambda, _) = &argument.operand else { continue };
-                let Some(parameter) = parameters.get(index) else { continue };
+                let Operand::Lambda(lambda, _) = &argument.operand else {
+                    continue;
+                };
+                let Some(parameter) = parameters.get(index) else {
+                    continue;
+                };
                 let inputs = self.lambda_inputs(method, &parameters, arguments, parameter);
                 let Some(inputs) = inputs.filter(|it| it.len() == lambda.parameters.len()) else {
                     continue;
@@ -132,7 +170,13 @@ impl Binder<'_> {
             of_type: Rc::default(),
             of_method: known,
         };
-        Some(invoke.parameters.iter().map(|it| it.ty.with(&generics)).collect())
+        Some(
+            invoke
+                .parameters
+                .iter()
+                .map(|it| it.ty.with(&generics))
+                .collect(),
+        )
     }
 
     /// Which delegate type is better for a lambda: the one that returns the better type.
@@ -149,10 +193,16 @@ impl Binder<'_> {
         if !same {
             return Ordering::Equal;
         }
-        let inputs: Vec<Type> = one_invoke.parameters.iter().map(|it| it.ty.clone()).collect();
+        let inputs: Vec<Type> = one_invoke
+            .parameters
+            .iter()
+            .map(|it| it.ty.clone())
+            .collect();
         let body = self.lambda_body(lambda, &inputs);
         match body {
-            Ok(operand) => self.better_conversion(&operand, &one_invoke.returns, &other_invoke.returns),
+            Ok(operand) => {
+                self.better_conversion(&operand, &one_invoke.returns, &other_invoke.returns)
+            }
             Err(_) => Ordering::Equal,
         }
     }
@@ -183,7 +233,11 @@ impl Binder<'_> {
             return Err(Fail::cs(
                 "CS0428",
                 group.span,
-                format!("the method group `{}` cannot be converted to `{}`", group.name, self.text(to)),
+                format!(
+                    "the method group `{}` cannot be converted to `{}`",
+                    group.name,
+                    self.text(to)
+                ),
             ));
         };
         let mut slots = Vec::new();
@@ -192,7 +246,11 @@ impl Binder<'_> {
             let slot = self.slot();
             slots.push(slot);
             arguments.push(Arg {
-                operand: Operand::Value(self.slot_node(slot, parameter.ty.without_ref(), group.span)),
+                operand: Operand::Value(self.slot_node(
+                    slot,
+                    parameter.ty.without_ref(),
+                    group.span,
+                )),
                 name: None,
                 by_ref: false,
                 span: group.span,

@@ -3,9 +3,7 @@
 use std::rc::Rc;
 
 use syntax::Span;
-use syntax::tree::{
-    Argument, Expr, ExprKind, IntegerType, InterpolationPart, Literal,
-};
+use syntax::tree::{Argument, Expr, ExprKind, IntegerType, InterpolationPart, Literal};
 
 use super::well_known::type_of_kind;
 use super::{Binder, Operand};
@@ -48,12 +46,19 @@ impl Binder<'_> {
         type_of_kind(self.types, kind).ok_or_else(|| {
             Fail::new(
                 span,
-                format!("`{}` is not known before the program has loaded its core library", kind.name()),
+                format!(
+                    "`{}` is not known before the program has loaded its core library",
+                    kind.name()
+                ),
             )
         })
     }
 
-    pub(super) fn tuple<'e>(&mut self, expr: &'e Expr, elements: &'e [Argument]) -> Result<Operand<'e>> {
+    pub(super) fn tuple<'e>(
+        &mut self,
+        expr: &'e Expr,
+        elements: &'e [Argument],
+    ) -> Result<Operand<'e>> {
         let mut nodes = Vec::new();
         let mut names: Vec<Option<Rc<str>>> = Vec::new();
         let mut inner_names: Vec<Option<Rc<str>>> = Vec::new();
@@ -61,7 +66,11 @@ impl Binder<'_> {
             let operand = self.bind(&element.value)?;
             let node = match operand {
                 Operand::Value(node) => node,
-                Operand::Null(_) | Operand::Default(_) | Operand::Lambda(..) | Operand::Untyped(_) | Operand::Group(_) => {
+                Operand::Null(_)
+                | Operand::Default(_)
+                | Operand::Lambda(..)
+                | Operand::Untyped(_)
+                | Operand::Group(_) => {
                     return Ok(Operand::Untyped(expr));
                 }
                 other => self.natural(other)?,
@@ -88,11 +97,15 @@ impl Binder<'_> {
         }
         let types: Vec<Type> = nodes.iter().map(|it| it.ty.clone()).collect();
         if types.contains(&Type::Primitive(metadata::signature::Primitive::Void)) {
-            return Err(Fail::cs("CS8210", expr.span, "a tuple cannot hold a value of type `void`"));
+            return Err(Fail::cs(
+                "CS8210",
+                expr.span,
+                "a tuple cannot hold a value of type `void`",
+            ));
         }
-        let ty = self.tuple_type(&types).ok_or_else(|| {
-            Fail::new(expr.span, "the program has not loaded System.ValueTuple")
-        })?;
+        let ty = self
+            .tuple_type(&types)
+            .ok_or_else(|| Fail::new(expr.span, "the program has not loaded System.ValueTuple"))?;
         let mut node = Node::new(Op::Tuple(nodes), ty, expr.span);
         names.extend(inner_names);
         if names.iter().any(Option::is_some) {
@@ -113,11 +126,17 @@ impl Binder<'_> {
     pub(super) fn count_names(&self, ty: &Type) -> usize {
         match self.tuple_elements(ty) {
             Some(elements) => {
-                elements.len() + elements.iter().map(|it| self.count_names(it)).sum::<usize>()
+                elements.len()
+                    + elements
+                        .iter()
+                        .map(|it| self.count_names(it))
+                        .sum::<usize>()
             }
             None => match ty {
                 Type::Named(named) => named.arguments.iter().map(|it| self.count_names(it)).sum(),
-                Type::SzArray(inner) | Type::Array { element: inner, .. } => self.count_names(inner),
+                Type::SzArray(inner) | Type::Array { element: inner, .. } => {
+                    self.count_names(inner)
+                }
                 _ => 0,
             },
         }
@@ -131,11 +150,17 @@ impl Binder<'_> {
                 InterpolationPart::Hole(hole) => {
                     let operand = self.bind(&hole.value)?;
                     let value = match operand {
-                        Operand::Null(span) => self.convert(Operand::Null(span), &Type::OBJECT, span)?,
+                        Operand::Null(span) => {
+                            self.convert(Operand::Null(span), &Type::OBJECT, span)?
+                        }
                         other => self.natural(other)?,
                     };
                     if value.ty == Type::Primitive(metadata::signature::Primitive::Void) {
-                        return Err(Fail::cs("CS0029", hole.span, "a value of type `void` has no text"));
+                        return Err(Fail::cs(
+                            "CS0029",
+                            hole.span,
+                            "a value of type `void` has no text",
+                        ));
                     }
                     let alignment = match &hole.alignment {
                         None => None,
@@ -144,7 +169,11 @@ impl Binder<'_> {
                             let node = self.convert(bound, &Type::INT, alignment.span)?;
                             let value = node.scalar().and_then(Scalar::integer);
                             let Some(value) = value else {
-                                return Err(Fail::cs("CS0150", alignment.span, "the alignment must be a constant"));
+                                return Err(Fail::cs(
+                                    "CS0150",
+                                    alignment.span,
+                                    "the alignment must be a constant",
+                                ));
                             };
                             Some(i32::try_from(value).unwrap_or(0))
                         }
@@ -155,22 +184,28 @@ impl Binder<'_> {
             }
         }
         // Constants only make a constant.
-        let constant = pieces.iter().try_fold(Vec::new(), |mut text, piece| match piece {
-            Piece::Text(units) => {
-                text.extend_from_slice(units);
-                Some(text)
-            }
-            Piece::Hole(node, None, None) => match node.scalar() {
-                Some(Scalar::String(units)) => {
+        let constant = pieces
+            .iter()
+            .try_fold(Vec::new(), |mut text, piece| match piece {
+                Piece::Text(units) => {
                     text.extend_from_slice(units);
                     Some(text)
                 }
-                _ => None,
-            },
-            Piece::Hole(..) => None,
-        });
+                Piece::Hole(node, None, None) => match node.scalar() {
+                    Some(Scalar::String(units)) => {
+                        text.extend_from_slice(units);
+                        Some(text)
+                    }
+                    _ => None,
+                },
+                Piece::Hole(..) => None,
+            });
         if let Some(text) = constant {
-            return Ok(Node::constant(Scalar::String(text.into()), Type::STRING, span));
+            return Ok(Node::constant(
+                Scalar::String(text.into()),
+                Type::STRING,
+                span,
+            ));
         }
         Ok(Node::new(Op::Interpolate(pieces), Type::STRING, span))
     }
@@ -196,7 +231,12 @@ pub(super) fn inferred_name(expr: &Expr) -> Option<&str> {
         _ => return None,
     };
     let text = &*name.identifier.text;
-    let is_position = text.strip_prefix("Item").is_some_and(|it| it.parse::<u32>().is_ok())
-        || matches!(text, "Rest" | "ToString" | "GetHashCode" | "Equals" | "GetType" | "Deconstruct");
+    let is_position = text
+        .strip_prefix("Item")
+        .is_some_and(|it| it.parse::<u32>().is_ok())
+        || matches!(
+            text,
+            "Rest" | "ToString" | "GetHashCode" | "Equals" | "GetType" | "Deconstruct"
+        );
     (!is_position).then_some(text)
 }

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use metadata::model::Visibility;
 use metadata::tables::{Table, TypeDefRow};
 
-use super::context::Import;
 use super::Binder;
+use super::context::Import;
 use crate::types::{Field, Kind, Method, ModuleId, Named, Property, Type};
 
 /// What a name is in a type.
@@ -197,7 +197,7 @@ impl Binder<'_> {
                 let Ok(definition) = definition else { continue };
                 // A static class is abstract and sealed.
                 const STATIC: u32 = 0x180;
-                if definition.flags.0 & STATIC != STATIC {
+                if definition.flags & STATIC != STATIC {
                     continue;
                 }
                 let token = metadata::Token::new(Table::TypeDef, row);

@@ -15,7 +15,12 @@ use crate::types::{Property, Type};
 
 impl Binder<'_> {
     /// `target.name`
-    pub(super) fn member<'e>(&mut self, target: &'e Expr, name: &SimpleName, span: Span) -> Result<Operand<'e>> {
+    pub(super) fn member<'e>(
+        &mut self,
+        target: &'e Expr,
+        name: &SimpleName,
+        span: Span,
+    ) -> Result<Operand<'e>> {
         if let ExprKind::Base = target.kind {
             return self.base_member(target.span, name, span);
         }
@@ -48,25 +53,38 @@ impl Binder<'_> {
 
     fn is_called(&self, ty: &Type, name: &str) -> bool {
         self.types.named(ty).is_some_and(|named| {
-            self.types.simple_name(&named).is_ok_and(|(_, it)| it == name)
+            self.types
+                .simple_name(&named)
+                .is_ok_and(|(_, it)| it == name)
         })
     }
 
-    fn static_member<'e>(&mut self, ty: &Type, name: &SimpleName, span: Span) -> Result<Operand<'e>> {
+    fn static_member<'e>(
+        &mut self,
+        ty: &Type,
+        name: &SimpleName,
+        span: Span,
+    ) -> Result<Operand<'e>> {
         let (arity, arguments) = self.type_arguments(name)?;
         if let Some(found) = self.member_of(ty, None, true, name, &arguments, span)? {
             return Ok(found);
         }
         if self.nested_type(ty, &name.identifier.text, arity).is_some() {
-            return self.type_in(Operand::Type(ty.clone(), span), name).map(|it| match it {
-                Operand::Type(ty, _) => Operand::Type(ty, span),
-                other => other,
-            });
+            return self
+                .type_in(Operand::Type(ty.clone(), span), name)
+                .map(|it| match it {
+                    Operand::Type(ty, _) => Operand::Type(ty, span),
+                    other => other,
+                });
         }
         let fail = Fail::cs(
             "CS0117",
             name.span,
-            format!("`{}` has no definition for `{}`", self.text(ty), name.identifier.text),
+            format!(
+                "`{}` has no definition for `{}`",
+                self.text(ty),
+                name.identifier.text
+            ),
         );
         Err(self.suggest(fail, ty, &name.identifier.text))
     }
@@ -79,13 +97,24 @@ impl Binder<'_> {
     }
 
     /// A member of a value; extension methods included.
-    pub(super) fn instance_member<'e>(&mut self, target: Node, name: &SimpleName, span: Span) -> Result<Operand<'e>> {
+    pub(super) fn instance_member<'e>(
+        &mut self,
+        target: Node,
+        name: &SimpleName,
+        span: Span,
+    ) -> Result<Operand<'e>> {
         let (_, arguments) = self.type_arguments(name)?;
         let ty = target.ty.clone();
         if ty == Type::Primitive(Primitive::Void) {
-            return Err(Fail::cs("CS0023", span, "`.` cannot be applied to a value of type `void`"));
+            return Err(Fail::cs(
+                "CS0023",
+                span,
+                "`.` cannot be applied to a value of type `void`",
+            ));
         }
-        if let Some(found) = self.member_of(&ty, Some(target.clone()), false, name, &arguments, span)? {
+        if let Some(found) =
+            self.member_of(&ty, Some(target.clone()), false, name, &arguments, span)?
+        {
             return Ok(found);
         }
         let text = &*name.identifier.text;
@@ -131,13 +160,21 @@ impl Binder<'_> {
             None => Err(Fail::cs(
                 "CS0117",
                 name.span,
-                format!("`{}` has no definition for `{}`", self.text(&base), name.identifier.text),
+                format!(
+                    "`{}` has no definition for `{}`",
+                    self.text(&base),
+                    name.identifier.text
+                ),
             )),
         }
     }
 
     /// `.name` after `?`
-    pub(super) fn member_binding<'e>(&mut self, name: &SimpleName, span: Span) -> Result<Operand<'e>> {
+    pub(super) fn member_binding<'e>(
+        &mut self,
+        name: &SimpleName,
+        span: Span,
+    ) -> Result<Operand<'e>> {
         let Some(receiver) = self.receivers.last().cloned() else {
             return Err(Fail::new(span, "`.` after `?` stands alone"));
         };
@@ -159,7 +196,9 @@ impl Binder<'_> {
             && arguments.is_empty()
         {
             if let Some(index) = self.tuple_index(node, text) {
-                return self.tuple_item(node, index, span).map(|it| Some(Operand::Value(it)));
+                return self
+                    .tuple_item(node, index, span)
+                    .map(|it| Some(Operand::Value(it)));
             }
             if text == "Length" && matches!(ty, Type::SzArray(_) | Type::Array { .. }) {
                 let op = Op::Length(Box::new(node.clone()));
@@ -177,7 +216,8 @@ impl Binder<'_> {
                         .ok()
                         .and_then(|it| it.metadata().constant(field.token).ok().flatten());
                     if let Some(value) = value {
-                        let mut node = Node::new(Op::Constant(constant(value)), field.ty.clone(), span);
+                        let mut node =
+                            Node::new(Op::Constant(constant(value)), field.ty.clone(), span);
                         node.constant = Some(constant(value));
                         self.check_access(true, &target, on_type, text, ty, span)?;
                         return Ok(Some(Operand::Value(node)));
@@ -192,7 +232,9 @@ impl Binder<'_> {
                     ty: field.ty.clone(),
                 };
                 let op = match target {
-                    Some(target) if !field.flags.is_static() => Op::Field(Box::new(target), reference),
+                    Some(target) if !field.flags.is_static() => {
+                        Op::Field(Box::new(target), reference)
+                    }
                     _ => Op::StaticField(reference),
                 };
                 let mut node = Node::new(op, field.ty, span);
@@ -231,7 +273,10 @@ impl Binder<'_> {
             return Err(Fail::cs(
                 "CS0120",
                 span,
-                format!("`{}.{name}` needs an object, it is not static", self.text(ty)),
+                format!(
+                    "`{}.{name}` needs an object, it is not static",
+                    self.text(ty)
+                ),
             ));
         }
         let implied = target.as_ref().is_none_or(|it| it.span == span);
@@ -246,14 +291,23 @@ impl Binder<'_> {
     }
 
     /// The names of tuple elements that an attribute gives.
-    pub(super) fn names_of(&self, module: crate::types::ModuleId, token: metadata::Token) -> super::TupleNames {
+    pub(super) fn names_of(
+        &self,
+        module: crate::types::ModuleId,
+        token: metadata::Token,
+    ) -> super::TupleNames {
         let names = self
             .types
             .metadata(module)
             .ok()
             .and_then(|it| it.metadata().tuple_element_names(token));
         names
-            .map(|names| names.into_iter().map(|it| it.map(|it| Rc::from(&*it))).collect())
+            .map(|names| {
+                names
+                    .into_iter()
+                    .map(|it| it.map(|it| Rc::from(&*it)))
+                    .collect()
+            })
             .unwrap_or_default()
     }
 
@@ -298,7 +352,11 @@ impl Binder<'_> {
     /// The number of a tuple element by its name.
     fn tuple_index(&self, node: &Node, name: &str) -> Option<usize> {
         let elements = self.tuple_elements(&node.ty)?;
-        let named = node.names.iter().take(elements.len()).position(|it| it.as_deref() == Some(name));
+        let named = node
+            .names
+            .iter()
+            .take(elements.len())
+            .position(|it| it.as_deref() == Some(name));
         named.or_else(|| {
             let number: usize = name.strip_prefix("Item")?.parse().ok()?;
             (1..=elements.len()).contains(&number).then(|| number - 1)
@@ -310,20 +368,19 @@ impl Binder<'_> {
         let elements = self.tuple_elements(&node.ty).unwrap_or_default();
         // The names of nested tuples come behind those of all elements before them.
         let names_of = |index: usize| -> super::TupleNames {
-            let before: usize = elements.iter().take(index).map(|it| self.count_names(it)).sum();
+            let before: usize = elements
+                .iter()
+                .take(index)
+                .map(|it| self.count_names(it))
+                .sum();
             let count = elements.get(index).map_or(0, |it| self.count_names(it));
             let start = elements.len() + before;
-            node.names.get(start..start + count).map(Rc::from).unwrap_or_default()
+            node.names
+                .get(start..start + count)
+                .map(Rc::from)
+                .unwrap_or_default()
         };
-        if let Op::Tuple(nodes) = &node.op
-            && let Some(element) = nodes.get(index)
-            && nodes.iter().all(|it| it.code().is_none())
-        {
-            let mut element = element.clone();
-            element.span = span;
-            element.constant = None;
-            return Ok(element);
-        }
+        let names = names_of(index);
         let mut at = node.clone();
         let mut left = index;
         while left >= 7 && elements.len() > 7 {
@@ -331,7 +388,7 @@ impl Binder<'_> {
             left -= 7;
         }
         let mut item = self.raw_field(at, &format!("Item{}", left + 1), span)?;
-        item.names = names_of(index);
+        item.names = names;
         Ok(item)
     }
 
@@ -345,21 +402,37 @@ impl Binder<'_> {
                     token: field.token,
                     ty: field.ty.clone(),
                 };
-                Ok(Node::new(Op::Field(Box::new(target), reference), field.ty, span))
+                Ok(Node::new(
+                    Op::Field(Box::new(target), reference),
+                    field.ty,
+                    span,
+                ))
             }
-            _ => Err(Fail::new(span, format!("`{}` has no field `{name}`", self.text(&target.ty)))),
+            _ => Err(Fail::new(
+                span,
+                format!("`{}` has no field `{name}`", self.text(&target.ty)),
+            )),
         }
     }
 
     /// `target[arguments]`
-    pub(super) fn index(&mut self, target: &Expr, arguments: &[Argument], span: Span) -> Result<Node> {
+    pub(super) fn index(
+        &mut self,
+        target: &Expr,
+        arguments: &[Argument],
+        span: Span,
+    ) -> Result<Node> {
         if let ExprKind::Base = target.kind {
             let this = self.this(target.span)?;
             return self.element_of(this, arguments, span);
         }
         let bound = self.bind(target)?;
         if let Operand::Group(group) = &bound {
-            return Err(Fail::cs("CS0021", span, format!("`{}` is a method, which cannot be indexed", group.name)));
+            return Err(Fail::cs(
+                "CS0021",
+                span,
+                format!("`{}` is a method, which cannot be indexed", group.name),
+            ));
         }
         let node = self.natural(bound)?;
         self.element_of(node, arguments, span)
@@ -372,7 +445,12 @@ impl Binder<'_> {
         self.element_of(receiver, arguments, span)
     }
 
-    pub(super) fn element_of(&mut self, target: Node, arguments: &[Argument], span: Span) -> Result<Node> {
+    pub(super) fn element_of(
+        &mut self,
+        target: Node,
+        arguments: &[Argument],
+        span: Span,
+    ) -> Result<Node> {
         if let Type::SzArray(element) | Type::Array { element, .. } = &target.ty {
             let element = (**element).clone();
             return self.array_element(target, &element, arguments, span);
@@ -413,7 +491,13 @@ impl Binder<'_> {
         self.call_group(&group, arguments, span)
     }
 
-    fn array_element(&mut self, target: Node, element: &Type, arguments: &[Argument], span: Span) -> Result<Node> {
+    fn array_element(
+        &mut self,
+        target: Node,
+        element: &Type,
+        arguments: &[Argument],
+        span: Span,
+    ) -> Result<Node> {
         let rank = match &target.ty {
             Type::Array { rank, .. } => *rank as usize,
             _ => 1,
@@ -422,7 +506,10 @@ impl Binder<'_> {
             return Err(Fail::cs(
                 "CS0022",
                 span,
-                format!("the array has {rank} dimensions, {} indices are given", arguments.len()),
+                format!(
+                    "the array has {rank} dimensions, {} indices are given",
+                    arguments.len()
+                ),
             ));
         }
         if rank == 1
@@ -445,6 +532,10 @@ impl Binder<'_> {
             let to = converted.unwrap_or(Type::INT);
             indices.push(self.convert(operand, &to, argument.value.span)?);
         }
-        Ok(Node::new(Op::Element(Box::new(target), indices), element.clone(), span))
+        Ok(Node::new(
+            Op::Element(Box::new(target), indices),
+            element.clone(),
+            span,
+        ))
     }
 }

@@ -4,8 +4,8 @@
 //! method and instantiation. Every error has its place in the text and, where C# has one, its code.
 
 mod calls;
-mod context;
 mod conditional;
+mod context;
 mod conversions;
 mod creation;
 mod inference;
@@ -21,7 +21,7 @@ mod postfix;
 mod queries;
 mod relations;
 mod type_names;
-mod well_known;
+pub(super) mod well_known;
 
 use std::rc::Rc;
 
@@ -34,10 +34,14 @@ use super::scalar::Kind;
 use crate::types::{Method, Type, Types};
 
 pub(crate) use context::{Context, Import, Variable};
+pub(crate) use names::constant;
 use well_known::WellKnown;
 
 /// How often lambdas are bound again while overloads are tried; nested ones multiply.
 const MAX_LAMBDA_BINDS: u32 = 4000;
+
+/// Separates the names of variables that travel in one tuple through a query.
+const CARRIED: &str = "\u{1}";
 
 /// Binds one expression.
 pub(crate) struct Binder<'t> {
@@ -65,8 +69,8 @@ struct Local {
     slot: u32,
     ty: Type,
     names: TupleNames,
-    /// Lambda parameters are assigned by us only.
-    constant: bool,
+    /// Set if it is that element of the tuple in the slot.
+    item: Option<(usize, Type)>,
 }
 
 /// Names of tuple elements.
@@ -321,7 +325,9 @@ impl<'t> Binder<'t> {
 
     fn no_natural_type(&self, expr: &Expr) -> Box<Fail> {
         match &expr.kind {
-            ExprKind::New(_) => Fail::cs("CS8754", expr.span, "there is no target type for `new(…)`"),
+            ExprKind::New(_) => {
+                Fail::cs("CS8754", expr.span, "there is no target type for `new(…)`")
+            }
             ExprKind::Collection(_) => Fail::cs(
                 "CS9176",
                 expr.span,
@@ -333,7 +339,11 @@ impl<'t> Binder<'t> {
                 expr.span,
                 "no best type was found for the switch expression",
             ),
-            ExprKind::Tuple(_) => Fail::cs("CS0815", expr.span, "the tuple has an element without a type"),
+            ExprKind::Tuple(_) => Fail::cs(
+                "CS0815",
+                expr.span,
+                "the tuple has an element without a type",
+            ),
             _ => Fail::cs(
                 "CS0173",
                 expr.span,
@@ -356,8 +366,27 @@ impl<'t> Binder<'t> {
             slot,
             ty: ty.clone(),
             names,
-            constant: false,
+            item: None,
         });
+        slot
+    }
+
+    /// Declares a parameter, or all variables that one carries.
+    pub(super) fn declare_parameter(&mut self, name: &str, ty: &Type) -> u32 {
+        if !name.contains(CARRIED) {
+            return self.declare(name, ty, Rc::default());
+        }
+        let slot = self.slot();
+        let elements = self.tuple_elements(ty).unwrap_or_default();
+        for (index, (name, element)) in name.split(CARRIED).zip(elements).enumerate() {
+            self.locals.push(Local {
+                name: name.into(),
+                slot,
+                ty: element,
+                names: Rc::default(),
+                item: Some((index, ty.clone())),
+            });
+        }
         slot
     }
 
@@ -379,9 +408,7 @@ impl<'t> Binder<'t> {
     fn pseudo(&mut self, pseudo: PseudoVariable, span: Span) -> Result<Node> {
         let ty = match pseudo {
             PseudoVariable::ProcessId | PseudoVariable::ThreadId => Type::INT,
-            PseudoVariable::HitCount => {
-                Type::Primitive(metadata::signature::Primitive::I8)
-            }
+            PseudoVariable::HitCount => Type::Primitive(metadata::signature::Primitive::I8),
             PseudoVariable::Exception => match &self.context.exception {
                 Some(ty) => ty.clone(),
                 None => {
@@ -400,15 +427,19 @@ impl<'t> Binder<'t> {
                     ));
                 }
             },
-            PseudoVariable::Handle(number) => match self.context.handles.iter().find(|(it, _)| *it == number) {
-                Some((_, ty)) => ty.clone(),
-                None => {
-                    return Err(Fail::new(
-                        span,
-                        format!("there is no ${number}; values get such a number when they are kept"),
-                    ));
+            PseudoVariable::Handle(number) => {
+                match self.context.handles.iter().find(|(it, _)| *it == number) {
+                    Some((_, ty)) => ty.clone(),
+                    None => {
+                        return Err(Fail::new(
+                            span,
+                            format!(
+                                "there is no ${number}; values get such a number when they are kept"
+                            ),
+                        ));
+                    }
                 }
-            },
+            }
         };
         Ok(Node::new(Op::Pseudo(pseudo), ty, span))
     }

@@ -7,7 +7,7 @@ use super::context::Import;
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Constant, Node, Op};
-use crate::types::{Type};
+use crate::types::Type;
 
 impl Binder<'_> {
     pub(super) fn simple_name<'e>(&mut self, name: &SimpleName, span: Span) -> Result<Operand<'e>> {
@@ -33,8 +33,18 @@ impl Binder<'_> {
             return Ok(Operand::Namespace(namespace, span));
         }
         match &*name.identifier.text {
-            "nint" => return Ok(Operand::Type(Type::Primitive(metadata::signature::Primitive::IntPtr), span)),
-            "nuint" => return Ok(Operand::Type(Type::Primitive(metadata::signature::Primitive::UIntPtr), span)),
+            "nint" => {
+                return Ok(Operand::Type(
+                    Type::Primitive(metadata::signature::Primitive::IntPtr),
+                    span,
+                ));
+            }
+            "nuint" => {
+                return Ok(Operand::Type(
+                    Type::Primitive(metadata::signature::Primitive::UIntPtr),
+                    span,
+                ));
+            }
             _ => {}
         }
         Err(self.unknown_name(name, span))
@@ -51,7 +61,17 @@ impl Binder<'_> {
 
     /// A variable of the expression or of the frame.
     pub(super) fn variable(&mut self, name: &str, span: Span) -> Option<Node> {
-        if let Some(local) = self.locals.iter().rev().find(|it| *it.name == *name) {
+        if let Some(local) = self
+            .locals
+            .iter()
+            .rev()
+            .find(|it| *it.name == *name)
+            .cloned()
+        {
+            if let Some((index, tuple)) = &local.item {
+                let read = self.slot_node(local.slot, tuple, span);
+                return self.tuple_item(&read, *index, span).ok();
+            }
             let mut node = Node::new(Op::Slot(local.slot), local.ty.clone(), span);
             node.names = local.names.clone();
             return Some(node);
@@ -175,9 +195,18 @@ pub(super) fn nearest<'n>(name: &str, known: &'n [String]) -> Option<&'n str> {
 
 /// How many letters to change, insert or leave out; case counts little.
 fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().take(100).flat_map(char::to_lowercase).collect();
+    let other: Vec<char> = other
+        .chars()
+        .take(100)
+        .flat_map(char::to_lowercase)
+        .collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (index, a) in one.chars().take(100).flat_map(char::to_lowercase).enumerate() {
+    for (index, a) in one
+        .chars()
+        .take(100)
+        .flat_map(char::to_lowercase)
+        .enumerate()
+    {
         let mut diagonal = index;
         if let Some(first) = row.first_mut() {
             *first = index + 1;

@@ -18,12 +18,17 @@ use crate::types::{self, Method, Type};
 impl Binder<'_> {
     pub(super) fn unary(&mut self, op: UnaryOp, inner: &Expr, span: Span) -> Result<Node> {
         match op {
-            UnaryOp::Increment | UnaryOp::Decrement => return self.increment(op == UnaryOp::Increment, true, inner, span),
+            UnaryOp::Increment | UnaryOp::Decrement => {
+                return self.increment(op == UnaryOp::Increment, true, inner, span);
+            }
             UnaryOp::FromEnd => return self.index_value(inner, span),
             UnaryOp::Dereference | UnaryOp::AddressOf => {
                 return Err(Fail::new(
                     span,
-                    format!("`{}` works on pointers, which cannot be evaluated", op.text()),
+                    format!(
+                        "`{}` works on pointers, which cannot be evaluated",
+                        op.text()
+                    ),
                 ));
             }
             _ => {}
@@ -39,7 +44,11 @@ impl Binder<'_> {
         }
         let operand = self.bind(inner)?;
         if let Operand::Null(at) | Operand::Default(at) = operand {
-            let what = if matches!(operand, Operand::Null(_)) { "null" } else { "default" };
+            let what = if matches!(operand, Operand::Null(_)) {
+                "null"
+            } else {
+                "default"
+            };
             return Err(Fail::cs(
                 if what == "null" { "CS8310" } else { "CS8310" },
                 at,
@@ -80,12 +89,20 @@ impl Binder<'_> {
             Some(Err(NoOperator::Ambiguous)) => Err(Fail::cs(
                 "CS0035",
                 span,
-                format!("`{}` is ambiguous for an operand of type `{}`", op.text(), self.text(&node.ty)),
+                format!(
+                    "`{}` is ambiguous for an operand of type `{}`",
+                    op.text(),
+                    self.text(&node.ty)
+                ),
             )),
             _ => Err(Fail::cs(
                 "CS0023",
                 span,
-                format!("`{}` cannot be applied to an operand of type `{}`", op.text(), self.text(&node.ty)),
+                format!(
+                    "`{}` cannot be applied to an operand of type `{}`",
+                    op.text(),
+                    self.text(&node.ty)
+                ),
             )),
         }
     }
@@ -122,13 +139,24 @@ impl Binder<'_> {
         if let Some(value) = node.scalar() {
             return match scalar::unary(op, value, self.strict()) {
                 Some(Ok(value)) => Ok(Node::constant(value, ty, span)),
-                _ => Err(Fail::cs("CS0220", span, "the constant overflows its type").hint("write unchecked(…) to wrap")),
+                _ => Err(Fail::cs("CS0220", span, "the constant overflows its type")
+                    .hint("write unchecked(…) to wrap")),
             };
         }
-        Ok(Node::new(Op::Unary(op, Box::new(node), self.checked), ty, span))
+        Ok(Node::new(
+            Op::Unary(op, Box::new(node), self.checked),
+            ty,
+            span,
+        ))
     }
 
-    pub(super) fn binary<'e>(&mut self, op: BinaryOp, left: &'e Expr, right: &'e Expr, span: Span) -> Result<Operand<'e>> {
+    pub(super) fn binary<'e>(
+        &mut self,
+        op: BinaryOp,
+        left: &'e Expr,
+        right: &'e Expr,
+        span: Span,
+    ) -> Result<Operand<'e>> {
         if op == BinaryOp::Coalesce {
             return self.coalesce(left, right, span).map(Operand::Value);
         }
@@ -173,9 +201,16 @@ impl Binder<'_> {
         }
         match (&left, &right) {
             (Operand::Null(_), Operand::Null(_)) if equality => {
-                return Ok(Node::constant(Scalar::Bool(op == BinaryOp::Equal), Type::BOOL, span));
+                return Ok(Node::constant(
+                    Scalar::Bool(op == BinaryOp::Equal),
+                    Type::BOOL,
+                    span,
+                ));
             }
-            (Operand::Default(_), Operand::Value(node)) | (Operand::Value(node), Operand::Default(_)) if equality => {
+            (Operand::Default(_), Operand::Value(node))
+            | (Operand::Value(node), Operand::Default(_))
+                if equality =>
+            {
                 let ty = node.ty.clone();
                 let left = self.convert(left, &ty, span)?;
                 let right = self.convert(right, &ty, span)?;
@@ -214,7 +249,13 @@ impl Binder<'_> {
         }
     }
 
-    fn no_operator(&self, op: BinaryOp, left: &Operand<'_>, right: &Operand<'_>, span: Span) -> Box<Fail> {
+    fn no_operator(
+        &self,
+        op: BinaryOp,
+        left: &Operand<'_>,
+        right: &Operand<'_>,
+        span: Span,
+    ) -> Box<Fail> {
         Fail::cs(
             "CS0019",
             span,
@@ -250,7 +291,10 @@ impl Binder<'_> {
             (Some(Some(left)), Some(Some(right))) => (left, right),
             (None, Some(Some(kind))) | (Some(Some(kind)), None) if kind != Kind::String => {
                 // A shift by null has an int there.
-                let shift = matches!(op, BinaryOp::ShiftLeft | BinaryOp::ShiftRight | BinaryOp::UnsignedShiftRight);
+                let shift = matches!(
+                    op,
+                    BinaryOp::ShiftLeft | BinaryOp::ShiftRight | BinaryOp::UnsignedShiftRight
+                );
                 match (left, shift) {
                     (Operand::Null(_), true) => (Kind::Int, kind),
                     (_, true) => (kind, Kind::Int),
@@ -259,7 +303,10 @@ impl Binder<'_> {
             }
             _ => return Ok(None),
         };
-        if [left_kind, right_kind].iter().any(|it| matches!(it, Kind::Int128 | Kind::UInt128 | Kind::Half)) {
+        if [left_kind, right_kind]
+            .iter()
+            .any(|it| matches!(it, Kind::Int128 | Kind::UInt128 | Kind::Half))
+        {
             return Ok(None);
         }
         if lifted && matches!(op, BinaryOp::ConditionalAnd | BinaryOp::ConditionalOr) {
@@ -271,8 +318,14 @@ impl Binder<'_> {
         let (l, r) = (operand(left, left_kind), operand(right, right_kind));
         let chosen = scalar::operand_kind(
             op,
-            scalar::Operand { kind: l.0, constant: l.1.as_ref() },
-            scalar::Operand { kind: r.0, constant: r.1.as_ref() },
+            scalar::Operand {
+                kind: l.0,
+                constant: l.1.as_ref(),
+            },
+            scalar::Operand {
+                kind: r.0,
+                constant: r.1.as_ref(),
+            },
         );
         let kind = match chosen {
             Ok(kind) => kind,
@@ -293,7 +346,10 @@ impl Binder<'_> {
         if kind == Kind::String && lifted {
             return Ok(None);
         }
-        let shift = matches!(op, BinaryOp::ShiftLeft | BinaryOp::ShiftRight | BinaryOp::UnsignedShiftRight);
+        let shift = matches!(
+            op,
+            BinaryOp::ShiftLeft | BinaryOp::ShiftRight | BinaryOp::UnsignedShiftRight
+        );
         let mut ty = self.kind_type(kind, span)?;
         let mut count_ty = if shift { Type::INT } else { ty.clone() };
         if lifted {
@@ -304,10 +360,19 @@ impl Binder<'_> {
         let right = self.convert(right.clone(), &count_ty, right.span())?;
         let comparison = is_comparison(op);
         let result = if comparison { Type::BOOL } else { ty };
-        self.fold_binary(op, left, right, result, lifted, span).map(Some)
+        self.fold_binary(op, left, right, result, lifted, span)
+            .map(Some)
     }
 
-    fn fold_binary(&mut self, op: BinaryOp, left: Node, right: Node, ty: Type, lifted: bool, span: Span) -> Result<Node> {
+    fn fold_binary(
+        &mut self,
+        op: BinaryOp,
+        left: Node,
+        right: Node,
+        ty: Type,
+        lifted: bool,
+        span: Span,
+    ) -> Result<Node> {
         if !lifted && let (Some(a), Some(b)) = (left.scalar(), right.scalar()) {
             match scalar::binary(op, a, b, self.strict()) {
                 Some(Ok(value)) => return Ok(Node::constant(value, ty, span)),
@@ -345,15 +410,23 @@ impl Binder<'_> {
         Ok(Node::new(op, ty, span))
     }
 
-    fn concat(&mut self, left: &Operand<'_>, right: &Operand<'_>, span: Span) -> Result<Option<Node>> {
-        let is_string = |it: &Operand<'_>| matches!(it, Operand::Value(node) if node.ty == Type::STRING);
+    fn concat(
+        &mut self,
+        left: &Operand<'_>,
+        right: &Operand<'_>,
+        span: Span,
+    ) -> Result<Option<Node>> {
+        let is_string =
+            |it: &Operand<'_>| matches!(it, Operand::Value(node) if node.ty == Type::STRING);
         if !is_string(left) && !is_string(right) {
             return Ok(None);
         }
         let mut parts = Vec::new();
         for operand in [left, right] {
             let node = match operand.clone() {
-                Operand::Null(span) | Operand::Default(span) => self.convert(Operand::Null(span), &Type::STRING, span)?,
+                Operand::Null(span) | Operand::Default(span) => {
+                    self.convert(Operand::Null(span), &Type::STRING, span)?
+                }
                 Operand::Value(node) if node.ty == Type::Primitive(Primitive::Void) => {
                     return Err(self.no_operator(BinaryOp::Add, left, right, span));
                 }
@@ -368,17 +441,29 @@ impl Binder<'_> {
         // Constants join at once; null adds nothing.
         let text = |node: &Node| match &node.constant {
             Some(crate::expressions::plan::Constant::Null) => Some(Vec::new()),
-            Some(crate::expressions::plan::Constant::Scalar(Scalar::String(units))) => Some(units.to_vec()),
+            Some(crate::expressions::plan::Constant::Scalar(Scalar::String(units))) => {
+                Some(units.to_vec())
+            }
             _ => None,
         };
         if let Some(all) = parts.iter().map(text).collect::<Option<Vec<_>>>() {
-            return Ok(Some(Node::constant(Scalar::String(all.concat().into()), Type::STRING, span)));
+            return Ok(Some(Node::constant(
+                Scalar::String(all.concat().into()),
+                Type::STRING,
+                span,
+            )));
         }
         Ok(Some(Node::new(Op::Concat(parts), Type::STRING, span)))
     }
 
     /// Enums: comparison, logic, and arithmetic with their numbers.
-    fn enum_operator(&mut self, op: BinaryOp, left: &Operand<'_>, right: &Operand<'_>, span: Span) -> Result<Option<Node>> {
+    fn enum_operator(
+        &mut self,
+        op: BinaryOp,
+        left: &Operand<'_>,
+        right: &Operand<'_>,
+        span: Span,
+    ) -> Result<Option<Node>> {
         let enum_type = |it: &Operand<'_>| match it {
             Operand::Value(node) => {
                 let ty = self.without_nullable(&node.ty);
@@ -395,27 +480,48 @@ impl Binder<'_> {
             Operand::Null(_) => true,
             _ => false,
         });
-        let wrap = |this: &Self, ty: &Type| if lifted { this.nullable(ty) } else { ty.clone() };
+        let wrap = |this: &Self, ty: &Type| {
+            if lifted {
+                this.nullable(ty)
+            } else {
+                ty.clone()
+            }
+        };
         let number = Type::Primitive(underlying);
         let kind = primitive_kind(underlying).unwrap_or(Kind::Int);
         let promoted = if kind.size() < 4 { Kind::Int } else { kind };
         let logic = is_comparison(op) || matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Xor);
         let (as_left, as_right, result) = match (op, &left_enum, &right_enum) {
-            _ if logic => (wrap(self, &ty), wrap(self, &ty), if is_comparison(op) { Type::BOOL } else { wrap(self, &ty) }),
+            _ if logic => (
+                wrap(self, &ty),
+                wrap(self, &ty),
+                if is_comparison(op) {
+                    Type::BOOL
+                } else {
+                    wrap(self, &ty)
+                },
+            ),
             (BinaryOp::Subtract, Some((a, _)), Some((b, _))) if a == b => {
                 (wrap(self, &ty), wrap(self, &ty), wrap(self, &number))
             }
             (BinaryOp::Add | BinaryOp::Subtract, Some(_), None) => {
                 // `e - 0` subtracts an enum, as zero converts to it.
-                let zero = matches!(right.value().and_then(Node::scalar), Some(Scalar::Int(_, 0)));
+                let zero = matches!(
+                    right.value().and_then(Node::scalar),
+                    Some(Scalar::Int(_, 0))
+                );
                 if op == BinaryOp::Subtract && zero {
                     (wrap(self, &ty), wrap(self, &ty), wrap(self, &number))
                 } else {
                     (wrap(self, &ty), wrap(self, &number), wrap(self, &ty))
                 }
             }
-            (BinaryOp::Add, None, Some(_)) => (wrap(self, &number), wrap(self, &ty), wrap(self, &ty)),
-            (BinaryOp::Subtract, None, Some(_)) => (wrap(self, &ty), wrap(self, &ty), wrap(self, &number)),
+            (BinaryOp::Add, None, Some(_)) => {
+                (wrap(self, &number), wrap(self, &ty), wrap(self, &ty))
+            }
+            (BinaryOp::Subtract, None, Some(_)) => {
+                (wrap(self, &ty), wrap(self, &ty), wrap(self, &number))
+            }
             _ => return Ok(None),
         };
         if self.implicit(left, &as_left).is_none() || self.implicit(right, &as_right).is_none() {
@@ -425,21 +531,34 @@ impl Binder<'_> {
         let right = self.convert(right.clone(), &as_right, right.span())?;
         let left = self.numeric_node(left, promoted, span)?;
         let right = self.numeric_node(right, promoted, span)?;
-        let middle = if result == Type::BOOL { Type::BOOL } else { left.ty.clone() };
+        let middle = if result == Type::BOOL {
+            Type::BOOL
+        } else {
+            left.ty.clone()
+        };
         let computed = self.fold_binary(op, left, right, middle, lifted, span)?;
         if result == Type::BOOL {
             return Ok(Some(computed));
         }
         if self.checked {
-            return self.cast_operand(Operand::Value(computed), &result, span).map(Some);
+            return self
+                .cast_operand(Operand::Value(computed), &result, span)
+                .map(Some);
         }
         self.narrow(computed, kind, &result, span).map(Some)
     }
 
-    fn reference_equality(&mut self, op: BinaryOp, left: &Operand<'_>, right: &Operand<'_>, span: Span) -> Result<Option<Node>> {
+    fn reference_equality(
+        &mut self,
+        op: BinaryOp,
+        left: &Operand<'_>,
+        right: &Operand<'_>,
+        span: Span,
+    ) -> Result<Option<Node>> {
         let equal = op == BinaryOp::Equal;
         let (left, right) = match (left, right) {
-            (Operand::Value(node), Operand::Null(at)) | (Operand::Null(at), Operand::Value(node)) => {
+            (Operand::Value(node), Operand::Null(at))
+            | (Operand::Null(at), Operand::Value(node)) => {
                 if !self.admits_null(&node.ty) {
                     return Ok(None);
                 }
@@ -466,15 +585,34 @@ impl Binder<'_> {
             }
             _ => return Ok(None),
         };
-        Ok(Some(Node::new(Op::Same(equal, Box::new(left), Box::new(right)), Type::BOOL, span)))
+        Ok(Some(Node::new(
+            Op::Same(equal, Box::new(left), Box::new(right)),
+            Type::BOOL,
+            span,
+        )))
     }
 
-    fn delegate_equality(&mut self, equal: bool, left: &Node, right: &Node, span: Span) -> Result<Option<Node>> {
+    fn delegate_equality(
+        &mut self,
+        equal: bool,
+        left: &Node,
+        right: &Node,
+        span: Span,
+    ) -> Result<Option<Node>> {
         let Some(delegate) = self.types.core_named("System", "Delegate") else {
             return Ok(None);
         };
-        let name = if equal { "op_Equality" } else { "op_Inequality" };
-        let method = self.types.methods(&delegate, Some(name)).unwrap_or_default().into_iter().next();
+        let name = if equal {
+            "op_Equality"
+        } else {
+            "op_Inequality"
+        };
+        let method = self
+            .types
+            .methods(&delegate, Some(name))
+            .unwrap_or_default()
+            .into_iter()
+            .next();
         Ok(method.map(|method| {
             let callee = self.callee(method, Vec::new(), false);
             Node::new(
@@ -485,18 +623,31 @@ impl Binder<'_> {
         }))
     }
 
-    fn tuple_equality(&mut self, op: BinaryOp, left: &Operand<'_>, right: &Operand<'_>, span: Span) -> Result<Option<Node>> {
+    fn tuple_equality(
+        &mut self,
+        op: BinaryOp,
+        left: &Operand<'_>,
+        right: &Operand<'_>,
+        span: Span,
+    ) -> Result<Option<Node>> {
         let (Operand::Value(left), Operand::Value(right)) = (left, right) else {
             return Ok(None);
         };
-        let (Some(lefts), Some(rights)) = (self.tuple_elements(&left.ty), self.tuple_elements(&right.ty)) else {
+        let (Some(lefts), Some(rights)) = (
+            self.tuple_elements(&left.ty),
+            self.tuple_elements(&right.ty),
+        ) else {
             return Ok(None);
         };
         if lefts.len() != rights.len() {
             return Err(Fail::cs(
                 "CS8384",
                 span,
-                format!("the tuples have {} and {} elements", lefts.len(), rights.len()),
+                format!(
+                    "the tuples have {} and {} elements",
+                    lefts.len(),
+                    rights.len()
+                ),
             ));
         }
         let mut lets = Vec::new();
@@ -518,7 +669,8 @@ impl Binder<'_> {
         let left = sides.pop().unwrap_or_default();
         let mut parts = Vec::new();
         for (a, b) in left.into_iter().zip(right) {
-            let part = self.binary_operands(BinaryOp::Equal, Operand::Value(a), Operand::Value(b), span)?;
+            let part =
+                self.binary_operands(BinaryOp::Equal, Operand::Value(a), Operand::Value(b), span)?;
             parts.push(self.convert(Operand::Value(part), &Type::BOOL, span)?);
         }
         let all = Node::new(Op::All(op == BinaryOp::Equal, parts), Type::BOOL, span);
@@ -534,8 +686,10 @@ impl Binder<'_> {
         for ty in types {
             let inner = self.without_nullable(ty);
             let Type::Named(named) = &inner else { continue };
-            if matches!(named.kind, types::Kind::Enum(_) | types::Kind::Interface | types::Kind::Delegate)
-                || self.kind(&inner) == Some(Kind::Decimal)
+            if matches!(
+                named.kind,
+                types::Kind::Enum(_) | types::Kind::Interface | types::Kind::Delegate
+            ) || self.kind(&inner) == Some(Kind::Decimal)
             {
                 continue;
             }
@@ -543,7 +697,9 @@ impl Binder<'_> {
                 let methods = self.types.methods(&level, Some(name)).unwrap_or_default();
                 if !methods.is_empty() {
                     for method in methods {
-                        if !found.iter().any(|it| it.token == method.token && it.declared_in == method.declared_in) {
+                        if !found.iter().any(|it| {
+                            it.token == method.token && it.declared_in == method.declared_in
+                        }) {
                             found.push(method);
                         }
                     }
@@ -566,7 +722,13 @@ impl Binder<'_> {
         self.user_operator(methods, vec![Operand::Value(node.clone())], false, span)
     }
 
-    fn user_binary(&mut self, op: BinaryOp, left: &Operand<'_>, right: &Operand<'_>, span: Span) -> Result<Option<Node>> {
+    fn user_binary(
+        &mut self,
+        op: BinaryOp,
+        left: &Operand<'_>,
+        right: &Operand<'_>,
+        span: Span,
+    ) -> Result<Option<Node>> {
         let name = match op {
             BinaryOp::Add => "op_Addition",
             BinaryOp::Subtract => "op_Subtraction",
@@ -587,9 +749,17 @@ impl Binder<'_> {
             BinaryOp::Or => "op_BitwiseOr",
             _ => return Ok(None),
         };
-        let types: Vec<&Type> = [left, right].iter().filter_map(|it| Some(&it.value()?.ty)).collect();
+        let types: Vec<&Type> = [left, right]
+            .iter()
+            .filter_map(|it| Some(&it.value()?.ty))
+            .collect();
         let methods = self.user_operators(name, &types);
-        self.user_operator(methods, vec![left.clone(), right.clone()], is_comparison(op), span)
+        self.user_operator(
+            methods,
+            vec![left.clone(), right.clone()],
+            is_comparison(op),
+            span,
+        )
     }
 
     fn user_operator(
@@ -628,12 +798,20 @@ impl Binder<'_> {
                 let nodes = self.apply_arguments(&candidate, arguments, span)?;
                 let ty = candidate.method.returns.clone();
                 let callee = self.callee(candidate.method, Vec::new(), false);
-                return Ok(Some(Node::new(Op::Call(Rc::new(callee), None, nodes), ty, span)));
+                return Ok(Some(Node::new(
+                    Op::Call(Rc::new(callee), None, nodes),
+                    ty,
+                    span,
+                )));
             }
             Err((_, ambiguous)) => ambiguous,
         };
         if ambiguous {
-            return Err(Fail::cs("CS0034", span, "the operator is ambiguous between several definitions"));
+            return Err(Fail::cs(
+                "CS0034",
+                span,
+                "the operator is ambiguous between several definitions",
+            ));
         }
         // Lifted: the values inside, if all are there.
         let any_null = operands.iter().any(|it| match it {
@@ -647,7 +825,9 @@ impl Binder<'_> {
         let liftable: Vec<Method> = methods
             .into_iter()
             .filter(|it| {
-                it.parameters.iter().all(|it| it.ty.is_value() == Some(true) && self.nullable_of(&it.ty).is_none())
+                it.parameters
+                    .iter()
+                    .all(|it| it.ty.is_value() == Some(true) && self.nullable_of(&it.ty).is_none())
                     && it.returns.is_value() == Some(true)
             })
             .collect();
@@ -664,7 +844,10 @@ impl Binder<'_> {
         let Ok(candidate) = self.resolve(&lifted, &[], &arguments) else {
             return Ok(None);
         };
-        let Some(method) = liftable.into_iter().find(|it| it.token == candidate.method.token) else {
+        let Some(method) = liftable
+            .into_iter()
+            .find(|it| it.token == candidate.method.token)
+        else {
             return Ok(None);
         };
         let nodes = self.apply_arguments(&candidate, arguments, span)?;
@@ -682,8 +865,16 @@ impl Binder<'_> {
             _ => None,
         };
         let callee = self.callee(method, Vec::new(), false);
-        let call = Node::new(Op::Call(Rc::new(callee), None, inner), returns.clone(), span);
-        let ty = if comparison { Type::BOOL } else { self.nullable(&returns) };
+        let call = Node::new(
+            Op::Call(Rc::new(callee), None, inner),
+            returns.clone(),
+            span,
+        );
+        let ty = if comparison {
+            Type::BOOL
+        } else {
+            self.nullable(&returns)
+        };
         let op = Op::Lifted(slots, Box::new(call), comparison, equality);
         Ok(Some(Node::new(op, ty, span)))
     }

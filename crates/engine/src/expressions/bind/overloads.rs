@@ -60,8 +60,14 @@ impl Binder<'_> {
                 Operand::Type(..) | Operand::Namespace(..) => {
                     self.natural(operand.clone())?;
                 }
-                Operand::Value(node) if node.ty == Type::Primitive(metadata::signature::Primitive::Void) => {
-                    return Err(Fail::cs("CS1503", node.span, "an argument cannot be of type `void`"));
+                Operand::Value(node)
+                    if node.ty == Type::Primitive(metadata::signature::Primitive::Void) =>
+                {
+                    return Err(Fail::cs(
+                        "CS1503",
+                        node.span,
+                        "an argument cannot be of type `void`",
+                    ));
                 }
                 _ => {}
             }
@@ -94,11 +100,13 @@ impl Binder<'_> {
                     Ok(candidate) => candidates.push(candidate),
                     Err(why) => {
                         let better = !matches!(why, Misfit::Count);
-                        if misfit.is_none() || better && matches!(misfit, Some((_, Misfit::Count))) {
+                        if misfit.is_none() || better && matches!(misfit, Some((_, Misfit::Count)))
+                        {
                             misfit = Some((method.clone(), why));
                         }
                         if self.takes_params(method)
-                            && let Ok(candidate) = self.candidate(method, type_arguments, arguments, true)
+                            && let Ok(candidate) =
+                                self.candidate(method, type_arguments, arguments, true)
                         {
                             candidates.push(candidate);
                         }
@@ -115,7 +123,11 @@ impl Binder<'_> {
             {
                 let ty = Type::Named(first.clone());
                 let levels = self.types.ancestry(&ty).unwrap_or_default();
-                let rank = |it: &Candidate| levels.iter().position(|level| *level == it.method.declared_in);
+                let rank = |it: &Candidate| {
+                    levels
+                        .iter()
+                        .position(|level| *level == it.method.declared_in)
+                };
                 let nearest = candidates.iter().filter_map(rank).min();
                 candidates.retain(|it| rank(it).is_none() || rank(it) == nearest);
             }
@@ -130,7 +142,8 @@ impl Binder<'_> {
             let mut wins = true;
             for other in 0..candidates.len() {
                 if index != other {
-                    let (Some(one), Some(other)) = (candidates.get(index), candidates.get(other)) else {
+                    let (Some(one), Some(other)) = (candidates.get(index), candidates.get(other))
+                    else {
                         continue;
                     };
                     wins &= self.is_better(one, other, arguments);
@@ -195,7 +208,9 @@ impl Binder<'_> {
         let Some(last) = method.parameters.last() else {
             return false;
         };
-        let Some(token) = last.token else { return false };
+        let Some(token) = last.token else {
+            return false;
+        };
         matches!(last.ty, Type::SzArray(_))
             && self
                 .types
@@ -220,7 +235,9 @@ impl Binder<'_> {
             .filter_map(|place| {
                 let ty = method.parameters.get(*place)?.ty.without_ref();
                 match ty {
-                    Type::SzArray(element) if expanded && *place == last => Some((**element).clone()),
+                    Type::SzArray(element) if expanded && *place == last => {
+                        Some((**element).clone())
+                    }
                     _ => Some(ty.clone()),
                 }
             })
@@ -242,7 +259,9 @@ impl Binder<'_> {
             .filter_map(|place| {
                 let ty = constructed.parameters.get(*place)?.ty.without_ref();
                 match ty {
-                    Type::SzArray(element) if expanded && *place == last => Some((**element).clone()),
+                    Type::SzArray(element) if expanded && *place == last => {
+                        Some((**element).clone())
+                    }
                     _ => Some(ty.clone()),
                 }
             })
@@ -250,8 +269,10 @@ impl Binder<'_> {
         for (index, (argument, to)) in arguments.iter().zip(&wanted).enumerate() {
             let place = places.get(index).copied().unwrap_or(0);
             let parameter = constructed.parameters.get(place);
-            let is_out = parameter.is_some_and(|it| it.flags.is_out() && matches!(it.ty, Type::ByRef(_)));
-            let is_ref = parameter.is_some_and(|it| matches!(it.ty, Type::ByRef(_)) && !it.flags.is_in());
+            let is_out =
+                parameter.is_some_and(|it| it.flags.is_out() && matches!(it.ty, Type::ByRef(_)));
+            let is_ref =
+                parameter.is_some_and(|it| matches!(it.ty, Type::ByRef(_)) && !it.flags.is_in());
             if is_out || is_ref != argument.by_ref && is_ref {
                 return Err(Misfit::Argument(index, to.clone()));
             }
@@ -270,7 +291,12 @@ impl Binder<'_> {
     }
 
     /// Which parameter each argument is for.
-    fn places(&self, method: &Method, arguments: &[Arg<'_>], expanded: bool) -> Result<Vec<usize>, Misfit> {
+    fn places(
+        &self,
+        method: &Method,
+        arguments: &[Arg<'_>],
+        expanded: bool,
+    ) -> Result<Vec<usize>, Misfit> {
         let count = method.parameters.len();
         let last = count.wrapping_sub(1);
         let mut places = Vec::with_capacity(arguments.len());
@@ -315,12 +341,17 @@ impl Binder<'_> {
         let Ok(definition) = module.metadata().method(method.token) else {
             return true;
         };
-        definition.generic_params().flatten().zip(arguments).all(|(parameter, argument)| {
-            let flags = parameter.flags();
-            let class = flags & 4 != 0 && !argument.is_reference();
-            let value = flags & 8 != 0 && (argument.is_value() != Some(true) || self.nullable_of(argument).is_some());
-            !class && !value
-        })
+        definition
+            .generic_params()
+            .flatten()
+            .zip(arguments)
+            .all(|(parameter, argument)| {
+                let flags = parameter.flags();
+                let class = flags & 4 != 0 && !argument.is_reference();
+                let value = flags & 8 != 0
+                    && (argument.is_value() != Some(true) || self.nullable_of(argument).is_some());
+                !class && !value
+            })
     }
 
     /// The arguments of a chosen method in the order of its parameters.
@@ -330,8 +361,17 @@ impl Binder<'_> {
         arguments: Vec<Arg<'_>>,
         span: Span,
     ) -> Result<Vec<Node>> {
-        let mut given: Vec<Vec<Node>> = candidate.method.parameters.iter().map(|_| Vec::new()).collect();
-        for ((argument, place), to) in arguments.into_iter().zip(&candidate.places).zip(&candidate.wanted) {
+        let mut given: Vec<Vec<Node>> = candidate
+            .method
+            .parameters
+            .iter()
+            .map(|_| Vec::new())
+            .collect();
+        for ((argument, place), to) in arguments
+            .into_iter()
+            .zip(&candidate.places)
+            .zip(&candidate.wanted)
+        {
             let node = self.convert(argument.operand, to, argument.span)?;
             if let Some(slot) = given.get_mut(*place) {
                 slot.push(node);
@@ -339,7 +379,8 @@ impl Binder<'_> {
         }
         let last = candidate.method.parameters.len().wrapping_sub(1);
         let mut nodes = Vec::new();
-        for (index, (parameter, given)) in candidate.method.parameters.iter().zip(given).enumerate() {
+        for (index, (parameter, given)) in candidate.method.parameters.iter().zip(given).enumerate()
+        {
             let ty = parameter.ty.without_ref().clone();
             if candidate.expanded && index == last {
                 nodes.push(Node::new(Op::ArrayOf(given), ty, span));
@@ -353,7 +394,13 @@ impl Binder<'_> {
         Ok(nodes)
     }
 
-    fn default_argument(&mut self, method: &Method, index: usize, ty: &Type, span: Span) -> Result<Node> {
+    fn default_argument(
+        &mut self,
+        method: &Method,
+        index: usize,
+        ty: &Type,
+        span: Span,
+    ) -> Result<Node> {
         let parameter = method.parameters.get(index);
         let module = self.types.metadata(method.declared_in.module).ok();
         let value = parameter
@@ -376,7 +423,7 @@ impl Binder<'_> {
 
 /// Which of two parameter types says more: a type parameter says less than anything else.
 fn specificity(one: &Type, other: &Type) -> Ordering {
-    let variable = |it: &Type| matches!(it, Type::MethodVariable(_) | Type::TypeVariable(_));
+    let variable = |it: &Type| matches!(it, Type::MethodVariable(_) | Type::Variable(_));
     match (variable(one), variable(other)) {
         (false, true) => return Ordering::Greater,
         (true, false) => return Ordering::Less,

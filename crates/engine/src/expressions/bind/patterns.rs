@@ -1,10 +1,11 @@
 //! Patterns (C# 11).
 
 use syntax::Span;
-use syntax::tree::{
-    Designation, Expr, Identifier, Pattern, PatternKind, RecursivePattern, RelationalOp, SimpleName, Subpattern,
-};
 use syntax::tree::BinaryOp;
+use syntax::tree::{
+    Designation, Expr, Identifier, Pattern, PatternKind, RecursivePattern, RelationalOp,
+    SimpleName, Subpattern,
+};
 
 use super::overloads::Arg;
 use super::{Binder, Operand};
@@ -19,13 +20,21 @@ impl Binder<'_> {
         let operand = self.bind(inner)?;
         let subject = self.natural(operand)?;
         if subject.ty == Type::Primitive(metadata::signature::Primitive::Void) {
-            return Err(Fail::cs("CS8117", span, "a value of type `void` cannot be tested"));
+            return Err(Fail::cs(
+                "CS8117",
+                span,
+                "a value of type `void` cannot be tested",
+            ));
         }
         let slot = self.slot();
         let mut read = self.slot_node(slot, &subject.ty, inner.span);
         read.names = subject.names.clone();
         let test = self.pattern(pattern, &read)?;
-        Ok(Node::new(Op::Is(Box::new(subject), slot, Box::new(test)), Type::BOOL, span))
+        Ok(Node::new(
+            Op::Is(Box::new(subject), slot, Box::new(test)),
+            Type::BOOL,
+            span,
+        ))
     }
 
     /// A test of the value that `subject` reads.
@@ -62,16 +71,25 @@ impl Binder<'_> {
                 }
                 let ty = self.ty(ty)?;
                 if self.nullable_of(&ty).is_some() {
-                    return Err(Fail::cs("CS8116", span, "a nullable type cannot be used in a pattern"));
+                    return Err(Fail::cs(
+                        "CS8116",
+                        span,
+                        "a nullable type cannot be used in a pattern",
+                    ));
                 }
                 let test = self.type_test(&ty, subject, span)?;
                 let bind = self.designation(designation, subject, &ty)?;
                 Test::And(Box::new(test), Box::new(bind))
             }
-            PatternKind::Var(designation) => self.designation(designation, subject, &subject.ty.clone())?,
+            PatternKind::Var(designation) => {
+                self.designation(designation, subject, &subject.ty.clone())?
+            }
             PatternKind::Relational(op, expr) => self.relational(*op, expr, subject, span)?,
             PatternKind::Recursive(recursive) => self.recursive(recursive, subject, span)?,
-            PatternKind::List { patterns, designation } => {
+            PatternKind::List {
+                patterns,
+                designation,
+            } => {
                 let test = self.list_pattern(patterns, subject, span)?;
                 match designation {
                     None => test,
@@ -82,7 +100,11 @@ impl Binder<'_> {
                 }
             }
             PatternKind::Slice(_) => {
-                return Err(Fail::cs("CS8980", span, "a slice pattern may only stand in a list pattern"));
+                return Err(Fail::cs(
+                    "CS8980",
+                    span,
+                    "a slice pattern may only stand in a list pattern",
+                ));
             }
         })
     }
@@ -93,7 +115,11 @@ impl Binder<'_> {
             Test::Is(ty) if *ty != subject.ty => self.narrowed_to(subject, ty),
             Test::And(one, two) => {
                 let first = self.narrowed(one, subject);
-                if first.ty == subject.ty { self.narrowed(two, subject) } else { first }
+                if first.ty == subject.ty {
+                    self.narrowed(two, subject)
+                } else {
+                    first
+                }
             }
             _ => subject.clone(),
         }
@@ -120,13 +146,21 @@ impl Binder<'_> {
 
     fn type_test(&mut self, ty: &Type, subject: &Node, span: Span) -> Result<Test> {
         if self.nullable_of(ty).is_some() {
-            return Err(Fail::cs("CS8116", span, "a nullable type cannot be used in a pattern"));
+            return Err(Fail::cs(
+                "CS8116",
+                span,
+                "a nullable type cannot be used in a pattern",
+            ));
         }
         if !self.may_be(&subject.ty, ty) {
             return Err(Fail::cs(
                 "CS8121",
                 span,
-                format!("a value of type `{}` can never be of type `{}`", self.text(&subject.ty), self.text(ty)),
+                format!(
+                    "a value of type `{}` can never be of type `{}`",
+                    self.text(&subject.ty),
+                    self.text(ty)
+                ),
             ));
         }
         Ok(Test::Is(ty.clone()))
@@ -143,7 +177,10 @@ impl Binder<'_> {
                 return Err(Fail::cs(
                     "CS0037",
                     span,
-                    format!("null cannot be converted to `{}`, which is a value type", self.text(&subject.ty)),
+                    format!(
+                        "null cannot be converted to `{}`, which is a value type",
+                        self.text(&subject.ty)
+                    ),
                 ));
             }
             return Ok(Test::Null);
@@ -151,8 +188,10 @@ impl Binder<'_> {
         let at = operand.span();
         let node = self.natural(operand)?;
         if node.constant.is_none() {
-            return Err(Fail::cs("CS9135", at, "a constant value is expected in a pattern")
-                .hint("write == to compare with a variable"));
+            return Err(
+                Fail::cs("CS9135", at, "a constant value is expected in a pattern")
+                    .hint("write == to compare with a variable"),
+            );
         }
         let target = self.without_nullable(&subject.ty);
         // An object is compared with the constant's own type.
@@ -161,7 +200,11 @@ impl Binder<'_> {
                 return Err(Fail::cs(
                     "CS8121",
                     at,
-                    format!("a value of type `{}` can never be of type `{}`", self.text(&target), self.text(&node.ty)),
+                    format!(
+                        "a value of type `{}` can never be of type `{}`",
+                        self.text(&target),
+                        self.text(&node.ty)
+                    ),
                 ));
             }
             node
@@ -174,11 +217,21 @@ impl Binder<'_> {
         })
     }
 
-    fn relational(&mut self, op: RelationalOp, expr: &Expr, subject: &Node, span: Span) -> Result<Test> {
+    fn relational(
+        &mut self,
+        op: RelationalOp,
+        expr: &Expr,
+        subject: &Node,
+        span: Span,
+    ) -> Result<Test> {
         let operand = self.bind(expr)?;
         let node = self.natural(operand)?;
         if node.constant.is_none() {
-            return Err(Fail::cs("CS9135", expr.span, "a constant value is expected in a pattern"));
+            return Err(Fail::cs(
+                "CS9135",
+                expr.span,
+                "a constant value is expected in a pattern",
+            ));
         }
         let target = self.without_nullable(&subject.ty);
         let is_enum = Self::enum_of(&target).is_some();
@@ -187,19 +240,27 @@ impl Binder<'_> {
             let node = self.convert(Operand::Value(node), &target, expr.span)?;
             (None, node)
         } else {
-            let own = self.kind(&node.ty).is_some_and(|it| it.is_numeric()) || Self::enum_of(&node.ty).is_some();
+            let own = self.kind(&node.ty).is_some_and(|it| it.is_numeric())
+                || Self::enum_of(&node.ty).is_some();
             if !own {
                 return Err(Fail::cs(
                     "CS8781",
                     span,
-                    format!("relational patterns cannot be used for a value of type `{}`", self.text(&node.ty)),
+                    format!(
+                        "relational patterns cannot be used for a value of type `{}`",
+                        self.text(&node.ty)
+                    ),
                 ));
             }
             if !self.may_be(&target, &node.ty) {
                 return Err(Fail::cs(
                     "CS8121",
                     span,
-                    format!("a value of type `{}` can never be of type `{}`", self.text(&target), self.text(&node.ty)),
+                    format!(
+                        "a value of type `{}` can never be of type `{}`",
+                        self.text(&target),
+                        self.text(&node.ty)
+                    ),
                 ));
             }
             (Some(Test::Is(node.ty.clone())), node)
@@ -219,7 +280,12 @@ impl Binder<'_> {
     }
 
     /// Puts the value into the variables of a designation.
-    fn designation(&mut self, designation: &Designation, subject: &Node, ty: &Type) -> Result<Test> {
+    fn designation(
+        &mut self,
+        designation: &Designation,
+        subject: &Node,
+        ty: &Type,
+    ) -> Result<Test> {
         match designation {
             Designation::Discard(_) => Ok(Test::Any),
             Designation::Single(name) => {
@@ -238,11 +304,14 @@ impl Binder<'_> {
                     let slot = self.slot();
                     let read = self.slot_node(slot, &element.ty, *span);
                     let inner = self.designation(part, &read, &element.ty)?;
-                    test = and(test, Test::Part {
-                        part: Box::new(element),
-                        slot,
-                        test: Box::new(inner),
-                    });
+                    test = and(
+                        test,
+                        Test::Part {
+                            part: Box::new(element),
+                            slot,
+                            test: Box::new(inner),
+                        },
+                    );
                 }
                 Ok(test)
             }
@@ -256,33 +325,51 @@ impl Binder<'_> {
                 return Err(Fail::cs(
                     "CS8502",
                     span,
-                    format!("the tuple has {} elements, {count} are matched", elements.len()),
+                    format!(
+                        "the tuple has {} elements, {count} are matched",
+                        elements.len()
+                    ),
                 ));
             }
-            return (0..count).map(|index| self.tuple_item(value, index, span)).collect();
+            return (0..count)
+                .map(|index| self.tuple_item(value, index, span))
+                .collect();
         }
         // `Deconstruct` has out parameters named as the members it gives, which are read instead of calling it.
         let methods: Vec<_> = self
             .levels(&value.ty)
             .iter()
-            .flat_map(|it| self.types.methods(it, Some("Deconstruct")).unwrap_or_default())
+            .flat_map(|it| {
+                self.types
+                    .methods(it, Some("Deconstruct"))
+                    .unwrap_or_default()
+            })
             .filter(|it| it.parameters.len() == count && !it.flags.is_static())
             .collect();
         let Some(method) = methods.first() else {
             return Err(Fail::cs(
                 "CS8129",
                 span,
-                format!("`{}` has no Deconstruct with {count} out parameters", self.text(&value.ty)),
+                format!(
+                    "`{}` has no Deconstruct with {count} out parameters",
+                    self.text(&value.ty)
+                ),
             ));
         };
         let mut parts = Vec::new();
         for parameter in &method.parameters {
             let name = &parameter.name;
-            let found = self.member_names(&value.ty).into_iter().find(|it| it.eq_ignore_ascii_case(name));
+            let found = self
+                .member_names(&value.ty)
+                .into_iter()
+                .find(|it| it.eq_ignore_ascii_case(name));
             let Some(member) = found else {
                 return Err(Fail::new(
                     span,
-                    format!("Deconstruct of `{}` gives `{name}`, which is no member that could be read", self.text(&value.ty)),
+                    format!(
+                        "Deconstruct of `{}` gives `{name}`, which is no member that could be read",
+                        self.text(&value.ty)
+                    ),
                 )
                 .hint("match its members: { X: 1 }"));
             };
@@ -306,7 +393,12 @@ impl Binder<'_> {
         self.natural(operand)
     }
 
-    fn recursive(&mut self, pattern: &RecursivePattern, subject: &Node, span: Span) -> Result<Test> {
+    fn recursive(
+        &mut self,
+        pattern: &RecursivePattern,
+        subject: &Node,
+        span: Span,
+    ) -> Result<Test> {
         let ty = match &pattern.ty {
             Some(ty) => self.ty(ty)?,
             None => self.without_nullable(&subject.ty),
@@ -380,13 +472,18 @@ impl Binder<'_> {
 
     fn pattern_member(&mut self, target: Node, name: &Identifier) -> Result<Node> {
         let ty = target.ty.clone();
-        self.member_value(target, &name.text, name.span).map_err(|fail| {
-            if fail.code == Some("CS1061") {
-                Fail::cs("CS0117", name.span, format!("`{}` has no member `{}`", self.text(&ty), name.text))
-            } else {
-                fail
-            }
-        })
+        self.member_value(target, &name.text, name.span)
+            .map_err(|fail| {
+                if fail.code == Some("CS1061") {
+                    Fail::cs(
+                        "CS0117",
+                        name.span,
+                        format!("`{}` has no member `{}`", self.text(&ty), name.text),
+                    )
+                } else {
+                    fail
+                }
+            })
     }
 
     fn list_pattern(&mut self, patterns: &[Pattern], subject: &Node, span: Span) -> Result<Test> {
@@ -396,39 +493,82 @@ impl Binder<'_> {
             Fail::cs(
                 "CS8985",
                 span,
-                format!("list patterns cannot be used for a value of type `{}`", self.text(&subject.ty)),
+                format!(
+                    "list patterns cannot be used for a value of type `{}`",
+                    self.text(&subject.ty)
+                ),
             )
         })?;
-        let slice = patterns.iter().position(|it| matches!(it.kind, PatternKind::Slice(_)));
+        let slice = patterns
+            .iter()
+            .position(|it| matches!(it.kind, PatternKind::Slice(_)));
         let count = patterns.len() - usize::from(slice.is_some());
         let wanted = Node::constant(Scalar::Int(Kind::Int, count as i128), Type::INT, span);
-        let op = if slice.is_some() { BinaryOp::GreaterOrEqual } else { BinaryOp::Equal };
-        let fits = self.binary_operands(op, Operand::Value(length.clone()), Operand::Value(wanted), span)?;
-        let mut test = if self.admits_null(&subject.ty) { Test::Not(Box::new(Test::Null)) } else { Test::Any };
+        let op = if slice.is_some() {
+            BinaryOp::GreaterOrEqual
+        } else {
+            BinaryOp::Equal
+        };
+        let fits = self.binary_operands(
+            op,
+            Operand::Value(length.clone()),
+            Operand::Value(wanted),
+            span,
+        )?;
+        let mut test = if self.admits_null(&subject.ty) {
+            Test::Not(Box::new(Test::Null))
+        } else {
+            Test::Any
+        };
         test = and(test, Test::Check(Box::new(fits)));
         for (index, pattern) in patterns.iter().enumerate() {
             let behind = slice.is_some_and(|slice| index > slice);
             if let PatternKind::Slice(inner) = &pattern.kind {
                 let Some(inner) = inner else { continue };
                 let end = patterns.len() - index - 1;
-                let int = |value: usize| Node::constant(Scalar::Int(Kind::Int, value as i128), Type::INT, span);
+                let int = |value: usize| {
+                    Node::constant(Scalar::Int(Kind::Int, value as i128), Type::INT, span)
+                };
                 let range = Node::new(
                     Op::Range(
-                        Some(Box::new(Node::new(Op::Index(Box::new(int(index)), false), Type::INT, span))),
-                        Some(Box::new(Node::new(Op::Index(Box::new(int(end)), true), Type::INT, span))),
+                        Some(Box::new(Node::new(
+                            Op::Index(Box::new(int(index)), false),
+                            Type::INT,
+                            span,
+                        ))),
+                        Some(Box::new(Node::new(
+                            Op::Index(Box::new(int(end)), true),
+                            Type::INT,
+                            span,
+                        ))),
                     ),
                     Type::INT,
                     span,
                 );
-                let part = Node::new(Op::Slice(Box::new(value.clone()), Box::new(range)), value.ty.clone(), span);
+                let part = Node::new(
+                    Op::Slice(Box::new(value.clone()), Box::new(range)),
+                    value.ty.clone(),
+                    span,
+                );
                 let slot = self.slot();
                 let read = self.slot_node(slot, &part.ty, pattern.span);
                 let inner = self.pattern(inner, &read)?;
-                test = and(test, Test::Part { part: Box::new(part), slot, test: Box::new(inner) });
+                test = and(
+                    test,
+                    Test::Part {
+                        part: Box::new(part),
+                        slot,
+                        test: Box::new(inner),
+                    },
+                );
                 continue;
             }
             let at = if behind {
-                let back = Node::constant(Scalar::Int(Kind::Int, (patterns.len() - index) as i128), Type::INT, span);
+                let back = Node::constant(
+                    Scalar::Int(Kind::Int, (patterns.len() - index) as i128),
+                    Type::INT,
+                    span,
+                );
                 self.binary_operands(
                     BinaryOp::Subtract,
                     Operand::Value(length.clone()),
@@ -442,7 +582,14 @@ impl Binder<'_> {
             let slot = self.slot();
             let read = self.slot_node(slot, &part.ty, pattern.span);
             let inner = self.pattern(pattern, &read)?;
-            test = and(test, Test::Part { part: Box::new(part), slot, test: Box::new(inner) });
+            test = and(
+                test,
+                Test::Part {
+                    part: Box::new(part),
+                    slot,
+                    test: Box::new(inner),
+                },
+            );
         }
         Ok(test)
     }
@@ -451,7 +598,11 @@ impl Binder<'_> {
     pub(super) fn element_at(&mut self, target: &Node, index: Node, span: Span) -> Result<Node> {
         if let Type::SzArray(element) = &target.ty {
             let ty = (**element).clone();
-            return Ok(Node::new(Op::Element(Box::new(target.clone()), vec![index]), ty, span));
+            return Ok(Node::new(
+                Op::Element(Box::new(target.clone()), vec![index]),
+                ty,
+                span,
+            ));
         }
         let mut methods = Vec::new();
         for indexer in self.indexers(&target.ty) {
@@ -483,9 +634,16 @@ impl Binder<'_> {
     /// The length or count of what can be indexed by number.
     pub(super) fn length_of(&mut self, target: &Node, span: Span) -> Option<Node> {
         if let Type::SzArray(_) = target.ty {
-            return Some(Node::new(Op::Length(Box::new(target.clone())), Type::INT, span));
+            return Some(Node::new(
+                Op::Length(Box::new(target.clone())),
+                Type::INT,
+                span,
+            ));
         }
-        let by_number = self.indexers(&target.ty).iter().any(|it| it.parameters == [Type::INT]);
+        let by_number = self
+            .indexers(&target.ty)
+            .iter()
+            .any(|it| it.parameters == [Type::INT]);
         if !by_number {
             return None;
         }

@@ -2,8 +2,8 @@
 
 use syntax::Span;
 use syntax::tree::{
-    Argument, Expr, ExprKind, FromClause, Identifier, Lambda, LambdaParameter, MemberAccess, Query, QueryBody,
-    QueryClause, QueryEnd, SimpleName, Type as SyntaxType, TypeArguments,
+    Argument, Expr, ExprKind, FromClause, Identifier, Lambda, LambdaParameter, MemberAccess, Query,
+    QueryBody, QueryClause, QueryEnd, SimpleName, Type as SyntaxType, TypeArguments,
 };
 
 use super::{Binder, Operand};
@@ -33,12 +33,7 @@ impl Scope {
     fn lambda(&self, body: &Expr) -> Expr {
         match self.names.as_slice() {
             [one] => lambda(&[one.clone()], body.clone()),
-            names => {
-                let carrier = carrier(body.span);
-                let mut body = body.clone();
-                rename(&mut body, names, &carrier);
-                lambda(&[carrier], body)
-            }
+            names => lambda(&[carrier(names, body.span)], body.clone()),
         }
     }
 
@@ -46,12 +41,7 @@ impl Scope {
     fn lambda_with(&self, more: &Identifier, body: &Expr) -> Expr {
         match self.names.as_slice() {
             [one] => lambda(&[one.clone(), more.clone()], body.clone()),
-            names => {
-                let carrier = carrier(body.span);
-                let mut body = body.clone();
-                rename(&mut body, names, &carrier);
-                lambda(&[carrier, more.clone()], body)
-            }
+            names => lambda(&[carrier(names, body.span), more.clone()], body.clone()),
         }
     }
 
@@ -67,9 +57,11 @@ impl Scope {
     }
 }
 
-fn carrier(span: Span) -> Identifier {
+/// The parameter that carries several variables in a tuple; its name is all of theirs.
+fn carrier(names: &[Identifier], span: Span) -> Identifier {
+    let names: Vec<&str> = names.iter().map(|it| &*it.text).collect();
     Identifier {
-        text: "<>row".into(),
+        text: names.join(super::CARRIED).into(),
         verbatim: false,
         span,
     }
@@ -119,7 +111,13 @@ fn lambda(parameters: &[Identifier], body: Expr) -> Expr {
     }
 }
 
-fn call(target: Expr, method: &str, types: Option<SyntaxType>, arguments: Vec<Expr>, span: Span) -> Expr {
+fn call(
+    target: Expr,
+    method: &str,
+    types: Option<SyntaxType>,
+    arguments: Vec<Expr>,
+    span: Span,
+) -> Expr {
     let name = SimpleName {
         identifier: Identifier {
             text: method.into(),
@@ -148,12 +146,23 @@ fn call(target: Expr, method: &str, types: Option<SyntaxType>, arguments: Vec<Ex
 fn source(from: &FromClause) -> Expr {
     match &from.ty {
         None => from.source.clone(),
-        Some(ty) => call(from.source.clone(), "Cast", Some(ty.clone()), Vec::new(), from.span),
+        Some(ty) => call(
+            from.source.clone(),
+            "Cast",
+            Some(ty.clone()),
+            Vec::new(),
+            from.span,
+        ),
     }
 }
 
 fn translate(query: &Query, span: Span) -> Result<Expr> {
-    let mut value = body(source(&query.from), query.from.name.clone(), &query.body, span)?;
+    let mut value = body(
+        source(&query.from),
+        query.from.name.clone(),
+        &query.body,
+        span,
+    )?;
     for continuation in &query.continuations {
         value = body(value, continuation.name.clone(), &continuation.body, span)?;
     }
@@ -165,7 +174,13 @@ fn body(mut value: Expr, first: Identifier, body: &QueryBody, span: Span) -> Res
     for clause in &body.clauses {
         match clause {
             QueryClause::Where(condition) => {
-                value = call(value, "Where", None, vec![scope.lambda(condition)], condition.span);
+                value = call(
+                    value,
+                    "Where",
+                    None,
+                    vec![scope.lambda(condition)],
+                    condition.span,
+                );
             }
             QueryClause::Let { name, value: of } => {
                 let tuple = scope.tuple_with(of.clone());
@@ -185,8 +200,18 @@ fn body(mut value: Expr, first: Identifier, body: &QueryBody, span: Span) -> Res
                 let bound = join.into.as_ref().unwrap_or(&join.from.name);
                 let tuple = scope.tuple_with(name(bound));
                 let result = scope.lambda_with(bound, &tuple);
-                let method = if join.into.is_some() { "GroupJoin" } else { "Join" };
-                value = call(value, method, None, vec![source(&join.from), outer, inner, result], join.from.span);
+                let method = if join.into.is_some() {
+                    "GroupJoin"
+                } else {
+                    "Join"
+                };
+                value = call(
+                    value,
+                    method,
+                    None,
+                    vec![source(&join.from), outer, inner, result],
+                    join.from.span,
+                );
                 scope.names.push(bound.clone());
             }
             QueryClause::OrderBy(orderings) => {
@@ -197,7 +222,13 @@ fn body(mut value: Expr, first: Identifier, body: &QueryBody, span: Span) -> Res
                         (_, false) => "ThenBy",
                         (_, true) => "ThenByDescending",
                     };
-                    value = call(value, method, None, vec![scope.lambda(&ordering.key)], ordering.key.span);
+                    value = call(
+                        value,
+                        method,
+                        None,
+                        vec![scope.lambda(&ordering.key)],
+                        ordering.key.span,
+                    );
                 }
             }
         }
@@ -216,48 +247,4 @@ fn body(mut value: Expr, first: Identifier, body: &QueryBody, span: Span) -> Res
             call(value, "GroupBy", None, arguments, span)
         }
     })
-}
-
-/// Replaces variables by parts of the parameter that carries them all.
-fn rename(expr: &mut Expr, names: &[Identifier], carrier: &Identifier) {
-    // Each variable is an element of nested pairs: (((a, b), c), d).
-    let _ = carrier;
-    replace(expr, &|identifier| {
-        let index = names.iter().rposition(|it| it.text == identifier.text)?;
-        let item = |target: Expr, which: usize| Expr {
-            span: identifier.span,
-            kind: ExprKind::Member {
-                target: Box::new(target),
-                access: MemberAccess::Dot,
-                name: SimpleName {
-                    identifier: Identifier {
-                        text: format!("Item{which}").into(),
-                        verbatim: false,
-                        span: identifier.span,
-                    },
-                    arguments: None,
-                    span: identifier.span,
-                },
-            },
-        };
-        let mut at = name(&Identifier {
-            text: "<>row".into(),
-            verbatim: false,
-            span: identifier.span,
-        });
-        at = item(at, index + 1);
-        Some(at)
-    });
-}
-
-/// Replaces names by what `with` gives for them.
-fn replace(expr: &mut Expr, with: &dyn Fn(&Identifier) -> Option<Expr>) {
-    if let ExprKind::Name(simple) = &expr.kind
-        && simple.arguments.is_none()
-        && let Some(new) = with(&simple.identifier)
-    {
-        *expr = new;
-        return;
-    }
-    expr.children_mut(&mut |child| replace(child, with));
 }

@@ -92,7 +92,10 @@ impl Binder<'_> {
                 return from.is_reference() && self.reference_at(from, to, depth + 1);
             }
             (
-                Type::Array { element: from, rank },
+                Type::Array {
+                    element: from,
+                    rank,
+                },
                 Type::Array {
                     element: to,
                     rank: other,
@@ -153,17 +156,20 @@ impl Binder<'_> {
     /// Whether arrays of one dimension implement the generic interface.
     pub(super) fn is_array_interface(&self, named: &Named) -> bool {
         Some(named.module) == self.types.core_module()
-            && self.types.simple_name(named).is_ok_and(|(namespace, name)| {
-                namespace == "System.Collections.Generic"
-                    && matches!(
-                        &*name,
-                        "IEnumerable`1"
-                            | "ICollection`1"
-                            | "IList`1"
-                            | "IReadOnlyCollection`1"
-                            | "IReadOnlyList`1"
-                    )
-            })
+            && self
+                .types
+                .simple_name(named)
+                .is_ok_and(|(namespace, name)| {
+                    namespace == "System.Collections.Generic"
+                        && matches!(
+                            &*name,
+                            "IEnumerable`1"
+                                | "ICollection`1"
+                                | "IList`1"
+                                | "IReadOnlyCollection`1"
+                                | "IReadOnlyList`1"
+                        )
+                })
     }
 
     /// Whether a value type can be boxed as a reference type.
@@ -183,6 +189,11 @@ impl Binder<'_> {
                 .constructions(&from, target)
                 .iter()
                 .any(|it| self.varies(it, target, 0))
+    }
+
+    /// Whether an object of an exact type is of another type at run time.
+    pub(crate) fn is_instance(&self, exact: &Type, wanted: &Type) -> bool {
+        exact == wanted || self.reference_converts(exact, wanted) || self.boxes_to(exact, wanted)
     }
 
     /// The signature of a delegate type.
@@ -208,7 +219,9 @@ impl Binder<'_> {
             let (first, rest) = elements.split_at(7);
             let rest = if let [one] = rest {
                 let open = self.types.core("System", "ValueTuple`1")?;
-                self.types.close(open.as_named()?, std::slice::from_ref(one)).ok()?
+                self.types
+                    .close(open.as_named()?, std::slice::from_ref(one))
+                    .ok()?
             } else {
                 self.tuple_type(rest)?
             };

@@ -31,10 +31,7 @@ impl Binder<'_> {
             Predefined::Object => Primitive::Object,
             Predefined::Void => Primitive::Void,
             Predefined::Decimal => {
-                return self
-                    .types
-                    .core("System", "Decimal")
-                    .unwrap_or(Type::OBJECT);
+                return self.types.core("System", "Decimal").unwrap_or(Type::OBJECT);
             }
         };
         Type::Primitive(primitive)
@@ -60,11 +57,15 @@ impl Binder<'_> {
                     .iter()
                     .map(|it| self.ty(&it.ty))
                     .collect::<Result<Vec<_>>>()?;
-                self.tuple_type(&elements)
-                    .ok_or_else(|| Fail::new(ty.span, "the program has not loaded System.ValueTuple"))?
+                self.tuple_type(&elements).ok_or_else(|| {
+                    Fail::new(ty.span, "the program has not loaded System.ValueTuple")
+                })?
             }
             TypeKind::FunctionPointer(_) => {
-                return Err(Fail::new(ty.span, "function pointer types cannot be evaluated"));
+                return Err(Fail::new(
+                    ty.span,
+                    "function pointer types cannot be evaluated",
+                ));
             }
         })
     }
@@ -109,7 +110,10 @@ impl Binder<'_> {
         match name.arguments.as_deref() {
             None => Ok((0, Vec::new())),
             Some(TypeArguments::Types(types)) => {
-                let types = types.iter().map(|it| self.ty(it)).collect::<Result<Vec<_>>>()?;
+                let types = types
+                    .iter()
+                    .map(|it| self.ty(it))
+                    .collect::<Result<Vec<_>>>()?;
                 Ok((types.len(), types))
             }
             Some(TypeArguments::Unbound(arity)) => Ok((*arity as usize, Vec::new())),
@@ -120,7 +124,10 @@ impl Binder<'_> {
     pub(super) fn type_or_namespace<'e>(&mut self, name: &SimpleName) -> Result<Operand<'e>> {
         let (arity, arguments) = self.type_arguments(name)?;
         if let Some(open) = self.plain_type(&name.identifier, arity)? {
-            return Ok(Operand::Type(self.closed(open, &arguments, name.span)?, name.span));
+            return Ok(Operand::Type(
+                self.closed(open, &arguments, name.span)?,
+                name.span,
+            ));
         }
         if arity == 0
             && let Some(namespace) = self.plain_namespace(&name.identifier.text)
@@ -148,32 +155,58 @@ impl Binder<'_> {
         let namespace = if &*alias.text == "global" {
             String::new()
         } else {
-            let found = self.context.imports.iter().flatten().find_map(|it| match it {
-                Import::NamespaceAlias(name, namespace) if **name == *alias.text => Some(namespace.clone()),
-                _ => None,
-            });
+            let found = self
+                .context
+                .imports
+                .iter()
+                .flatten()
+                .find_map(|it| match it {
+                    Import::NamespaceAlias(name, namespace) if **name == *alias.text => {
+                        Some(namespace.clone())
+                    }
+                    _ => None,
+                });
             found.ok_or_else(|| {
-                Fail::cs("CS0432", alias.span, format!("no alias `{}` was found", alias.text))
+                Fail::cs(
+                    "CS0432",
+                    alias.span,
+                    format!("no alias `{}` was found", alias.text),
+                )
             })?
         };
         self.type_in(Operand::Namespace(namespace, alias.span), name)
     }
 
     /// A type or namespace in another.
-    pub(super) fn type_in<'e>(&mut self, outer: Operand<'e>, name: &SimpleName) -> Result<Operand<'e>> {
+    pub(super) fn type_in<'e>(
+        &mut self,
+        outer: Operand<'e>,
+        name: &SimpleName,
+    ) -> Result<Operand<'e>> {
         let (arity, arguments) = self.type_arguments(name)?;
         let text = &*name.identifier.text;
         match outer {
             Operand::Namespace(namespace, _) => {
                 if let Some(open) = self.find_type(&namespace, text, arity) {
-                    return Ok(Operand::Type(self.closed(open, &arguments, name.span)?, name.span));
+                    return Ok(Operand::Type(
+                        self.closed(open, &arguments, name.span)?,
+                        name.span,
+                    ));
                 }
-                let inner = if namespace.is_empty() { text.to_owned() } else { format!("{namespace}.{text}") };
+                let inner = if namespace.is_empty() {
+                    text.to_owned()
+                } else {
+                    format!("{namespace}.{text}")
+                };
                 if arity == 0 && self.types.has_namespace(&inner) {
                     return Ok(Operand::Namespace(inner, name.span));
                 }
                 Err(Fail::cs(
-                    if namespace.is_empty() { "CS0400" } else { "CS0234" },
+                    if namespace.is_empty() {
+                        "CS0400"
+                    } else {
+                        "CS0234"
+                    },
                     name.span,
                     format!("there is no type or namespace `{text}` in `{namespace}`"),
                 )
@@ -181,7 +214,10 @@ impl Binder<'_> {
             }
             Operand::Type(ty, _) => {
                 if let Some(nested) = self.nested_type(&ty, text, arity) {
-                    return Ok(Operand::Type(self.closed(nested, &arguments, name.span)?, name.span));
+                    return Ok(Operand::Type(
+                        self.closed(nested, &arguments, name.span)?,
+                        name.span,
+                    ));
                 }
                 Err(Fail::cs(
                     "CS0426",
@@ -189,7 +225,11 @@ impl Binder<'_> {
                     format!("`{}` has no nested type `{text}`", self.text(&ty)),
                 ))
             }
-            other => Err(Fail::cs("CS0118", other.span(), "a type or namespace is expected here")),
+            other => Err(Fail::cs(
+                "CS0118",
+                other.span(),
+                "a type or namespace is expected here",
+            )),
         }
     }
 
@@ -209,9 +249,10 @@ impl Binder<'_> {
         found.sort_by_key(|ty| match ty {
             Type::Named(named) if Some(named.module) == own => 0,
             Type::Named(named) => {
-                let public = self.types.definition(named).is_ok_and(|it| {
-                    it.flags().visibility() == metadata::model::Visibility::Public
-                });
+                let public = self
+                    .types
+                    .definition(named)
+                    .is_ok_and(|it| it.flags().visibility() == metadata::model::Visibility::Public);
                 if public { 1 } else { 2 }
             }
             _ => 1,
@@ -237,7 +278,11 @@ impl Binder<'_> {
     }
 
     /// A type by a name alone: type parameters, nested types of the types around, namespaces around, imports.
-    pub(super) fn plain_type(&mut self, name: &tree::Identifier, arity: usize) -> Result<Option<Type>> {
+    pub(super) fn plain_type(
+        &mut self,
+        name: &tree::Identifier,
+        arity: usize,
+    ) -> Result<Option<Type>> {
         let text = &*name.text;
         if arity == 0
             && let Some((_, ty)) = self
@@ -282,7 +327,13 @@ impl Binder<'_> {
         Ok(None)
     }
 
-    fn imported(&self, imports: &[Import], name: &str, arity: usize, span: Span) -> Result<Option<Type>> {
+    fn imported(
+        &self,
+        imports: &[Import],
+        name: &str,
+        arity: usize,
+        span: Span,
+    ) -> Result<Option<Type>> {
         let mut found: Vec<(Type, String)> = Vec::new();
         for import in imports {
             match import {
@@ -330,10 +381,17 @@ impl Binder<'_> {
 
     /// A namespace by its first name.
     pub(super) fn plain_namespace(&self, name: &str) -> Option<String> {
-        let alias = self.context.imports.iter().flatten().find_map(|it| match it {
-            Import::NamespaceAlias(alias, namespace) if alias == name => Some(namespace.clone()),
-            _ => None,
-        });
+        let alias = self
+            .context
+            .imports
+            .iter()
+            .flatten()
+            .find_map(|it| match it {
+                Import::NamespaceAlias(alias, namespace) if alias == name => {
+                    Some(namespace.clone())
+                }
+                _ => None,
+            });
         if alias.is_some() {
             return alias;
         }

@@ -10,7 +10,7 @@ use crate::types::{Named, Type, Types};
 
 /// Types of the core library, looked up when first needed.
 #[derive(Debug, Default)]
-pub(super) struct WellKnown {
+pub(in crate::expressions) struct WellKnown {
     nullable: OnceCell<Option<Rc<Named>>>,
 }
 

@@ -1,0 +1,846 @@
+//! `System.Linq.Enumerable`, interpreted over sequences that can be read.
+//!
+//! Lambdas cannot be compiled into the program, so the operators run here, element by element, at once and with a limit.
+
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use syntax::Span;
+use syntax::tree::BinaryOp;
+
+use super::known::is_closure;
+use super::numbers::compare;
+use super::{Made, Result, Runner, Val, integer};
+use crate::expressions::bind::well_known;
+use crate::expressions::error::Fail;
+use crate::expressions::plan::{Callee, Node};
+use crate::expressions::scalar::{self, Kind, Scalar};
+use crate::types::Type;
+
+impl Runner<'_, '_> {
+    #[expect(
+        clippy::too_many_lines,
+        reason = "one operator of the framework after the other"
+    )]
+    pub(super) fn enumerable(
+        &mut self,
+        name: &str,
+        callee: &Rc<Callee>,
+        arguments: &[Val],
+        nodes: &[Node],
+        node: &Node,
+    ) -> Result<Option<Val>> {
+        let span = node.span;
+        let made = |items: Vec<Val>| Some(Val::sequence(node.ty.clone(), items));
+        match (name, arguments) {
+            ("Range", [start, count]) => {
+                let (start, count) = (integer(start).unwrap_or(0), integer(count).unwrap_or(0));
+                if count < 0 {
+                    return Err(
+                        Fail::thrown(span, "System.ArgumentOutOfRangeException", None).into(),
+                    );
+                }
+                let mut items = Vec::new();
+                for offset in 0..count {
+                    self.item(span)?;
+                    items.push(Val::int(start + offset));
+                }
+                return Ok(made(items));
+            }
+            ("Repeat", [value, count]) => {
+                let count = integer(count).unwrap_or(0);
+                let mut items = Vec::new();
+                for _ in 0..count {
+                    self.item(span)?;
+                    items.push(value.clone());
+                }
+                return Ok(made(items));
+            }
+            ("Empty", []) => return Ok(made(Vec::new())),
+            _ => {}
+        }
+        let Some((source, rest)) = arguments.split_first() else {
+            return Ok(None);
+        };
+        // A delegate of the program is code of the program.
+        for (argument, node) in rest.iter().zip(nodes.iter().skip(1)) {
+            let is_delegate = matches!(&node.ty, Type::Named(named) if named.kind == crate::types::Kind::Delegate);
+            if is_delegate && !is_closure(argument) {
+                return Ok(None);
+            }
+        }
+        let items = self.items_of(source, span)?;
+        let lambda = rest.first().filter(|it| is_closure(it));
+        Ok(match (name, rest) {
+            ("AsEnumerable", []) => Some(source.clone()),
+            ("ToList" | "ToArray", []) => made(items),
+            ("Cast", []) => {
+                let to = callee.arguments.first().cloned().unwrap_or(Type::OBJECT);
+                let from = self.element_type(source);
+                let mut cast = Vec::new();
+                for item in items {
+                    cast.push(self.cast_item(item, &from, &to, span)?);
+                }
+                made(cast)
+            }
+            ("OfType", []) => {
+                let to = callee.arguments.first().cloned().unwrap_or(Type::OBJECT);
+                let from = self.element_type(source);
+                let mut found = Vec::new();
+                for item in items {
+                    if self.is_of(&item, &from, &to) {
+                        found.push(self.cast_item(item, &from, &to, span)?);
+                    }
+                }
+                made(found)
+            }
+            ("Where", [_]) => {
+                let mut found = Vec::new();
+                for (index, item) in items.into_iter().enumerate() {
+                    if self.truth_of(lambda, &item, index, span)? {
+                        found.push(item);
+                    }
+                }
+                made(found)
+            }
+            ("Select", [_]) => {
+                let mut found = Vec::new();
+                for (index, item) in items.into_iter().enumerate() {
+                    found.push(self.apply_lambda(lambda, &item, index, span)?);
+                }
+                made(found)
+            }
+            ("SelectMany", [_, more @ ..]) => {
+                let mut found = Vec::new();
+                for (index, item) in items.into_iter().enumerate() {
+                    let inner = self.apply_lambda(lambda, &item, index, span)?;
+                    for part in self.items_of(&inner, span)? {
+                        found.push(match more.first() {
+                            Some(result) => self.invoke(result, vec![item.clone(), part], span)?,
+                            None => part,
+                        });
+                    }
+                }
+                made(found)
+            }
+            ("Count" | "LongCount", _) => {
+                let count = self.filtered(items, lambda, span)?.len() as i128;
+                let kind = if name == "Count" {
+                    Kind::Int
+                } else {
+                    Kind::Long
+                };
+                Some(Val::Scalar(Scalar::Int(kind, count)))
+            }
+            ("Any", _) => {
+                for (index, item) in items.iter().enumerate() {
+                    if lambda.is_none() || self.truth_of(lambda, item, index, span)? {
+                        return Ok(Some(Val::bool(true)));
+                    }
+                }
+                Some(Val::bool(false))
+            }
+            ("All", [_]) => {
+                for (index, item) in items.iter().enumerate() {
+                    if !self.truth_of(lambda, item, index, span)? {
+                        return Ok(Some(Val::bool(false)));
+                    }
+                }
+                Some(Val::bool(true))
+            }
+            (
+                "First" | "FirstOrDefault" | "Last" | "LastOrDefault" | "Single"
+                | "SingleOrDefault",
+                _,
+            ) => {
+                let fallback = rest.iter().find(|it| !is_closure(it)).cloned();
+                let mut found = Vec::new();
+                for (index, item) in items.into_iter().enumerate() {
+                    if lambda.is_none() || self.truth_of(lambda, &item, index, span)? {
+                        found.push(item);
+                        if name.starts_with("First") {
+                            break;
+                        }
+                    }
+                }
+                if name.starts_with("Single") && found.len() > 1 {
+                    return Err(invalid(span, "Sequence contains more than one element"));
+                }
+                let one = if name.starts_with("Last") {
+                    found.pop()
+                } else {
+                    found.into_iter().next()
+                };
+                match one {
+                    Some(value) => Some(value),
+                    None if name.ends_with("OrDefault") => {
+                        Some(fallback.unwrap_or_else(|| self.default(&node.ty)))
+                    }
+                    None if lambda.is_some() => {
+                        return Err(invalid(span, "Sequence contains no matching element"));
+                    }
+                    None => return Err(invalid(span, "Sequence contains no elements")),
+                }
+            }
+            ("ElementAt" | "ElementAtOrDefault", [index]) => {
+                let item = integer(index)
+                    .and_then(|it| usize::try_from(it).ok())
+                    .and_then(|it| items.get(it).cloned());
+                match item {
+                    Some(item) => Some(item),
+                    None if name == "ElementAtOrDefault" => Some(self.default(&node.ty)),
+                    None => {
+                        return Err(
+                            Fail::thrown(span, "System.ArgumentOutOfRangeException", None).into(),
+                        );
+                    }
+                }
+            }
+            ("Contains", [wanted]) => {
+                for item in &items {
+                    match self.equal(item, wanted, span)? {
+                        Some(true) => return Ok(Some(Val::bool(true))),
+                        Some(false) => {}
+                        None => return Ok(None),
+                    }
+                }
+                Some(Val::bool(false))
+            }
+            ("Skip" | "Take", [Val::Scalar(Scalar::Int(_, count))]) => {
+                let count = usize::try_from((*count).max(0)).unwrap_or(usize::MAX);
+                made(if name == "Skip" {
+                    items.into_iter().skip(count).collect()
+                } else {
+                    items.into_iter().take(count).collect()
+                })
+            }
+            ("SkipWhile" | "TakeWhile", [_]) => {
+                let mut at = items.len();
+                for (index, item) in items.iter().enumerate() {
+                    if !self.truth_of(lambda, item, index, span)? {
+                        at = index;
+                        break;
+                    }
+                }
+                made(if name == "SkipWhile" {
+                    items.into_iter().skip(at).collect()
+                } else {
+                    items.into_iter().take(at).collect()
+                })
+            }
+            ("Reverse", []) => made(items.into_iter().rev().collect()),
+            ("Append", [value]) => {
+                let mut items = items;
+                items.push(value.clone());
+                made(items)
+            }
+            ("Prepend", [value]) => {
+                let mut items = items;
+                items.insert(0, value.clone());
+                made(items)
+            }
+            ("Concat", [other]) => {
+                let mut items = items;
+                items.extend(self.items_of(other, span)?);
+                made(items)
+            }
+            ("DefaultIfEmpty", _) if !items.is_empty() => made(items),
+            ("DefaultIfEmpty", []) => {
+                let element = callee.arguments.first().cloned().unwrap_or(Type::OBJECT);
+                made(vec![self.default(&element)])
+            }
+            ("DefaultIfEmpty", [value]) => made(vec![value.clone()]),
+            ("Distinct", []) => self.unique(items, span)?.and_then(made),
+            ("DistinctBy", [_]) => {
+                let keys = self.keys(&items, lambda, span)?;
+                let mut kept: Vec<(Val, Val)> = Vec::new();
+                for (key, item) in keys.into_iter().zip(items) {
+                    let mut known = false;
+                    for (other, _) in &kept {
+                        match self.equal(other, &key, span)? {
+                            Some(same) => known |= same,
+                            None => return Ok(None),
+                        }
+                    }
+                    if !known {
+                        kept.push((key, item));
+                    }
+                }
+                made(kept.into_iter().map(|(_, it)| it).collect())
+            }
+            ("Union", [other]) => {
+                let mut items = items;
+                items.extend(self.items_of(other, span)?);
+                self.unique(items, span)?.and_then(made)
+            }
+            ("Except" | "Intersect", [other]) => {
+                let others = self.items_of(other, span)?;
+                let Some(items) = self.unique(items, span)? else {
+                    return Ok(None);
+                };
+                let mut found = Vec::new();
+                for item in items {
+                    let mut present = false;
+                    for other in &others {
+                        match self.equal(&item, other, span)? {
+                            Some(same) => present |= same,
+                            None => return Ok(None),
+                        }
+                    }
+                    if present == (name == "Intersect") {
+                        found.push(item);
+                    }
+                }
+                made(found)
+            }
+            ("Zip", [other, more @ ..]) => {
+                let others = self.items_of(other, span)?;
+                let mut found = Vec::new();
+                for (a, b) in items.into_iter().zip(others) {
+                    found.push(match more.first() {
+                        Some(lambda) => self.invoke(lambda, vec![a, b], span)?,
+                        None => {
+                            let ty = node
+                                .ty
+                                .as_named()
+                                .and_then(|it| it.arguments.first().cloned())
+                                .unwrap_or(Type::OBJECT);
+                            self.tuple(&ty, vec![a, b])
+                        }
+                    });
+                }
+                made(found)
+            }
+            ("Aggregate", [seed, more @ ..]) => {
+                let (mut value, items, lambda, last) = if is_closure(seed) {
+                    let mut items = items.into_iter();
+                    let Some(first) = items.next() else {
+                        return Err(invalid(span, "Sequence contains no elements"));
+                    };
+                    (first, items.collect::<Vec<_>>(), seed, None)
+                } else {
+                    let Some(lambda) = more.first() else {
+                        return Ok(None);
+                    };
+                    (seed.clone(), items, lambda, more.get(1))
+                };
+                for item in items {
+                    self.item(span)?;
+                    value = self.invoke(lambda, vec![value, item], span)?;
+                }
+                match last {
+                    Some(last) => Some(self.invoke(last, vec![value], span)?),
+                    None => Some(value),
+                }
+            }
+            ("Sum" | "Average" | "Max" | "Min", _) => {
+                let values = match lambda {
+                    Some(_) => self.keys(&items, lambda, span)?,
+                    None => items,
+                };
+                self.reduce(name, values, node, span)?
+            }
+            ("MaxBy" | "MinBy", [_]) => {
+                let keys = self.keys(&items, lambda, span)?;
+                let mut best: Option<(Val, Val)> = None;
+                for (key, item) in keys.into_iter().zip(items) {
+                    let better = match &best {
+                        None => true,
+                        Some((other, _)) => match self.order(&key, other, span)? {
+                            Some(order) => {
+                                order
+                                    == if name == "MaxBy" {
+                                        Ordering::Greater
+                                    } else {
+                                        Ordering::Less
+                                    }
+                            }
+                            None => return Ok(None),
+                        },
+                    };
+                    if better {
+                        best = Some((key, item));
+                    }
+                }
+                match best {
+                    Some((_, item)) => Some(item),
+                    None => return Err(invalid(span, "Sequence contains no elements")),
+                }
+            }
+            ("OrderBy" | "OrderByDescending" | "ThenBy" | "ThenByDescending", [_]) => {
+                self.sorted(name, source, items, lambda, node, span)?
+            }
+            ("GroupBy", [key, more @ ..]) if is_closure(key) => {
+                self.grouped(items, lambda, more, node, span)?
+            }
+            ("ToDictionary", [key, more @ ..]) if is_closure(key) => {
+                let keys = self.keys(&items, lambda, span)?;
+                let mut pairs: Vec<Val> = Vec::new();
+                let pair = self.pair_of(&node.ty);
+                for (key, item) in keys.into_iter().zip(items) {
+                    let value = match more.first() {
+                        Some(lambda) => self.invoke(lambda, vec![item], span)?,
+                        None => item,
+                    };
+                    let Some(pair) = &pair else { return Ok(None) };
+                    pairs.push(Val::Made(Rc::new(Made::Fields(
+                        pair.clone(),
+                        vec![("key".into(), key), ("value".into(), value)],
+                    ))));
+                }
+                made(pairs)
+            }
+            ("Join", [inner, outer_key, inner_key, result]) => {
+                let inners = self.items_of(inner, span)?;
+                let inner_keys = self.keys(&inners, Some(inner_key), span)?;
+                let outer_keys = self.keys(&items, Some(outer_key), span)?;
+                let mut found = Vec::new();
+                for (key, item) in outer_keys.into_iter().zip(items) {
+                    for (other, inner) in inner_keys.iter().zip(&inners) {
+                        match self.equal(&key, other, span)? {
+                            Some(true) => found.push(self.invoke(
+                                result,
+                                vec![item.clone(), inner.clone()],
+                                span,
+                            )?),
+                            Some(false) => {}
+                            None => return Ok(None),
+                        }
+                    }
+                }
+                made(found)
+            }
+            ("Chunk", [size]) => {
+                let size = integer(size)
+                    .and_then(|it| usize::try_from(it).ok())
+                    .filter(|it| *it > 0);
+                let Some(size) = size else {
+                    return Err(
+                        Fail::thrown(span, "System.ArgumentOutOfRangeException", None).into(),
+                    );
+                };
+                let element = node
+                    .ty
+                    .as_named()
+                    .and_then(|it| it.arguments.first().cloned())
+                    .unwrap_or(Type::OBJECT);
+                let chunks = items
+                    .chunks(size)
+                    .map(|it| Val::sequence(element.clone(), it.to_vec()))
+                    .collect();
+                made(chunks)
+            }
+            _ => None,
+        })
+    }
+
+    fn element_type(&self, source: &Val) -> Type {
+        let ty = self.exact_type(source).unwrap_or(Type::OBJECT);
+        ty.element()
+            .cloned()
+            .or_else(|| ty.as_named().and_then(|it| it.arguments.first().cloned()))
+            .unwrap_or(Type::OBJECT)
+    }
+
+    fn cast_item(&mut self, item: Val, from: &Type, to: &Type, span: Span) -> Result<Val> {
+        use crate::expressions::plan::Conversion;
+        let conversion = match (from.is_value() == Some(true), to.is_value() == Some(true)) {
+            (true, false) => Conversion::Box,
+            (false, true) => Conversion::Unbox,
+            (false, false) => Conversion::Cast,
+            (true, true) => Conversion::Keep,
+        };
+        self.convert(&conversion, item, from, to, span)
+    }
+
+    fn pair_of(&self, dictionary: &Type) -> Option<Type> {
+        let open = self
+            .types
+            .core("System.Collections.Generic", "KeyValuePair`2")?;
+        self.types
+            .close(open.as_named()?, &dictionary.as_named()?.arguments)
+            .ok()
+    }
+
+    fn truth_of(
+        &mut self,
+        lambda: Option<&Val>,
+        item: &Val,
+        index: usize,
+        span: Span,
+    ) -> Result<bool> {
+        match self.apply_lambda(lambda, item, index, span)? {
+            Val::Scalar(Scalar::Bool(value)) => Ok(value),
+            _ => Err(super::misfit(span)),
+        }
+    }
+
+    /// Calls a lambda with an element, and its number if it takes two.
+    fn apply_lambda(
+        &mut self,
+        lambda: Option<&Val>,
+        item: &Val,
+        index: usize,
+        span: Span,
+    ) -> Result<Val> {
+        self.item(span)?;
+        let Some(lambda) = lambda else {
+            return Err(super::misfit(span));
+        };
+        let takes_two = matches!(lambda, Val::Made(made) if matches!(&**made, Made::Closure(it) if it.slots.len() == 2));
+        let mut arguments = vec![item.clone()];
+        if takes_two {
+            arguments.push(Val::int(index as i128));
+        }
+        self.invoke(lambda, arguments, span)
+    }
+
+    fn filtered(&mut self, items: Vec<Val>, lambda: Option<&Val>, span: Span) -> Result<Vec<Val>> {
+        if lambda.is_none() {
+            return Ok(items);
+        }
+        let mut found = Vec::new();
+        for (index, item) in items.into_iter().enumerate() {
+            if self.truth_of(lambda, &item, index, span)? {
+                found.push(item);
+            }
+        }
+        Ok(found)
+    }
+
+    fn keys(&mut self, items: &[Val], lambda: Option<&Val>, span: Span) -> Result<Vec<Val>> {
+        let mut keys = Vec::with_capacity(items.len());
+        for (index, item) in items.iter().enumerate() {
+            keys.push(self.apply_lambda(lambda, item, index, span)?);
+        }
+        Ok(keys)
+    }
+
+    fn unique(&mut self, items: Vec<Val>, span: Span) -> Result<Option<Vec<Val>>> {
+        let mut kept: Vec<Val> = Vec::new();
+        for item in items {
+            let mut known = false;
+            for other in &kept {
+                match self.equal(other, &item, span)? {
+                    Some(same) => known |= same,
+                    None => return Ok(None),
+                }
+            }
+            if !known {
+                kept.push(item);
+            }
+        }
+        Ok(Some(kept))
+    }
+
+    /// How two keys compare, where we know it; null comes first.
+    fn order(&mut self, a: &Val, b: &Val, span: Span) -> Result<Option<Ordering>> {
+        let (a, b) = (
+            self.as_scalar(a.clone(), span)?,
+            self.as_scalar(b.clone(), span)?,
+        );
+        Ok(match (&a, &b) {
+            (Val::Null, Val::Null) => Some(Ordering::Equal),
+            (Val::Null, _) => Some(Ordering::Less),
+            (_, Val::Null) => Some(Ordering::Greater),
+            (Val::Scalar(Scalar::String(a)), Val::Scalar(Scalar::String(b))) => collate(a, b),
+            (Val::Scalar(a), Val::Scalar(b)) => compare(a, b),
+            _ => None,
+        })
+    }
+
+    fn sorted(
+        &mut self,
+        name: &str,
+        source: &Val,
+        items: Vec<Val>,
+        lambda: Option<&Val>,
+        node: &Node,
+        span: Span,
+    ) -> Result<Option<Val>> {
+        let keys = self.keys(&items, lambda, span)?;
+        let descending = name.ends_with("Descending");
+        // The ranks that earlier keys gave, kept beside the elements of what was ordered.
+        let earlier: Vec<Val> = match source {
+            Val::Made(made) => match &**made {
+                Made::Sequence(_, _, Some(ranks)) if name.starts_with("Then") => {
+                    self.items_of(&ranks.clone(), span)?
+                }
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
+        let mut order: Vec<usize> = (0..items.len()).collect();
+        let mut failed = None;
+        let mut unknown = false;
+        let rank = |index: usize| earlier.get(index).and_then(integer).unwrap_or(0);
+        order.sort_by(|a, b| {
+            let by_rank = rank(*a).cmp(&rank(*b));
+            if by_rank != Ordering::Equal {
+                return by_rank;
+            }
+            let (Some(x), Some(y)) = (keys.get(*a), keys.get(*b)) else {
+                return Ordering::Equal;
+            };
+            match self.order(x, y, span) {
+                Ok(Some(order)) if descending => order.reverse(),
+                Ok(Some(order)) => order,
+                Ok(None) => {
+                    unknown = true;
+                    Ordering::Equal
+                }
+                Err(error) => {
+                    failed = Some(error);
+                    Ordering::Equal
+                }
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if unknown {
+            return Ok(None);
+        }
+        let mut ranks = Vec::new();
+        let mut current = 0;
+        let mut last: Option<usize> = None;
+        let mut sorted = Vec::new();
+        for index in order {
+            if let Some(last) = last {
+                let same_rank = rank(last) == rank(index);
+                let (Some(a), Some(b)) = (keys.get(last), keys.get(index)) else {
+                    continue;
+                };
+                if !same_rank || self.order(a, b, span)? != Some(Ordering::Equal) {
+                    current += 1;
+                }
+            }
+            last = Some(index);
+            ranks.push(Val::int(current));
+            sorted.extend(items.get(index).cloned());
+        }
+        let ranks = Val::sequence(Type::OBJECT, ranks);
+        Ok(Some(Val::Made(Rc::new(Made::Sequence(
+            node.ty.clone(),
+            sorted,
+            Some(ranks),
+        )))))
+    }
+
+    fn grouped(
+        &mut self,
+        items: Vec<Val>,
+        lambda: Option<&Val>,
+        more: &[Val],
+        node: &Node,
+        span: Span,
+    ) -> Result<Option<Val>> {
+        let keys = self.keys(&items, lambda, span)?;
+        let mut groups: Vec<(Val, Vec<Val>)> = Vec::new();
+        // `GroupBy(key, element)` and `GroupBy(key, (key, items) => …)` differ by what the lambda takes.
+        let slots = |it: &Val| match it {
+            Val::Made(made) => match &**made {
+                Made::Closure(closure) => closure.slots.len(),
+                _ => 0,
+            },
+            _ => 0,
+        };
+        let element = more.iter().find(|it| slots(it) == 1).cloned();
+        let result = more.iter().find(|it| slots(it) == 2).cloned();
+        for (key, item) in keys.into_iter().zip(items) {
+            let item = match &element {
+                Some(lambda) => self.invoke(lambda, vec![item], span)?,
+                None => item,
+            };
+            let mut at = None;
+            for (index, (other, _)) in groups.iter().enumerate() {
+                match self.equal(other, &key, span)? {
+                    Some(true) => {
+                        at = Some(index);
+                        break;
+                    }
+                    Some(false) => {}
+                    None => return Ok(None),
+                }
+            }
+            match at.and_then(|at| groups.get_mut(at)) {
+                Some((_, members)) => members.push(item),
+                None => groups.push((key, vec![item])),
+            }
+        }
+        let group_ty = node
+            .ty
+            .as_named()
+            .and_then(|it| it.arguments.first().cloned())
+            .unwrap_or(Type::OBJECT);
+        let mut found = Vec::new();
+        for (key, members) in groups {
+            found.push(match &result {
+                Some(lambda) => self.invoke(
+                    lambda,
+                    vec![key, Val::sequence(Type::OBJECT, members)],
+                    span,
+                )?,
+                None => Val::Made(Rc::new(Made::Sequence(
+                    group_ty.clone(),
+                    members,
+                    Some(key),
+                ))),
+            });
+        }
+        Ok(Some(Val::sequence(node.ty.clone(), found)))
+    }
+
+    fn reduce(
+        &mut self,
+        name: &str,
+        values: Vec<Val>,
+        node: &Node,
+        span: Span,
+    ) -> Result<Option<Val>> {
+        let mut scalars = Vec::new();
+        for value in values {
+            match self.as_scalar(value, span)? {
+                Val::Scalar(value) => scalars.push(value),
+                // Null is left out of all of these.
+                Val::Null => {}
+                _ => return Ok(None),
+            }
+        }
+        let inner = self.types.nullable_of(&node.ty);
+        let is_nullable = inner.is_some() || node.ty.is_reference();
+        let result_kind = well_known::kind(self.types, &inner.unwrap_or_else(|| node.ty.clone()));
+        if scalars.is_empty() {
+            return match (name, result_kind) {
+                ("Sum", Some(kind)) => Ok(Scalar::zero(kind).map(Val::Scalar)),
+                _ if is_nullable => Ok(Some(Val::Null)),
+                _ => Err(invalid(span, "Sequence contains no elements")),
+            };
+        }
+        let add = |a: &Scalar, b: &Scalar, checked| scalar::binary(BinaryOp::Add, a, b, checked);
+        match name {
+            "Max" | "Min" => {
+                let mut best: Option<Scalar> = None;
+                for value in scalars {
+                    let better = match &best {
+                        None => true,
+                        Some(other) => {
+                            let (value, other) =
+                                (Val::Scalar(value.clone()), Val::Scalar(other.clone()));
+                            match self.order(&value, &other, span)? {
+                                Some(order) => {
+                                    order
+                                        == if name == "Max" {
+                                            Ordering::Greater
+                                        } else {
+                                            Ordering::Less
+                                        }
+                                }
+                                None => return Ok(None),
+                            }
+                        }
+                    };
+                    if better {
+                        best = Some(value);
+                    }
+                }
+                Ok(best.map(Val::Scalar))
+            }
+            "Sum" => {
+                // Floats are summed as doubles.
+                let wide = if result_kind == Some(Kind::Float) {
+                    Kind::Double
+                } else {
+                    result_kind.unwrap_or(Kind::Int)
+                };
+                let mut sum = Scalar::zero(wide);
+                for value in &scalars {
+                    let value =
+                        scalar::convert(value, wide, false).and_then(std::result::Result::ok);
+                    let (Some(a), Some(b)) = (&sum, &value) else {
+                        return Ok(None);
+                    };
+                    match add(a, b, true) {
+                        Some(Ok(value)) => sum = Some(value),
+                        Some(Err(fault)) => return Err(super::thrown(fault, span)),
+                        None => return Ok(None),
+                    }
+                }
+                let sum = sum.and_then(|it| scalar::convert(&it, result_kind?, false)?.ok());
+                Ok(sum.map(Val::Scalar))
+            }
+            _ => {
+                let wide = match result_kind {
+                    Some(Kind::Decimal) => Kind::Decimal,
+                    _ if scalars.iter().all(|it| it.integer().is_some()) => Kind::Long,
+                    _ => Kind::Double,
+                };
+                let mut sum = Scalar::zero(wide);
+                for value in &scalars {
+                    let value =
+                        scalar::convert(value, wide, false).and_then(std::result::Result::ok);
+                    let (Some(a), Some(b)) = (&sum, &value) else {
+                        return Ok(None);
+                    };
+                    match add(a, b, true) {
+                        Some(Ok(value)) => sum = Some(value),
+                        Some(Err(fault)) => return Err(super::thrown(fault, span)),
+                        None => return Ok(None),
+                    }
+                }
+                let kind = if wide == Kind::Decimal {
+                    Kind::Decimal
+                } else {
+                    Kind::Double
+                };
+                let to = |it: &Scalar| {
+                    scalar::convert(it, kind, false).and_then(std::result::Result::ok)
+                };
+                let count = to(&Scalar::Int(Kind::Long, scalars.len() as i128));
+                let (Some(sum), Some(count)) = (sum.as_ref().and_then(to), count) else {
+                    return Ok(None);
+                };
+                match scalar::binary(BinaryOp::Divide, &sum, &count, false) {
+                    Some(Ok(value)) => {
+                        let value = result_kind
+                            .and_then(|kind| scalar::convert(&value, kind, false))
+                            .and_then(std::result::Result::ok);
+                        Ok(value.map(Val::Scalar))
+                    }
+                    Some(Err(fault)) => Err(super::thrown(fault, span)),
+                    None => Ok(None),
+                }
+            }
+        }
+    }
+}
+
+/// How two strings sort in the invariant culture, where plain letters and digits tell it.
+fn collate(a: &[u16], b: &[u16]) -> Option<Ordering> {
+    let plain = |it: &[u16]| {
+        it.iter()
+            .all(|it| u8::try_from(*it).is_ok_and(|it| it.is_ascii_alphanumeric()))
+    };
+    if a == b {
+        return Some(Ordering::Equal);
+    }
+    if !plain(a) || !plain(b) {
+        return None;
+    }
+    // Letters first without regard to case; digits come before letters; lower case before upper case.
+    let fold = |it: &u16| (*it as u8).to_ascii_lowercase();
+    let folded = a.iter().map(fold).cmp(b.iter().map(fold));
+    if folded != Ordering::Equal {
+        return Some(folded);
+    }
+    Some(b.cmp(a))
+}
+
+fn invalid(span: Span, message: &str) -> super::Interrupt {
+    Fail::thrown(
+        span,
+        "System.InvalidOperationException",
+        Some(message.into()),
+    )
+    .into()
+}
