@@ -10,7 +10,7 @@ use crate::error::{Error, clr, clr_nullable, clr_out};
 use crate::module::{Class, Function, missing};
 use crate::process::Process;
 use crate::thread::Thread;
-use crate::types::RuntimeType;
+use crate::types::Type;
 use crate::value::Value;
 
 /// One evaluation on a thread.
@@ -47,7 +47,7 @@ impl Eval {
     pub fn call(
         &self,
         function: &Function,
-        type_arguments: &[RuntimeType],
+        type_arguments: &[Type],
         arguments: &[Value],
     ) -> Result<(), Error> {
         let this = self.second()?;
@@ -70,7 +70,7 @@ impl Eval {
     pub fn new_object(
         &self,
         constructor: &Function,
-        type_arguments: &[RuntimeType],
+        type_arguments: &[Type],
         arguments: &[Value],
     ) -> Result<(), Error> {
         let this = self.second()?;
@@ -90,7 +90,7 @@ impl Eval {
     }
 
     /// Sets up a new object whose fields are zero; no constructor runs.
-    pub fn new_zeroed(&self, class: &Class, type_arguments: &[RuntimeType]) -> Result<(), Error> {
+    pub fn new_zeroed(&self, class: &Class, type_arguments: &[Type]) -> Result<(), Error> {
         let this = self.second()?;
         let types: Vec<_> = type_arguments.iter().map(|it| it.0.clone()).collect();
         clr!(
@@ -105,7 +105,7 @@ impl Eval {
     }
 
     /// Sets up a new array of one dimension.
-    pub fn new_array(&self, element: &RuntimeType, length: u32) -> Result<(), Error> {
+    pub fn new_array(&self, element: &Type, length: u32) -> Result<(), Error> {
         let this = self.second()?;
         let (lengths, bounds) = ([length], [0_u32]);
         clr!(
@@ -132,7 +132,7 @@ impl Eval {
     }
 
     /// A value of a type for use as an argument: zero, or null. Runs nothing.
-    pub fn default_value(&self, of: &RuntimeType) -> Result<Value, Error> {
+    pub fn default_value(&self, of: &Type) -> Result<Value, Error> {
         let this = self.second()?;
         Ok(Value::new(clr_out!(
             this,

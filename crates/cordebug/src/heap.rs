@@ -5,8 +5,7 @@ use crate::com::Com;
 use crate::error::{Error, clr, clr_out};
 use crate::module::missing;
 use crate::process::Process;
-use crate::types::RuntimeType;
-use crate::value::Value;
+use crate::types::Type;
 
 /// A type has fewer fields than this; a count above it is not one.
 const MAX_FIELDS: u32 = 1 << 16;
@@ -61,17 +60,10 @@ impl Process {
             .ok_or_else(|| missing("ICorDebugProcess5"))
     }
 
-    /// The object at an address; an error if there is none.
-    pub fn object_at(&self, address: u64) -> Result<Value, Error> {
-        let this = self.fifth()?;
-        let object = clr_out!(this, ICorDebugProcess5::GetObject(address))?;
-        Ok(Value::new(object.upcast()))
-    }
-
     /// The type that an id names.
-    pub fn type_of_id(&self, id: TypeId) -> Result<RuntimeType, Error> {
+    pub fn type_of_id(&self, id: TypeId) -> Result<Type, Error> {
         let this = self.fifth()?;
-        Ok(RuntimeType(clr_out!(
+        Ok(Type(clr_out!(
             this,
             ICorDebugProcess5::GetTypeForTypeID(id.0)
         )?))

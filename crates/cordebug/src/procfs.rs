@@ -50,6 +50,16 @@ pub fn is_alive(pid: u32) -> bool {
     stat(pid).is_ok_and(|stat| !matches!(stat.state, 'Z' | 'X'))
 }
 
+/// The wait status of a process that has ended and that its parent has not reaped yet. The kernel shows 0 to those who
+/// may not know it.
+pub fn zombie_status(pid: u32, start_time: u64) -> Option<i32> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let stat = parse_stat(&text)?;
+    // The last field, `exit_code`.
+    let status = text.split_ascii_whitespace().next_back()?.parse().ok()?;
+    (stat.state == 'Z' && stat.start_time == start_time).then_some(status)
+}
+
 /// Whether a thread of the process runs, is ready to run, or waits for a disk.
 pub fn is_at_work(pid: u32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task"));

@@ -1,6 +1,6 @@
 //! Types as the runtime has them: exact, with their arguments.
 //!
-//! A [`RuntimeType`] is what calls, static fields and layouts are asked with. It stays valid while its module is loaded.
+//! A [`Type`] is what calls, static fields and layouts are asked with. It stays valid while its module is loaded.
 
 use crate::bindings::*;
 use crate::com::{Com, in_array};
@@ -33,9 +33,9 @@ pub mod element {
 
 /// An exact type of the target.
 #[derive(Debug, Clone)]
-pub struct RuntimeType(pub(crate) Com<ICorDebugType>);
+pub struct Type(pub(crate) Com<ICorDebugType>);
 
-impl RuntimeType {
+impl Type {
     /// Its `CorElementType`.
     pub fn element_type(&self) -> Result<u32, Error> {
         let mut kind = 0;
@@ -49,9 +49,9 @@ impl RuntimeType {
     }
 
     /// Its arguments; of an array, a pointer or a reference the type of what it holds or leads to.
-    pub fn arguments(&self) -> Result<Vec<RuntimeType>, Error> {
+    pub fn arguments(&self) -> Result<Vec<Type>, Error> {
         let all = clr_out!(self.0, ICorDebugType::EnumerateTypeParameters())?;
-        collect_types(&all)
+        collect(&all)
     }
 
     /// The number of dimensions of an array.
@@ -62,9 +62,9 @@ impl RuntimeType {
     }
 
     /// What it is derived from.
-    pub fn base(&self) -> Result<Option<RuntimeType>, Error> {
-        let (_, base) = clr_nullable!(self.0, ICorDebugType::GetBase())?;
-        Ok(base.map(RuntimeType))
+    pub fn base(&self) -> Option<Type> {
+        let base = clr_nullable!(self.0, ICorDebugType::GetBase());
+        base.ok()?.1.map(Type)
     }
 
     /// A static field; those of a thread need a frame of it.
@@ -90,11 +90,7 @@ impl RuntimeType {
 
 impl Class {
     /// The class with its arguments.
-    pub fn with_arguments(
-        &self,
-        is_value: bool,
-        arguments: &[RuntimeType],
-    ) -> Result<RuntimeType, Error> {
+    pub fn with_arguments(&self, is_value: bool, arguments: &[Type]) -> Result<Type, Error> {
         let class = self
             .0
             .cast::<ICorDebugClass2>()
@@ -106,7 +102,7 @@ impl Class {
         };
         let arguments: Vec<_> = arguments.iter().map(|it| it.0.clone()).collect();
         let count = u32::try_from(arguments.len()).unwrap_or(u32::MAX);
-        Ok(RuntimeType(clr_out!(
+        Ok(Type(clr_out!(
             class,
             ICorDebugClass2::GetParameterizedType(kind, count, in_array(&arguments))
         )?))
@@ -125,14 +121,9 @@ impl Module {
 
 impl Process {
     /// An array (`element::ARRAY` with a rank, `element::SZARRAY`), pointer or reference type.
-    pub fn derived_type(
-        &self,
-        kind: u32,
-        rank: u32,
-        of: &RuntimeType,
-    ) -> Result<RuntimeType, Error> {
+    pub fn derived_type(&self, kind: u32, rank: u32, of: &Type) -> Result<Type, Error> {
         let domain = self.app_domain()?;
-        Ok(RuntimeType(clr_out!(
+        Ok(Type(clr_out!(
             domain,
             ICorDebugAppDomain2::GetArrayOrPointerType(kind, rank, of.0.as_raw())
         )?))
@@ -149,12 +140,12 @@ impl Process {
 }
 
 /// All types of one of the library's enumerators.
-pub(crate) fn collect_types(all: &Com<ICorDebugTypeEnum>) -> Result<Vec<RuntimeType>, Error> {
+pub(crate) fn collect(all: &Com<ICorDebugTypeEnum>) -> Result<Vec<Type>, Error> {
     let mut found = Vec::new();
     while found.len() < MAX_ARGUMENTS
         && let Some(one) = next(|raw, fetched| clr!(all, ICorDebugTypeEnum::Next(1, raw, fetched)))?
     {
-        found.push(RuntimeType(one));
+        found.push(Type(one));
     }
     Ok(found)
 }

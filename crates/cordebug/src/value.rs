@@ -3,12 +3,25 @@
 use crate::bindings::*;
 use crate::com::Com;
 use crate::error::{Error, clr, clr_nullable, clr_out};
-use crate::module::{Class, missing};
-use crate::types::RuntimeType;
+use crate::module::{Class, Function, Module, missing};
+use crate::types::Type;
 
 /// A value: a number, a reference, an object. Dead as soon as the process runs.
 #[derive(Debug, Clone)]
 pub struct Value(pub(crate) Com<ICorDebugValue>);
+
+/// A method that an exception came through.
+#[derive(Debug)]
+pub struct TraceEntry {
+    /// The module of the method.
+    pub module: Option<Module>,
+    /// Where in its compiled code.
+    pub address: u64,
+    /// Its `MethodDef` token.
+    pub method: u32,
+    /// Whether the exception was thrown again behind this entry, on this or another thread.
+    pub rethrown: bool,
+}
 
 impl Value {
     pub(crate) fn new(value: Com<ICorDebugValue>) -> Self {
@@ -36,6 +49,76 @@ impl Value {
             reference,
             ICorDebugReferenceValue::Dereference()
         )?)))
+    }
+
+    /// Where a value lies in the target; 0 if it lies in a register.
+    pub fn address(&self) -> Result<u64, Error> {
+        let mut address = 0;
+        clr!(self.0, ICorDebugValue::GetAddress(&mut address))?;
+        Ok(address)
+    }
+
+    /// The value inside a box; the value itself if it is not one.
+    pub fn unboxed(&self) -> Result<Value, Error> {
+        let Some(boxed) = self.0.cast::<ICorDebugBoxValue>() else {
+            return Ok(self.clone());
+        };
+        Ok(Value(
+            clr_out!(boxed, ICorDebugBoxValue::GetObject())?.upcast(),
+        ))
+    }
+
+    /// The type with its arguments, as it is at run time.
+    pub fn exact_type(&self) -> Result<Type, Error> {
+        let value = self
+            .0
+            .cast::<ICorDebugValue2>()
+            .ok_or_else(|| missing("ICorDebugValue2"))?;
+        Ok(Type(clr_out!(value, ICorDebugValue2::GetExactType())?))
+    }
+
+    /// The methods that an exception object came through, innermost first, at most `limit`.
+    pub fn exception_trace(&self, limit: usize) -> Result<Vec<TraceEntry>, Error> {
+        let exception = self
+            .0
+            .cast::<ICorDebugExceptionObjectValue>()
+            .ok_or_else(|| missing("ICorDebugExceptionObjectValue"))?;
+        let entries = clr_out!(
+            exception,
+            ICorDebugExceptionObjectValue::EnumerateExceptionCallStack()
+        )?;
+        let mut found = Vec::new();
+        while found.len() < limit {
+            let (mut entry, mut fetched) = (CorDebugExceptionObjectStackFrame::default(), 0);
+            clr!(
+                entries,
+                ICorDebugExceptionObjectCallStackEnum::Next(1, &mut entry, &mut fetched)
+            )?;
+            if fetched == 0 {
+                break;
+            }
+            // SAFETY: a fetched entry holds null or a counted pointer, which is ours.
+            let module = unsafe { Com::from_raw(entry.pModule) };
+            found.push(TraceEntry {
+                module: module.map(Module::new),
+                address: entry.ip,
+                method: entry.methodDef,
+                rethrown: entry.isLastForeignExceptionFrame != 0,
+            });
+        }
+        Ok(found)
+    }
+
+    /// The method that a delegate calls.
+    pub fn delegate_function(&self) -> Result<Function, Error> {
+        let delegate = self
+            .0
+            .cast::<ICorDebugDelegateObjectValue>()
+            .ok_or_else(|| missing("ICorDebugDelegateObjectValue"))?;
+        Ok(Function(clr_out!(
+            delegate,
+            ICorDebugDelegateObjectValue::GetFunction()
+        )?))
     }
 
     /// The class of an object.
@@ -136,25 +219,6 @@ impl Value {
         Ok((elements.collect::<Result<_, Error>>()?, count))
     }
 
-    /// Its exact type.
-    pub fn exact_type(&self) -> Result<RuntimeType, Error> {
-        let value = self
-            .0
-            .cast::<ICorDebugValue2>()
-            .ok_or_else(|| missing("ICorDebugValue2"))?;
-        Ok(RuntimeType(clr_out!(
-            value,
-            ICorDebugValue2::GetExactType()
-        )?))
-    }
-
-    /// Where it lies in the target's memory; `None` for one that lives in a register.
-    pub fn address(&self) -> Result<Option<u64>, Error> {
-        let mut address = 0;
-        clr!(self.0, ICorDebugValue::GetAddress(&mut address))?;
-        Ok((address != 0).then_some(address))
-    }
-
     /// How many bytes it takes where it lies: 8 for a reference.
     pub fn size(&self) -> Result<u32, Error> {
         let mut size = 0;
@@ -197,15 +261,6 @@ impl Value {
             ICorDebugGenericValue::SetValue(bytes.as_ptr().cast_mut().cast())
         )?;
         Ok(())
-    }
-
-    /// The value inside a boxed one; itself if it is not boxed.
-    pub fn unboxed(&self) -> Result<Value, Error> {
-        let Some(boxed) = self.0.cast::<ICorDebugBoxValue>() else {
-            return Ok(self.clone());
-        };
-        let object = clr_out!(boxed, ICorDebugBoxValue::GetObject())?;
-        Ok(Value(object.upcast()))
     }
 
     /// Keeps the object alive and known wherever the collector moves it, also while the program runs.

@@ -1,11 +1,10 @@
-//! What a frame holds: arguments, locals, and what its type parameters stand for.
+//! What a frame holds beside its arguments: locals, and what a call returned to it.
 
 use crate::bindings::*;
 use crate::com::Com;
 use crate::error::{Error, clr_nullable, clr_out};
 use crate::module::missing;
 use crate::thread::Frame;
-use crate::types::{RuntimeType, collect_types};
 use crate::value::Value;
 
 impl Frame {
@@ -22,25 +21,6 @@ impl Frame {
             this,
             ICorDebugILFrame::GetLocalVariable(slot)
         )?))
-    }
-
-    /// An argument; 0 is `this` if the method has one.
-    pub fn argument(&self, index: u32) -> Result<Value, Error> {
-        let this = self.il()?;
-        Ok(Value::new(clr_out!(
-            this,
-            ICorDebugILFrame::GetArgument(index)
-        )?))
-    }
-
-    /// What the type parameters stand for: those of the type, then those of the method. Shared code may not tell.
-    pub fn type_arguments(&self) -> Result<Vec<RuntimeType>, Error> {
-        let frame = self
-            .0
-            .cast::<ICorDebugILFrame2>()
-            .ok_or_else(|| missing("ICorDebugILFrame2"))?;
-        let all = clr_out!(frame, ICorDebugILFrame2::EnumerateTypeParameters())?;
-        collect_types(&all)
     }
 
     /// The value that the call before an IL offset returned, where the runtime kept it.

@@ -47,6 +47,7 @@ impl Engine<'_> {
             let status = Box::new(self.status());
             self.tell(Event::Running(status));
         }
+        self.bind_late_breakpoints();
         if std::mem::take(&mut self.ending.pause_wanted)
             && let Err(error) = self.pause()
         {

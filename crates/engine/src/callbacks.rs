@@ -51,11 +51,11 @@ impl Engine<'_> {
             Callback::UnloadModule { module } => {
                 let module = Module::new(module);
                 self.unbind_from_module(module.identity());
-                if let Some(target) = &mut self.target {
-                    target.modules.unloaded(&module);
-                    target.type_cache.module_unloaded();
-                    target.layouts.module_unloaded();
-                }
+                self.module_unloaded(&module);
+                false
+            }
+            Callback::UpdateModuleSymbols { module, symbols } => {
+                self.symbols_arrived(&Module::new(module), symbols);
                 false
             }
             Callback::Breakpoint { thread, breakpoint } => {
@@ -67,14 +67,12 @@ impl Engine<'_> {
                     .target
                     .as_mut()
                     .is_some_and(|target| target.entry.reached(&breakpoint));
-                let ids = self.breakpoints_reached(cordebug::module::identity(&breakpoint));
                 let mut reasons = Vec::new();
                 if at_entry {
                     reasons.push(StopReason::Entry);
                 }
-                if !ids.is_empty() {
-                    reasons.push(StopReason::Breakpoint { ids });
-                }
+                let identity = cordebug::module::identity(&breakpoint);
+                reasons.extend(self.breakpoint_reached(identity, &thread));
                 if reasons.is_empty() {
                     return false;
                 }
@@ -85,19 +83,30 @@ impl Engine<'_> {
                 thread, stepper, ..
             } => self.step_completed(&Thread::new(thread), stepper.as_ref()),
             Callback::Break { thread } => {
-                self.stopped(
-                    vec![StopReason::DebuggerBreak],
-                    Thread::new(thread).id().ok().map(ThreadId),
-                    None,
-                );
+                self.break_called(&Thread::new(thread));
                 true
             }
             Callback::Exception2 {
                 thread,
                 frame,
+                offset,
                 kind,
                 ..
-            } => self.exception_told(&Thread::new(thread), frame.map(Frame::new).as_ref(), kind),
+            } => self.exception_told(
+                &Thread::new(thread),
+                frame.map(Frame::new).as_ref(),
+                offset,
+                kind,
+            ),
+            Callback::LogMessage {
+                thread,
+                level,
+                category,
+                message,
+            } => {
+                self.logged(&Thread::new(thread), level, category, message);
+                false
+            }
             Callback::DebuggerError { error, code } => {
                 tracing::warn!(%error, code, "the runtime's debugger library reports an error");
                 self.notes

@@ -20,6 +20,7 @@ use crate::exceptions::Exceptions;
 use crate::launching::{Starting, StartupNews};
 use crate::output::{Capture, Notice};
 use crate::processes::Leftovers;
+use crate::source_files::SourceFiles;
 use crate::stepping::StepInProgress;
 use crate::target::Target;
 
@@ -118,8 +119,11 @@ pub(crate) struct Engine<'a> {
     pub(crate) target: Option<Target>,
     pub(crate) ending: crate::ending::Ending,
     pub(crate) breakpoints: Breakpoints,
+    pub(crate) source_files: SourceFiles,
     pub(crate) exceptions: Exceptions,
     pub(crate) step: Option<StepInProgress>,
+    /// Whether a launched program keeps its optimised code.
+    pub(crate) keep_optimized: bool,
     /// The launched process, if it is a child of it that is debugged.
     pub(crate) following: Option<crate::following::Following>,
     /// Whether the front end is gone and the loop may return as soon as nothing depends on it.
@@ -149,8 +153,10 @@ impl<'a> Engine<'a> {
             target: None,
             ending: crate::ending::Ending::default(),
             breakpoints: Breakpoints::default(),
+            source_files: SourceFiles::default(),
             exceptions: Exceptions::default(),
             step: None,
+            keep_optimized: false,
             following: None,
             leaving: false,
             over: false,
@@ -261,10 +267,13 @@ impl<'a> Engine<'a> {
                 start,
                 count,
             } => self.stack(thread, start, count),
+            Request::AsyncStack { thread } => self.async_stack(thread),
+            Request::Exception { thread } => self.exception(thread),
             Request::SetBreakpoint(spec) => self.set_breakpoint(spec),
             Request::ChangeBreakpoint { id, change } => self.change_breakpoint(id, change),
             Request::RemoveBreakpoint(id) => self.remove_breakpoint(id),
             Request::Breakpoints => Ok(self.list_breakpoints()),
+            Request::SetSourceMaps(maps) => self.set_source_maps(maps),
             Request::SetExceptionBreakpoint(spec) => {
                 let (breakpoint, duplicate) = self.set_exception_breakpoint(spec)?;
                 Ok(Reply::ExceptionBreakpoint {
@@ -280,6 +289,7 @@ impl<'a> Engine<'a> {
             Request::Threads => self.threads(),
             Request::Freeze { thread, frozen } => self.freeze(thread, frozen),
             Request::Modules => self.module_reports(),
+            Request::Variables(query) => self.variables(&query),
             Request::Step { thread, kind } => {
                 self.step(thread, kind)?;
                 Ok(Reply::Status(Box::new(self.status())))

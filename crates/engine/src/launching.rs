@@ -4,8 +4,10 @@
 //! `disconnect` meanwhile; only the last step, loading the debugger library and attaching, happens on the engine's
 //! own thread, which owns the library's objects. The request is answered when the story has ended, well or not.
 
+use std::cell::Cell;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -42,11 +44,18 @@ pub(crate) struct Starting {
     cancelled: Arc<AtomicBool>,
     /// Why it failed; told when the program's last words are here.
     failed: Option<Error>,
+    /// The debugger library for this runtime, if it could be loaded early.
+    library: Option<(PathBuf, DebuggerLibrary)>,
 }
 
 /// What the starting thread tells the engine.
 #[derive(Debug)]
 pub enum StartupNews {
+    /// A runtime is being loaded; it will take a few milliseconds until it waits for its debugger.
+    Loading {
+        /// The process that it is in.
+        pid: u32,
+    },
     /// A runtime waits for its debugger.
     Ready {
         /// The process that it is in.
@@ -88,6 +97,7 @@ impl Engine<'_> {
     fn begin_launch(&mut self, id: u64, launch: Launch, files: Vec<OwnedFd>) -> Result<(), Error> {
         let mut launch = launch;
         self.want_breakpoints(std::mem::take(&mut launch.breakpoints))?;
+        self.keep_optimized = launch.keep_optimized;
         for spec in std::mem::take(&mut launch.exceptions) {
             self.set_exception_breakpoint(spec)?;
         }
@@ -109,6 +119,7 @@ impl Engine<'_> {
             stop_at_entry: launch.stop_at_entry,
             cancelled: cancelled.clone(),
             failed: None,
+            library: None,
         });
         spawn::adopt_orphans();
         if let Follow::Child { command_line } = launch.follow {
@@ -143,7 +154,13 @@ impl Engine<'_> {
             .spawn(move || {
                 let given_up = || cancelled.load(Ordering::SeqCst) || exited.load(Ordering::SeqCst);
                 let mut missed = missed_the_runtime(pid);
-                let give_up = || given_up() || missed();
+                let mut loading = runtime_appears(pid);
+                let give_up = || {
+                    if loading() {
+                        let _ = inbox.send(Input::Startup(StartupNews::Loading { pid }));
+                    }
+                    given_up() || missed()
+                };
                 let news = match handshake.wait_started(Instant::now() + STARTUP, give_up) {
                     Ok(true) => StartupNews::Ready { pid, handshake },
                     // The end of the process is told on its own.
@@ -203,6 +220,7 @@ impl Engine<'_> {
             return;
         };
         match news {
+            StartupNews::Loading { pid } => self.load_early(pid),
             StartupNews::Failed(error) => self.fail_start(error),
             StartupNews::Ready { pid, handshake } => {
                 let stop_at_entry = starting.stop_at_entry;
@@ -217,13 +235,34 @@ impl Engine<'_> {
         }
     }
 
+    /// Loads the debugger library while the runtime is still starting: later the runtime would have to wait for it.
+    /// What is wrong with it is found again, and told, when the runtime is there.
+    fn load_early(&mut self, pid: u32) {
+        let load = || -> Option<_> {
+            let runtime = Runtime::of(pid).ok()?;
+            crate::processes::check_parts(pid, &runtime.coreclr).ok()?;
+            let library = DebuggerLibrary::load(&runtime.debugger_library().ok()?, pid).ok()?;
+            Some((runtime.coreclr, library))
+        };
+        if let Some(starting) = &mut self.starting {
+            starting.library = load();
+        }
+    }
+
     /// Loads the debugger library for the runtime in `pid` and attaches.
     fn take_over(&mut self, pid: u32, stop_at_entry: bool) -> Result<(), Error> {
         let undelivered = Arc::new(AtomicU32::new(0));
         let runtime = Runtime::of(pid).map_err(|error| attach_error(pid, &error))?;
-        crate::processes::check_parts(pid, &runtime.coreclr)?;
+        let early = self.starting.as_mut().and_then(|it| it.library.take());
+        let early = early.filter(|(of, _)| *of == runtime.coreclr);
+        if early.is_none() {
+            crate::processes::check_parts(pid, &runtime.coreclr)?;
+        }
         let attach = || -> Result<_, cordebug::Error> {
-            let library = DebuggerLibrary::load(&runtime.debugger_library()?, pid)?;
+            let library = match early {
+                Some((_, library)) => library,
+                None => DebuggerLibrary::load(&runtime.debugger_library()?, pid)?,
+            };
             fast_memory::enable(pid);
             let inbox = self.inbox.clone();
             let sent = undelivered.clone();
@@ -249,7 +288,7 @@ impl Engine<'_> {
                     tracing::warn!(%error, "the end of the process will not be told by the system")
                 }
             }
-            self.program = procfs::command_line(pid).ok().map(|line| line.join(" "));
+            self.program = procfs::command_line(pid).ok().map(crate::processes::quoted);
         }
         self.pid = Some(pid);
         self.leftovers = Some(Leftovers::of(pid));
@@ -258,8 +297,9 @@ impl Engine<'_> {
             debugger,
             process,
             stop_at_entry,
-            self.origin == Some(Origin::Launched),
+            self.origin == Some(Origin::Launched) && !self.keep_optimized,
             undelivered,
+            self.source_files.clone(),
         ));
         Ok(())
     }
@@ -276,6 +316,7 @@ impl Engine<'_> {
                     stop_at_entry: false,
                     cancelled: Arc::default(),
                     failed: None,
+                    library: None,
                 });
                 self.await_arrival();
             }
@@ -296,7 +337,7 @@ impl Engine<'_> {
         })?;
         self.take_over(pid, false)?;
         self.origin = Some(Origin::Attached);
-        self.program = procfs::command_line(pid).ok().map(|line| line.join(" "));
+        self.program = procfs::command_line(pid).ok().map(crate::processes::quoted);
         self.watch(handle);
         Ok(())
     }
@@ -403,6 +444,18 @@ fn not_startable(launch: &Launch, error: &io::Error) -> Error {
     }
 }
 
+/// Tells, once, that a runtime is being loaded into `pid`. Looks for a short while only, since looking holds the process
+/// up.
+fn runtime_appears(pid: u32) -> impl FnMut() -> bool {
+    let end = Instant::now() + LOOK;
+    let mut looking = true;
+    move || {
+        let appeared = looking && Runtime::of(pid).is_ok();
+        looking &= !appeared && Instant::now() < end;
+        appeared
+    }
+}
+
 /// How often a starting process is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -506,6 +559,7 @@ fn attach_error(pid: u32, error: &cordebug::Error) -> Error {
 pub(crate) struct Stdin {
     queue: Sender<Option<String>>,
     pending: Arc<AtomicU64>,
+    closed: Cell<bool>,
 }
 
 /// Bytes that may wait for the program to read them.
@@ -527,7 +581,11 @@ impl Stdin {
                 }
             }
         })?;
-        Ok(Self { queue, pending })
+        Ok(Self {
+            queue,
+            pending,
+            closed: Cell::new(false),
+        })
     }
 
     /// Queues text; how many bytes were accepted.
@@ -538,6 +596,10 @@ impl Stdin {
                 "the program's standard input is closed: nothing more can be written to it",
             )
         };
+        // The thread that writes may not have come to the close yet.
+        if self.closed.get() {
+            return Err(closed());
+        }
         let length = text.len() as u64;
         if self.pending.load(Ordering::SeqCst) + length > PENDING_INPUT {
             return Err(Error::new(
@@ -550,6 +612,7 @@ impl Stdin {
             self.queue.send(Some(text)).map_err(|_| closed())?;
         }
         if close {
+            self.closed.set(true);
             self.queue.send(None).map_err(|_| closed())?;
         }
         Ok(length)

@@ -11,8 +11,10 @@ use cordebug::runtime::Debugger;
 
 use crate::api::{Error, ErrorCode, ThreadId};
 use crate::modules::Modules;
+use crate::source_files::SourceFiles;
 use crate::types::{TypeCache, Types};
 use crate::values::LayoutCache;
+use crate::values::view::ObjectIds;
 
 /// The debugged process.
 #[derive(Debug)]
@@ -25,6 +27,8 @@ pub(crate) struct Target {
     pub(crate) type_cache: TypeCache,
     /// Where fields and elements lie.
     pub(crate) layouts: LayoutCache,
+    /// Numbers of objects that were told.
+    pub(crate) object_ids: ObjectIds,
     /// Counts runs of the program: addresses that were read are good for as long as it stays the same.
     pub(crate) runs: u64,
     /// Whether code is to be compiled without optimisation: launched programs only.
@@ -43,13 +47,15 @@ impl Target {
         stop_at_entry: bool,
         unoptimized: bool,
         undelivered: Arc<AtomicU32>,
+        source_files: SourceFiles,
     ) -> Self {
         Self {
             process,
             _debugger: debugger,
-            modules: Modules::default(),
+            modules: Modules::new(source_files),
             type_cache: TypeCache::default(),
             layouts: LayoutCache::default(),
+            object_ids: ObjectIds::default(),
             runs: 0,
             unoptimized,
             owed: 0,

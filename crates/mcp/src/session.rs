@@ -6,13 +6,15 @@
 //!
 //! Invariant: a `host::Session` is used and dropped only on threads that may block, never on the async ones.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use host::api::{
-    Attach, Error, ErrorCode, Event, Launch, OutputCursor, OutputPage, OutputQuery, Reply, Request,
-    State, Status, Stop, StopId,
+    Attach, Breakpoint, BreakpointState, Error, ErrorCode, Event, Follow, Launch, Origin,
+    OutputCursor, OutputPage, OutputQuery, Reply, Request, State, Status, Stop, StopId,
 };
 use host::{HostProgram, Session};
 use tokio::sync::watch;
@@ -26,6 +28,9 @@ const ANSWER: Duration = Duration::from_secs(10);
 /// How long a start may take; the engine gives up earlier and says why.
 const START: Duration = Duration::from_secs(90);
 
+/// How long a build that is given up may take to end.
+const GIVING_UP: Duration = Duration::from_secs(5);
+
 /// How often somebody who waits is told that the wait goes on.
 const PROGRESS: Duration = Duration::from_secs(2);
 
@@ -36,6 +41,8 @@ pub(crate) struct DebugSession {
     news: watch::Sender<News>,
     held: Mutex<Held>,
     told: Mutex<Told>,
+    /// Disconnected when the thread that starts the program has ended.
+    start: Mutex<mpsc::Receiver<Infallible>>,
 }
 
 /// What is known of a session right now.
@@ -47,6 +54,8 @@ pub(crate) struct News {
     pub(crate) progress: Option<String>,
     /// The last stop, also after it.
     pub(crate) last_stop: Option<Stop>,
+    /// Breakpoints at places in code, as they were last told.
+    pub(crate) breakpoints: BTreeMap<u32, Breakpoint>,
     /// Whether the program has reached the debugger.
     started: bool,
     /// Whether the start was given up.
@@ -87,6 +96,8 @@ pub(crate) enum Waited {
 struct Held {
     live: Option<Session>,
     archive: Archive,
+    /// Why the archive is not complete, if it is not.
+    lost: Option<Error>,
     /// Whether somebody is closing the session already.
     finishing: bool,
 }
@@ -100,6 +111,10 @@ pub(crate) struct Told {
     pub(crate) notes: usize,
     /// Whether it was told what is debugged.
     pub(crate) introduced: bool,
+    /// Breakpoints that were reported: their state and the reason for it.
+    pub(crate) breakpoints: BTreeMap<u32, (BreakpointState, Option<String>)>,
+    /// Whether those that were never reached were reported at the end.
+    pub(crate) never_reached: bool,
     /// The stack of the last stop that was reported.
     pub(crate) stack: Option<(StopId, Stack)>,
 }
@@ -117,21 +132,25 @@ impl News {
 impl DebugSession {
     /// Begins a session; it goes on in the background whether or not anybody waits.
     pub(crate) fn begin(id: String, host: &HostProgram, start: Start) -> Result<Arc<Self>, Error> {
+        let (alive, ended) = mpsc::channel();
         let session = Arc::new(Self {
             id,
             news: watch::Sender::new(News {
                 status: Status::starting(),
                 progress: None,
                 last_stop: None,
+                breakpoints: BTreeMap::new(),
                 started: false,
                 given_up: false,
                 over: None,
             }),
             held: Mutex::default(),
             told: Mutex::default(),
+            start: Mutex::new(ended),
         });
         let (starting, host) = (session.clone(), host.clone());
         spawn_thread("start", move || {
+            let _alive = alive;
             let started = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 starting.start(&host, start)
             }));
@@ -207,7 +226,10 @@ impl DebugSession {
                 program::ready(&mut launch, build, &given_up, &mut |message| {
                     self.progress(message);
                 })?;
-                self.progress("waiting for its runtime");
+                self.progress(match &launch.follow {
+                    Follow::Program => "waiting for its .NET runtime",
+                    Follow::Child { .. } => "waiting for the .NET process that it starts",
+                });
                 Request::Launch(*launch)
             }
         };
@@ -221,7 +243,45 @@ impl DebugSession {
                 "the start was given up",
             ));
         }
-        session.request(request, Instant::now() + START).map(|_| ())
+        session.request(request, Instant::now() + START)?;
+        self.learn_breakpoints(&session);
+        Ok(())
+    }
+
+    /// Asks for all breakpoints: those that never change are not told otherwise.
+    fn learn_breakpoints(&self, session: &Session) {
+        match session.request(Request::Breakpoints, Instant::now() + ANSWER) {
+            Ok(Reply::Breakpoints { breakpoints, .. }) => self.news.send_modify(|news| {
+                for breakpoint in breakpoints {
+                    // What an event told meanwhile may be newer, except for the hits.
+                    let hits = breakpoint.hits;
+                    let known = news.breakpoints.entry(breakpoint.id.0);
+                    let known = known.or_insert(breakpoint);
+                    known.hits = known.hits.max(hits);
+                }
+            }),
+            Ok(other) => {
+                unexpected(&other);
+            }
+            Err(error) => tracing::debug!(%error, "the breakpoints cannot be read"),
+        }
+    }
+
+    /// Notes a breakpoint that the client is told of right now.
+    pub(crate) fn told_breakpoint(&self, breakpoint: &Breakpoint) {
+        let state = (breakpoint.state, breakpoint.reason.clone());
+        self.told().breakpoints.insert(breakpoint.id.0, state);
+        self.news.send_modify(|news| {
+            news.breakpoints.insert(breakpoint.id.0, breakpoint.clone());
+        });
+    }
+
+    /// Forgets all breakpoints but these.
+    pub(crate) fn keep_breakpoints(&self, left: &[Breakpoint]) {
+        self.news.send_modify(|news| {
+            news.breakpoints
+                .retain(|id, _| left.iter().any(|breakpoint| breakpoint.id.0 == *id));
+        });
     }
 
     fn progress(&self, message: &str) {
@@ -239,6 +299,7 @@ impl DebugSession {
             held.live.clone()
         };
         let mut archive = Archive::default();
+        let mut lost = None;
         let mut failed = error;
         if let Some(session) = &session {
             // A host that died on its own is news; one that has ended its work is not.
@@ -247,12 +308,17 @@ impl DebugSession {
                     .died()
                     .filter(|error| error.code == ErrorCode::HostDied)
             });
-            fill(&mut archive, session);
+            lost = fill(&mut archive, session).err();
+            if lost.is_some() && session.status().origin == Some(Origin::Attached) {
+                (archive, lost) = (Archive::elsewhere(), None);
+            }
+            self.learn_breakpoints(session);
         }
         {
             let mut held = self.held();
             held.live = None;
             held.archive = archive;
+            held.lost = lost;
         }
         self.news.send_modify(|news| {
             news.over.get_or_insert(match failed {
@@ -358,12 +424,19 @@ impl DebugSession {
             let held = self.held();
             match &held.live {
                 Some(session) => session.clone(),
-                None => return Ok(held.archive.page(query)),
+                None => {
+                    return match &held.lost {
+                        Some(error) => Err(output_lost(error)),
+                        None => Ok(held.archive.page(query)),
+                    };
+                }
             }
         };
-        match live.request(Request::Output(query), Instant::now() + ANSWER)? {
-            Reply::Output(page) => Ok(page),
-            other => Err(unexpected(&other)),
+        match live.request(Request::Output(query), Instant::now() + ANSWER) {
+            Ok(Reply::Output(page)) => Ok(page),
+            Ok(other) => Err(unexpected(&other)),
+            Err(error) if error.code == ErrorCode::HostDied => Err(output_lost(&error)),
+            Err(error) => Err(error),
         }
     }
 
@@ -399,6 +472,11 @@ impl DebugSession {
     pub(crate) fn close(&self) {
         self.news.send_modify(|news| news.given_up = true);
         let live = self.held().live.take();
+        if live.is_none() && !self.is_over() {
+            // Still building: the build's processes and files go with the thread that gives it up.
+            let start = self.start.lock().unwrap_or_else(PoisonError::into_inner);
+            let _ = start.recv_timeout(GIVING_UP);
+        }
         if let Some(session) = live {
             if !self.news.borrow().started {
                 // The starting thread holds the connection open: the host is told in words instead.
@@ -470,14 +548,30 @@ fn note(news: &watch::Sender<News>, event: &Event) {
             news.status = (**status).clone();
         }
         Event::Output { end } => news.status.output_end = *end,
+        Event::Breakpoint(breakpoint) => {
+            news.breakpoints.insert(breakpoint.id.0, breakpoint.clone());
+        }
         Event::Progress { message } => news.progress = Some(message.clone()),
         // Everything else is told when it is asked for.
+        #[allow(
+            unreachable_patterns,
+            reason = "the engine may tell more than this front end needs"
+        )]
         _ => {}
     });
 }
 
+/// The output was kept by the host, and went with it.
+fn output_lost(error: &Error) -> Error {
+    let message = format!("what the program wrote is lost: {}", error.message);
+    Error {
+        message,
+        ..error.clone()
+    }
+}
+
 /// Reads everything that is still captured.
-fn fill(archive: &mut Archive, session: &Session) {
+fn fill(archive: &mut Archive, session: &Session) -> Result<(), Error> {
     let mut from = 0;
     loop {
         let query = OutputQuery {
@@ -491,18 +585,12 @@ fn fill(archive: &mut Archive, session: &Session) {
                 let (next, end) = (page.next.0, page.end.0);
                 archive.push(from, page);
                 if next >= end || next <= from {
-                    return;
+                    return Ok(());
                 }
                 from = next;
             }
-            Ok(other) => {
-                unexpected(&other);
-                return;
-            }
-            Err(error) => {
-                tracing::debug!(%error, "the output of an ended session cannot be read");
-                return;
-            }
+            Ok(other) => return Err(unexpected(&other)),
+            Err(error) => return Err(error),
         }
     }
 }

@@ -5,8 +5,15 @@
 
 mod attach;
 mod breakpoints;
+mod breakpoints_lines;
+mod breakpoints_modules;
+mod breakpoints_names;
+mod breakpoints_support;
+mod breakpoints_threads;
+mod breakpoints_traces;
 mod death;
 mod ends;
+mod exceptions;
 mod exits;
 mod following;
 mod launch;
@@ -14,6 +21,8 @@ mod memory;
 mod output;
 mod sessions;
 mod single_file;
+mod stacks_async;
+mod stacks_told;
 mod states;
 mod stepping;
 mod surroundings;

@@ -15,24 +15,37 @@ mod expressions;
 mod inventory;
 mod launch;
 mod output;
+mod stack;
 mod state;
+mod values;
 
 use serde::{Deserialize, Serialize};
 
 pub use breakpoints::{
     AvailablePoint, BoundLocation, Breakpoint, BreakpointChange, BreakpointId, BreakpointSpec,
-    BreakpointState, Place, StepKind,
+    BreakpointState, Place, SourceMap, StepKind, Trace,
 };
 pub use build::{Diagnostic, Severity};
 pub use error::{Details, Error, ErrorCode};
-pub use exceptions::{ExceptionBreakpoint, ExceptionSpec, ExceptionStage};
+pub use exceptions::{
+    ExceptionBreakpoint, ExceptionReport, ExceptionSpec, ExceptionStage, Flight, Handler,
+    TraceFrame,
+};
 pub use expressions::{Evaluate, Evaluated, EvaluatedValue, ExpressionError};
-pub use inventory::{ModuleReport, ThreadActivity, ThreadReport};
+pub use inventory::{LogMessage, ModuleReport, ThreadActivity, ThreadReport};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};
 pub use output::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
+pub use stack::{
+    AsyncEnd, AsyncFrame, AsyncKind, AsyncStack, Block, BlockedOn, Frame, FrameKind, Source,
+};
 pub use state::{
-    ExceptionReport, Exit, Frame, Line, MemoryReads, Origin, ProcessId, RuntimeVersion, Source,
-    State, Status, Stop, StopId, StopReason, ThreadId,
+    Exit, Line, MemoryReads, Origin, ProcessId, RuntimeVersion, State, Status, Stop, StopId,
+    StopReason, ThreadId,
+};
+
+pub use values::{
+    ObjectId, OmitReason, Omitted, Value, ValueKind, Variable, VariableKind, VariableScope,
+    Variables, VariablesQuery, View,
 };
 
 /// What a front end may ask of an engine.
@@ -66,6 +79,16 @@ pub enum Request {
         /// At most this many frames.
         count: u32,
     },
+    /// Who awaits what a thread of the stopped program runs, and what it waits for.
+    AsyncStack {
+        /// The thread; the one that reported the stop if absent.
+        thread: Option<ThreadId>,
+    },
+    /// The exception in flight on a thread of the stopped program, whole.
+    Exception {
+        /// The thread; the one that reported the stop if absent.
+        thread: Option<ThreadId>,
+    },
     /// Sets a breakpoint; the same place set again changes the one that is there.
     SetBreakpoint(BreakpointSpec),
     /// Changes a breakpoint.
@@ -79,6 +102,9 @@ pub enum Request {
     RemoveBreakpoint(BreakpointId),
     /// All breakpoints.
     Breakpoints,
+    /// Says where source files are that a compiler saw elsewhere, in place of what was said before. May come before the
+    /// program does.
+    SetSourceMaps(Vec<SourceMap>),
     /// Sets an exception breakpoint; the same types set again change the one that is there.
     SetExceptionBreakpoint(ExceptionSpec),
     /// Whether exceptions that nobody catches stop the program, which they do unless this says otherwise.
@@ -103,6 +129,8 @@ pub enum Request {
         /// How far.
         kind: StepKind,
     },
+    /// The variables of a frame of the stopped program, or what lies inside one.
+    Variables(Box<VariablesQuery>),
     /// Ends the session: a launched program is ended, an attached one is left running as before.
     Disconnect {
         /// Overrides the default: `Some(true)` ends the program, `Some(false)` lets it run on.
@@ -138,19 +166,25 @@ pub enum Reply {
         /// Whether it was there before.
         duplicate: bool,
     },
-    /// To [`Request::Breakpoints`] and [`Request::RemoveBreakpoint`]: those that are left.
+    /// To [`Request::Breakpoints`], [`Request::SetSourceMaps`] and [`Request::RemoveBreakpoint`]: those that are left.
     Breakpoints {
         /// At places in code.
         breakpoints: Vec<Breakpoint>,
         /// At exceptions.
         exceptions: Vec<ExceptionBreakpoint>,
     },
+    /// To [`Request::AsyncStack`].
+    AsyncStack(Box<AsyncStack>),
+    /// To [`Request::Exception`]: `None` if there is none in flight on that thread.
+    Exception(Option<Box<ExceptionReport>>),
     /// To [`Request::Threads`] and [`Request::Freeze`].
     Threads(Vec<ThreadReport>),
     /// To [`Request::Evaluate`], one for each expression, in order.
     Evaluated(Vec<Evaluated>),
     /// To [`Request::Modules`].
     Modules(Vec<ModuleReport>),
+    /// To [`Request::Variables`].
+    Variables(Box<Variables>),
     /// To [`Request::Stack`].
     Stack {
         /// The stop these frames belong to.
@@ -177,8 +211,24 @@ pub enum Event {
     Exited(Box<Status>),
     /// The engine let go of the program, which runs on.
     Detached(Box<Status>),
-    /// A breakpoint changed without being asked to: bound, unbound, failed.
+    /// A breakpoint changed: bound, unbound, failed, switched off or on.
     Breakpoint(Breakpoint),
+    /// A breakpoint logged its message instead of stopping.
+    Trace(Trace),
+    /// A module was loaded.
+    ModuleLoaded {
+        /// Its path, or a bare name for one that is not a file.
+        module: String,
+        /// Whether it counts as the user's code.
+        user_code: bool,
+    },
+    /// A module was unloaded.
+    ModuleUnloaded {
+        /// Its path, or a bare name for one that is not a file.
+        module: String,
+    },
+    /// The program called `Debugger.Log`, or wrote with `Debug` or `Trace`.
+    Log(LogMessage),
     /// There is output after the last cursor that was read. Told once until it is read.
     Output {
         /// The cursor of the end of the output so far.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::rc::Rc;
 
-use cordebug::types::RuntimeType;
+use cordebug::types::Type as RuntimeType;
 use metadata::Token;
 use metadata::signature::Primitive;
 
@@ -38,6 +38,7 @@ pub(super) enum Resolved {
 pub(crate) struct TypeCache {
     pub(super) core: Cell<Option<ModuleId>>,
     pub(super) assemblies: Map<String, ModuleId>,
+    pub(super) aliases: Map<ModuleId, ModuleId>,
     pub(super) definitions: Map<(ModuleId, Token), Definition>,
     pub(super) resolved: Map<(ModuleId, Token), Resolved>,
     pub(super) fields: Map<Rc<Named>, Rc<[Field]>>,
@@ -51,6 +52,7 @@ impl TypeCache {
     pub(crate) fn module_unloaded(&self) {
         self.core.set(None);
         self.assemblies.clear();
+        self.aliases.clear();
         self.definitions.clear();
         self.resolved.clear();
         self.fields.clear();

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use cordebug::types::{RuntimeType, element};
+use cordebug::types::{Type as RuntimeType, element};
 use metadata::Token;
 use metadata::signature::Primitive;
 
@@ -51,7 +51,7 @@ impl Types<'_> {
             }
             element::VALUETYPE | element::CLASS | element::GENERICINST => {
                 let class = runtime.class()?;
-                let module = ModuleId(class.module()?.identity());
+                let module = self.known_module(&class.module()?)?;
                 self.construct(module, Token(class.token()?), arguments()?.into())?
             }
             kind => {
@@ -59,6 +59,24 @@ impl Types<'_> {
                 Type::Primitive(primitive.ok_or(TypeError::Open)?)
             }
         })
+    }
+
+    /// The library has several objects for one module: types that are asked by their id belong to another domain.
+    fn known_module(self, module: &cordebug::module::Module) -> Result<ModuleId> {
+        let id = ModuleId(module.identity());
+        if self.modules.get(id.0).is_some() {
+            return Ok(id);
+        }
+        if let Some(known) = self.cache.aliases.get(&id) {
+            return Ok(known);
+        }
+        let (base, name) = (module.base_address()?, module.name()?);
+        let same = self.modules.iter().find(|it| {
+            it.module.base_address().is_ok_and(|it| it == base) && it.path.as_os_str() == &*name
+        });
+        let known = ModuleId(same.ok_or(TypeError::ModuleGone)?.identity());
+        self.cache.aliases.insert(id, known);
+        Ok(known)
     }
 
     /// The runtime's own type, for calls, static fields and layouts.

@@ -30,6 +30,8 @@ pub(crate) struct LayoutCache {
     pub(super) types: TypeCacheMap<u64, Type>,
     pub(super) arrays: TypeCacheMap<u64, ArrayPlacesEntry>,
     members: TypeCacheMap<Type, Rc<[Member]>>,
+    pub(super) known: TypeCacheMap<Type, super::view::known::Known>,
+    pub(super) views: TypeCacheMap<Type, Rc<[super::view::MemberView]>>,
 }
 
 /// An entry of [`LayoutCache`].
@@ -41,6 +43,8 @@ impl LayoutCache {
         self.types.clear();
         self.arrays.clear();
         self.members.clear();
+        self.known.clear();
+        self.views.clear();
     }
 
     /// The instance fields of a class or struct: its own in declaration order, then those of its base types.

@@ -35,9 +35,11 @@ mod frames;
 mod layout;
 mod memory;
 mod reader;
+mod requests;
 mod scalar;
 pub(crate) mod scope;
 mod unreadable;
+pub(crate) mod view;
 mod walk;
 
 use std::rc::Rc;

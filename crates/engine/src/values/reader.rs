@@ -85,11 +85,37 @@ impl Reader<'_> {
         }
     }
 
+    /// A value of a type so many bytes behind another.
+    pub(crate) fn offset(&self, from: &Value, offset: u64, ty: &Type) -> Result<Value> {
+        let place = match &from.place {
+            Place::Memory(address) => Place::Memory(address.wrapping_add(offset)),
+            Place::Copy(bytes) => {
+                let part = usize::try_from(offset).ok().and_then(|at| bytes.get(at..));
+                Place::Copy(part.ok_or(Unreadable::OptimizedAway)?.into())
+            }
+            Place::Text(_) => return Err(Unreadable::OptimizedAway),
+        };
+        Ok(Value {
+            ty: ty.clone(),
+            place,
+            run: from.run,
+        })
+    }
+
     /// A value that is only ours.
     pub(crate) fn copied(&self, ty: Type, bytes: impl Into<Rc<[u8]>>) -> Value {
         Value {
             ty,
             place: Place::Copy(bytes.into()),
+            run: self.run,
+        }
+    }
+
+    /// Text that is no object of the program.
+    pub(crate) fn text(&self, units: impl Into<Rc<[u16]>>) -> Value {
+        Value {
+            ty: Type::STRING,
+            place: Place::Text(units.into()),
             run: self.run,
         }
     }
@@ -120,10 +146,11 @@ impl Reader<'_> {
             Some(ty) => ty,
             None => self.types.of_runtime(&value.exact_type()?)?,
         };
-        if let Some(address) = value.address()? {
-            return Ok(self.at(ty, address));
+        match value.address()? {
+            // It lives in a register.
+            0 => {}
+            address => return Ok(self.at(ty, address)),
         }
-        // It lives in a register.
         let bytes = match value.reference()? {
             Some(address) => address.to_le_bytes().to_vec(),
             None => value.bytes()?,
@@ -245,8 +272,8 @@ impl Reader<'_> {
             None => {
                 // The library looks closely at what it has not seen before: a damaged object ends here.
                 let damaged = |_| Unreadable::NotAnObject { address };
-                self.types.process.object_at(address).map_err(damaged)?;
-                let runtime = self.types.process.type_of_id(id).map_err(damaged)?;
+                let object = self.types.process.object_at(address).map_err(damaged)?;
+                let runtime = object.exact_type().map_err(damaged)?;
                 let ty = self.types.of_runtime(&runtime)?;
                 self.layouts.types.insert(id.word(), ty.clone());
                 ty
@@ -310,19 +337,7 @@ impl Reader<'_> {
 
     /// The value of a field of a struct.
     pub(crate) fn struct_member(&self, value: &Value, member: &Member) -> Result<Value> {
-        let place = match &value.place {
-            Place::Memory(address) => Place::Memory(address + u64::from(member.offset)),
-            Place::Copy(bytes) => {
-                let part = bytes.get(member.offset as usize..);
-                Place::Copy(part.ok_or(Unreadable::OptimizedAway)?.into())
-            }
-            Place::Text(_) => return Err(Unreadable::OptimizedAway),
-        };
-        Ok(Value {
-            ty: member.field.ty.clone(),
-            place,
-            run: value.run,
-        })
+        self.offset(value, member.offset.into(), &member.field.ty)
     }
 
     /// An instance field by name, of the object that a reference leads to, of a boxed value or of a struct. By-refs and

@@ -36,6 +36,12 @@ pub(crate) enum Unreadable {
     },
     #[error("the static fields of the type have no place yet: nothing has used the type so far")]
     NotInitialized,
+    #[error("only its getter can tell, which would run code in the program")]
+    WouldRunCode,
+    #[error("{ty} has no element {key}")]
+    NoElement { ty: Rc<str>, key: String },
+    #[error("the field {field} of {ty} is not as this version of ndbg knows it")]
+    UnknownLayout { ty: Rc<str>, field: String },
     #[error("{0}")]
     Type(#[from] TypeError),
     #[error("{0}")]

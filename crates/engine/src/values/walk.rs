@@ -12,6 +12,10 @@ pub(crate) enum Step {
     Member(String),
     /// `[1]`, `[1, 2]`.
     Index(Vec<i64>),
+    /// `["key"]`.
+    Key(String),
+    /// `[#3]`: by position, for entries whose key has no short text.
+    Position(u64),
 }
 
 /// Takes a path apart, each step with where it begins; the first name may have no dot before it.
@@ -25,10 +29,25 @@ pub(crate) fn steps(path: &str) -> Result<Vec<(usize, Step)>> {
     let mut at = 0;
     while let Some(rest) = path.get(at..).filter(|rest| !rest.is_empty()) {
         if let Some(inside) = rest.strip_prefix('[') {
+            if let Some(quoted) = inside.strip_prefix('"') {
+                let (key, length) =
+                    literal(quoted).ok_or_else(|| bad(at, "the text is never closed"))?;
+                steps.push((at, Step::Key(key)));
+                at += length + 3;
+                continue;
+            }
             let end = inside
                 .find(']')
                 .ok_or_else(|| bad(at, "the bracket is never closed"))?;
             let list = inside.get(..end).unwrap_or_default();
+            if let Some(position) = list.strip_prefix('#') {
+                let position = position
+                    .parse()
+                    .map_err(|_| bad(at, "a position is a number"))?;
+                steps.push((at, Step::Position(position)));
+                at += end + 2;
+                continue;
+            }
             let numbers: std::result::Result<Vec<i64>, _> =
                 list.split(',').map(|part| part.trim().parse()).collect();
             let numbers = numbers.map_err(|_| bad(at, "an index is a number"))?;
@@ -53,6 +72,34 @@ pub(crate) fn steps(path: &str) -> Result<Vec<(usize, Step)>> {
         at += length + usize::from(dotted.is_some());
     }
     Ok(steps)
+}
+
+/// The text of a literal whose quote is open, and how many bytes it takes with its closing quote and bracket.
+fn literal(quoted: &str) -> Option<(String, usize)> {
+    let mut text = String::new();
+    let mut letters = quoted.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '"' => {
+                return quoted
+                    .get(at + 1..)?
+                    .starts_with(']')
+                    .then_some((text, at + 1));
+            }
+            '\\' => {
+                let (_, escaped) = letters.next()?;
+                text.push(match escaped {
+                    'n' => '\n',
+                    'r' => '\r',
+                    't' => '\t',
+                    '0' => '\0',
+                    other => other,
+                });
+            }
+            letter => text.push(letter),
+        }
+    }
+    None
 }
 
 /// Up to the next dot or bracket; those inside the angle brackets of a compiler's name belong to it.
@@ -88,11 +135,15 @@ impl Reader<'_> {
         match step {
             Step::Member(name) => self.field(from, name),
             Step::Index(indexes) => self.index(from, indexes),
+            Step::Key(_) | Step::Position(_) => Err(Unreadable::WrongKind {
+                ty: self.types.text(&from.ty),
+                wanted: "an array",
+            }),
         }
     }
 
     /// An element of an array by its indexes.
-    fn index(&self, from: &Value, indexes: &[i64]) -> Result<Value> {
+    pub(crate) fn index(&self, from: &Value, indexes: &[i64]) -> Result<Value> {
         let object = self.object(from)?.ok_or_else(|| Unreadable::Null {
             what: "elements".into(),
         })?;
@@ -132,6 +183,8 @@ mod tests {
             .map(|(_, step)| match step {
                 Step::Member(name) => name.clone(),
                 Step::Index(indexes) => format!("{indexes:?}"),
+                Step::Key(key) => format!("key {key}"),
+                Step::Position(position) => format!("#{position}"),
             })
             .collect();
         assert_eq!(texts, expected);
@@ -144,6 +197,8 @@ mod tests {
         check("[1, -2].x", &["[1, -2]", "x"]);
         check("@class.@new", &["class", "new"]);
         check("<A.B>k__BackingField.c", &["<A.B>k__BackingField", "c"]);
+        check("a[\"x]\\\"y\"].b", &["a", "key x]\"y", "b"]);
+        check("a[#7]", &["a", "#7"]);
         check("", &[]);
     }
 

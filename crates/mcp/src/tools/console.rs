@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use host::api::{Error, ErrorCode, OutputCursor, OutputPage, OutputQuery, Reply, Request, Stream};
+use host::api::{
+    Error, ErrorCode, Origin, OutputCursor, OutputPage, OutputQuery, Reply, Request, Stream,
+};
 use regex_lite::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -47,6 +49,7 @@ pub(super) struct OutputArguments {
 enum StreamName {
     Stdout,
     Stderr,
+    Trace,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -89,6 +92,15 @@ pub(super) async fn input(call: &Call, arguments: InputArguments) -> Result<Inpu
                 .hint("give text, or close=true to end the input"),
         );
     }
+    if session.news().status.origin == Some(Origin::Attached) {
+        let message = format!(
+            "{} was attached to: its standard input belongs to whoever started it, and cannot be written from here",
+            session.id()
+        );
+        return Err(Error::new(ErrorCode::InvalidParameter, message).hint(
+            "write to it where it was started; a program that debug_launch starts takes input",
+        ));
+    }
     match session.request(Request::Input { text, close }).await? {
         Reply::Input { accepted } => Ok(InputReport {
             session: session.id().to_owned(),
@@ -117,6 +129,7 @@ fn query(arguments: &OutputArguments, from: u64, max_bytes: u32, tail: bool) -> 
     let stream = arguments.stream.map(|stream| match stream {
         StreamName::Stdout => Stream::Stdout,
         StreamName::Stderr => Stream::Stderr,
+        StreamName::Trace => Stream::Trace,
     });
     OutputQuery {
         from: OutputCursor(from),
@@ -220,7 +233,7 @@ struct Search<'a> {
     /// Only the last so many matches are kept.
     last: Option<usize>,
     /// Begun lines of standard output and error.
-    begun: [String; 2],
+    begun: [String; 3],
     found: VecDeque<Chunk>,
     bytes: usize,
     matches: u64,
@@ -253,7 +266,11 @@ impl<'a> Search<'a> {
     }
 
     fn feed(&mut self, stream: Stream, text: &str) {
-        let index = usize::from(stream == Stream::Stderr);
+        let index = match stream {
+            Stream::Stdout => 0,
+            Stream::Stderr => 1,
+            Stream::Trace => 2,
+        };
         for piece in text.split_inclusive('\n') {
             let Some(begun) = self.begun.get_mut(index) else {
                 return;
@@ -269,7 +286,7 @@ impl<'a> Search<'a> {
 
     /// No more will come: a begun line counts as one.
     fn finish(&mut self) {
-        for (stream, line) in [Stream::Stdout, Stream::Stderr]
+        for (stream, line) in [Stream::Stdout, Stream::Stderr, Stream::Trace]
             .into_iter()
             .zip(std::mem::take(&mut self.begun))
         {

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use crate::token::Token;
 use crate::view::Metadata;
 
+pub(crate) use generated::split_arity;
 pub use generated::{GeneratedKind, GeneratedName, field_display_name, type_display_name};
 pub use methods::MethodName;
 
