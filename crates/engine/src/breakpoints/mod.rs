@@ -24,9 +24,11 @@ use crate::api::{
     BoundLocation, Breakpoint, BreakpointId, BreakpointSpec, BreakpointState, Error, ErrorCode,
     Place,
 };
+use crate::expressions::{Condition, Message};
 use crate::target::Target;
 use hit::HitCondition;
 use offer::Match;
+pub(crate) use offer::locations;
 pub(crate) use type_names::TypeNames;
 
 /// Hints kept for a breakpoint that waits.
@@ -69,8 +71,8 @@ struct Wanted {
 #[derive(Debug, Default)]
 struct Parsed {
     hit_condition: Option<HitCondition>,
-    condition: Option<syntax::tree::Expr>,
-    message: Option<syntax::Message>,
+    condition: Option<Condition>,
+    message: Option<Message>,
 }
 
 /// Why a module refused a breakpoint.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use cordebug::thread::{Frame, Thread};
+use cordebug::thread::Thread;
 use syntax::tree::Expr;
 use syntax::{MessagePart, Watch};
 
@@ -28,10 +28,8 @@ const MAX_PLANS: usize = 256;
 /// Where a breakpoint was hit.
 #[derive(Clone, Copy)]
 pub(crate) struct Hit<'h> {
-    /// The thread.
+    /// The thread, whose innermost frame is meant.
     pub(crate) thread: &'h Thread,
-    /// Its innermost frame.
-    pub(crate) frame: &'h Frame,
     /// How often the breakpoint was hit, this hit included.
     pub(crate) count: u64,
     /// The process.
@@ -77,7 +75,14 @@ impl Planned {
         let span = self.expr.span;
         let unreadable =
             |why: Unreadable| Fail::new(span, format!("the frame cannot be read: {why}"));
-        let frame = FrameContext::of(reader.types, hit.frame.clone()).map_err(unreadable)?;
+        let frame = hit
+            .thread
+            .active_frame()
+            .map_err(|error| unreadable(error.into()))?;
+        let Some(frame) = frame else {
+            return Err(Fail::new(span, "the thread is not in managed code"));
+        };
+        let frame = FrameContext::of(reader.types, frame).map_err(unreadable)?;
         let scope = Scope::read(&reader, frame).map_err(unreadable)?;
         let (plan, slots) = self.plan(&reader, &scope)?;
         let variables = |number: usize| match scope.variables.get(number) {
@@ -147,19 +152,12 @@ pub(crate) struct Condition {
 }
 
 impl Condition {
-    /// Parses a condition; what does not parse is refused here, with its position.
-    pub(crate) fn parse(text: &str) -> Result<Self, Error> {
-        let expr = syntax::parse(text)
-            .map_err(|error| Box::<Fail>::from(error).to_api(text, ErrorCode::InvalidCondition))?;
-        Ok(Self {
+    /// A condition that was parsed from `text`.
+    pub(crate) fn new(text: &str, expr: Expr) -> Self {
+        Self {
             text: text.to_owned(),
             planned: Planned::new(expr, true),
-        })
-    }
-
-    /// The text as it was given.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
+        }
     }
 
     /// Whether the condition holds at a hit. An error says why that cannot be told; it is never a silent yes or no.
@@ -176,7 +174,6 @@ impl Condition {
 /// The message of a tracepoint.
 #[derive(Debug)]
 pub(crate) struct Message {
-    text: String,
     parts: Vec<Part>,
 }
 
@@ -187,33 +184,21 @@ enum Part {
 }
 
 impl Message {
-    /// Parses a message with expressions in braces; a hole that does not parse is refused here, with its position.
-    pub(crate) fn parse(text: &str) -> Result<Self, Error> {
-        let refuse = |error: syntax::SyntaxError| {
-            Box::<Fail>::from(error).to_api(text, ErrorCode::InvalidCondition)
-        };
-        let message = syntax::parse_message(text).map_err(refuse)?;
+    /// A message that was parsed; a hole that is no expression stays empty, its owner refuses it.
+    pub(crate) fn new(message: syntax::Message) -> Self {
         let mut parts = Vec::new();
         for part in message.parts {
-            parts.push(match part {
-                MessagePart::Text(text, _) => Part::Text(text),
-                MessagePart::Hole(hole, _) => {
-                    let Watch { expr, formats } = hole.map_err(refuse)?;
-                    // Strings are shown as text; any other format than `nq` has no meaning in a line of text yet.
+            match part {
+                MessagePart::Text(text, _) => parts.push(Part::Text(text)),
+                MessagePart::Hole(Ok(Watch { expr, formats }), _) => {
+                    // Strings are shown as text, unless they are wanted as they are written.
                     let quotes = formats.iter().any(|it| it.kind == syntax::FormatKind::Raw);
-                    Part::Hole(Planned::new(expr, false), quotes)
+                    parts.push(Part::Hole(Planned::new(expr, false), quotes));
                 }
-            });
+                MessagePart::Hole(Err(_), _) => {}
+            }
         }
-        Ok(Self {
-            text: text.to_owned(),
-            parts,
-        })
-    }
-
-    /// The text as it was given.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
+        Self { parts }
     }
 
     /// The message at a hit; what cannot be told stands in its place as `<error: …>`.
