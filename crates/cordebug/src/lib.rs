@@ -16,6 +16,7 @@ pub mod error;
 pub mod eval;
 pub mod fast_memory;
 pub mod file;
+pub mod handle;
 pub mod handshake;
 pub mod heap;
 pub mod hresult;

@@ -52,6 +52,16 @@ impl Process {
         Ok(queued != 0)
     }
 
+    /// Whether events of one thread wait behind the one that is being handled.
+    pub fn has_queued_callbacks_of(&self, thread: &Thread) -> Result<bool, Error> {
+        let mut queued = 0;
+        clr!(
+            self.0,
+            ICorDebugController::HasQueuedCallbacks(thread.as_raw(), &mut queued)
+        )?;
+        Ok(queued != 0)
+    }
+
     /// Lets go of the process, which must be stopped; it runs on.
     pub fn detach(&self) -> Result<(), Error> {
         fast_memory::target_runs();

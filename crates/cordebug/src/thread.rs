@@ -19,6 +19,10 @@ impl Thread {
         Self(thread)
     }
 
+    pub(crate) fn as_raw(&self) -> *mut ICorDebugThread {
+        self.0.as_raw()
+    }
+
     /// Its operating system id.
     pub fn id(&self) -> Result<u32, Error> {
         let mut id = 0;

@@ -168,7 +168,7 @@ impl Engine<'_> {
         }
         self.target()?.entry.forget();
         self.breakpoints.remove_all_from_code();
-        self.give_up_step();
+        self.end_steps();
         let target = self.target()?;
         target
             .process

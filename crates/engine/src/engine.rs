@@ -16,12 +16,13 @@ use crate::api::{
     Reply, Request, RuntimeVersion, State, Status, Stop, StopId, StopReason, ThreadId,
 };
 use crate::breakpoints::Breakpoints;
+use crate::callbacks::Gathered;
 use crate::exceptions::Exceptions;
 use crate::launching::{Starting, StartupNews};
 use crate::output::{Capture, Notice};
 use crate::processes::Leftovers;
 use crate::source_files::SourceFiles;
-use crate::stepping::StepInProgress;
+use crate::stepping::Stepping;
 use crate::target::Target;
 
 /// Everything that can wake the engine. Adding a source means adding a variant.
@@ -121,7 +122,9 @@ pub(crate) struct Engine<'a> {
     pub(crate) breakpoints: Breakpoints,
     pub(crate) source_files: SourceFiles,
     pub(crate) exceptions: Exceptions,
-    pub(crate) step: Option<StepInProgress>,
+    pub(crate) stepping: Stepping,
+    /// Why the program stops, while there may be more to it: see `callbacks`.
+    pub(crate) gathered: Option<Gathered>,
     /// Whether a launched program keeps its optimised code.
     pub(crate) keep_optimized: bool,
     /// The launched process, if it is a child of it that is debugged.
@@ -155,7 +158,8 @@ impl<'a> Engine<'a> {
             breakpoints: Breakpoints::default(),
             source_files: SourceFiles::default(),
             exceptions: Exceptions::default(),
-            step: None,
+            stepping: Stepping::default(),
+            gathered: None,
             keep_optimized: false,
             following: None,
             leaving: false,
@@ -290,8 +294,29 @@ impl<'a> Engine<'a> {
             Request::Freeze { thread, frozen } => self.freeze(thread, frozen),
             Request::Modules => self.module_reports(),
             Request::Variables(query) => self.variables(&query),
-            Request::Step { thread, kind } => {
-                self.step(thread, kind)?;
+            Request::Step {
+                thread,
+                kind,
+                count,
+            } => {
+                self.step(thread, kind, count)?;
+                Ok(Reply::Status(Box::new(self.status())))
+            }
+            Request::RunTo(place) => {
+                self.run_to(&place)?;
+                Ok(Reply::Status(Box::new(self.status())))
+            }
+            Request::Goto {
+                thread,
+                file,
+                line,
+                column,
+            } => {
+                self.set_next_statement(thread, file.as_deref(), line, column)?;
+                Ok(Reply::Status(Box::new(self.status())))
+            }
+            Request::SetStepOptions(options) => {
+                self.stepping.options = options;
                 Ok(Reply::Status(Box::new(self.status())))
             }
             Request::Launch(_) | Request::Attach(_) | Request::Disconnect { .. } => Err(
@@ -358,19 +383,38 @@ impl<'a> Engine<'a> {
         }
         self.stop_target()?;
         let thread = self.target()?.first_thread();
-        self.stopped(vec![StopReason::Pause], thread, None);
+        let mut gathered = self.gathered.take().unwrap_or_default();
+        gathered.add(vec![StopReason::Pause], thread, None);
+        self.tell_stop(gathered);
         Ok(())
     }
 
-    /// Notes that the program is stopped and why, and tells it.
+    /// Notes that the program is stopped and why, and tells it; while a callback is handled, when that is over.
     pub(crate) fn stopped(
         &mut self,
         reasons: Vec<StopReason>,
         thread: Option<ThreadId>,
         exception: Option<ExceptionReport>,
     ) {
-        // Whatever the cause: a step that was under way ends here.
-        self.give_up_step();
+        match &mut self.gathered {
+            Some(gathered) => gathered.add(reasons, thread, exception),
+            None => {
+                let mut gathered = Gathered::default();
+                gathered.add(reasons, thread, exception);
+                self.tell_stop(gathered);
+            }
+        }
+    }
+
+    /// Tells a stop.
+    pub(crate) fn tell_stop(&mut self, gathered: Gathered) {
+        let Gathered {
+            reasons,
+            thread,
+            exception,
+        } = gathered;
+        // Whatever the cause: steps that were under way end here.
+        let steps = self.end_steps();
         match &mut self.stop {
             // A second cause arrived while the program was stopped already.
             Some(stop) if self.state == State::Stopped => {
@@ -384,6 +428,7 @@ impl<'a> Engine<'a> {
                     reasons,
                     thread,
                     exception,
+                    steps,
                 });
             }
         }

@@ -112,6 +112,7 @@ impl Engine<'_> {
             .connect_console(&mut command, &launch, files)
             .map_err(system)?;
         self.origin = Some(Origin::Launched);
+        self.stepping.options = launch.steps;
         self.program = Some(program::describe(&launch));
         let cancelled = Arc::new(AtomicBool::new(false));
         self.starting = Some(Starting {
@@ -306,6 +307,7 @@ impl Engine<'_> {
 
     /// Attaches to a running program.
     pub(crate) fn attach(&mut self, id: u64, attach: Attach) {
+        self.stepping.options = attach.steps;
         let result = self
             .refuse_second_program()
             .and_then(|()| self.begin_attach(attach.pid.0));

@@ -189,9 +189,9 @@ fn session_whose_attach_failed_can_try_another_process() {
     let bare = ticking(&sandbox);
     let program = testkit::debuggee::Debuggee::start(&sandbox).expect("a host");
     let attach = |pid| {
-        program.request(host::api::Request::Attach(host::api::Attach {
-            pid: host::api::ProcessId(pid),
-        }))
+        program.request(host::api::Request::Attach(host::api::Attach::to(
+            host::api::ProcessId(pid),
+        )))
     };
     assert!(attach(5_000_000).is_err());
     assert_eq!(program.status().pid, None);

@@ -172,15 +172,3 @@ pub struct AvailablePoint {
     /// Its text, if the source file is at hand.
     pub text: Option<String>,
 }
-
-/// How far a step goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum StepKind {
-    /// To the next statement of the same method, or to the caller at its end.
-    Over,
-    /// To the next statement, in a method that this one calls if there is one.
-    Into,
-    /// To the caller.
-    Out,
-}

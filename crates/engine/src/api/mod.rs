@@ -17,13 +17,14 @@ mod launch;
 mod output;
 mod stack;
 mod state;
+mod stepping;
 mod values;
 
 use serde::{Deserialize, Serialize};
 
 pub use breakpoints::{
     AvailablePoint, BoundLocation, Breakpoint, BreakpointChange, BreakpointId, BreakpointSpec,
-    BreakpointState, Place, SourceMap, StepKind, Trace,
+    BreakpointState, Place, SourceMap, Trace,
 };
 pub use build::{Diagnostic, Severity};
 pub use error::{Details, Error, ErrorCode};
@@ -43,6 +44,7 @@ pub use state::{
     StopReason, ThreadId,
 };
 
+pub use stepping::{StepKind, StepOptions, StepsMade};
 pub use values::{
     ObjectId, OmitReason, Omitted, Value, ValueKind, Variable, VariableKind, VariableScope,
     Variables, VariablesQuery, View,
@@ -128,9 +130,27 @@ pub enum Request {
         thread: Option<ThreadId>,
         /// How far.
         kind: StepKind,
+        /// How many steps to make, at least 1. Whatever else stops the program ends them early; the stop tells how
+        /// many were made.
+        count: u32,
     },
     /// The variables of a frame of the stopped program, or what lies inside one.
     Variables(Box<VariablesQuery>),
+    /// Lets the stopped program run until any thread reaches a place, or something else stops it.
+    RunTo(Place),
+    /// Makes a statement of the innermost frame's method the next to run, without running anything.
+    Goto {
+        /// The thread; the one that reported the stop if absent.
+        thread: Option<ThreadId>,
+        /// The source file; that of the innermost frame if absent.
+        file: Option<String>,
+        /// The line on which the statement begins.
+        line: Line,
+        /// A column inside the wanted statement, from 1.
+        column: Option<u32>,
+    },
+    /// Changes where steps stop.
+    SetStepOptions(StepOptions),
     /// Ends the session: a launched program is ended, an attached one is left running as before.
     Disconnect {
         /// Overrides the default: `Some(true)` ends the program, `Some(false)` lets it run on.

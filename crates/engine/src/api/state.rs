@@ -95,6 +95,9 @@ pub struct Stop {
     pub thread: Option<ThreadId>,
     /// The exception in flight on that thread.
     pub exception: Option<super::ExceptionReport>,
+    /// How many steps were made, if steps were asked for.
+    #[serde(default)]
+    pub steps: Option<super::StepsMade>,
 }
 
 /// Why the program stopped.
@@ -130,6 +133,10 @@ pub enum StopReason {
     },
     /// A step is complete.
     Step,
+    /// The place that was to be run to is reached.
+    RunTo,
+    /// The next statement was set.
+    Goto,
     /// The program called `Debugger.Break()`.
     DebuggerBreak,
     /// A `Debug.Assert` or `Debug.Fail` failed.

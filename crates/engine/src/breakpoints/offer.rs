@@ -110,7 +110,6 @@ pub(super) fn of(place: &Place, module: &LoadedModule, around: Surroundings<'_>)
 }
 
 /// The places in the code of a module that a place stands for; an error if it has the file but no code there.
-#[expect(dead_code, reason = "for running to a place, which comes next")]
 pub(crate) fn locations(
     place: &Place,
     module: &LoadedModule,

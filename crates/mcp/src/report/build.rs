@@ -104,6 +104,8 @@ fn reason(reason: &StopReason) -> Reason {
             (kind, ids.iter().map(|id| id.0).collect())
         }
         StopReason::Step => ("step", Vec::new()),
+        StopReason::RunTo => ("run_to", Vec::new()),
+        StopReason::Goto => ("goto", Vec::new()),
         StopReason::UnhandledException => (Reason::UNHANDLED, Vec::new()),
         StopReason::DebuggerBreak => ("debugger_break", Vec::new()),
         StopReason::ConditionFailed { id, .. } => ("condition_failed", vec![id.0]),

@@ -229,6 +229,8 @@ fn stop_reasons(stop: &StopReport) -> String {
             format!("at breakpoints {}", ids.join(", "))
         }
         ("step", _) => "after the step".into(),
+        ("run_to", _) => "at the place that was run to".into(),
+        ("goto", _) => "at the statement that runs next".into(),
         (Reason::UNHANDLED, _) => "unhandled exception".into(),
         ("debugger_break", _) => "at a call of Debugger.Break()".into(),
         (Reason::THROWN, _) => "an exception was thrown".into(),

@@ -219,9 +219,9 @@ pub(super) async fn attach(call: &Call, arguments: AttachArguments) -> Result<Re
         return Err(Error::new(ErrorCode::AlreadyDebugged, message)
             .hint(format!("use session={session:?}")));
     }
-    let session = call.registry.begin(Start::Attach(Attach {
-        pid: ProcessId(pid),
-    }))?;
+    let session = call
+        .registry
+        .begin(Start::Attach(Attach::to(ProcessId(pid))))?;
     // Returns as soon as the program is attached to: it runs on, and there may be no stop for hours.
     call.attached(&session).await
 }

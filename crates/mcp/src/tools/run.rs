@@ -76,6 +76,7 @@ pub(super) async fn step(call: &Call, arguments: StepArguments) -> Result<Report
         .registry
         .find(arguments.session.as_deref(), Which::Live)?;
     let request = Request::Step {
+        count: 1,
         thread: arguments.thread.map(ThreadId),
         kind: match arguments.kind {
             StepName::Over => StepKind::Over,
