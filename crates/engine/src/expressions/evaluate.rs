@@ -8,6 +8,7 @@ use super::frames::context;
 use super::run::{Interrupt, Journal, Limits, Runner, Surroundings};
 use crate::api::{Error, ErrorCode, Evaluate, Evaluated, EvaluatedValue, ExpressionError, Reply};
 use crate::engine::Engine;
+use crate::stack::frame_at;
 use crate::values::Unreadable;
 use crate::values::scope::Scope;
 
@@ -19,11 +20,13 @@ impl Engine<'_> {
     pub(crate) fn evaluate(&mut self, request: &Evaluate) -> Result<Reply, Error> {
         self.check_stop(request.stop)?;
         let pid = self.pid.unwrap_or(0);
-        let thread = self.thread_or_current(request.thread)?;
-        let tid = thread.id().unwrap_or(0);
+        let (id, thread) = self.thread_of(request.thread)?;
+        let tid = id.0;
         let target = self.stopped_target()?;
+        let frame = frame_at(target, &thread, request.frame)?;
+        let target = &*target;
         let reader = target.reader();
-        let scope = target.scope(&reader, &thread, request.frame)?;
+        let scope = target.scope(&reader, frame)?;
         let limits = Limits {
             elements: request.max_elements as usize,
             text: request.max_text as usize,
