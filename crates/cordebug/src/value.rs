@@ -227,7 +227,7 @@ impl Value {
     }
 
     /// The address that a reference holds, 0 for null; `None` if it is not a reference.
-    pub fn reference(&self) -> Result<Option<u64>, Error> {
+    pub fn reference_address(&self) -> Result<Option<u64>, Error> {
         let Some(reference) = self.0.cast::<ICorDebugReferenceValue>() else {
             return Ok(None);
         };
@@ -288,7 +288,7 @@ impl Handle {
 
     /// Where the object lies now; the program must be stopped.
     pub fn address(&self) -> Result<u64, Error> {
-        Ok(self.value().reference()?.unwrap_or(0))
+        Ok(self.value().reference_address()?.unwrap_or(0))
     }
 }
 

@@ -6,5 +6,6 @@ mod awaits;
 mod control;
 mod next_statement;
 mod options;
+mod soak;
 mod walk;
 mod walks;

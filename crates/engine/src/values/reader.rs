@@ -151,7 +151,7 @@ impl Reader<'_> {
             0 => {}
             address => return Ok(self.at(ty, address)),
         }
-        let bytes = match value.reference()? {
+        let bytes = match value.reference_address()? {
             Some(address) => address.to_le_bytes().to_vec(),
             None => value.bytes()?,
         };
