@@ -17,7 +17,7 @@ const DEPTH: u32 = 4;
 
 impl Engine<'_> {
     /// Answers [`crate::api::Request::Evaluate`].
-    pub(crate) fn evaluate(&mut self, request: &Evaluate) -> Result<Reply, Error> {
+    pub(crate) fn evaluate_expressions(&mut self, request: &Evaluate) -> Result<Reply, Error> {
         self.check_stop(request.stop)?;
         let pid = self.pid.unwrap_or(0);
         let (id, thread) = self.thread_of(request.thread)?;
