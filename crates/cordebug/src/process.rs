@@ -111,7 +111,7 @@ impl Process {
         Ok(found)
     }
 
-    /// The object at an address; an error if there is none.
+    /// The object at an address. The library may crash if there is none: whoever calls this knows that there is.
     pub fn object_at(&self, address: u64) -> Result<Value, Error> {
         let process = self
             .0

@@ -415,6 +415,11 @@ impl<'a> Engine<'a> {
         } = gathered;
         // Whatever the cause: steps that were under way end here.
         let steps = self.end_steps();
+        // What the program wrote before it stopped is there when the stop is told.
+        if self.capture.take_in() {
+            let end = self.capture.end();
+            self.tell(Event::Output { end });
+        }
         match &mut self.stop {
             // A second cause arrived while the program was stopped already.
             Some(stop) if self.state == State::Stopped => {

@@ -45,6 +45,8 @@ struct Ring {
     told: bool,
     /// Where the streams are read from, without ever waiting.
     sources: Vec<(Stream, Arc<File>)>,
+    /// For reads in between, kept because there may be many.
+    buffer: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -132,21 +134,16 @@ impl Capture {
         }
     }
 
+    /// Takes in everything that the stopped program wrote, so that its end is known.
+    pub(crate) fn take_in(&self) -> bool {
+        self.ring().take_in()
+    }
+
     /// Adds a message of ours behind everything that the stopped program wrote; where it begins, and whether the owner
     /// must be told.
     pub(crate) fn trace(&self, text: &str) -> (OutputCursor, bool) {
         let mut ring = self.ring();
-        let mut buffer = vec![0; READ];
-        let mut tell = false;
-        for (stream, file) in ring.sources.clone() {
-            // A pipe holds no more; a child of the program may write on meanwhile.
-            for _ in 0..MAX_READS {
-                match ring.read(stream, &file, &mut buffer) {
-                    Ok(Taken::Some { tell: more }) => tell |= more,
-                    _ => break,
-                }
-            }
-        }
+        let mut tell = ring.take_in();
         let at = OutputCursor(ring.end);
         tell |= ring.push(Stream::Trace, text.as_bytes());
         (at, tell)
@@ -206,6 +203,26 @@ impl Ring {
                 _ => Err(error),
             },
         }
+    }
+
+    /// Takes in what all streams have now; whether the owner must be told.
+    fn take_in(&mut self) -> bool {
+        if self.buffer.is_empty() {
+            self.buffer = vec![0; READ];
+        }
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let mut tell = false;
+        for (stream, file) in self.sources.clone() {
+            // A pipe holds no more; a child of the program may write on meanwhile.
+            for _ in 0..MAX_READS {
+                match self.read(stream, &file, &mut buffer) {
+                    Ok(Taken::Some { tell: more }) => tell |= more,
+                    _ => break,
+                }
+            }
+        }
+        self.buffer = buffer;
+        tell
     }
 
     /// Adds bytes; whether the owner must be told.

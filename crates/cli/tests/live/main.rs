@@ -18,14 +18,17 @@ mod exits;
 mod following;
 mod launch;
 mod memory;
+mod modules;
 mod output;
 mod sessions;
 mod single_file;
+mod stacks;
 mod stacks_async;
 mod stacks_told;
 mod states;
 mod stepping;
 mod surroundings;
+mod threads;
 
 /// Not a behaviour: the front end process that other tests start, count and kill is this test, run again.
 #[test]

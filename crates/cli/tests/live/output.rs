@@ -207,3 +207,17 @@ fn cursors_that_make_no_sense_are_harmless() {
     assert_eq!(page.next, page.end);
     assert_eq!(program.page(query(0, 0)).chunks.len(), 1);
 }
+
+#[test]
+fn output_from_before_a_stop_is_there_when_the_stop_is_told() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("breaks").start();
+    for round in 0..3 {
+        program.wait_stop();
+        let expected: String = (1..=round).map(|it| format!("round {it}\n")).collect();
+        assert_eq!(program.text(Stream::Stdout), expected);
+        assert_eq!(program.status().output_end.0, expected.len() as u64);
+        program.cont();
+    }
+    program.expect_exit(0);
+}

@@ -74,7 +74,7 @@ fn thrown_at(target: &mut Target, thread: &Thread) -> Option<crate::api::Frame> 
         let told = frame::describe(target, &walked.frame, index);
         if !matches!(told.kind, FrameKind::Transition | FrameKind::Hidden) {
             return Some(crate::api::Frame {
-                block: walked.block,
+                block: walked.block.or(told.block),
                 ..told
             });
         }

@@ -1,6 +1,7 @@
 //! One frame as data: its method with type arguments, its place in the source, whose code it is.
 
 use cordebug::bindings;
+use cordebug::hresult::CORDBG_E_CODE_NOT_AVAILABLE;
 use cordebug::process::Process;
 use cordebug::thread::{Frame as RuntimeFrame, Mapping};
 use metadata::pe::ClauseKind;
@@ -9,6 +10,9 @@ use metadata::{IlOffset, Metadata, Symbols, Token};
 use crate::api::{Block, Frame, FrameKind, Line, Source};
 use crate::modules::{LoadedModule, Modules};
 use crate::target::Target;
+
+/// What stands for the name of a function that was emitted without one.
+const LIGHTWEIGHT: &str = "[lightweight function]";
 
 /// Everything that can be told of a frame; what cannot be read is left out, never guessed.
 pub(crate) fn describe(target: &mut Target, frame: &RuntimeFrame, index: u32) -> Frame {
@@ -29,6 +33,12 @@ pub(crate) fn describe(target: &mut Target, frame: &RuntimeFrame, index: u32) ->
     }
     let function = match frame.function() {
         Ok(function) => function,
+        // Functions of `DynamicMethod` belong to no module.
+        Err(error) if error.code() == Some(CORDBG_E_CODE_NOT_AVAILABLE) => {
+            told.kind = FrameKind::Dynamic;
+            told.method = LIGHTWEIGHT.into();
+            return told;
+        }
         Err(error) => {
             told.method = format!("[no method: {error}]");
             return told;
@@ -76,6 +86,9 @@ pub(crate) fn describe(target: &mut Target, frame: &RuntimeFrame, index: u32) ->
     told.kind = kind(module, process, token);
     told.user_code = told.kind == FrameKind::User;
     told.is_async = is_async(module, process, token);
+    // A filter is no funclet for the runtime, but nothing else runs its code.
+    let block = ip.and_then(|(offset, _)| block_at(module, process, token, offset));
+    told.block = block.filter(|block| *block == Block::Filter);
     told
 }
 
@@ -206,11 +219,12 @@ pub(crate) fn block(
     let (offset, _) = frame.ip().ok()??;
     let function = frame.function().ok()?;
     let module = modules.entry(&function.module().ok()?);
-    let body = module
-        .metadata(process)
-        .ok()?
-        .body(Token(function.token().ok()?));
-    let clauses = body.ok()??.clauses;
+    block_at(module, process, Token(function.token().ok()?), offset)
+}
+
+/// The innermost block of a method that handles exceptions and whose code has the offset.
+fn block_at(module: &LoadedModule, process: &Process, method: Token, offset: u32) -> Option<Block> {
+    let clauses = module.metadata(process).ok()?.body(method).ok()??.clauses;
     // Inner clauses come first.
     clauses.iter().find_map(|clause| {
         let inside = |start: u32, length: u32| offset >= start && offset - start < length;
@@ -237,7 +251,7 @@ fn internal_name(kind: bindings::CorDebugInternalFrameType) -> &'static str {
         bindings::STUBFRAME_M2U => "[managed to native transition]",
         bindings::STUBFRAME_U2M => "[native to managed transition]",
         bindings::STUBFRAME_APPDOMAIN_TRANSITION => "[application domain transition]",
-        bindings::STUBFRAME_LIGHTWEIGHT_FUNCTION => "[lightweight function]",
+        bindings::STUBFRAME_LIGHTWEIGHT_FUNCTION => LIGHTWEIGHT,
         bindings::STUBFRAME_FUNC_EVAL => "[function evaluation]",
         bindings::STUBFRAME_CLASS_INIT => "[class initialisation]",
         bindings::STUBFRAME_EXCEPTION => "[exception handling]",

@@ -9,6 +9,7 @@ use cordebug::value::Value;
 use metadata::Token;
 
 use super::machine::{Awaiters, Link};
+use super::objects::Objects;
 use super::{Walk, Walked, frame, words};
 use crate::api::{AsyncEnd, AsyncFrame, AsyncStack, BlockedOn, Error, Reply, ThreadId};
 use crate::engine::Engine;
@@ -19,8 +20,6 @@ use crate::target::Target;
 const MAX_CHAIN: usize = 2_000;
 /// Frames that are looked through for an async method.
 const MAX_FRAMES: u32 = 500;
-/// Words of a blocked thread's stack that are looked at.
-const MAX_WORDS: usize = 2_000;
 
 impl Engine<'_> {
     pub(crate) fn async_stack(&mut self, thread: Option<ThreadId>) -> Result<Reply, Error> {
@@ -255,7 +254,7 @@ fn blocked(target: &mut Target, thread: &Thread) -> Result<Option<BlockedOn>, Er
     let Some(wait) = wait_of(target, thread)? else {
         return Ok(None);
     };
-    let Some(task) = waited_task(target, wait.start, wait.end) else {
+    let Some(task) = waited_task(target, thread, &wait) else {
         return Ok(None);
     };
     let (chain, incomplete) = waits_for(target, task);
@@ -272,29 +271,26 @@ fn is_waiting(method: &str) -> bool {
         || method.starts_with("System.Runtime.CompilerServices.TaskAwaiter")
 }
 
-/// The task that a part of a stack is about: one whose continuation is an event that lies on the same stack.
-fn waited_task(target: &mut Target, start: u64, end: u64) -> Option<Value> {
-    let mut words = words(target, start, end);
-    words.truncate(MAX_WORDS);
-    let known: HashSet<u64> = words.iter().copied().collect();
-    words
-        .into_iter()
-        .filter(|word| word % 8 == 0)
-        .find_map(|word| {
-            let task = target.process.object_at(word).ok()?;
-            let mut fields = Fields::new(target);
-            if !fields.raw_names(&task).iter().any(|name| name == "Task") {
-                return None;
-            }
-            let Awaiters::Some(awaiters) = fields.awaiters(&task) else {
-                return None;
-            };
-            let waits = awaiters.iter().any(|it| {
-                matches!(fields.link(it), Link::Blocks(event)
-                if event.address().is_ok_and(|at| known.contains(&at)))
-            });
-            waits.then_some(task)
-        })
+/// The task that a thread waits for: one that its stack refers to, whose continuation is an event that the same part of the
+/// stack refers to.
+fn waited_task(target: &mut Target, thread: &Thread, wait: &Wait) -> Option<Value> {
+    let objects = Objects::new(target, thread)?;
+    let words = words(target, wait.start, wait.end);
+    let here = |object: &Value| object.address().is_ok_and(|at| words.contains(&at));
+    words.iter().find_map(|word| {
+        let task = objects.at(target, *word)?;
+        let mut fields = Fields::new(target);
+        if !fields.raw_names(&task).iter().any(|name| name == "Task") {
+            return None;
+        }
+        let Awaiters::Some(awaiters) = fields.awaiters(&task) else {
+            return None;
+        };
+        let waits = awaiters
+            .iter()
+            .any(|it| matches!(fields.link(it), Link::Blocks(event) if here(&event)));
+        waits.then_some(task)
+    })
 }
 
 /// What a task waits for, what that waits for, and so on; and why no more can be told, if that is so.

@@ -6,6 +6,7 @@
 pub(crate) mod frame;
 mod logical;
 mod machine;
+mod objects;
 
 use cordebug::thread::{Frame as RuntimeFrame, StackWalk, Step, Thread};
 
@@ -166,7 +167,7 @@ pub(crate) fn frames(
         }
         if index >= start {
             let mut told = frame::describe(target, &frame, index);
-            told.block = block;
+            told.block = block.or(told.block);
             found.push(told);
         }
         index += 1;
@@ -217,7 +218,7 @@ pub(crate) fn top_frame(target: &mut Target, thread: &Thread) -> (Option<Frame>,
             }
             if is_user(target, &frame) {
                 let mut told = frame::describe(target, &frame, at);
-                told.block = block;
+                told.block = block.or(told.block);
                 return Ok(Some(told));
             }
             first.get_or_insert((frame, at));
