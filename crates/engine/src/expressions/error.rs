@@ -25,6 +25,7 @@ pub(crate) struct Thrown {
     /// The full name of its type.
     pub(crate) ty: String,
     /// Its message, where one is known.
+    #[allow(dead_code, reason = "told with the exception's stack")]
     pub(crate) message: Option<String>,
 }
 

@@ -21,7 +21,6 @@ pub(super) fn context(reader: &Reader<'_>, scope: &Scope) -> Context {
     let frame = &scope.context;
     let mut context = Context {
         module: Some(frame.module),
-        generics: frame.generics.clone(),
         ..Context::default()
     };
     for variable in &scope.variables {

@@ -2,6 +2,10 @@
 //!
 //! A plan holds no value of the program and no object of the debugger library, so it can be kept and run again at
 //! every stop in the same method. Each operation says whether it runs code in the program ([`Node::code`]).
+#![allow(
+    dead_code,
+    reason = "what calls need; they come with the part that runs code in the program"
+)]
 
 use std::rc::Rc;
 
@@ -60,6 +64,8 @@ pub(crate) struct Callee {
     pub(crate) intrinsic: Option<Intrinsic>,
     /// Whether the object's type decides which override runs.
     pub(crate) is_virtual: bool,
+    /// Whether an operator of numbers is checked for overflow.
+    pub(crate) checked: bool,
 }
 
 /// How a value is converted.

@@ -34,7 +34,31 @@ impl Binder<'_> {
                 let arguments = self.arguments(arguments)?;
                 self.call_group(&group, arguments, span).map(Operand::Value)
             }
-            Operand::Value(node) => self.invoke_value(node, arguments, span).map(Operand::Value),
+            Operand::Value(node) => {
+                // A property that cannot be called does not hide an extension method of its name.
+                if self.invoke(&node.ty).is_none()
+                    && let ExprKind::Member { target, name, .. } = &target.kind
+                    && let Ok(Operand::Value(receiver)) = self.bind(target)
+                {
+                    let (_, type_arguments) = self.type_arguments(name)?;
+                    let group = Group {
+                        name: name.identifier.text.clone(),
+                        ty: Some(receiver.ty.clone()),
+                        target: Some(receiver.clone()),
+                        on_type: false,
+                        methods: Vec::new(),
+                        type_arguments,
+                        is_base: false,
+                        implied: false,
+                        span,
+                    };
+                    let arguments = self.arguments(arguments)?;
+                    if let Some(found) = self.call_extension(&group, &receiver, &arguments, span)? {
+                        return Ok(Operand::Value(found));
+                    }
+                }
+                self.invoke_value(node, arguments, span).map(Operand::Value)
+            }
             Operand::Type(ty, at) => Err(Fail::cs(
                 "CS1955",
                 at,
@@ -75,7 +99,7 @@ impl Binder<'_> {
             }
             Err((misfit, _)) => {
                 let name = self.text(&node.ty);
-                Err(match misfit {
+                Err(match misfit.map(|it| *it) {
                     Some((_, Misfit::Argument(index, to))) => {
                         self.bad_argument(&arguments, index, &to, span)
                     }
@@ -119,10 +143,7 @@ impl Binder<'_> {
                         format!("`{}` needs an object, it is not static", group.name),
                     ));
                 }
-                let implied = group
-                    .target
-                    .as_ref()
-                    .is_none_or(|it| it.span.len() == span.len() || it.span == group.span);
+                let implied = group.implied;
                 if is_static && !group.on_type && !implied && group.target.is_some() {
                     return Err(Fail::cs(
                         "CS0176",
@@ -213,6 +234,7 @@ impl Binder<'_> {
             operand: Operand::Value(target.clone()),
             name: None,
             by_ref: false,
+            receiver: true,
             span: target.span,
         }];
         all.extend(arguments.iter().cloned());
@@ -221,19 +243,6 @@ impl Binder<'_> {
             // The receiver must convert without a user-defined or numeric conversion.
             match self.resolve(&methods, &group.type_arguments, &all) {
                 Ok(candidate) => {
-                    let first = candidate
-                        .method
-                        .parameters
-                        .first()
-                        .map(|it| it.ty.without_ref().clone());
-                    let fits = first.is_some_and(|first| {
-                        target.ty == first
-                            || self.reference_converts(&target.ty, &first)
-                            || self.boxes_to(&target.ty, &first)
-                    });
-                    if !fits {
-                        continue;
-                    }
                     let nodes = self.apply_arguments(&candidate, all, span)?;
                     return Ok(Some(self.call_node(
                         candidate.method,
@@ -243,18 +252,6 @@ impl Binder<'_> {
                         false,
                         span,
                     )));
-                }
-                Err((Some((method, Misfit::Argument(index, to))), _))
-                    if index > 0 && misfit.is_none() =>
-                {
-                    let _ = method;
-                    misfit = Some((index, to));
-                }
-                Err((Some((_, Misfit::Inference)), _)) if misfit.is_none() => {
-                    // A lambda whose body does not bind tells more than that nothing could be inferred.
-                    if let Some(fail) = self.lambda_error(&methods, &all) {
-                        return Err(fail);
-                    }
                 }
                 Err((_, true)) => {
                     return Err(Fail::cs(
@@ -266,6 +263,16 @@ impl Binder<'_> {
                         ),
                     ));
                 }
+                Err((Some(found), _)) if misfit.is_none() => match *found {
+                    (_, Misfit::Argument(index, to)) if index > 0 => misfit = Some((index, to)),
+                    // A lambda whose body does not bind tells more than that nothing could be inferred.
+                    (_, Misfit::Inference) => {
+                        if let Some(fail) = self.lambda_error(&methods, &all) {
+                            return Err(fail);
+                        }
+                    }
+                    _ => {}
+                },
                 Err(_) => {}
             }
         }
@@ -310,7 +317,7 @@ impl Binder<'_> {
         &mut self,
         group: &Group,
         arguments: &[Arg<'_>],
-        misfit: Option<(Method, Misfit)>,
+        misfit: Option<Box<(Method, Misfit)>>,
         span: Span,
     ) -> Box<Fail> {
         let name = &group.name;
@@ -329,7 +336,7 @@ impl Binder<'_> {
             );
         }
         let single = group.methods.len() == 1;
-        match misfit {
+        match misfit.map(|it| *it) {
             Some((_, Misfit::Argument(index, to))) => {
                 self.bad_argument(arguments, index, &to, span)
             }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::TupleNames;
-use crate::types::{Generics, ModuleId, Named, Type};
+use crate::types::{ModuleId, Named, Type};
 
 /// What a binder knows of a frame. No value, only names and types.
 #[derive(Debug, Default)]
@@ -16,9 +16,7 @@ pub(crate) struct Context {
     pub(crate) this: Option<usize>,
     /// The type that the user wrote the method in; not a closure or state machine.
     pub(crate) ty: Option<Rc<Named>>,
-    /// What type parameters stand for, and what the type and the method call them.
-    pub(crate) generics: Generics,
-    /// The names of the type parameters, in the order of `generics`.
+    /// The type parameters by name, with what they stand for.
     pub(crate) type_parameters: Vec<(Box<str>, Type)>,
     /// The namespace of the type.
     pub(crate) namespace: String,

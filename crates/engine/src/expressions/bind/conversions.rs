@@ -115,9 +115,11 @@ impl Binder<'_> {
                 return Some(Conv::Lifted(Box::new(inner)));
             }
             if from.is_value() == Some(true) {
-                return self
-                    .implicit_types(from, &target)
-                    .filter(|it| !matches!(it, Conv::Box));
+                return self.implicit_types(from, &target).and_then(|it| match it {
+                    Conv::Box => None,
+                    Conv::Identity => Some(Conv::Keep),
+                    other => Some(other),
+                });
             }
             return None;
         }
@@ -245,6 +247,9 @@ impl Binder<'_> {
             };
             let parameter = parameter.ty.without_ref().clone();
             let lifted = from != &source && parameter.is_value() == Some(true);
+            if lifted && !explicit && *to == target {
+                continue;
+            }
             let given = if lifted { &source } else { from };
             let wanted = if lifted { &target } else { to };
             let before = standard(given, &parameter);
@@ -575,6 +580,7 @@ impl Binder<'_> {
         let intrinsic = crate::expressions::intrinsics::find(self.types, &method);
         Callee {
             is_virtual: is_virtual && method.flags.is_virtual(),
+            checked: self.checked,
             method,
             arguments,
             intrinsic,
@@ -592,7 +598,16 @@ impl Binder<'_> {
         };
         // C# refuses a constant that does not fit, unless told not to check.
         let floating = matches!(value, Scalar::Float(_) | Scalar::Double(_));
-        let strict = self.strict() && !(floating && !kind.is_integral());
+        let strict = self.strict() && (!floating || kind.is_integral());
+        // What does not fit is nothing sure; the compiler makes it zero.
+        if floating
+            && kind.is_integral()
+            && !strict
+            && !matches!(scalar::convert(value, kind, true), Some(Ok(_)))
+        {
+            let zero = Scalar::zero(kind).unwrap_or(Scalar::Int(kind, 0));
+            return Ok(Node::constant(zero, to.clone(), span));
+        }
         match scalar::convert(value, kind, strict) {
             Some(Ok(converted)) => Ok(Node::constant(converted, to.clone(), span)),
             _ if matches!(value, Scalar::Decimal(_)) => Err(Fail::cs(

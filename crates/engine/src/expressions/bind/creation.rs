@@ -111,7 +111,7 @@ impl Binder<'_> {
                 Err((misfit, _)) => {
                     use super::overloads::Misfit;
                     let text = self.text(ty);
-                    return Err(match misfit {
+                    return Err(match misfit.map(|it| *it) {
                         Some((_, Misfit::Argument(index, to))) => {
                             self.bad_argument(&arguments, index, &to, span)
                         }
@@ -242,6 +242,7 @@ impl Binder<'_> {
                 operand: self.bind(value)?,
                 name: None,
                 by_ref: false,
+                receiver: false,
                 span: value.span,
             });
         }

@@ -220,6 +220,7 @@ impl Binder<'_> {
                 operand: Operand::Value(Node::new(Op::Default, ty.clone(), group.span)),
                 name: None,
                 by_ref: false,
+                receiver: false,
                 span: group.span,
             })
             .collect();
@@ -253,6 +254,7 @@ impl Binder<'_> {
                 )),
                 name: None,
                 by_ref: false,
+                receiver: false,
                 span: group.span,
             });
         }

@@ -127,6 +127,7 @@ impl Binder<'_> {
                 methods: Vec::new(),
                 type_arguments: arguments,
                 is_base: false,
+                implied: false,
                 span,
             })));
         }
@@ -247,16 +248,20 @@ impl Binder<'_> {
                 self.property(target, &property, Vec::new(), true, span)
                     .map(|it| Some(Operand::Value(it)))
             }
-            Found::Methods(methods) => Ok(Some(Operand::Group(Box::new(Group {
-                name: text.into(),
-                target,
-                on_type,
-                ty: Some(ty.clone()),
-                methods,
-                type_arguments: arguments.to_vec(),
-                is_base: false,
-                span,
-            })))),
+            Found::Methods(methods) => {
+                let implied = target.as_ref().is_some_and(|it| it.span == span);
+                Ok(Some(Operand::Group(Box::new(Group {
+                    name: text.into(),
+                    target,
+                    on_type,
+                    ty: Some(ty.clone()),
+                    methods,
+                    type_arguments: arguments.to_vec(),
+                    is_base: false,
+                    implied,
+                    span,
+                }))))
+            }
         }
     }
 
@@ -485,6 +490,7 @@ impl Binder<'_> {
             methods,
             type_arguments: Vec::new(),
             is_base: false,
+            implied: false,
             span,
         };
         let arguments = self.arguments(arguments)?;

@@ -109,6 +109,8 @@ pub(super) struct Group {
     pub(super) ty: Option<Type>,
     pub(super) methods: Vec<Method>,
     pub(super) type_arguments: Vec<Type>,
+    /// Whether the target is a `this` that was not written.
+    pub(super) implied: bool,
     /// Whether the call must not be dispatched by the object's type.
     pub(super) is_base: bool,
     pub(super) span: Span,

@@ -50,7 +50,7 @@ impl Binder<'_> {
                 "default"
             };
             return Err(Fail::cs(
-                if what == "null" { "CS8310" } else { "CS8310" },
+                "CS8310",
                 at,
                 format!("`{}` cannot be applied to `{what}`", op.text()),
             ));
@@ -207,6 +207,24 @@ impl Binder<'_> {
                     span,
                 ));
             }
+            (Operand::Null(_), Operand::Null(_))
+                if !matches!(
+                    op,
+                    BinaryOp::Add
+                        | BinaryOp::And
+                        | BinaryOp::Or
+                        | BinaryOp::Xor
+                        | BinaryOp::ConditionalAnd
+                        | BinaryOp::ConditionalOr
+                ) =>
+            {
+                // Of all operators the one of `int?` is chosen.
+                let ty = self.nullable(&Type::INT);
+                let left = self.convert(left, &ty, span)?;
+                let right = self.convert(right, &ty, span)?;
+                let result = if is_comparison(op) { Type::BOOL } else { ty };
+                return self.fold_binary(op, left, right, result, true, span);
+            }
             (Operand::Default(_), Operand::Value(node))
             | (Operand::Value(node), Operand::Default(_))
                 if equality =>
@@ -231,6 +249,20 @@ impl Binder<'_> {
         }
         if let Some(node) = self.predefined_operator(op, &left, &right, span)? {
             return Ok(node);
+        }
+        if op == BinaryOp::Add
+            && let (Operand::Value(_), Operand::Null(at)) | (Operand::Null(at), Operand::Value(_)) =
+                (&left, &right)
+        {
+            let null = Operand::Value(self.convert(Operand::Null(*at), &Type::STRING, *at)?);
+            let pair = match &left {
+                Operand::Null(_) => (null, right),
+                _ => (left, null),
+            };
+            if let Some(node) = self.concat(&pair.0, &pair.1, span)? {
+                return Ok(node);
+            }
+            return Err(self.no_operator(op, &pair.0, &pair.1, span));
         }
         if equality && let Some(node) = self.reference_equality(op, &left, &right, span)? {
             return Ok(node);
@@ -391,14 +423,9 @@ impl Binder<'_> {
                 None => {}
             }
         }
-        // Division of integers and decimals by a constant zero is refused, whatever is divided.
+        // Division of integers by a constant zero is refused, whatever is divided.
         if matches!(op, BinaryOp::Divide | BinaryOp::Remainder) {
-            let zero = match right.scalar() {
-                Some(Scalar::Int(_, 0)) => true,
-                Some(Scalar::Decimal(value)) => value.is_zero(),
-                _ => false,
-            };
-            if zero {
+            if let Some(Scalar::Int(_, 0)) = right.scalar() {
                 return Err(Fail::cs("CS0020", span, "division by the constant zero"));
             }
         }
@@ -510,7 +537,7 @@ impl Binder<'_> {
                     right.value().and_then(Node::scalar),
                     Some(Scalar::Int(_, 0))
                 );
-                if op == BinaryOp::Subtract && zero {
+                if op == BinaryOp::Subtract && (zero || matches!(right, Operand::Null(_))) {
                     (wrap(self, &ty), wrap(self, &ty), wrap(self, &number))
                 } else {
                     (wrap(self, &ty), wrap(self, &number), wrap(self, &ty))
@@ -520,7 +547,12 @@ impl Binder<'_> {
                 (wrap(self, &number), wrap(self, &ty), wrap(self, &ty))
             }
             (BinaryOp::Subtract, None, Some(_)) => {
-                (wrap(self, &ty), wrap(self, &ty), wrap(self, &number))
+                let zero = matches!(left.value().and_then(Node::scalar), Some(Scalar::Int(_, 0)));
+                if zero || matches!(left, Operand::Null(_)) {
+                    (wrap(self, &ty), wrap(self, &ty), wrap(self, &number))
+                } else {
+                    (wrap(self, &number), wrap(self, &ty), wrap(self, &ty))
+                }
             }
             _ => return Ok(None),
         };
@@ -786,6 +818,7 @@ impl Binder<'_> {
                     operand,
                     name: None,
                     by_ref: false,
+                    receiver: false,
                 })
                 .collect()
         };

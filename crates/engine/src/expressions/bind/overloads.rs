@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use syntax::Span;
 use syntax::tree::{Argument, ArgumentModifier, ExprKind};
 
+use super::conversions::Conv;
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Constant, Node, Op};
@@ -16,6 +17,8 @@ pub(super) struct Arg<'e> {
     pub(super) operand: Operand<'e>,
     pub(super) name: Option<Box<str>>,
     pub(super) by_ref: bool,
+    /// Whether it is what an extension method is called on: it converts to bases and boxes only.
+    pub(super) receiver: bool,
     pub(super) span: Span,
 }
 
@@ -32,6 +35,9 @@ pub(super) struct Candidate {
     /// The method before its type parameters were replaced.
     open: Method,
 }
+
+/// Why no overload is chosen: what is wrong with the nearest one, and whether several are equally good.
+pub(super) type Unresolved = (Option<Box<(Method, Misfit)>>, bool);
 
 /// Why a method cannot be called with the arguments.
 pub(super) enum Misfit {
@@ -75,6 +81,7 @@ impl Binder<'_> {
                 operand,
                 name: argument.name.as_ref().map(|it| it.text.clone()),
                 by_ref: argument.modifier.is_some(),
+                receiver: false,
                 span: argument.value.span,
             });
         }
@@ -87,12 +94,12 @@ impl Binder<'_> {
         methods: &[Method],
         type_arguments: &[Type],
         arguments: &[Arg<'_>],
-    ) -> Result<Candidate, (Option<(Method, Misfit)>, bool)> {
+    ) -> Result<Candidate, Unresolved> {
         // What the user's code could not see is chosen only if nothing else fits.
         let (visible, hidden): (Vec<_>, Vec<_>) = methods
             .iter()
             .partition(|it| self.is_visible(it.flags.visibility(), &it.declared_in));
-        let mut misfit = None;
+        let mut misfit: Option<Box<(Method, Misfit)>> = None;
         for methods in [visible, hidden] {
             let mut candidates = Vec::new();
             for method in methods {
@@ -100,9 +107,13 @@ impl Binder<'_> {
                     Ok(candidate) => candidates.push(candidate),
                     Err(why) => {
                         let better = !matches!(why, Misfit::Count);
-                        if misfit.is_none() || better && matches!(misfit, Some((_, Misfit::Count)))
+                        if misfit.is_none()
+                            || better
+                                && misfit
+                                    .as_deref()
+                                    .is_some_and(|(_, it)| matches!(it, Misfit::Count))
                         {
-                            misfit = Some((method.clone(), why));
+                            misfit = Some(Box::new((method.clone(), why)));
                         }
                         if self.takes_params(method)
                             && let Ok(candidate) =
@@ -276,7 +287,9 @@ impl Binder<'_> {
             if is_out || is_ref != argument.by_ref && is_ref {
                 return Err(Misfit::Argument(index, to.clone()));
             }
-            if self.implicit(&argument.operand, to).is_none() {
+            let conv = self.implicit(&argument.operand, to);
+            let near = matches!(conv, Some(Conv::Identity | Conv::Keep | Conv::Box));
+            if conv.is_none() || argument.receiver && !near {
                 return Err(Misfit::Argument(index, to.clone()));
             }
         }

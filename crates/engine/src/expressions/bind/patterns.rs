@@ -29,12 +29,27 @@ impl Binder<'_> {
         let slot = self.slot();
         let mut read = self.slot_node(slot, &subject.ty, inner.span);
         read.names = subject.names.clone();
-        let test = self.pattern(pattern, &read)?;
+        let test = match self.plain_type_test(pattern)? {
+            Some(ty) => Test::Is(self.without_nullable(&ty)),
+            None => self.pattern(pattern, &read)?,
+        };
         Ok(Node::new(
             Op::Is(Box::new(subject), slot, Box::new(test)),
             Type::BOOL,
             span,
         ))
+    }
+
+    /// The type of `e is T`, which is no pattern: it may name any type.
+    fn plain_type_test(&mut self, pattern: &Pattern) -> Result<Option<Type>> {
+        Ok(match &pattern.kind {
+            PatternKind::Type(ty) => Some(self.ty(ty)?),
+            PatternKind::TypeOrConstant(expr) => match self.bind(expr) {
+                Ok(Operand::Type(ty, _)) => Some(ty),
+                _ => None,
+            },
+            _ => None,
+        })
     }
 
     /// A test of the value that `subject` reads.
@@ -620,6 +635,7 @@ impl Binder<'_> {
             methods,
             type_arguments: Vec::new(),
             is_base: false,
+            implied: false,
             span,
         };
         let arguments = vec![Arg {
@@ -627,6 +643,7 @@ impl Binder<'_> {
             operand: Operand::Value(index),
             name: None,
             by_ref: false,
+            receiver: false,
         }];
         self.call_group(&group, arguments, span)
     }

@@ -239,7 +239,7 @@ impl Binder<'_> {
         let _ = element;
         match &argument.value.without_parens().kind {
             ExprKind::Unary(UnaryOp::FromEnd, inner) => {
-                self.from_end(target, inner, span).map(Some)
+                self.counted_back(target, inner, span).map(Some)
             }
             ExprKind::Range(start, end) => {
                 let range = self.range(start.as_deref(), end.as_deref(), argument.value.span)?;
@@ -253,7 +253,7 @@ impl Binder<'_> {
         }
     }
 
-    fn from_end(&mut self, target: &Node, inner: &Expr, span: Span) -> Result<Node> {
+    fn counted_back(&mut self, target: &Node, inner: &Expr, span: Span) -> Result<Node> {
         let slot = self.slot();
         let mut read = self.slot_node(slot, &target.ty, target.span);
         read.names = target.names.clone();
@@ -305,7 +305,7 @@ impl Binder<'_> {
                 if self.length_of(target, span).is_none() {
                     return Ok(None);
                 }
-                self.from_end(target, inner, span).map(Some)
+                self.counted_back(target, inner, span).map(Some)
             }
             ExprKind::Range(start, end) if target.ty == Type::STRING => {
                 let range = self.range(start.as_deref(), end.as_deref(), argument.value.span)?;

@@ -32,7 +32,7 @@ impl Scope {
     /// A lambda over all variables in scope; several are parts of one parameter.
     fn lambda(&self, body: &Expr) -> Expr {
         match self.names.as_slice() {
-            [one] => lambda(&[one.clone()], body.clone()),
+            [one] => lambda(std::slice::from_ref(one), body.clone()),
             names => lambda(&[carrier(names, body.span)], body.clone()),
         }
     }
@@ -196,7 +196,7 @@ fn body(mut value: Expr, first: Identifier, body: &QueryBody, span: Span) -> Res
             }
             QueryClause::Join(join) => {
                 let outer = scope.lambda(&join.left);
-                let inner = lambda(&[join.from.name.clone()], join.right.clone());
+                let inner = lambda(std::slice::from_ref(&join.from.name), join.right.clone());
                 let bound = join.into.as_ref().unwrap_or(&join.from.name);
                 let tuple = scope.tuple_with(name(bound));
                 let result = scope.lambda_with(bound, &tuple);

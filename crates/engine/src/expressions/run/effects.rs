@@ -1,4 +1,8 @@
 //! What a run cannot do by reading: calls, new objects, writes. And the journal that lets a run go on behind them.
+#![allow(
+    dead_code,
+    reason = "what calls need; they come with the part that runs code in the program"
+)]
 
 use std::rc::Rc;
 
@@ -380,6 +384,7 @@ impl Runner<'_, '_> {
         let arguments: Vec<(Val, Type)> = values.into_iter().zip(parameters).collect();
         let callee = Rc::new(Callee {
             is_virtual: getter.is_virtual,
+            checked: false,
             arguments: Vec::new(),
             intrinsic: None,
             method: setter,

@@ -72,9 +72,50 @@ pub(super) fn number(value: &Scalar, format: &str) -> Option<String> {
         }
         'G' if precision.is_none() || precision == Some(0) => Some(scalar::text(value)),
         'R' if digits.is_empty() => Some(scalar::text(value)),
+        'C' => {
+            let places = precision.unwrap_or(2);
+            let (negative, whole, fraction) = fixed(value, places, 0)?;
+            let point = if places > 0 { "." } else { "" };
+            let text = format!("¤{}{point}{fraction}", grouped(&whole));
+            Some(if negative { format!("({text})") } else { text })
+        }
         'E' => exponential(value, letter, precision.unwrap_or(6)),
+        _ if format.chars().all(|it| matches!(it, '0' | '#' | ',' | '.')) => custom(value, format),
         _ => None,
     }
+}
+
+/// A custom format of digits only: `0.00`, `#,##0`, `000.##`.
+fn custom(value: &Scalar, format: &str) -> Option<String> {
+    let (whole, fraction) = format.split_once('.').unwrap_or((format, ""));
+    // A comma at the end divides by a thousand, which is not done here.
+    if whole.ends_with(',') || fraction.contains(['.', ',']) {
+        return None;
+    }
+    let places = fraction.len();
+    let (negative, mut digits, mut rest) = fixed(value, places, 0)?;
+    let least = fraction.rfind('0').map_or(0, |it| it + 1);
+    while rest.len() > least && rest.ends_with('0') {
+        rest.pop();
+    }
+    let wanted = whole.find('0').map_or(0, |it| {
+        whole.get(it..).unwrap_or("").matches(['0', '#']).count()
+    });
+    if digits == "0" {
+        digits.clear();
+    }
+    while digits.len() < wanted {
+        digits.insert(0, '0');
+    }
+    let is_zero = digits.chars().chain(rest.chars()).all(|it| it == '0');
+    let digits = if whole.contains(',') {
+        grouped(&digits)
+    } else {
+        digits
+    };
+    let sign = if negative && !is_zero { "-" } else { "" };
+    let point = if rest.is_empty() { "" } else { "." };
+    Some(format!("{sign}{digits}{point}{rest}"))
 }
 
 fn is_float(value: &Scalar) -> bool {
@@ -154,6 +195,7 @@ fn exponential(value: &Scalar, letter: char, places: usize) -> Option<String> {
     let number = match value {
         Scalar::Double(number) => *number,
         Scalar::Float(number) => f64::from(*number),
+        Scalar::Decimal(number) => number.to_f64(),
         Scalar::Int(_, number) if number.unsigned_abs() < 1 << 53 => *number as f64,
         _ => return None,
     };
@@ -188,5 +230,9 @@ mod tests {
         check(Scalar::Double(2.5), "F0", "3");
         check(Scalar::Double(0.125), "P0", "13 %");
         check(Scalar::Double(-2.75), "E2", "-2.75E+000");
+        check(int(-7), "0.00", "-7.00");
+        check(int(-7), "000", "-007");
+        check(Scalar::Double(1234.5), "#,##0.##", "1,234.5");
+        check(int(-7), "C", "(¤7.00)");
     }
 }

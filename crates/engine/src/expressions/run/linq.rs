@@ -377,6 +377,23 @@ impl Runner<'_, '_> {
                 let keys = self.keys(&items, lambda, span)?;
                 let mut pairs: Vec<Val> = Vec::new();
                 let pair = self.pair_of(&node.ty);
+                for (index, key) in keys.iter().enumerate() {
+                    for other in keys.iter().take(index) {
+                        match self.equal(key, other, span)? {
+                            Some(true) => {
+                                let message = "An item with the same key has already been added.";
+                                return Err(Fail::thrown(
+                                    span,
+                                    "System.ArgumentException",
+                                    Some(message.into()),
+                                )
+                                .into());
+                            }
+                            Some(false) => {}
+                            None => return Ok(None),
+                        }
+                    }
+                }
                 for (key, item) in keys.into_iter().zip(items) {
                     let value = match more.first() {
                         Some(lambda) => self.invoke(lambda, vec![item], span)?,

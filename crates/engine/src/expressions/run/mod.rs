@@ -40,6 +40,10 @@ pub(crate) enum Interrupt {
     /// It failed or threw.
     Fail(Box<Fail>),
     /// Something has to be done in the program first.
+    #[allow(
+        dead_code,
+        reason = "what calls need; they come with the part that runs code in the program"
+    )]
     Effect(Box<Effect>),
 }
 
@@ -173,11 +177,10 @@ impl<'r, 't> Runner<'r, 't> {
             }
             Op::Length(array) => {
                 let array = self.eval(array)?;
-                let length = self.journaled(node, |this| {
+                self.journaled(node, |this| {
                     let length = this.array_length(&array, span)?;
                     Ok(Val::int(length as i128))
-                })?;
-                length
+                })?
             }
             Op::Element(array, indices) => {
                 let array = self.eval(array)?;

@@ -96,12 +96,12 @@ impl Runner<'_, '_> {
             _ => None,
         };
         Ok(match (scalars.as_slice(), binary, unary) {
-            ([a, b], Some(op), _) => match scalar::binary(op, a, b, false) {
+            ([a, b], Some(op), _) => match scalar::binary(op, a, b, callee.checked) {
                 Some(Ok(value)) => Some(Val::Scalar(value)),
                 Some(Err(fault)) => return Err(thrown(fault, span)),
                 None => None,
             },
-            ([a], _, Some(op)) => match scalar::unary(op, a, false) {
+            ([a], _, Some(op)) => match scalar::unary(op, a, callee.checked) {
                 Some(Ok(value)) => Some(Val::Scalar(value)),
                 Some(Err(fault)) => return Err(thrown(fault, span)),
                 None => None,
@@ -112,7 +112,7 @@ impl Runner<'_, '_> {
                 "IsNegative" => float(value).map(|it| Val::bool(it.is_sign_negative())),
                 "op_Implicit" | "op_Explicit" => {
                     let to = well_known::kind(self.types, &callee.method.returns);
-                    match to.and_then(|kind| scalar::convert(value, kind, false)) {
+                    match to.and_then(|kind| scalar::convert(value, kind, callee.checked)) {
                         Some(Ok(value)) => Some(Val::Scalar(value)),
                         Some(Err(fault)) => return Err(thrown(fault, span)),
                         None => None,

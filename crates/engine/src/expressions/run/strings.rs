@@ -149,7 +149,7 @@ impl Runner<'_, '_> {
                 units.extend_from_slice(text.get(from..).unwrap_or_default());
                 Some(Val::units(units))
             }
-            ("Trim" | "TrimStart" | "TrimEnd", []) => Some(trimmed(&text, name, |it| is_space(it))),
+            ("Trim" | "TrimStart" | "TrimEnd", []) => Some(trimmed(&text, name, is_space)),
             ("Trim" | "TrimStart" | "TrimEnd", [Piece::Char(unit)]) => {
                 Some(trimmed(&text, name, |it| it == *unit))
             }

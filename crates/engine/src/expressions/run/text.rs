@@ -16,7 +16,7 @@ impl Runner<'_, '_> {
             return Ok(text);
         }
         // Anything else knows itself what it is called.
-        match self.to_string_call(value, ty, span)? {
+        match self.own_text(value, ty, span)? {
             Val::Null => Ok(Vec::new()),
             text => Ok(self
                 .string_of(&text, span)?
@@ -173,7 +173,7 @@ impl Runner<'_, '_> {
     }
 
     /// Runs the value's own `ToString`.
-    fn to_string_call(&mut self, value: &Val, ty: &Type, span: Span) -> Result<Val> {
+    fn own_text(&mut self, value: &Val, ty: &Type, span: Span) -> Result<Val> {
         let object = self.types.named(&Type::OBJECT);
         let method = object
             .and_then(|it| self.types.methods(&it, Some("ToString")).ok())
@@ -191,6 +191,7 @@ impl Runner<'_, '_> {
             arguments: Vec::new(),
             intrinsic: None,
             is_virtual: true,
+            checked: false,
         });
         self.call(
             &node,
@@ -255,6 +256,18 @@ impl Runner<'_, '_> {
             }
             if is_enum && matches!(format, "D" | "d") {
                 return Ok(scalar::text(number).encode_utf16().collect());
+            }
+            let real = matches!(
+                number.kind(),
+                Kind::Float | Kind::Double | Kind::Decimal | Kind::Half
+            );
+            if real && format.starts_with(['D', 'd', 'X', 'x']) {
+                return Err(crate::expressions::error::Fail::thrown(
+                    span,
+                    "System.FormatException",
+                    Some("Format specifier was invalid.".into()),
+                )
+                .into());
             }
             // Texts, truth values and characters have no formats.
             if matches!(number.kind(), Kind::String | Kind::Bool | Kind::Char) {

@@ -33,7 +33,7 @@ pub(super) fn from_f64(value: f64) -> u16 {
     } else {
         (exponent + 14) as u16
     };
-    sign | (base << 10) + units
+    sign | ((base << 10) + units)
 }
 
 #[cfg(test)]

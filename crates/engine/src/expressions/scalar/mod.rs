@@ -20,7 +20,6 @@ pub(crate) use text::{quoted, quoted_char, text};
 
 /// The primitive types, and those of the framework that behave like them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "each variant is the C# type of its name")]
 pub(crate) enum Kind {
     Bool,
     Char,
@@ -227,6 +226,7 @@ impl Scalar {
     }
 
     /// The bytes as they lie in the program's memory; `None` for strings.
+    #[allow(dead_code, reason = "what calls need")]
     pub(crate) fn to_bytes(&self) -> Option<Vec<u8>> {
         let bits = match self {
             Self::Bool(value) => u128::from(*value),

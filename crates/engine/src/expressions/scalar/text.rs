@@ -14,8 +14,8 @@ pub(crate) fn text(value: &Scalar) -> String {
             let value = half::to_f32(*bits);
             floating(f64::from(value), shortest_half(*bits), 5)
         }
-        Scalar::Float(number) => floating(f64::from(*number), format!("{:e}", number.abs()), 7),
-        Scalar::Double(number) => floating(*number, format!("{:e}", number.abs()), 15),
+        Scalar::Float(number) => floating(f64::from(*number), format!("{:e}", number.abs()), 9),
+        Scalar::Double(number) => floating(*number, format!("{:e}", number.abs()), 17),
         Scalar::Decimal(number) => number.to_string(),
         Scalar::String(units) => String::from_utf16_lossy(units),
     }
@@ -135,7 +135,8 @@ mod tests {
         double(100.0, "100");
         double(0.1 + 0.2, "0.30000000000000004");
         double(1e14, "100000000000000");
-        double(1e15, "1E+15");
+        double(1e16, "10000000000000000");
+        double(1e17, "1E+17");
         double(1_234_567_890_123_456.0, "1234567890123456");
         double(123_456_789_012_345_680.0, "1.2345678901234568E+17");
         double(0.0001, "0.0001");
@@ -149,7 +150,8 @@ mod tests {
 
     #[test]
     fn floats_are_the_runtimes() {
-        float(1e7, "1E+07");
+        float(1e8, "100000000");
+        float(1e9, "1E+09");
         float(12_345_678.0, "12345678");
         float(16_777_216.0, "16777216");
         float(1_234_567.0, "1234567");
