@@ -40,6 +40,11 @@ impl Value {
 }
 
 impl Handle {
+    /// A reference to the object, as calls take it; valid as long as the handle.
+    pub fn value(&self) -> Value {
+        Value::new(self.0.clone().upcast())
+    }
+
     /// Where the object lies during this stop.
     pub fn address(&self) -> Result<u64, Error> {
         let mut address = 0;

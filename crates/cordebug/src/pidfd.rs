@@ -53,6 +53,22 @@ impl ProcessHandle {
         })
     }
 
+    /// Whether the process ends in that time.
+    pub fn ends_within(&self, time: Duration) -> bool {
+        let time = rustix::event::Timespec {
+            tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(time.subsec_nanos()),
+        };
+        let mut polled = [PollFd::new(&self.pidfd, PollFlags::IN)];
+        matches!(rustix::event::poll(&mut polled, Some(&time)), Ok(1))
+    }
+
+    /// Ends the process as `abort` does.
+    pub fn abort(&self) {
+        // It may have ended meanwhile.
+        let _ = rustix::process::pidfd_send_signal(&self.pidfd, rustix::process::Signal::ABORT);
+    }
+
     /// Waits for the end of the process; how it ended, if the kernel tells.
     pub fn wait(&self) -> ExitReport {
         loop {

@@ -69,6 +69,21 @@ pub fn is_at_work(pid: u32) -> bool {
     })
 }
 
+/// Whether a thread of the process sleeps inside its handler of invalid memory accesses.
+pub fn sleeps_in_fault_handler(pid: u32) -> bool {
+    const SEGMENTATION_FAULT: u64 = 1 << (libc::SIGSEGV - 1);
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task"));
+    threads.into_iter().flatten().flatten().any(|thread| {
+        let read = |name| std::fs::read_to_string(thread.path().join(name)).unwrap_or_default();
+        // A handler runs with its own signal blocked.
+        let status = read("status");
+        let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"));
+        let blocked = blocked.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        blocked.is_some_and(|mask| mask & SEGMENTATION_FAULT != 0)
+            && read("wchan").contains("nanosleep")
+    })
+}
+
 /// The user that the process runs as.
 pub fn owner(pid: u32) -> io::Result<u32> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status"))?;

@@ -62,6 +62,19 @@ impl Stepper {
 }
 
 impl Function {
+    /// Says whether steps that skip other code stop in it.
+    pub fn set_user_code(&self, user_code: bool) -> Result<(), Error> {
+        let function = self
+            .0
+            .cast::<ICorDebugFunction2>()
+            .ok_or_else(|| missing("ICorDebugFunction2"))?;
+        clr!(
+            function,
+            ICorDebugFunction2::SetJMCStatus(i32::from(user_code))
+        )?;
+        Ok(())
+    }
+
     /// Whether steps that skip other code stop in it. Never in optimised code, whatever was said of its module.
     pub fn is_user_code(&self) -> Result<bool, Error> {
         let function = self

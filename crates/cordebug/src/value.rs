@@ -262,41 +262,4 @@ impl Value {
         )?;
         Ok(())
     }
-
-    /// Keeps the object alive and known wherever the collector moves it, also while the program runs.
-    pub fn keep(&self) -> Result<Handle, Error> {
-        let heap = self
-            .0
-            .cast::<ICorDebugHeapValue2>()
-            .ok_or_else(|| missing("ICorDebugHeapValue2"))?;
-        Ok(Handle(clr_out!(
-            heap,
-            ICorDebugHeapValue2::CreateHandle(HANDLE_STRONG)
-        )?))
-    }
-}
-
-/// Keeps an object of the target alive. Let go when dropped.
-#[derive(Debug)]
-pub struct Handle(Com<ICorDebugHandleValue>);
-
-impl Handle {
-    /// A reference to the object, good for calls; valid as long as the handle.
-    pub fn value(&self) -> Value {
-        Value(self.0.clone().upcast())
-    }
-
-    /// Where the object lies now; the program must be stopped.
-    pub fn address(&self) -> Result<u64, Error> {
-        Ok(self.value().reference_address()?.unwrap_or(0))
-    }
-}
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        // The target may be gone, and its handles with it.
-        if let Err(error) = clr!(self.0, ICorDebugHandleValue::Dispose()) {
-            tracing::debug!(%error, "letting go of an object");
-        }
-    }
 }

@@ -90,7 +90,7 @@ impl Engine<'_> {
     }
 
     /// Handles a callback; whether it stopped the program.
-    fn wants_to_stop(&mut self, callback: Callback) -> bool {
+    pub(crate) fn wants_to_stop(&mut self, callback: Callback) -> bool {
         match callback {
             Callback::LoadModule { module } => {
                 self.module_loaded(&Module::new(module));
@@ -136,6 +136,12 @@ impl Engine<'_> {
             Callback::StepComplete {
                 thread, stepper, ..
             } => self.step_completed(&Thread::new(thread), stepper.as_ref()),
+            Callback::EvalComplete { eval, .. } | Callback::EvalException { eval, .. } => {
+                if let Some(eval) = eval {
+                    self.stray_evaluation_ended(&eval);
+                }
+                false
+            }
             Callback::Break { thread } => {
                 self.break_called(&Thread::new(thread));
                 true

@@ -3,6 +3,7 @@
 //! Invariants: every request gets exactly one reply; every reply and event tells the state as it is when it is sent;
 //! the loop returns only when no program depends on it any more (ended, let go, or never there).
 
+use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -17,6 +18,7 @@ use crate::api::{
 };
 use crate::breakpoints::Breakpoints;
 use crate::callbacks::Gathered;
+use crate::calls::Evaluations;
 use crate::exceptions::Exceptions;
 use crate::launching::{Starting, StartupNews};
 use crate::output::{Capture, Notice};
@@ -51,6 +53,8 @@ pub enum Input {
     Console(Notice),
     /// Bytes were written to the program's standard input, or could not be.
     InputWritten(std::io::Result<()>),
+    /// The program hangs because its stack overflowed.
+    StackOverflow,
 }
 
 /// Everything the engine says.
@@ -69,11 +73,13 @@ pub enum Output {
 
 /// Runs an engine until its session is over. `inbox` is for the sources that the engine itself creates.
 pub fn run(inbox: Sender<Input>, inputs: &Receiver<Input>, say: impl FnMut(Output)) {
-    let mut engine = Engine::new(inbox, Box::new(say));
+    let mut engine = Engine::new(inbox, inputs, Box::new(say));
     while !engine.over {
-        let input = match engine.next_timer() {
-            None => inputs.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(at) => inputs.recv_timeout(at.saturating_duration_since(Instant::now())),
+        let input = match (engine.deferred.pop_front(), engine.next_timer()) {
+            // It came in while code of the program was run, and has waited for its turn.
+            (Some(input), _) => Ok(input),
+            (None, None) => inputs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            (None, Some(at)) => inputs.recv_timeout(at.saturating_duration_since(Instant::now())),
         };
         let answering = match &input {
             Ok(Input::Command { id, .. }) => Some(*id),
@@ -100,6 +106,11 @@ pub fn run(inbox: Sender<Input>, inputs: &Receiver<Input>, say: impl FnMut(Outpu
 /// The engine's whole state.
 pub(crate) struct Engine<'a> {
     pub(crate) inbox: Sender<Input>,
+    /// Read by the loop, and by an evaluation while it runs.
+    pub(crate) inputs: &'a Receiver<Input>,
+    /// What came in while an evaluation ran.
+    pub(crate) deferred: VecDeque<Input>,
+    pub(crate) evaluations: Evaluations,
     say: Box<dyn FnMut(Output) + 'a>,
     pub(crate) state: State,
     pub(crate) origin: Option<Origin>,
@@ -136,9 +147,16 @@ pub(crate) struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    fn new(inbox: Sender<Input>, say: Box<dyn FnMut(Output) + 'a>) -> Self {
+    fn new(
+        inbox: Sender<Input>,
+        inputs: &'a Receiver<Input>,
+        say: Box<dyn FnMut(Output) + 'a>,
+    ) -> Self {
         Self {
             inbox,
+            inputs,
+            deferred: VecDeque::new(),
+            evaluations: Evaluations::default(),
             say,
             state: State::Starting,
             origin: None,
@@ -217,6 +235,7 @@ impl<'a> Engine<'a> {
                 self.tell(Event::Output { end });
             }
             Input::Console(Notice::Closed) => self.output_closed(),
+            Input::StackOverflow => self.stack_overflowed(),
             Input::InputWritten(result) => {
                 if let Err(error) = result {
                     self.notes.push(format!(
@@ -293,6 +312,7 @@ impl<'a> Engine<'a> {
             Request::Threads => self.threads(),
             Request::Freeze { thread, frozen } => self.freeze(thread, frozen),
             Request::Modules => self.module_reports(),
+            Request::Source { file } => self.source_text(&file),
             Request::Variables(query) => self.variables(&query),
             Request::Step {
                 thread,
@@ -364,6 +384,7 @@ impl<'a> Engine<'a> {
     pub(crate) fn resume(&mut self) -> Result<(), Error> {
         let target = self.stopped_target()?;
         target.resume_all()?;
+        self.evaluations.continued();
         self.state = State::Running;
         self.stop = None;
         self.resumes += 1;

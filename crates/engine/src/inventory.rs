@@ -59,10 +59,11 @@ impl Engine<'_> {
 
     /// The program wrote a message for its debugger.
     pub(crate) fn logged(&mut self, thread: &Thread, level: i32, category: String, text: String) {
-        let at = self.capture.end();
         if let Ok(thread) = thread.id() {
             self.exceptions.assertion.logged(thread, &text);
         }
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        let (at, tell) = self.capture.trace(&format!("{text}{end}"));
         self.tell(Event::Log(LogMessage {
             thread: thread.id().ok().map(ThreadId),
             level,
@@ -70,6 +71,10 @@ impl Engine<'_> {
             text,
             at,
         }));
+        if tell {
+            let end = self.capture.end();
+            self.tell(Event::Output { end });
+        }
     }
 
     /// All loaded modules.

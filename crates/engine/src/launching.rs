@@ -302,6 +302,7 @@ impl Engine<'_> {
             undelivered,
             self.source_files.clone(),
         ));
+        self.watch_for_overflow(pid);
         Ok(())
     }
 

@@ -9,6 +9,12 @@ pub mod api;
 mod arriving;
 mod breakpoints;
 mod callbacks;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the evaluator of expressions is built on it"
+)]
+mod calls;
 pub mod doctor;
 mod elf;
 mod ending;

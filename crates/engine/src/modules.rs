@@ -232,6 +232,14 @@ impl LoadedModule {
         })
     }
 
+    /// Whether the runtime itself suspends a method: breakpoints and steps in it would end the program.
+    pub(crate) fn is_runtime_async(&self, process: &Process, method: Token) -> bool {
+        self.metadata(process).is_ok_and(|metadata| {
+            let method = metadata.metadata().method(method);
+            method.is_ok_and(|method| method.impl_flags().is_runtime_async())
+        })
+    }
+
     /// The first place with source text in a method: offset, path, line, column.
     pub(crate) fn first_point(
         &self,
@@ -330,14 +338,23 @@ impl Engine<'_> {
             // The first module with an entry point is the program; the framework's have none.
             && let Some((method, offset)) = loaded.entry_point(&target.process)
         {
-            match module
-                .function(method.0)
-                .and_then(|function| function.break_at(offset.0))
-            {
-                Ok(breakpoint) => target.entry.breakpoint = Some(breakpoint),
-                Err(error) => self
-                    .notes
-                    .push(format!("the program will not stop at its entry: {error}")),
+            if loaded.is_runtime_async(&target.process, method) {
+                self.notes.push(
+                    "the program will not stop at its entry: its Main is suspended by the runtime itself \
+                     (runtime-async), and a breakpoint in it would end it"
+                        .into(),
+                );
+                target.entry.forget();
+            } else {
+                match module
+                    .function(method.0)
+                    .and_then(|function| function.break_at(offset.0))
+                {
+                    Ok(breakpoint) => target.entry.breakpoint = Some(breakpoint),
+                    Err(error) => self
+                        .notes
+                        .push(format!("the program will not stop at its entry: {error}")),
+                }
             }
         }
         let path = loaded.path.display().to_string();
@@ -345,6 +362,9 @@ impl Engine<'_> {
             module: path,
             user_code,
         });
+        if user_code {
+            self.take_out_runtime_async(module.identity());
+        }
         self.bind_to_module(module.identity());
     }
 

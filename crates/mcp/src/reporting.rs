@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use host::api::{BreakpointState, Error, OutputCursor, OutputQuery, Reply, Request, State, StopId};
+use host::api::{
+    BreakpointState, Error, OutputCursor, OutputQuery, Reply, Request, Source, State, StopId,
+};
 
+use crate::news::{News, Over, Told};
 use crate::report::breakpoints::BreakpointEntry;
 use crate::report::build::{self, Stack};
-use crate::report::{Reason, Report, SessionState, source, text};
-use crate::session::{DebugSession, News, Over, Told};
+use crate::report::{Reason, Report, SessionState, SourceLine, source, text};
+use crate::session::DebugSession;
 
 /// What a report is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +101,12 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
             let next = page.next.0;
             report.output = build::output(page, told.output);
             told.output = next;
+            let fresh = news.logged - told.logged;
+            let kept = news.log.len() as u64;
+            let from = kept.saturating_sub(fresh);
+            report.log = news.log.iter().skip(from as usize).cloned().collect();
+            report.more_log = u32::try_from(fresh.saturating_sub(kept)).unwrap_or(u32::MAX);
+            told.logged = news.logged;
             report.breakpoints = changed_breakpoints(&news, &mut told);
             report.notes = build::notes(&news.status, told.notes);
             told.notes = news.status.notes.len();
@@ -172,8 +181,7 @@ fn stack(session: &DebugSession, stop: StopId) -> Option<Stack> {
             ..
         }) if found == stop => {
             let place = frames.iter().find_map(|frame| frame.source.as_ref());
-            let source =
-                place.map_or_else(Vec::new, |place| source::around(&place.path, place.line.0));
+            let source = place.map_or_else(Vec::new, |place| lines(session, place));
             Some(Stack {
                 frames,
                 more,
@@ -188,12 +196,25 @@ fn stack(session: &DebugSession, stop: StopId) -> Option<Stack> {
     }
 }
 
+/// The lines around a place: from its file, else from the program's symbols.
+fn lines(session: &DebugSession, place: &Source) -> Vec<SourceLine> {
+    let lines = source::around(&place.path, place.line.0);
+    if !lines.is_empty() {
+        return lines;
+    }
+    let file = place.path.to_string_lossy().into_owned();
+    match session.ask(Request::Source { file }) {
+        Ok(Reply::Source(text)) => source::excerpt(&text.text, place.line.0),
+        _ => lines,
+    }
+}
+
 /// What is sensible to call next.
 fn next(report: &Report, news: &News) -> Option<String> {
     let unhandled = report.stop.as_ref().is_some_and(|stop| {
         stop.reasons
             .iter()
-            .any(|reason| reason.kind == Reason::UNHANDLED)
+            .any(|reason| [Reason::UNHANDLED, Reason::FAIL_FAST].contains(&reason.kind))
     });
     let text = match report.state {
         SessionState::Starting => "debug_wait waits on; debug_disconnect gives up.",

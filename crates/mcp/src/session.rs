@@ -6,22 +6,21 @@
 //!
 //! Invariant: a `host::Session` is used and dropped only on threads that may block, never on the async ones.
 
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use host::api::{
-    Attach, Breakpoint, BreakpointState, Error, ErrorCode, Event, Follow, Launch, Origin,
-    OutputCursor, OutputPage, OutputQuery, Reply, Request, State, Status, Stop, StopId,
+    Attach, Breakpoint, Error, ErrorCode, Follow, Launch, Origin, OutputCursor, OutputPage,
+    OutputQuery, Reply, Request, SourceMap, State,
 };
 use host::{HostProgram, Session};
 use tokio::sync::watch;
 
 use crate::archive::{self, Archive};
+use crate::news::{News, Over, Told};
 use crate::program::{self, Build};
-use crate::report::build::Stack;
 
 /// How long a host may take to answer an ordinary request.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -43,34 +42,6 @@ pub(crate) struct DebugSession {
     told: Mutex<Told>,
     /// Disconnected when the thread that starts the program has ended.
     start: Mutex<mpsc::Receiver<Infallible>>,
-}
-
-/// What is known of a session right now.
-#[derive(Debug, Clone)]
-pub(crate) struct News {
-    /// As the engine told it last.
-    pub(crate) status: Status,
-    /// What a slow start is doing.
-    pub(crate) progress: Option<String>,
-    /// The last stop, also after it.
-    pub(crate) last_stop: Option<Stop>,
-    /// Breakpoints at places in code, as they were last told.
-    pub(crate) breakpoints: BTreeMap<u32, Breakpoint>,
-    /// Whether the program has reached the debugger.
-    started: bool,
-    /// Whether the start was given up.
-    given_up: bool,
-    /// Set when nothing more will happen.
-    pub(crate) over: Option<Over>,
-}
-
-/// How a session came to its end.
-#[derive(Debug, Clone)]
-pub(crate) enum Over {
-    /// The program ended or was let go: the status says how.
-    Ended,
-    /// It could not be started, or its host died.
-    Failed(Error),
 }
 
 /// How a session begins.
@@ -102,48 +73,18 @@ struct Held {
     finishing: bool,
 }
 
-/// What the reader of reports knows already.
-#[derive(Debug, Default)]
-pub(crate) struct Told {
-    /// Output before this was reported.
-    pub(crate) output: u64,
-    /// Notes that were reported.
-    pub(crate) notes: usize,
-    /// Whether it was told what is debugged.
-    pub(crate) introduced: bool,
-    /// Breakpoints that were reported: their state and the reason for it.
-    pub(crate) breakpoints: BTreeMap<u32, (BreakpointState, Option<String>)>,
-    /// Whether those that were never reached were reported at the end.
-    pub(crate) never_reached: bool,
-    /// The stack of the last stop that was reported.
-    pub(crate) stack: Option<(StopId, Stack)>,
-}
-
-impl News {
-    fn has_ended(&self) -> bool {
-        matches!(self.status.state, State::Exited | State::Detached)
-    }
-
-    fn is_settled(&self, after: u32) -> bool {
-        self.over.is_some() || (self.status.state == State::Stopped && self.status.resumes >= after)
-    }
-}
-
 impl DebugSession {
     /// Begins a session; it goes on in the background whether or not anybody waits.
-    pub(crate) fn begin(id: String, host: &HostProgram, start: Start) -> Result<Arc<Self>, Error> {
+    pub(crate) fn begin(
+        id: String,
+        host: &HostProgram,
+        start: Start,
+        maps: Vec<SourceMap>,
+    ) -> Result<Arc<Self>, Error> {
         let (alive, ended) = mpsc::channel();
         let session = Arc::new(Self {
             id,
-            news: watch::Sender::new(News {
-                status: Status::starting(),
-                progress: None,
-                last_stop: None,
-                breakpoints: BTreeMap::new(),
-                started: false,
-                given_up: false,
-                over: None,
-            }),
+            news: watch::Sender::new(News::starting()),
             held: Mutex::default(),
             told: Mutex::default(),
             start: Mutex::new(ended),
@@ -152,7 +93,7 @@ impl DebugSession {
         spawn_thread("start", move || {
             let _alive = alive;
             let started = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                starting.start(&host, start)
+                starting.start(&host, start, maps)
             }));
             let result = started.unwrap_or_else(|_| {
                 Err(Error::new(
@@ -218,7 +159,7 @@ impl DebugSession {
     }
 
     /// Builds, starts a host and launches or attaches; returns when the program is there.
-    fn start(&self, host: &HostProgram, start: Start) -> Result<(), Error> {
+    fn start(&self, host: &HostProgram, start: Start, maps: Vec<SourceMap>) -> Result<(), Error> {
         let request = match start {
             Start::Attach(attach) => Request::Attach(attach),
             Start::Launch(mut launch, build) => {
@@ -235,13 +176,17 @@ impl DebugSession {
         };
         let session = Session::start(host)?;
         let news = self.news.clone();
-        session.observe(move |event| note(&news, event));
+        session.observe(move |event| news.send_modify(|news| news.note(event)));
         self.held().live = Some(session.clone());
         if self.news.borrow().given_up {
             return Err(Error::new(
                 ErrorCode::LaunchFailed,
                 "the start was given up",
             ));
+        }
+        if !maps.is_empty() {
+            let maps = Request::SetSourceMaps(maps);
+            session.request(maps, Instant::now() + ANSWER)?;
         }
         session.request(request, Instant::now() + START)?;
         self.learn_breakpoints(&session);
@@ -535,30 +480,6 @@ pub(crate) fn unexpected(reply: &Reply) -> Error {
         ErrorCode::Internal,
         "a bug in ndbg: the engine gave an answer of the wrong kind",
     )
-}
-
-/// Takes an event of the host into the news.
-fn note(news: &watch::Sender<News>, event: &Event) {
-    news.send_modify(|news| match event {
-        Event::Stopped(status) => {
-            news.status = (**status).clone();
-            news.last_stop.clone_from(&news.status.stop);
-        }
-        Event::Running(status) | Event::Exited(status) | Event::Detached(status) => {
-            news.status = (**status).clone();
-        }
-        Event::Output { end } => news.status.output_end = *end,
-        Event::Breakpoint(breakpoint) => {
-            news.breakpoints.insert(breakpoint.id.0, breakpoint.clone());
-        }
-        Event::Progress { message } => news.progress = Some(message.clone()),
-        // Everything else is told when it is asked for.
-        #[allow(
-            unreachable_patterns,
-            reason = "the engine may tell more than this front end needs"
-        )]
-        _ => {}
-    });
 }
 
 /// The output was kept by the host, and went with it.

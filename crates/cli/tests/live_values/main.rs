@@ -1,6 +1,9 @@
 //! Live tests of values: each fixture prints its own truth, and the debugger must say the same.
 
 mod basics;
+mod calls;
+mod collections;
+mod scopes;
 mod support;
 
 /// Not a behaviour: the front end process that other tests start, count and kill is this test, run again.

@@ -136,6 +136,8 @@ error_codes! {
     NotSupported = "NOT_SUPPORTED",
     /// There is no such breakpoint.
     BreakpointNotFound = "BREAKPOINT_NOT_FOUND",
+    /// Code could not be run in the program, or an expression could not be evaluated.
+    EvaluationFailed = "EVAL_FAILED",
     /// The step could not be made.
     StepFailed = "STEP_FAILED",
     /// Something did not happen in time.

@@ -15,6 +15,7 @@ mod expressions;
 mod inventory;
 mod launch;
 mod output;
+mod source;
 mod stack;
 mod state;
 mod stepping;
@@ -36,6 +37,7 @@ pub use expressions::{Evaluate, Evaluated, EvaluatedValue, ExpressionError};
 pub use inventory::{LogMessage, ModuleReport, ThreadActivity, ThreadReport};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};
 pub use output::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
+pub use source::SourceText;
 pub use stack::{
     AsyncEnd, AsyncFrame, AsyncKind, AsyncStack, Block, BlockedOn, Frame, FrameKind, Source,
 };
@@ -124,6 +126,11 @@ pub enum Request {
     },
     /// All loaded modules.
     Modules,
+    /// The text of a source file that a loaded module was compiled from.
+    Source {
+        /// Full path, the end of one, or a file name.
+        file: String,
+    },
     /// Lets the stopped program run one step of a thread.
     Step {
         /// The thread; the one that reported the stop if absent.
@@ -203,6 +210,8 @@ pub enum Reply {
     Evaluated(Vec<Evaluated>),
     /// To [`Request::Modules`].
     Modules(Vec<ModuleReport>),
+    /// To [`Request::Source`].
+    Source(Box<SourceText>),
     /// To [`Request::Variables`].
     Variables(Box<Variables>),
     /// To [`Request::Stack`].

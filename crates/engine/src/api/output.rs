@@ -10,7 +10,7 @@ pub enum Stream {
     Stdout,
     /// Standard error.
     Stderr,
-    /// Messages of breakpoints that log, one line each, in order with what the program wrote.
+    /// Messages of breakpoints that log and of `Debugger.Log`, in order with what the program wrote.
     Trace,
 }
 

@@ -62,6 +62,8 @@ pub struct View {
     pub properties: bool,
     /// Whether getters and `ToString` may run in the program.
     pub run_code: bool,
+    /// Milliseconds that each piece of code may run.
+    pub time_limit: u32,
     /// Whether values with names such as `password` are masked.
     pub mask_secrets: bool,
     /// Whole numbers in hexadecimal.
@@ -79,6 +81,7 @@ impl Default for View {
             statics: false,
             properties: false,
             run_code: false,
+            time_limit: 5000,
             mask_secrets: false,
             hex: false,
             text_length: 1024,

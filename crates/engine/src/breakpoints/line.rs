@@ -30,10 +30,10 @@ struct Asked<'a> {
 
 /// A document that may be the one that was asked for.
 #[derive(Debug)]
-struct Candidates {
-    rank: Rank,
+pub(super) struct Candidates {
+    pub(super) rank: Rank,
     /// Path here and token.
-    documents: Vec<(String, Token)>,
+    pub(super) documents: Vec<(String, Token)>,
     /// Whether all that was asked for is the same.
     whole: bool,
 }
@@ -117,7 +117,7 @@ pub(super) fn find(
 }
 
 /// The documents that fit a path best, and one that has only the name.
-fn documents(
+pub(super) fn documents(
     file: &str,
     symbols: &Symbols,
     files: &SourceFiles,

@@ -14,6 +14,7 @@ mod offer;
 mod reached;
 mod requests;
 mod signature;
+mod source_text;
 mod suggest;
 mod type_names;
 

@@ -6,6 +6,7 @@
 
 mod giving_up;
 mod handler;
+mod overflow;
 mod report;
 
 use std::collections::HashMap;

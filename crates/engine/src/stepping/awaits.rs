@@ -71,7 +71,7 @@ impl Engine<'_> {
         }
     }
 
-    fn async_stepping(&mut self, method: MethodId) -> Option<AsyncStepping> {
+    pub(super) fn async_stepping(&mut self, method: MethodId) -> Option<AsyncStepping> {
         let target = self.target.as_mut()?;
         let module = target.modules.get(method.module)?;
         let pdb = module.symbols(&target.process).ok()?.pdb();

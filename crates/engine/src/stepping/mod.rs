@@ -10,6 +10,7 @@
 
 mod awaiters;
 mod awaits;
+mod il;
 mod invocation;
 mod landing;
 mod my_code;
@@ -24,6 +25,7 @@ use cordebug::stepper::Stepper;
 use cordebug::thread::{Step as WalkStep, Thread};
 use metadata::IlOffset;
 use metadata::pdb::Await;
+use metadata::pe::ClauseKind;
 
 use crate::api::{Error, ErrorCode, StepKind, StepOptions, StepsMade, ThreadId};
 use crate::breakpoints::CodeLocation;
@@ -119,6 +121,12 @@ impl Engine<'_> {
         }
         let (id, thread) = self.thread_to_step(thread)?;
         let position = self.position(&thread)?;
+        if let Some(error) = position
+            .method
+            .and_then(|method| self.step_obstacle(method))
+        {
+            return Err(error);
+        }
         let from = self.origin_of_step(&thread, position, kind);
         self.stepping.steps = Some(Steps {
             kind,
@@ -189,9 +197,10 @@ impl Engine<'_> {
     fn begin_leg(&mut self, thread: &Thread, at: Position, kind: StepKind) -> Result<(), Error> {
         let just_my_code = self.stepping.options.just_my_code;
         let (range, kind) = match at.standing {
-            Standing::AtStatement(range)
-            | Standing::InStatement(range)
-            | Standing::Hidden(range) => (range, kind),
+            Standing::AtStatement(range) | Standing::InStatement(range) => {
+                (self.with_hidden_code(at, range), kind)
+            }
+            Standing::Hidden(range) => (range, kind),
             Standing::NoSymbols if just_my_code => (IlRange::ALL, StepKind::Out),
             Standing::NoText | Standing::NoSymbols => (IlRange::ALL, kind),
         };
@@ -225,6 +234,43 @@ impl Engine<'_> {
         }
         self.replace_leg(leg);
         Ok(())
+    }
+
+    /// The range of a statement together with the code without text behind it, such as the branch of a condition: that
+    /// saves a leg. Not where that code could lead back to the statement, which would then be run again unseen, and not
+    /// where it is an exception handler or an async method's own.
+    fn with_hidden_code(&mut self, at: Position, range: IlRange) -> IlRange {
+        let hidden = IlRange {
+            start: range.end,
+            end: at.hidden_end,
+        };
+        if hidden.start >= hidden.end || hidden.is_last() {
+            return range;
+        }
+        let Some(method) = at.method else {
+            return range;
+        };
+        let is_async = self.async_stepping(method).is_some();
+        let is_plain = || {
+            let target = self.target.as_ref()?;
+            let module = target.modules.get(method.module)?;
+            let body = module.metadata(&target.process).ok()?.body(method.token);
+            let body = body.ok()??;
+            let handles = body.clauses.iter().any(|clause| match clause.kind {
+                ClauseKind::Filter(filter) => {
+                    hidden.contains(filter) || hidden.contains(clause.handler_start)
+                }
+                _ => hidden.contains(clause.handler_start),
+            });
+            Some(!handles && !il::may_jump(body.code, hidden, range))
+        };
+        if is_async || !is_plain().unwrap_or(false) {
+            return range;
+        }
+        IlRange {
+            start: range.start,
+            end: hidden.end,
+        }
     }
 
     /// Sets a breakpoint of our own; without one the step may end late, never wrong.

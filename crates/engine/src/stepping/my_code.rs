@@ -1,15 +1,53 @@
 //! Which methods steps pass by: what attributes say, and the filter for properties and operators.
 
 use cordebug::thread::{Step, Thread};
+use metadata::tables::Table;
 use metadata::{Metadata, Token};
 
 use super::position::MethodId;
+use crate::api::{Error, ErrorCode};
 use crate::engine::Engine;
 
 /// Enclosing types looked at for attributes.
 const MAX_NESTING: usize = 64;
 
 impl Engine<'_> {
+    /// Takes methods that the runtime itself suspends out of steps: a stepper in one would end the program or us.
+    pub(crate) fn take_out_runtime_async(&self, identity: usize) {
+        let Some(target) = &self.target else { return };
+        let Some(module) = target.modules.get(identity) else {
+            return;
+        };
+        let Ok(metadata) = module.metadata(&target.process) else {
+            return;
+        };
+        let metadata = metadata.metadata();
+        for token in metadata.tokens(Table::Method) {
+            let method = metadata.method(token);
+            if !method.is_ok_and(|method| method.impl_flags().is_runtime_async()) {
+                continue;
+            }
+            let function = module.module.function(token.0);
+            if let Err(error) = function.and_then(|it| it.set_user_code(false)) {
+                tracing::warn!(%error, "a method that the runtime suspends cannot be taken out of steps");
+            }
+        }
+    }
+
+    /// Why no step can be made in a method, if so.
+    pub(super) fn step_obstacle(&self, method: MethodId) -> Option<Error> {
+        let target = self.target.as_ref()?;
+        let module = target.modules.get(method.module)?;
+        let suspended = module.is_runtime_async(&target.process, method.token);
+        suspended.then(|| {
+            Error::new(
+                ErrorCode::NotSupported,
+                "the method is suspended by the runtime itself (runtime-async): a step in it would end the program",
+            )
+            .hint("continue to a breakpoint in a method that it calls, or compile without the runtime-async feature")
+        })
+    }
+
     /// Whether the runtime takes the code of a method's module for the user's. It does not for optimised code: steps from
     /// there must look at everything and leave alone what is not the user's, which is slower.
     pub(super) fn is_marked(&mut self, method: MethodId) -> bool {
@@ -115,15 +153,13 @@ impl Engine<'_> {
             }
             module.metadata(&target.process).is_ok_and(|metadata| {
                 let metadata = metadata.metadata();
-                metadata
-                    .tokens(metadata::tables::Table::TypeRef)
-                    .any(|token| {
-                        metadata.is_type_named(
-                            token,
-                            "System.Diagnostics",
-                            "DebuggerStepperBoundaryAttribute",
-                        )
-                    })
+                metadata.tokens(Table::TypeRef).any(|token| {
+                    metadata.is_type_named(
+                        token,
+                        "System.Diagnostics",
+                        "DebuggerStepperBoundaryAttribute",
+                    )
+                })
             })
         })
     }

@@ -26,6 +26,8 @@ pub(super) struct Position {
     pub(super) method: Option<MethodId>,
     pub(super) ip: IlOffset,
     pub(super) standing: Standing,
+    /// Where code without text that follows the statement ends; the statement's own end if there is none.
+    pub(super) hidden_end: IlOffset,
 }
 
 /// What the code at a position belongs to.
@@ -84,6 +86,7 @@ impl Position {
         method: None,
         ip: IlOffset(0),
         standing: Standing::NoSymbols,
+        hidden_end: IlOffset(0),
     };
 
     /// The innermost frame of a thread of the stopped program.
@@ -127,6 +130,7 @@ impl Position {
                 .map(|point| (point.offset, point.span.is_some()))
                 .collect();
             position.standing = stand(&points, position.ip);
+            position.hidden_end = hidden_end(&points, position.ip);
         }
         position
     }
@@ -151,6 +155,13 @@ fn stand(points: &[(IlOffset, bool)], ip: IlOffset) -> Standing {
             end,
         }),
     }
+}
+
+/// The first offset behind `ip` that text belongs to.
+fn hidden_end(points: &[(IlOffset, bool)], ip: IlOffset) -> IlOffset {
+    let mut behind = points.iter().filter(|(offset, _)| *offset > ip);
+    let next = behind.find(|(_, visible)| *visible);
+    next.map_or(IlRange::ALL.end, |(offset, _)| *offset)
 }
 
 #[cfg(test)]
@@ -181,6 +192,10 @@ mod tests {
         check(20, Standing::AtStatement(range(20, 30)));
         check(31, Standing::Hidden(range(30, u32::MAX)));
         assert!(range(30, u32::MAX).is_last());
+        let points = [(5, true), (10, false), (15, false), (20, true), (30, false)];
+        let points = points.map(|(offset, visible)| (IlOffset(offset), visible));
+        assert_eq!(hidden_end(&points, IlOffset(7)), IlOffset(20));
+        assert_eq!(hidden_end(&points, IlOffset(20)), IlRange::ALL.end);
         assert_eq!(
             stand(&[(IlOffset(0), false)], IlOffset(0)),
             Standing::NoText

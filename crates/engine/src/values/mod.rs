@@ -34,6 +34,7 @@
 mod frames;
 mod layout;
 mod memory;
+mod properties;
 mod reader;
 mod requests;
 mod scalar;

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
+use cordebug::handle::Handle;
 use cordebug::heap::TypeId;
 use cordebug::thread::Frame;
-use cordebug::value::Handle;
 use metadata::csharp::field_display_name;
 use metadata::model::ConstantValue;
 use metadata::signature::Primitive;
@@ -60,6 +60,14 @@ impl Held {
     /// A reference to it, as calls take it.
     pub(crate) fn runtime_value(&self) -> cordebug::value::Value {
         self.handle.value()
+    }
+
+    /// What is in the box, as calls take it; the object itself if it is no box.
+    pub(crate) fn inner(&self) -> std::result::Result<cordebug::value::Value, cordebug::Error> {
+        match self.handle.object()? {
+            Some(object) => object.unboxed(),
+            None => Ok(self.handle.value()),
+        }
     }
 }
 
@@ -191,6 +199,20 @@ impl Reader<'_> {
             }
         }
         Ok(bytes)
+    }
+
+    /// Overwrites a value with bytes; references of objects must not be written so, since the collector must hear of them.
+    pub(crate) fn write(&self, value: &Value, bytes: &[u8]) -> Result<()> {
+        self.fresh(value.run)?;
+        let Place::Memory(address) = value.place else {
+            return Err(Unreadable::WrongKind {
+                ty: self.types.text(&value.ty),
+                wanted: "a place in the program's memory",
+            });
+        };
+        self.types.process.write_memory(address, bytes)?;
+        self.memory.forget();
+        Ok(())
     }
 
     /// How many bytes a value of a type takes where it is stored.
@@ -511,7 +533,7 @@ impl Reader<'_> {
         self.fresh(object.run)?;
         let value = self.types.process.object_at(object.address)?;
         Ok(Held {
-            handle: Rc::new(value.keep()?),
+            handle: Rc::new(value.hold()?),
             ty: object.ty.clone(),
         })
     }

@@ -22,6 +22,12 @@ impl Engine<'_> {
         self.check_stop(query.stop)?;
         let (id, thread) = self.thread_of(query.thread)?;
         let stop = self.stop_id()?;
+        let computed = match &query.path {
+            Some(path) if query.view.run_code && query.view.properties => {
+                self.compute_properties(query, &thread, path)?
+            }
+            _ => Vec::new(),
+        };
         let target = self.stopped_target()?;
         let frame = frame_at(target, &thread, query.frame);
         let target = &*target;
@@ -55,7 +61,8 @@ impl Engine<'_> {
                 .and_then(|subject| viewer.children(&subject, &child.notes));
             match children {
                 Ok(children) => {
-                    let children = children.named_like(&query.names);
+                    let mut children = children.named_like(&query.names);
+                    children.fill_in(&viewer, &computed);
                     (told.variables, told.omitted) =
                         viewer.page(&children, path, query.start, count, query.depth);
                 }

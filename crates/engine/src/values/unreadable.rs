@@ -38,6 +38,10 @@ pub(crate) enum Unreadable {
     NotInitialized,
     #[error("only its getter can tell, which would run code in the program")]
     WouldRunCode,
+    #[error("its getter threw {exception}")]
+    Threw { exception: String },
+    #[error("its getter was not run to its end: {why}")]
+    NotRun { why: String },
     #[error("{ty} has no element {key}")]
     NoElement { ty: Rc<str>, key: String },
     #[error("the field {field} of {ty} is not as this version of ndbg knows it")]

@@ -1,13 +1,14 @@
 //! From the engine's plain data to reports.
 
 use host::api::{
-    ExceptionReport, ExceptionStage, Exit, Frame, Origin, OutputPage, State, Status, Stop,
-    StopReason, Stream,
+    BreakpointId, ExceptionReport, ExceptionStage, Exit, Frame, Origin, OutputPage, State, Status,
+    Stop, StopReason, Stream,
 };
 
+use super::exception::HandlerReport;
 use super::{
     Chunk, ExceptionEntry, ExitReport, OutputReport, Reason, Report, SessionState, SourceLine,
-    StopReport, stack, text,
+    StepsReport, StopReport, stack, text,
 };
 
 /// Bytes of output shown in a stop report.
@@ -81,8 +82,18 @@ pub fn stop_report(stop: &Stop, stack: Option<&Stack>) -> StopReport {
         id: stop.id.0,
         reasons: stop.reasons.iter().map(reason).collect(),
         thread: stop.thread.map(|thread| thread.0),
+        steps: stop
+            .steps
+            .filter(|steps| steps.asked > 1)
+            .map(|steps| StepsReport {
+                made: steps.made,
+                asked: steps.asked,
+            }),
         exceptions,
         more_exceptions,
+        handler: exception
+            .and_then(|it| it.flight.as_deref())
+            .map(|flight| HandlerReport::of(&flight.handler)),
         frames,
         hidden_frames,
         more_frames: stack.is_some_and(|stack| stack.more) || told < walked,
@@ -91,32 +102,40 @@ pub fn stop_report(stop: &Stop, stack: Option<&Stack>) -> StopReport {
 }
 
 fn reason(reason: &StopReason) -> Reason {
-    let (kind, breakpoints) = match reason {
-        StopReason::Entry => ("entry", Vec::new()),
-        StopReason::Pause => ("pause", Vec::new()),
-        StopReason::Breakpoint { ids } => ("breakpoint", ids.iter().map(|id| id.0).collect()),
+    let numbers = |ids: &[BreakpointId]| ids.iter().map(|id| id.0).collect();
+    let said = |texts: &[&Option<String>]| {
+        let texts: Vec<_> = texts.iter().filter_map(|text| text.as_deref()).collect();
+        (!texts.is_empty()).then(|| text::one_line(&texts.join(" "), MESSAGE))
+    };
+    let (kind, breakpoints, detail) = match reason {
+        StopReason::Entry => ("entry", Vec::new(), None),
+        StopReason::Pause => ("pause", Vec::new(), None),
+        StopReason::Breakpoint { ids } => ("breakpoint", numbers(ids), None),
         StopReason::Exception { ids, stage } => {
             let kind = match stage {
                 ExceptionStage::Thrown => Reason::THROWN,
                 ExceptionStage::UserUnhandled => Reason::USER_UNHANDLED,
                 ExceptionStage::Unhandled => Reason::UNHANDLED,
             };
-            (kind, ids.iter().map(|id| id.0).collect())
+            (kind, numbers(ids), None)
         }
-        StopReason::Step => ("step", Vec::new()),
-        StopReason::RunTo => ("run_to", Vec::new()),
-        StopReason::Goto => ("goto", Vec::new()),
-        StopReason::UnhandledException => (Reason::UNHANDLED, Vec::new()),
-        StopReason::DebuggerBreak => ("debugger_break", Vec::new()),
-        StopReason::ConditionFailed { id, .. } => ("condition_failed", vec![id.0]),
-        StopReason::AssertionFailed { .. } => ("assertion_failed", Vec::new()),
-        StopReason::FailFast { .. } => ("fail_fast", Vec::new()),
-    };
-    let detail = match reason {
+        StopReason::Step => ("step", Vec::new(), None),
+        StopReason::RunTo => ("run_to", Vec::new(), None),
+        StopReason::Goto => ("goto", Vec::new(), None),
+        StopReason::UnhandledException => (Reason::UNHANDLED, Vec::new(), None),
+        StopReason::DebuggerBreak => ("debugger_break", Vec::new(), None),
         StopReason::ConditionFailed {
-            condition, error, ..
-        } => Some(text::one_line(&format!("{condition}: {error}"), NOTE)),
-        _ => None,
+            id,
+            condition,
+            error,
+        } => {
+            let detail = text::one_line(&format!("{condition}: {error}"), NOTE);
+            ("condition_failed", vec![id.0], Some(detail))
+        }
+        StopReason::AssertionFailed { message, detail } => {
+            ("assertion_failed", Vec::new(), said(&[message, detail]))
+        }
+        StopReason::FailFast { message } => (Reason::FAIL_FAST, Vec::new(), said(&[message])),
     };
     Reason {
         kind,
@@ -152,6 +171,7 @@ fn push_exceptions(
     } else {
         *left_out += 1;
     }
+    *left_out += exception.inner_left_out;
     for inner in &exception.inner {
         push_exceptions(entries, left_out, inner, max, depth + 1);
     }

@@ -18,6 +18,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use breakpoints::BreakpointEntry;
+use exception::HandlerReport;
 use stack::FrameReport;
 
 /// The state of one session, and what is new since the last report.
@@ -64,6 +65,14 @@ pub struct Report {
     /// Output since the last report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<OutputReport>,
+    /// What the program wrote for its debugger since the last report (`Debug`, `Trace`, `Debugger.Log`).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-minor" = true))]
+    pub log: Vec<String>,
+    /// Messages before those that are not told.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schemars(extend("x-minor" = true))]
+    pub more_log: u32,
     /// Breakpoints that have changed since the last report; at the end, those that were never reached.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub breakpoints: Vec<BreakpointEntry>,
@@ -108,12 +117,18 @@ pub struct StopReport {
     /// The thread that reported it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<u32>,
+    /// Steps that were made, if several were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<StepsReport>,
     /// The exception in flight, then its inner ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exceptions: Vec<ExceptionEntry>,
     /// Exceptions of the chain that are not told: `exception_get` tells all.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_exceptions: u32,
+    /// Who will handle the exception.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handler: Option<HandlerReport>,
     /// The innermost frame of that thread and the user's own below it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub frames: Vec<FrameReport>,
@@ -129,14 +144,14 @@ pub struct StopReport {
 }
 
 /// Why the program stopped.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct Reason {
     /// Such as `breakpoint`, `step`, `pause`, `unhandled_exception`.
     pub kind: &'static str,
     /// The breakpoints that were hit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub breakpoints: Vec<u32>,
-    /// What more there is to say, such as why a condition failed.
+    /// What more there is to say, such as why a condition failed, or what a failed assertion says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
@@ -146,8 +161,19 @@ impl Reason {
     pub const UNHANDLED: &str = "unhandled_exception";
     /// The kind of an exception that was just thrown.
     pub const THROWN: &str = "exception_thrown";
+    /// The kind of a program that gave up on its own.
+    pub const FAIL_FAST: &str = "fail_fast";
     /// The kind of an exception that left the user's code and is caught elsewhere.
     pub const USER_UNHANDLED: &str = "exception_user_unhandled";
+}
+
+/// How far a request for several steps has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+pub struct StepsReport {
+    /// Steps that were made.
+    pub made: u32,
+    /// Steps that were asked for.
+    pub asked: u32,
 }
 
 /// An exception or one of its inner ones.

@@ -29,6 +29,16 @@ impl Render for Report {
         if let Some(output) = &self.output {
             push_output(&mut out, output);
         }
+        if !self.log.is_empty() {
+            out.push_str("Written for the debugger since the last report");
+            if self.more_log > 0 {
+                let _ = write!(out, " ({} before it are not shown)", self.more_log);
+            }
+            out.push_str(":\n");
+            for message in &self.log {
+                text::push_quoted_lines(&mut out, "dbg| ", message);
+            }
+        }
         for breakpoint in &self.breakpoints {
             push_line(&mut out, "", &breakpoint.render());
         }
@@ -220,6 +230,18 @@ impl Render for ProcessesReport {
 }
 
 fn stop_reasons(stop: &StopReport) -> String {
+    let of = |reason: &Reason| {
+        let ids: Vec<_> = reason.breakpoints.iter().map(u32::to_string).collect();
+        match ids.as_slice() {
+            [] => String::new(),
+            [only] => format!(", breakpoint {only}"),
+            several => format!(", breakpoints {}", several.join(", ")),
+        }
+    };
+    let said = |reason: &Reason| match &reason.detail {
+        Some(message) => format!(": {}", text::quoted(message, usize::MAX)),
+        None => String::new(),
+    };
     let reason = |reason: &Reason| match (reason.kind, reason.breakpoints.as_slice()) {
         ("entry", _) => "at the entry of the program".into(),
         ("pause", _) => "paused".into(),
@@ -228,13 +250,18 @@ fn stop_reasons(stop: &StopReport) -> String {
             let ids: Vec<_> = several.iter().map(u32::to_string).collect();
             format!("at breakpoints {}", ids.join(", "))
         }
-        ("step", _) => "after the step".into(),
+        ("step", _) => match stop.steps {
+            Some(steps) => format!("after {} steps", steps.made),
+            None => "after the step".into(),
+        },
         ("run_to", _) => "at the place that was run to".into(),
-        ("goto", _) => "at the statement that runs next".into(),
-        (Reason::UNHANDLED, _) => "unhandled exception".into(),
+        ("goto", _) => "the statement that runs next was set".into(),
+        (Reason::UNHANDLED, _) => format!("unhandled exception{}", of(reason)),
         ("debugger_break", _) => "at a call of Debugger.Break()".into(),
-        (Reason::THROWN, _) => "an exception was thrown".into(),
-        (Reason::USER_UNHANDLED, _) => "an exception left the user's code".into(),
+        (Reason::THROWN, _) => format!("an exception was thrown{}", of(reason)),
+        (Reason::USER_UNHANDLED, _) => format!("an exception left the user's code{}", of(reason)),
+        ("assertion_failed", _) => format!("an assertion failed{}", said(reason)),
+        (Reason::FAIL_FAST, _) => format!("the program gives up (FailFast){}", said(reason)),
         ("condition_failed", ids) => {
             let ids: Vec<_> = ids.iter().map(u32::to_string).collect();
             let why = reason.detail.as_deref().unwrap_or("it has no value");
@@ -251,6 +278,9 @@ fn stop_reasons(stop: &StopReport) -> String {
         .map(reason)
         .collect::<Vec<_>>()
         .join("; ");
+    if let Some(steps) = stop.steps.filter(|steps| steps.made < steps.asked) {
+        let _ = write!(text, ", after {} of {} steps", steps.made, steps.asked);
+    }
     if let Some(thread) = stop.thread {
         let _ = write!(text, " (thread {thread})");
     }
@@ -313,6 +343,11 @@ fn push_stop(out: &mut String, stop: &StopReport) {
             "  … {} more: exception_get tells them",
             stop.more_exceptions
         );
+    }
+    if let Some(handler) = &stop.handler
+        && let Some(line) = handler.render()
+    {
+        push_line(out, "", &line);
     }
     push_source(out, &stop.source);
     // The path of the place is in the headline.

@@ -1,4 +1,4 @@
-//! Looking at a stopped program: stacks, threads, modules.
+//! Looking at a program: stacks, exceptions, threads, modules, source.
 
 use host::api::{Error, ErrorCode, Reply, Request, ThreadId};
 use schemars::JsonSchema;
@@ -9,13 +9,12 @@ use crate::registry::Which;
 use crate::report::build;
 use crate::report::exception::ExceptionAnswer;
 use crate::report::inventory::{ModulesReport, ThreadsReport};
+use crate::report::source::SourceReport;
 use crate::report::stack::{FrameReport, StackReport};
 use crate::session;
 
 /// Frames told unless asked otherwise.
 const FRAMES: u32 = 20;
-/// Exceptions told of one chain.
-const EXCEPTIONS: usize = 12;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -41,6 +40,16 @@ fn frames() -> u32 {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+pub(super) struct ThreadArguments {
+    /// Which session; needed only when there are several.
+    session: Option<String>,
+    /// Thread id; the one that reported the stop if absent.
+    #[schemars(range(max = 4_294_967_295_u32))]
+    thread: Option<u32>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct ThreadsArguments {
     /// Which session; needed only when there are several.
     session: Option<String>,
@@ -50,6 +59,26 @@ pub(super) struct ThreadsArguments {
     /// Ids of frozen threads to let run again.
     #[serde(default)]
     thaw: Vec<u32>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SourceArguments {
+    /// Which session; needed only when there are several.
+    session: Option<String>,
+    /// Full path, the end of one, or a name; where the program is stopped if absent.
+    file: Option<String>,
+    /// First line wanted.
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
+    line: Option<u32>,
+    /// How many lines.
+    #[serde(default = "lines")]
+    #[schemars(range(min = 1, max = 300))]
+    count: u32,
+}
+
+fn lines() -> u32 {
+    40
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -95,31 +124,16 @@ pub(super) async fn stack(call: &Call, arguments: StackArguments) -> Result<Stac
 
 pub(super) async fn exception(
     call: &Call,
-    arguments: super::run::SessionArguments,
+    arguments: ThreadArguments,
 ) -> Result<ExceptionAnswer, Error> {
     let session = call
         .registry
         .find(arguments.session.as_deref(), Which::Live)?;
-    let status = match session.request(Request::Status).await? {
-        Reply::Status(status) => status,
-        other => return Err(session::unexpected(&other)),
-    };
-    let Some(stop) = &status.stop else {
-        return Err(Error::new(
-            ErrorCode::NotStopped,
-            "the program is running: an exception is looked at when it has stopped the program",
-        ));
-    };
-    let exception = stop.exception.as_ref();
-    let (exceptions, left_out) =
-        exception.map_or_else(Default::default, |it| build::exceptions(it, EXCEPTIONS));
-    Ok(ExceptionAnswer {
-        session: session.id().to_owned(),
-        thread: stop.thread.map(|thread| thread.0),
-        unhandled: exception.is_some_and(|it| it.unhandled),
-        exceptions,
-        left_out,
-    })
+    let thread = arguments.thread.map(ThreadId);
+    match session.request(Request::Exception { thread }).await? {
+        Reply::Exception(exception) => Ok(ExceptionAnswer::of(session.id(), exception.as_deref())),
+        other => Err(session::unexpected(&other)),
+    }
 }
 
 pub(super) async fn threads(
@@ -156,4 +170,57 @@ pub(super) async fn modules(
         )),
         other => Err(session::unexpected(&other)),
     }
+}
+
+pub(super) async fn source(call: &Call, arguments: SourceArguments) -> Result<SourceReport, Error> {
+    let session = call
+        .registry
+        .find(arguments.session.as_deref(), Which::Live)?;
+    let (file, current) = match arguments.file {
+        Some(file) => (file, None),
+        None => {
+            let (file, line) = current_place(&session).await?;
+            (file, Some(line))
+        }
+    };
+    let first = match (arguments.line, current) {
+        (Some(line), _) => line,
+        (None, Some(line)) => line.saturating_sub(arguments.count / 2).max(1),
+        (None, None) => 1,
+    };
+    match session.request(Request::Source { file }).await? {
+        Reply::Source(source) => Ok(SourceReport::of(
+            session.id(),
+            &source,
+            first,
+            arguments.count,
+            current,
+        )),
+        other => Err(session::unexpected(&other)),
+    }
+}
+
+/// The nearest place with source of the thread that reported the stop.
+async fn current_place(
+    session: &std::sync::Arc<session::DebugSession>,
+) -> Result<(String, u32), Error> {
+    let request = Request::Stack {
+        thread: None,
+        start: 0,
+        count: build::FRAMES,
+    };
+    let frames = match session.request(request).await? {
+        Reply::Stack { frames, .. } => frames,
+        other => return Err(session::unexpected(&other)),
+    };
+    let place = frames.iter().find_map(|frame| frame.source.as_ref());
+    place
+        .map(|place| (place.path.to_string_lossy().into_owned(), place.line.0))
+        .ok_or_else(|| {
+            Error::new(
+                ErrorCode::InvalidFile,
+                "no frame near the top of the stack has source",
+            )
+            .hint("name a file; modules_get tells which modules have symbols")
+        })
 }

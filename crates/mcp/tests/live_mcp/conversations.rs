@@ -40,10 +40,8 @@ fn an_unhandled_exception_is_seen_and_the_program_ends_as_it_would() {
               36 |         }
               37 |     }
               #0 Program.ProcessOrder(int id) at throws.cs:35
-              #1 Program.Ratio(int whole, int parts) at throws.cs:41
-              #2 Program.ProcessOrder(int id) at throws.cs:31
-              #3 Program.ProcessOrders(int count) at throws.cs:24
-              #4 Program.Main() at throws.cs:17
+              #1 Program.ProcessOrders(int count) at throws.cs:24
+              #2 Program.Main() at throws.cs:17
             Output since the last report:
             out| before
             out| order 1: 10
@@ -378,10 +376,8 @@ fn two_programs_are_debugged_at_once() {
               36 |         }
               37 |     }
               #0 Program.ProcessOrder(int id) at throws.cs:35
-              #1 Program.Ratio(int whole, int parts) at throws.cs:41
-              #2 Program.ProcessOrder(int id) at throws.cs:31
-              #3 Program.ProcessOrders(int count) at throws.cs:24
-              #4 Program.Main() at throws.cs:17
+              #1 Program.ProcessOrders(int count) at throws.cs:24
+              #2 Program.Main() at throws.cs:17
             Output since the last report:
             out| before
             out| order 1: 10

@@ -53,10 +53,8 @@ fn a_script_is_refused_with_the_way_to_follow_its_child() {
               36 |         }
               37 |     }
               #0 Program.ProcessOrder(int id) at throws.cs:35
-              #1 Program.Ratio(int whole, int parts) at throws.cs:41
-              #2 Program.ProcessOrder(int id) at throws.cs:31
-              #3 Program.ProcessOrders(int count) at throws.cs:24
-              #4 Program.Main() at throws.cs:17
+              #1 Program.ProcessOrders(int count) at throws.cs:24
+              #2 Program.Main() at throws.cs:17
             Output since the last report:
             out| before
             out| order 1: 10

@@ -1,10 +1,11 @@
 //! Where steps stop: just my code, attributes, the filter for properties and operators.
 
 use expect_test::expect_file;
-use host::api::{Request, StepKind, StepOptions};
+use host::api::{BreakpointSpec, Request, StepKind, StepOptions};
+use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
-use super::walk::{assert_at, frame, launch_to, step, walk};
+use super::walk::{assert_at, frame, launch_to, place, step, walk};
 
 #[test]
 fn attributes_take_methods_out_of_steps_and_what_they_call_stays_in() {
@@ -81,4 +82,36 @@ fn just_my_code_can_be_switched_off_at_launch() {
     // Over the end of code without source is out of it.
     step(&program, StepKind::Over);
     assert!(super::walk::here(&program).contains("top level"));
+}
+
+/// A stepper in a method that the runtime itself suspends ends the debugger's host; a mark in the metadata says which
+/// they are. No released compiler makes them, so a copy gets the mark.
+#[test]
+fn methods_that_the_runtime_suspends_are_passed_by() {
+    let sandbox = Sandbox::new();
+    let fixture = Fixture::named("step_runtime_async");
+    let copy = sandbox.folder().join("step_runtime_async.dll");
+    for extension in ["dll", "pdb", "runtimeconfig.json"] {
+        let file = fixture.dll().with_extension(extension);
+        std::fs::copy(file, copy.with_extension(extension)).expect("copied");
+    }
+    let mut bytes = std::fs::read(&copy).expect("the copy");
+    // Implementation flags as in the source, then `public static hidebysig` (ECMA-335 II.22.26).
+    let flags = [0x68, 0x01, 0x96, 0x00];
+    let at = bytes.windows(4).position(|it| it == flags);
+    let at = at.expect("the row of the method");
+    bytes[at..at + 2].copy_from_slice(&0x2000_u16.to_le_bytes());
+    std::fs::write(&copy, bytes).expect("written");
+
+    let breakpoints = vec![BreakpointSpec::at(place("step_runtime_async", "call"))];
+    let program = sandbox
+        .launch("step_runtime_async")
+        .program(&copy)
+        .env("DOTNET_RuntimeAsync", "1")
+        .with(|launch| launch.breakpoints = breakpoints)
+        .start();
+    program.wait_stop();
+    assert_at(&program, "step_runtime_async", "call");
+    step(&program, StepKind::Into);
+    program.expect_exit(7);
 }

@@ -75,7 +75,7 @@ impl Viewer<'_, '_> {
             Known::ConcurrentQueue => self.concurrent_queue(value)?,
             Known::ConcurrentBag => self.concurrent_bag(value)?,
             Known::FrozenDictionary => self.frozen_dictionary(value)?,
-            Known::FrozenSet => match self.object_in(value, &["_items"])? {
+            Known::FrozenSet => match self.frozen_array(value, "_items")? {
                 Some(array) => self.whole_array(array)?,
                 None => Items::listed(Vec::new()),
             },
@@ -266,8 +266,18 @@ impl Viewer<'_, '_> {
         Ok(Items::listed(entries))
     }
 
+    /// The keys or elements of a frozen collection; whole numbers are their own hash codes, and kept as such.
+    fn frozen_array(&self, value: &Value, name: &str) -> Result<Option<Object>> {
+        match self.reader.field(value, "_hashTable") {
+            Ok(table) if self.reader.field(value, name).is_err() => {
+                self.object_in(&table, &["HashCodes", "_hashCodes"])
+            }
+            _ => self.object_in(value, &[name]),
+        }
+    }
+
     fn frozen_dictionary(&self, value: &Value) -> Result<Items> {
-        let keys = self.object_in(value, &["_keys"])?;
+        let keys = self.frozen_array(value, "_keys")?;
         let values = self.object_in(value, &["_values"])?;
         match (keys, values) {
             (Some(keys), Some(values)) => {

@@ -141,7 +141,10 @@ impl Viewer<'_, '_> {
         match step {
             Step::Member(name) => match self.reader.field(from, name) {
                 Err(missing @ Unreadable::NoField { .. }) => {
-                    self.property(from, name).unwrap_or(Err(missing))
+                    let found = self.property(from, name);
+                    found
+                        .or_else(|| self.named_element(from, name))
+                        .unwrap_or(Err(missing))
                 }
                 found => found,
             },

@@ -98,16 +98,14 @@ impl Viewer<'_, '_> {
                 .string(key, limit)
                 .is_ok_and(|text| text.is_some_and(|(text, of)| of == length && text == wanted))
         };
-        let named = |items: &Items| match &items.source {
-            Source::Listed(list) => list
-                .iter()
-                .find(|it| it.name.as_deref() == Some(wanted))
-                .map(|it| it.value.clone()),
-            _ => None,
-        };
-        named(&items)
+        named(&items, wanted)
             .or_else(|| self.find_entry(&items, is_wanted))
             .unwrap_or_else(|| Err(self.no_element(from, format!("\"{wanted}\""))))
+    }
+
+    /// An element that has a name of its own, as the members of dynamic objects have.
+    pub(super) fn named_element(&self, from: &Value, wanted: &str) -> Option<Result<Value>> {
+        named(&self.items_of(from).ok()?, wanted)
     }
 
     /// An element by its position.
@@ -155,4 +153,12 @@ impl Viewer<'_, '_> {
         });
         found
     }
+}
+
+fn named(items: &Items, wanted: &str) -> Option<Result<Value>> {
+    let Source::Listed(list) = &items.source else {
+        return None;
+    };
+    let found = list.iter().find(|it| it.name.as_deref() == Some(wanted));
+    found.map(|it| it.value.clone())
 }

@@ -161,7 +161,7 @@ impl Items {
 }
 
 impl Viewer<'_, '_> {
-    pub(super) fn as_value(&self, subject: &Subject) -> Option<Value> {
+    pub(crate) fn as_value(&self, subject: &Subject) -> Option<Value> {
         match subject {
             Subject::Null => None,
             Subject::InPlace(value, _) => Some(value.clone()),

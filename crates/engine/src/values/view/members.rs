@@ -6,7 +6,7 @@ use metadata::attributes::BrowsableState;
 use metadata::csharp::{GeneratedKind, GeneratedName};
 
 use crate::api::VariableKind;
-use crate::types::{Field, Named, Type, TypeNotes};
+use crate::types::{Field, Method, Named, Type, TypeNotes};
 
 use super::super::{Member, Reader, Result, Unreadable, Value};
 use super::known::Known;
@@ -295,6 +295,18 @@ impl Viewer<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// The getter of a property, by the name it is shown with.
+    pub(crate) fn getter(&self, ty: &Type, name: &str) -> Result<Option<Method>> {
+        for named in self.reader.types.ancestry(ty)? {
+            let properties = self.reader.types.properties(&named)?;
+            let found = properties.into_iter().find(|it| it.name == name);
+            if let Some(getter) = found.and_then(|it| it.getter) {
+                return Ok(Some(self.reader.types.method(&named, getter)?));
+            }
+        }
+        Ok(None)
     }
 
     /// The static fields of a type and its base types, constants included.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::api::ValueKind;
 use crate::types::{Named, Type, TypeNotes};
 
-use super::super::{Object, Place, Result, Scalar, Value};
+use super::super::{Object, Place, Result, Scalar, Unreadable, Value};
 use super::known::Known;
 use super::{Children, Subject, Viewer, numbers};
 
@@ -64,6 +64,11 @@ impl Viewer<'_, '_> {
             Ok(subject) => self.line(&subject, &TypeNotes::default(), level).text,
             Err(why) => format!("<{why}>"),
         }
+    }
+
+    /// What a call gave, as part of another's line.
+    pub(crate) fn brief_kept(&self, kept: &crate::calls::Kept) -> String {
+        self.brief(&self.reader.kept(kept), 0)
     }
 
     fn try_line(&self, subject: &Subject, notes: &TypeNotes, level: u32) -> Result<Line> {
@@ -278,7 +283,7 @@ impl Viewer<'_, '_> {
             !matches!(
                 child.kind,
                 crate::api::VariableKind::Static | crate::api::VariableKind::Constant
-            )
+            ) && !matches!(child.value, Err(Unreadable::WouldRunCode))
         };
         let members: Vec<_> = members.iter().filter(is_shown).collect();
         if members.is_empty() {
