@@ -167,7 +167,11 @@ const COMMON: &[&str] = &[
 ];
 
 /// What the compiler refuses and we answer, by its code, and why.
-const ANSWERED: &[(&str, &str)] = &[("CS0122", "members that are not public can be looked at")];
+const ANSWERED: &[(&str, &str)] = &[
+    ("CS0122", "members that are not public can be looked at"),
+    ("CS0815", "null alone is shown as an object"),
+    ("CS8518", "a pattern that never matches is false"),
+];
 
 #[test]
 fn what_the_compiler_rejects_is_rejected_with_its_code() {

@@ -130,8 +130,6 @@ error_codes! {
     InvalidColumn = "INVALID_COLUMN",
     /// The condition cannot be understood.
     InvalidCondition = "INVALID_CONDITION",
-    /// The expression is not C#, or has no value here.
-    EvaluationFailed = "EVAL_FAILED",
     /// This program or its runtime cannot do what was asked for.
     NotSupported = "NOT_SUPPORTED",
     /// There is no such breakpoint.

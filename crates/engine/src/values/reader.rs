@@ -423,7 +423,7 @@ impl Reader<'_> {
             declared_in.arguments.clone(),
         )?;
         let runtime = self.types.to_runtime(&ty)?;
-        let value = runtime.static_field(field.token.0, frame)?;
+        let value = runtime.static_field(field.token.0, frame)?.unboxed()?;
         self.of_runtime(&value, Some(field.ty.clone()))
     }
 

@@ -378,7 +378,9 @@ impl Binder<'_> {
             }
         };
         let source = self.text(&node.ty);
-        let is_number = self.kind(to).is_some_and(Kind::is_integral);
+        let is_number = self
+            .kind(to)
+            .is_some_and(|it| it.is_integral() && it != Kind::Char);
         if let Some(value) = node.scalar()
             && is_number
             && matches!(
@@ -639,6 +641,13 @@ impl Binder<'_> {
 
     /// The default value of a type.
     pub(super) fn default_value(&mut self, ty: &Type, span: Span) -> Result<Node> {
+        if ty.is_open() {
+            return Err(Fail::cs(
+                "CS7003",
+                span,
+                format!("`{}` has no type arguments", self.text(ty)),
+            ));
+        }
         if *ty == Type::Primitive(Primitive::Void) {
             return Err(Fail::cs("CS1547", span, "`void` has no values"));
         }

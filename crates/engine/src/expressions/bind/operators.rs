@@ -208,6 +208,18 @@ impl Binder<'_> {
                 ));
             }
             (Operand::Null(_), Operand::Null(_))
+                if matches!(
+                    op,
+                    BinaryOp::Add | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor
+                ) =>
+            {
+                return Err(Fail::cs(
+                    "CS0034",
+                    span,
+                    format!("`{}` is ambiguous for two nulls", op.text()),
+                ));
+            }
+            (Operand::Null(_), Operand::Null(_))
                 if !matches!(
                     op,
                     BinaryOp::Add
@@ -424,10 +436,10 @@ impl Binder<'_> {
             }
         }
         // Division of integers by a constant zero is refused, whatever is divided.
-        if matches!(op, BinaryOp::Divide | BinaryOp::Remainder) {
-            if let Some(Scalar::Int(_, 0)) = right.scalar() {
-                return Err(Fail::cs("CS0020", span, "division by the constant zero"));
-            }
+        if matches!(op, BinaryOp::Divide | BinaryOp::Remainder)
+            && let Some(Scalar::Int(_, 0)) = right.scalar()
+        {
+            return Err(Fail::cs("CS0020", span, "division by the constant zero"));
         }
         let op = match op {
             BinaryOp::ConditionalAnd => Op::Logical(true, Box::new(left), Box::new(right)),

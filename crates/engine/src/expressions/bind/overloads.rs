@@ -115,11 +115,14 @@ impl Binder<'_> {
                         {
                             misfit = Some(Box::new((method.clone(), why)));
                         }
-                        if self.takes_params(method)
-                            && let Ok(candidate) =
-                                self.candidate(method, type_arguments, arguments, true)
-                        {
-                            candidates.push(candidate);
+                        if self.takes_params(method) {
+                            match self.candidate(method, type_arguments, arguments, true) {
+                                Ok(candidate) => candidates.push(candidate),
+                                Err(why @ Misfit::Argument(..)) => {
+                                    misfit = Some(Box::new((method.clone(), why)));
+                                }
+                                Err(_) => {}
+                            }
                         }
                     }
                 }

@@ -72,9 +72,17 @@ impl Binder<'_> {
                 Test::Or(Box::new(one), Box::new(two))
             }
             PatternKind::Constant(expr) => self.constant_pattern(expr, subject, span)?,
-            PatternKind::TypeOrConstant(expr) => match self.bind(expr)? {
-                Operand::Type(ty, _) => self.type_test(&ty, subject, span)?,
-                operand => self.constant_test(operand, subject, span)?,
+            PatternKind::TypeOrConstant(expr) => match self.bind(expr) {
+                Ok(Operand::Type(ty, _)) => self.type_test(&ty, subject, span)?,
+                Ok(operand) => self.constant_test(operand, subject, span)?,
+                Err(mut fail) => {
+                    // What is no constant was meant as a type.
+                    if fail.code == Some("CS0103") {
+                        fail.code = Some("CS0246");
+                        fail.message = fail.message.replace("the name", "the type or constant");
+                    }
+                    return Err(fail);
+                }
             },
             PatternKind::Type(ty) => {
                 let ty = self.ty(ty)?;
@@ -202,30 +210,21 @@ impl Binder<'_> {
         }
         let at = operand.span();
         let node = self.natural(operand)?;
+        let target = self.without_nullable(&subject.ty);
+        // An object is compared with the constant's own type.
+        let by_type =
+            target.is_reference() && target != Type::STRING && self.may_be(&target, &node.ty);
+        let node = if by_type {
+            node
+        } else {
+            self.convert(Operand::Value(node), &target, at)?
+        };
         if node.constant.is_none() {
             return Err(
                 Fail::cs("CS9135", at, "a constant value is expected in a pattern")
                     .hint("write == to compare with a variable"),
             );
         }
-        let target = self.without_nullable(&subject.ty);
-        // An object is compared with the constant's own type.
-        let node = if target.is_reference() && target != Type::STRING {
-            if !self.may_be(&target, &node.ty) {
-                return Err(Fail::cs(
-                    "CS8121",
-                    at,
-                    format!(
-                        "a value of type `{}` can never be of type `{}`",
-                        self.text(&target),
-                        self.text(&node.ty)
-                    ),
-                ));
-            }
-            node
-        } else {
-            self.convert(Operand::Value(node), &target, at)?
-        };
         Ok(match node.constant.clone() {
             Some(Constant::Null) | None => Test::Null,
             Some(constant) => Test::Equal(constant, node.ty),
@@ -269,12 +268,12 @@ impl Binder<'_> {
             }
             if !self.may_be(&target, &node.ty) {
                 return Err(Fail::cs(
-                    "CS8121",
+                    "CS0029",
                     span,
                     format!(
-                        "a value of type `{}` can never be of type `{}`",
-                        self.text(&target),
-                        self.text(&node.ty)
+                        "`{}` cannot be converted to `{}`",
+                        self.text(&node.ty),
+                        self.text(&target)
                     ),
                 ));
             }

@@ -177,6 +177,13 @@ impl Binder<'_> {
                     )),
                 }
             }
+            Op::Access(_, _, rest) if matches!(&rest.op, Op::Call(callee, ..) if callee.method.name.starts_with("get_")) => {
+                Err(Fail::cs(
+                    "CS0200",
+                    span,
+                    "a property behind `?.` cannot be assigned",
+                ))
+            }
             Op::Slot(_) => Err(Fail::new(
                 span,
                 "a variable of the expression itself cannot be assigned",

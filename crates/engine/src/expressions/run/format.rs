@@ -12,6 +12,9 @@ pub(super) fn number(value: &Scalar, format: &str) -> Option<String> {
     let mut letters = format.chars();
     let letter = letters.next()?;
     let digits = letters.as_str();
+    if format.chars().all(|it| matches!(it, '0' | '#' | ',' | '.')) {
+        return custom(value, format);
+    }
     let precision: Option<usize> = if digits.is_empty() {
         None
     } else {
@@ -80,7 +83,6 @@ pub(super) fn number(value: &Scalar, format: &str) -> Option<String> {
             Some(if negative { format!("({text})") } else { text })
         }
         'E' => exponential(value, letter, precision.unwrap_or(6)),
-        _ if format.chars().all(|it| matches!(it, '0' | '#' | ',' | '.')) => custom(value, format),
         _ => None,
     }
 }

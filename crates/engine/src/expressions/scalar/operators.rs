@@ -100,9 +100,9 @@ pub(crate) fn unary_kind(op: UnaryOp, operand: Operand<'_>) -> Result<Kind, NoOp
     match op {
         UnaryOp::Not if operand.kind == Kind::Bool => Ok(Kind::Bool),
         UnaryOp::Plus => best(&ARITHMETIC, &[operand]),
-        // There is none for ulong, though it converts to float: C# calls that ambiguous.
+        // There is none for ulong, though it converts to float.
         UnaryOp::Minus if matches!(operand.kind, Kind::ULong | Kind::NUInt) => {
-            Err(NoOperator::Ambiguous)
+            Err(NoOperator::None)
         }
         UnaryOp::Minus => best(&SIGNED, &[operand]),
         UnaryOp::Complement => best(&INTEGRAL, &[operand]),
@@ -476,7 +476,7 @@ mod tests {
         assert_eq!(unary_kind(UnaryOp::Minus, of(Kind::UInt)), Ok(Kind::Long));
         assert_eq!(
             unary_kind(UnaryOp::Minus, of(Kind::ULong)),
-            Err(NoOperator::Ambiguous)
+            Err(NoOperator::None)
         );
         assert_eq!(
             unary_kind(UnaryOp::Complement, of(Kind::Byte)),
