@@ -1,11 +1,7 @@
 //! What to do to get the value of an expression: a tree of small operations whose types are all known.
 //!
 //! A plan holds no value of the program and no object of the debugger library, so it can be kept and run again at
-//! every stop in the same method. Each operation says whether it runs code in the program ([`Node::code`]).
-#![allow(
-    dead_code,
-    reason = "what calls need; they come with the part that runs code in the program"
-)]
+//! every stop in the same method. It says whether it may run code in the program ([`Node::may_act`]).
 
 use std::rc::Rc;
 
@@ -282,22 +278,21 @@ impl Node {
         }
     }
 
-    /// The first operation that would run code in the program, by name and place; `None` if there is none for sure.
-    pub(crate) fn code(&self) -> Option<(String, Span)> {
-        let mut found = None;
+    /// Whether an operation may run code in the program or write to it. Members that are computed here count, as there
+    /// are values that they cannot be computed for.
+    pub(crate) fn may_act(&self) -> bool {
+        let mut found = false;
         self.visit(&mut |node| {
-            if found.is_some() {
-                return;
-            }
-            found = match &node.op {
-                Op::Call(callee, ..) if callee.intrinsic.is_none() => {
-                    Some((format!("calling {}", callee.method.name), node.span))
-                }
-                Op::New(callee, _) if callee.intrinsic.is_none() => {
-                    Some(("creating an object".into(), node.span))
-                }
-                _ => None,
-            };
+            found |= matches!(
+                node.op,
+                Op::Call(..)
+                    | Op::New(..)
+                    | Op::Concat(_)
+                    | Op::Interpolate(_)
+                    | Op::Assign(..)
+                    | Op::Update(..)
+                    | Op::Initialize(..)
+            );
         });
         found
     }

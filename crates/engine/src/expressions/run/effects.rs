@@ -1,8 +1,4 @@
 //! What a run cannot do by reading: calls, new objects, writes. And the journal that lets a run go on behind them.
-#![allow(
-    dead_code,
-    reason = "what calls need; they come with the part that runs code in the program"
-)]
 
 use std::rc::Rc;
 
@@ -27,8 +23,6 @@ pub(crate) enum Effect {
         target: Option<(Val, Type)>,
         /// The arguments and the types of the parameters.
         arguments: Vec<(Val, Type)>,
-        /// What the call gives.
-        returns: Type,
         /// Where it stands.
         span: Span,
     },
@@ -38,8 +32,6 @@ pub(crate) enum Effect {
         callee: Rc<Callee>,
         /// The arguments and the types of the parameters.
         arguments: Vec<(Val, Type)>,
-        /// The object's type.
-        ty: Type,
         /// Where it stands.
         span: Span,
     },
@@ -109,11 +101,6 @@ impl Journal {
     /// Notes that an effect threw.
     pub(crate) fn threw(&mut self, fail: Box<Fail>) {
         self.note(Entry::Thrown(fail));
-    }
-
-    /// How many effects and reads there were.
-    pub(crate) fn len(&self) -> usize {
-        self.entries.len()
     }
 }
 
@@ -226,7 +213,6 @@ impl Runner<'_, '_> {
             callee: callee.clone(),
             target,
             arguments,
-            returns: callee.method.returns.clone(),
             span,
         })
     }
@@ -252,7 +238,6 @@ impl Runner<'_, '_> {
         self.effect(span, || Effect::New {
             callee: callee.clone(),
             arguments,
-            ty: node.ty.clone(),
             span,
         })
     }
@@ -390,7 +375,6 @@ impl Runner<'_, '_> {
             method: setter,
         });
         self.effect(span, || Effect::Call {
-            returns: callee.method.returns.clone(),
             callee,
             target,
             arguments,

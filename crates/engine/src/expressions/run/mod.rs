@@ -40,10 +40,6 @@ pub(crate) enum Interrupt {
     /// It failed or threw.
     Fail(Box<Fail>),
     /// Something has to be done in the program first.
-    #[allow(
-        dead_code,
-        reason = "what calls need; they come with the part that runs code in the program"
-    )]
     Effect(Box<Effect>),
 }
 
@@ -116,16 +112,7 @@ impl<'r, 't> Runner<'r, 't> {
     }
 
     fn unreadable(&self, why: &Unreadable, span: Span) -> Interrupt {
-        match why {
-            Unreadable::Null { .. } => null_reference(span),
-            Unreadable::OutOfRange { .. } => Fail::thrown(
-                span,
-                "System.IndexOutOfRangeException",
-                Some("Index was outside the bounds of the array.".into()),
-            )
-            .into(),
-            _ => Fail::new(span, format!("it cannot be read: {why}")).into(),
-        }
+        unreadable(why, span).into()
     }
 
     fn tick(&mut self, span: Span) -> Result<()> {
@@ -630,43 +617,66 @@ impl<'r, 't> Runner<'r, 't> {
 
     /// What a place of the program holds.
     pub(super) fn decode(&self, value: &crate::values::Value, span: Span) -> Result<Val> {
-        let fail = |why: Unreadable| self.unreadable(&why, span);
-        let value = self.reader.behind_ref(value).map_err(fail)?;
-        if let crate::values::Place::Text(units) = &value.place {
-            return Ok(Val::units(units.to_vec()));
+        Ok(decode(self.reader, value, span)?)
+    }
+}
+
+/// What a place of the program holds.
+pub(super) fn decode(
+    reader: &Reader<'_>,
+    value: &crate::values::Value,
+    span: Span,
+) -> Result<Val, Box<Fail>> {
+    let fail = |why: Unreadable| unreadable(&why, span);
+    let value = reader.behind_ref(value).map_err(fail)?;
+    if let crate::values::Place::Text(units) = &value.place {
+        return Ok(Val::units(units.to_vec()));
+    }
+    let ty = &value.ty;
+    if ty.is_value() == Some(true) {
+        let kind = ty
+            .underlying()
+            .and_then(well_known::primitive_kind)
+            .or_else(|| well_known::kind(reader.types, ty));
+        if let Some(kind) = kind {
+            let bytes = reader.bytes(&value, kind.size() as u32).map_err(fail)?;
+            return match Scalar::from_bytes(kind, &bytes) {
+                Some(scalar) => Ok(Val::Scalar(scalar)),
+                None => Err(Fail::new(span, "its bytes are not a value of its type")),
+            };
         }
-        let ty = &value.ty;
-        if ty.is_value() == Some(true) {
-            let kind = ty
-                .underlying()
-                .and_then(well_known::primitive_kind)
-                .or_else(|| well_known::kind(self.types, ty));
-            if let Some(kind) = kind {
-                let bytes = self
-                    .reader
-                    .bytes(&value, kind.size() as u32)
-                    .map_err(fail)?;
-                return match Scalar::from_bytes(kind, &bytes) {
-                    Some(scalar) => Ok(Val::Scalar(scalar)),
-                    None => Err(Fail::new(span, "its bytes are not a value of its type").into()),
-                };
-            }
-            if self.types.nullable_of(ty).is_some() {
-                let flag = self.reader.field(&value, "hasValue").map_err(fail)?;
-                return match self.decode(&flag, span)? {
-                    Val::Scalar(Scalar::Bool(true)) => {
-                        let inner = self.reader.field(&value, "value").map_err(fail)?;
-                        self.decode(&inner, span)
-                    }
-                    _ => Ok(Val::Null),
-                };
-            }
-            return Ok(Val::Struct(value));
+        if reader.types.nullable_of(ty).is_some() {
+            let flag = reader.field(&value, "hasValue").map_err(fail)?;
+            return match decode(reader, &flag, span)? {
+                Val::Scalar(Scalar::Bool(true)) => {
+                    let inner = reader.field(&value, "value").map_err(fail)?;
+                    decode(reader, &inner, span)
+                }
+                _ => Ok(Val::Null),
+            };
         }
-        match self.reader.object(&value).map_err(fail)? {
-            None => Ok(Val::Null),
-            Some(object) => Ok(Val::Object(object)),
-        }
+        return Ok(Val::Struct(value));
+    }
+    match reader.object(&value).map_err(fail)? {
+        None => Ok(Val::Null),
+        Some(object) => Ok(Val::Object(object)),
+    }
+}
+
+/// Why something cannot be read, as C# would throw it where it would.
+fn unreadable(why: &Unreadable, span: Span) -> Box<Fail> {
+    match why {
+        Unreadable::Null { .. } => Fail::thrown(
+            span,
+            "System.NullReferenceException",
+            Some("Object reference not set to an instance of an object.".into()),
+        ),
+        Unreadable::OutOfRange { .. } => Fail::thrown(
+            span,
+            "System.IndexOutOfRangeException",
+            Some("Index was outside the bounds of the array.".into()),
+        ),
+        _ => Fail::new(span, format!("it cannot be read: {why}")),
     }
 }
 

@@ -50,7 +50,6 @@ impl Decimal {
         Self::new(flags >> 31 != 0, high << 64 | low, scale)
     }
 
-    #[allow(dead_code, reason = "what calls need")]
     pub(crate) fn to_bytes(self) -> [u8; 16] {
         let flags = u128::from(self.scale) << 16 | u128::from(self.negative) << 31;
         let high = self.mantissa >> 64;

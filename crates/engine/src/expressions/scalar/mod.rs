@@ -226,7 +226,6 @@ impl Scalar {
     }
 
     /// The bytes as they lie in the program's memory; `None` for strings.
-    #[allow(dead_code, reason = "what calls need")]
     pub(crate) fn to_bytes(&self) -> Option<Vec<u8>> {
         let bits = match self {
             Self::Bool(value) => u128::from(*value),
