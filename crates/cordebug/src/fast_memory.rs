@@ -21,8 +21,8 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, O
 use std::sync::{Mutex, PoisonError};
 
 const PAGE: usize = 4096;
-/// Pages kept; direct-mapped by page number. 512 pages are 2 MiB and hold several stack walks.
-const SLOTS: usize = 512;
+/// Pages kept; direct-mapped by page number. 256 pages are 1 MiB and hold several stack walks.
+const SLOTS: usize = 256;
 /// The arena that the data access component maps at each stop.
 const ARENA: usize = 4 << 20;
 /// Descriptors whose kind is remembered.

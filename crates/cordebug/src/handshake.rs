@@ -71,7 +71,7 @@ impl Handshake {
             } else {
                 quiet + 1
             };
-            std::thread::sleep(Duration::from_micros(200));
+            std::thread::sleep(Duration::from_micros(100));
         }
     }
 

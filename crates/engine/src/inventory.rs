@@ -1,7 +1,8 @@
 //! Threads and modules as data.
 
 use cordebug::bindings::{
-    USER_BACKGROUND, USER_STOPPED, USER_THREADPOOL, USER_UNSTARTED, USER_WAIT_SLEEP_JOIN,
+    USER_BACKGROUND, USER_STOPPED, USER_THREADPOOL, USER_UNSAFE_POINT, USER_UNSTARTED,
+    USER_WAIT_SLEEP_JOIN,
 };
 use cordebug::module::Module;
 use cordebug::thread::Thread;
@@ -100,7 +101,8 @@ fn report(target: &mut Target, thread: &Thread, current: Option<ThreadId>) -> Op
         ThreadActivity::Stopped
     } else if state & USER_WAIT_SLEEP_JOIN != 0 {
         ThreadActivity::Waiting
-    } else if native {
+    } else if native || state & USER_UNSAFE_POINT != 0 {
+        // A thread in managed code was stopped where it is safe; one in native code runs on.
         ThreadActivity::Native
     } else {
         ThreadActivity::Running

@@ -47,5 +47,5 @@ mod types;
 )]
 mod values;
 
-pub use cordebug::runtime::end_process;
+pub use cordebug::runtime::{end_process, share_one_heap};
 pub use engine::{Input, Output, run};

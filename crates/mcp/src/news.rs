@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use host::api::{Breakpoint, BreakpointState, Error, Event, State, Status, Stop, StopId};
+use host::api::{Breakpoint, BreakpointState, Error, Event, State, Status, Stop, StopId, ThreadId};
 
 use crate::report::build::Stack;
 use crate::report::text;
@@ -59,6 +59,8 @@ pub(crate) struct Told {
     pub(crate) breakpoints: BTreeMap<u32, (BreakpointState, Option<String>)>,
     /// Whether those that were never reached were reported at the end.
     pub(crate) never_reached: bool,
+    /// Variables of the last stop that was reported: by thread, method and depth.
+    pub(crate) variables: Option<((Option<ThreadId>, String, u32), BTreeMap<String, String>)>,
     /// The stack of the last stop that was reported.
     pub(crate) stack: Option<(StopId, Stack)>,
 }

@@ -178,6 +178,53 @@ fn paths_match_by_their_ends_in_any_case_and_with_any_slashes() {
 }
 
 #[test]
+fn several_files_of_one_name_are_asked_about() {
+    let sandbox = Sandbox::new();
+    let own = line("bp_documents", "windows");
+    let program = sandbox.launch("bp_documents").stop_at_entry().start();
+    program.wait_stop();
+    let error = program
+        .request(Request::SetBreakpoint(at_line("Same.cs", 10, None)))
+        .expect_err("it may be either");
+    assert_eq!(error.code, ErrorCode::InvalidFile);
+    let both = vec!["/one/Same.cs".to_owned(), "/two/Same.cs".to_owned()];
+    assert_eq!(
+        error.details.as_deref(),
+        Some(&Details::Candidates(both)),
+        "{error:#?}"
+    );
+    for (path, bound) in [
+        ("two/Same.cs", "/two/Same.cs"),
+        ("/one/Same.cs", "/one/Same.cs"),
+        ("/elsewhere/one/Same.cs", "/one/Same.cs"),
+        (
+            r"c:\build\src\BP_documents.cs",
+            r"C:\Build\Src\bp_documents.cs",
+        ),
+        ("Src/bp_documents.cs", r"C:\Build\Src\bp_documents.cs"),
+    ] {
+        let line = if path.ends_with("Same.cs") { 10 } else { own };
+        let (breakpoint, _) = set(&program, at_line(path, line, None));
+        let source = breakpoint
+            .locations
+            .first()
+            .and_then(|it| it.source.as_ref());
+        let found = source.map(|it| it.path.display().to_string());
+        assert_eq!(found.as_deref(), Some(bound), "{path}: {breakpoint:#?}");
+    }
+    let windows = SourceMap {
+        from: r"C:\Build".into(),
+        to: "/mapped".into(),
+    };
+    program
+        .request(Request::SetSourceMaps(vec![windows]))
+        .expect("mapped");
+    let (mapped, _) = set(&program, at_line("/mapped/Src/bp_documents.cs", own, None));
+    assert_eq!(mapped.state, BreakpointState::Bound, "{mapped:#?}");
+    assert!(mapped.notes.is_empty(), "{mapped:#?}");
+}
+
+#[test]
 fn unknown_files_are_pending_and_say_which_file_has_the_name() {
     let sandbox = Sandbox::new();
     let program = sandbox.launch(FIXTURE).stop_at_entry().start();

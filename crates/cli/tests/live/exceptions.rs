@@ -610,6 +610,14 @@ fn breakpoints_are_counted_changed_and_removed() {
     };
     let refused = program.refused(Request::SetExceptionBreakpoint(conditional));
     assert_eq!(refused, ErrorCode::InvalidCondition);
+    let (misspelt, _) = set(thrown(&["StokException", "FormatException"]));
+    assert_eq!(
+        misspelt.notes,
+        ["no module that is loaded has a type StokException"]
+    );
+    program
+        .request(Request::RemoveBreakpoint(misspelt.id))
+        .expect("it is removed");
     let blank = program.refused(Request::SetExceptionBreakpoint(thrown(&[" "])));
     assert_eq!(blank, ErrorCode::InvalidParameter);
     let removed = program.request(Request::RemoveBreakpoint(id));

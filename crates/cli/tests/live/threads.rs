@@ -127,3 +127,29 @@ fn frozen_thread_does_not_run() {
     program.cont();
     program.expect_exit(0);
 }
+
+#[test]
+fn thread_in_a_system_call_is_in_native_code() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("waits").args(["0"]).start();
+    program.wait_output("waiting");
+    let main = ThreadId(program.pid());
+    // It may still be on its way into the call.
+    let told = testkit::eventually(|| {
+        program.pause();
+        let threads = threads(&program);
+        let activity = threads
+            .iter()
+            .find(|it| it.id == main)
+            .map(|it| it.activity);
+        match activity {
+            Some(ThreadActivity::Native) => Ok(()),
+            other => {
+                program.cont();
+                Err(format!("{other:?}"))
+            }
+        }
+    });
+    assert_eq!(told, Ok(()));
+    program.disconnect(Some(true), false);
+}

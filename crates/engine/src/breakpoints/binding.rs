@@ -272,3 +272,51 @@ impl Engine<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Parsed;
+    use super::super::offer::Rank;
+    use super::*;
+    use crate::api::{BreakpointSpec, Line};
+
+    fn wanted() -> Wanted {
+        let place = Place::Line {
+            file: "a/P.cs".into(),
+            line: Line(1),
+            column: None,
+        };
+        Wanted::new(
+            BreakpointId(1),
+            BreakpointSpec::at(place),
+            Parsed::default(),
+        )
+    }
+
+    fn document(path: &str, same: bool, folders: usize) -> Option<Match> {
+        Some(Match {
+            rank: Rank {
+                same,
+                case: true,
+                folders,
+            },
+            path: path.into(),
+        })
+    }
+
+    #[test]
+    fn the_best_document_of_all_modules_is_taken() {
+        let mut entry = wanted();
+        assert!(entry.accepts(document("/x/b/P.cs", false, 0)));
+        // One that fits as well is another file: it is told, and not taken.
+        assert!(!entry.accepts(document("/y/c/P.cs", false, 0)));
+        assert_eq!(entry.also, ["/y/c/P.cs"]);
+        // A better one takes its place, whatever loaded first; the same file in another module is the same.
+        assert!(entry.accepts(document("/z/a/P.cs", false, 1)));
+        assert!(entry.also.is_empty());
+        assert!(entry.accepts(document("/z/a/P.cs", false, 1)));
+        assert!(!entry.accepts(document("/x/b/P.cs", false, 0)));
+        assert!(entry.accepts(document("/here/a/P.cs", true, 1)));
+        assert!(entry.accepts(None), "methods have no document");
+    }
+}

@@ -2,6 +2,7 @@
 //!
 //! Nothing runs in the program: a getter could block, and asking a task to notify us would change it.
 
+use cordebug::stepper::Stepper;
 use cordebug::thread::Thread;
 use cordebug::value::Value;
 use metadata::{IlOffset, Token};
@@ -50,9 +51,9 @@ pub(super) struct Awaiter {
 }
 
 impl Engine<'_> {
-    /// Who awaits the invocation that a thread's innermost frame belongs to; none while its caller is below it on the
-    /// stack.
-    pub(super) fn awaiters(&mut self, thread: &Thread) -> Vec<Awaiter> {
+    /// Who awaits the invocation that a thread's innermost frame belongs to, and steppers of the threads that block until
+    /// it completes; none while its caller is below it on the stack.
+    pub(super) fn awaiters(&mut self, thread: &Thread) -> (Vec<Awaiter>, Vec<Stepper>) {
         let mut start = || {
             let frame = thread.active_frame().ok()??;
             let machine = frame.first_argument().ok()?.dereference().ok()??;
@@ -67,14 +68,20 @@ impl Engine<'_> {
         };
         let mut left = start().unwrap_or_default();
         let mut found = Vec::new();
+        let mut waiters = Vec::new();
         for _ in 0..MAX_OBJECTS {
             let Some(object) = left.pop() else { break };
-            match self.awaiter(&object) {
-                Some(awaiter) => found.push(awaiter),
-                None => left.extend(self.behind(&object)),
+            if let Some(awaiter) = self.awaiter(&object) {
+                found.push(awaiter);
+            } else if self.wakes_a_thread(&object) {
+                if waiters.is_empty() {
+                    waiters = self.steppers_of_waiting_threads(thread);
+                }
+            } else {
+                left.extend(self.behind(&object));
             }
         }
-        found
+        (found, waiters)
     }
 
     /// The user's method that an object is the box of.

@@ -52,7 +52,7 @@ impl Engine<'_> {
             || self.is_in_last_handler(method, at.ip)
             || self.is_async_iterator(method);
         if leaves {
-            leg.awaiters = self.awaiters(thread);
+            (leg.awaiters, leg.waiters) = self.awaiters(thread);
             for awaiter in &leg.awaiters {
                 for offset in &awaiter.resumes {
                     let trap = self.trap(awaiter.method, *offset, TrapKind::Awaiter);

@@ -4,9 +4,10 @@ use cordebug::bindings::ICorDebugStepper;
 use cordebug::com::Com;
 use cordebug::stepper::Stepper;
 use cordebug::thread::Thread;
+use metadata::pe::ClauseKind;
 
-use super::TrapKind;
 use super::position::{Position, Standing};
+use super::{Leg, TrapKind};
 use crate::api::{Error, StepKind, StopReason, ThreadId};
 use crate::engine::Engine;
 
@@ -30,6 +31,11 @@ impl Engine<'_> {
         thread: &Thread,
         stepper: Option<&Com<ICorDebugStepper>>,
     ) -> bool {
+        if let Some(stepper) = stepper
+            && self.is_waiter(stepper)
+        {
+            return self.waiter_returned(thread);
+        }
         let steps = self.stepping.steps.as_mut();
         let leg = steps.map(|steps| &mut steps.leg).filter(|leg| {
             let ours = leg.stepper.as_ref();
@@ -54,6 +60,28 @@ impl Engine<'_> {
             Ok(at) => at,
             Err(error) => return self.step_failed(thread, &error),
         };
+        self.landed(thread, at)
+    }
+
+    fn is_waiter(&self, stepper: &Com<ICorDebugStepper>) -> bool {
+        let steps = self.stepping.steps.as_ref();
+        steps.is_some_and(|steps| steps.leg.waiters.iter().any(|it| it.is(stepper)))
+    }
+
+    /// A thread that blocked until the invocation completed is back in the user's code: the step is there now.
+    fn waiter_returned(&mut self, thread: &Thread) -> bool {
+        let at = match self
+            .target()
+            .and_then(|target| Position::of(target, thread))
+        {
+            Ok(at) => at,
+            Err(error) => return self.step_failed(thread, &error),
+        };
+        self.replace_leg(Leg::default());
+        if let Some(steps) = &mut self.stepping.steps {
+            steps.thread = thread.id().unwrap_or(steps.thread);
+            steps.from = at;
+        }
         self.landed(thread, at)
     }
 
@@ -128,12 +156,17 @@ impl Engine<'_> {
             && at.frame == from.frame
             && at.standing.statement().is_some()
             && at.standing.statement() == from.standing.statement();
-        if has_returned && (steps.boundary || !steps.leg.awaiters.is_empty()) {
+        if has_returned && (steps.boundary || steps.leg.is_awaited()) {
             return Next::Wait;
         }
         if at.method != from.method
             && let Some(method) = at.method
         {
+            // A filter runs above the methods that its exception is about to leave: their finally blocks come next, and
+            // belong to calls that were stepped over.
+            if kind == StepKind::Over && has_returned && self.is_in_filter(from) {
+                return Next::Leg(StepKind::Out);
+            }
             let entered = at.frame < from.frame;
             if entered && kind == StepKind::Into && self.is_skipped(method) {
                 return Next::Leg(StepKind::Out);
@@ -151,6 +184,22 @@ impl Engine<'_> {
             Standing::NoSymbols if self.stepping.options.just_my_code => Next::Leg(StepKind::Out),
             Standing::NoSymbols => Next::Stop,
         }
+    }
+
+    /// Whether a position lies in the filter of a catch block.
+    fn is_in_filter(&self, at: Position) -> bool {
+        let lies = || {
+            let method = at.method?;
+            let target = self.target.as_ref()?;
+            let module = target.modules.get(method.module)?;
+            let body = module.metadata(&target.process).ok()?.body(method.token);
+            let clauses = body.ok()??.clauses;
+            Some(clauses.iter().any(|clause| match clause.kind {
+                ClauseKind::Filter(start) => start <= at.ip && at.ip < clause.handler_start,
+                _ => false,
+            }))
+        };
+        lies().unwrap_or(false)
     }
 
     /// One of the runtime's breakpoints was reached: `None` if it is no trap of ours, else whether that stops.

@@ -17,6 +17,7 @@ mod my_code;
 mod next_statement;
 mod position;
 mod run_to;
+mod waiters;
 
 use std::collections::HashMap;
 
@@ -77,6 +78,15 @@ struct Leg {
     suspended: Option<Suspended>,
     /// Who goes on when the invocation completes.
     awaiters: Vec<Awaiter>,
+    /// Steppers of the threads that block until it completes.
+    waiters: Vec<Stepper>,
+}
+
+impl Leg {
+    /// Whether it is known where a step goes on when the invocation completes.
+    fn is_awaited(&self) -> bool {
+        !self.awaiters.is_empty() || !self.waiters.is_empty()
+    }
 }
 
 /// A breakpoint of our own.
@@ -210,7 +220,7 @@ impl Engine<'_> {
         };
         self.arm_awaits(thread, at, range, kind, &mut leg);
         let only_marked = just_my_code && at.method.is_none_or(|method| self.is_marked(method));
-        let is_awaited = !leg.awaiters.is_empty();
+        let is_awaited = leg.is_awaited();
         let into = kind == StepKind::Into;
         let begin = || -> Result<Option<Stepper>, cordebug::Error> {
             if kind == StepKind::Out && is_awaited {
@@ -311,6 +321,7 @@ impl Engine<'_> {
             remove(&trap.breakpoint);
         }
         self.stepping.retired.extend(leg.stepper);
+        self.stepping.retired.extend(leg.waiters);
         // The library does not pass on news of a stepper that was deactivated meanwhile, and may wait for the answer
         // to it all the same.
         let target = self.target.as_ref();

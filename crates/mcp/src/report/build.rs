@@ -6,6 +6,7 @@ use host::api::{
 };
 
 use super::exception::HandlerReport;
+use super::variables::VariableEntry;
 use super::{
     Chunk, ExceptionEntry, ExitReport, OutputReport, Reason, Report, SessionState, SourceLine,
     StepsReport, StopReport, stack, text,
@@ -37,6 +38,8 @@ pub struct Stack {
     pub more: bool,
     /// Source around the first of them that has any.
     pub source: Vec<SourceLine>,
+    /// Variables of that frame, and how many more there are.
+    pub variables: (Vec<VariableEntry>, u64),
 }
 
 /// What a status says, without output and advice.
@@ -98,6 +101,8 @@ pub fn stop_report(stop: &Stop, stack: Option<&Stack>) -> StopReport {
         hidden_frames,
         more_frames: stack.is_some_and(|stack| stack.more) || told < walked,
         source: stack.map_or_else(Vec::new, |stack| stack.source.clone()),
+        variables: stack.map_or_else(Vec::new, |stack| stack.variables.0.clone()),
+        more_variables: stack.map_or(0, |stack| stack.variables.1),
     }
 }
 

@@ -4,6 +4,7 @@
 //! use it too. Invariant: every string of the debugged program in it has gone through [`text`], so that both the
 //! structured form and the rendered text are harmless and bounded.
 
+pub mod awaits;
 pub mod breakpoints;
 mod budget;
 pub mod build;
@@ -13,6 +14,7 @@ mod render;
 pub mod source;
 pub mod stack;
 pub mod text;
+pub mod variables;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,6 +22,7 @@ use serde::Serialize;
 use breakpoints::BreakpointEntry;
 use exception::HandlerReport;
 use stack::FrameReport;
+use variables::VariableEntry;
 
 /// The state of one session, and what is new since the last report.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
@@ -141,6 +144,12 @@ pub struct StopReport {
     /// Source around the first frame that has any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub source: Vec<SourceLine>,
+    /// Arguments and locals of that frame.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<VariableEntry>,
+    /// Variables that are not told: `variables_get` tells all.
+    #[serde(skip_serializing_if = "is_zero_u64")]
+    pub more_variables: u64,
 }
 
 /// Why the program stopped.

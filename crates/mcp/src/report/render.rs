@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use super::stack::push_frames;
+use super::variables::push_variables;
 use super::{
     Chunk, ExceptionEntry, ExitReport, InputReport, OutputPageReport, OutputReport, Overview,
     ProcessesReport, Reason, Render, Report, SessionState, SourceLine, StopReport, finish, text,
@@ -350,6 +351,16 @@ fn push_stop(out: &mut String, stop: &StopReport) {
         push_line(out, "", &line);
     }
     push_source(out, &stop.source);
+    if !stop.variables.is_empty() {
+        push_variables(out, &stop.variables, 2);
+        if stop.more_variables > 0 {
+            let _ = writeln!(
+                out,
+                "  … {} more: variables_get tells them",
+                stop.more_variables
+            );
+        }
+    }
     // The path of the place is in the headline.
     let with_source = stop.frames.iter().find_map(|frame| frame.file.clone());
     let mut known: Vec<_> = with_source.into_iter().collect();

@@ -6,8 +6,9 @@ use host::api::{Block, Frame, FrameKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::awaits::AwaitsReport;
 use super::breakpoints::file_name;
-use super::{Render, is_false, is_zero, text};
+use super::{Render, is_false, text};
 
 /// Characters told of a method, a module or a path.
 const NAME: usize = 200;
@@ -56,9 +57,9 @@ pub struct StackReport {
     pub thread: u32,
     /// The frames, innermost first.
     pub frames: Vec<FrameReport>,
-    /// Frames that are not the user's code and were left out among those shown.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub hidden: u32,
+    /// Who awaits what the thread runs, and what it waits for, across async methods.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub awaits: Option<AwaitsReport>,
     /// Whether the stack goes on.
     #[serde(skip_serializing_if = "is_false")]
     pub more: bool,
@@ -200,6 +201,9 @@ impl Render for StackReport {
                 out,
                 "  … it goes on: stacktrace_get with start={next} tells more"
             );
+        }
+        if let Some(awaits) = &self.awaits {
+            awaits.push(&mut out);
         }
         super::finish(out)
     }

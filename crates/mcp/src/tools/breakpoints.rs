@@ -17,7 +17,7 @@ use crate::{arguments, session};
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct SetArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     session: Option<String>,
     #[serde(flatten)]
     wanted: Wanted,
@@ -29,10 +29,10 @@ pub(super) struct Spot {
     /// Source file: full path, the end of one, or its name. With line or text.
     file: Option<String>,
     /// 1-based line.
-    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
+    #[schemars(range(min = 1))]
     line: Option<u32>,
     /// 1-based column inside the wanted statement, if the line has several, or a lambda.
-    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
+    #[schemars(range(min = 1))]
     column: Option<u32>,
     /// Instead of line: the statement's text or a part of it. With line: the occurrence nearest to it.
     text: Option<String>,
@@ -52,7 +52,7 @@ pub(super) struct Wanted {
     /// Log this text with {expressions} and do not stop: a tracepoint. What it logs is in the output behind "log| ".
     log_message: Option<String>,
     /// Switch it off after so many stops or messages.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 1_000_000_000))]
     max_hits: Option<u64>,
     /// false sets it switched off.
     #[serde(default = "run::yes")]
@@ -61,7 +61,7 @@ pub(super) struct Wanted {
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct SetExceptionArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     session: Option<String>,
     #[serde(flatten)]
     wanted: WantedException,
@@ -98,10 +98,9 @@ pub(super) struct WantedException {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UpdateArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     session: Option<String>,
     /// The breakpoint.
-    #[schemars(range(max = 4_294_967_295_u32))]
     id: u32,
     /// New condition; "" removes it.
     condition: Option<String>,
@@ -110,6 +109,7 @@ pub(super) struct UpdateArguments {
     /// New log message; "" makes it stop again.
     log_message: Option<String>,
     /// Switch it off after so many more stops or messages; 0 for never.
+    #[schemars(range(max = 1_000_000_000))]
     max_hits: Option<u64>,
     /// Switches it on or off.
     enabled: Option<bool>,
@@ -118,10 +118,9 @@ pub(super) struct UpdateArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RemoveArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     session: Option<String>,
     /// The breakpoint.
-    #[schemars(range(max = 4_294_967_295_u32))]
     id: Option<u32>,
     /// Instead of id: removes all.
     #[serde(default)]

@@ -84,7 +84,6 @@ fn follow_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 #[serde(deny_unknown_fields)]
 pub(super) struct AttachArguments {
     /// Process id; process_list tells it.
-    #[schemars(range(max = 4_294_967_295_u32))]
     pid: Option<u32>,
     /// Instead of pid: a part of the command line that only one process has.
     name: Option<String>,
@@ -99,7 +98,7 @@ pub(super) struct AttachArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DisconnectArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     session: Option<String>,
     /// true ends the program, false lets it run on. Default: a launched one is ended, an attached one runs on.
     terminate: Option<bool>,

@@ -28,6 +28,7 @@ use crate::report::exception::ExceptionAnswer;
 use crate::report::inventory::{ModulesReport, ThreadsReport};
 use crate::report::source::SourceReport;
 use crate::report::stack::StackReport;
+use crate::report::variables::VariablesReport;
 use crate::report::{InputReport, OutputPageReport, Overview, ProcessesReport, Render, Report};
 use crate::reporting::{self, Purpose};
 use crate::schema::{self, JsonObject};
@@ -158,6 +159,9 @@ pub(crate) static TOOLS: &[Tool] = &[
         "Lists all breakpoints with their state, why they are not bound, where they are set and how often they were hit."),
     tool!(stacktrace_get, "Stack of a thread", LOOKS, inspect::stack, inspect::StackArguments => StackReport,
         "Tells the stack of a thread of a stopped program, all frames."),
+    tool!(variables_get, "Variables", LOOKS, inspect::variables, inspect::VariablesArguments => VariablesReport,
+        "Tells arguments, locals and `this` of a frame of a stopped program, or what lies inside one of them. Runs no \
+         code of the program; values with names such as password are masked."),
     tool!(exception_get, "Exception", LOOKS, inspect::exception, inspect::ThreadArguments => ExceptionAnswer,
         "Tells the exception in flight on a thread: all its inner ones, where it was thrown, who will catch it, the way it came."),
     tool!(source_get, "Source", LOOKS, inspect::source, inspect::SourceArguments => SourceReport,

@@ -21,7 +21,7 @@ pub(super) fn timeout_ms() -> u64 {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WaitArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     session: Option<String>,
     /// How long to wait at most.
     #[serde(default = "timeout_ms")]
@@ -32,14 +32,14 @@ pub(super) struct WaitArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SessionArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     pub(super) session: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StepArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     session: Option<String>,
     /// over: to the next statement; into: also into a method it calls; out: to the caller.
     kind: StepName,
@@ -48,7 +48,6 @@ pub(super) struct StepArguments {
     #[schemars(range(min = 1, max = 1000))]
     count: u32,
     /// Thread id; the one that reported the stop if absent.
-    #[schemars(range(max = 4_294_967_295_u32))]
     thread: Option<u32>,
     /// How long to wait at most.
     #[serde(default = "timeout_ms")]
@@ -74,7 +73,7 @@ pub(super) fn yes() -> bool {
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct RunToArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     session: Option<String>,
     #[serde(flatten)]
     place: Spot,
@@ -87,16 +86,15 @@ pub(super) struct RunToArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GotoArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     session: Option<String>,
     /// The line, in the method of the innermost frame.
-    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
+    #[schemars(range(min = 1))]
     line: u32,
     /// Column inside the statement, if the line has several.
-    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
+    #[schemars(range(min = 1))]
     column: Option<u32>,
     /// Thread id; the one that reported the stop if absent.
-    #[schemars(range(max = 4_294_967_295_u32))]
     thread: Option<u32>,
 }
 

@@ -52,6 +52,9 @@ fn breakpoints_of_a_launch_are_hit() {
             > 22 |         decimal discount = Coupons.Percent(Coupon); //@discount
               23 |         return total * (100 - discount) / 100; //@total
               24 |     }
+              this: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
+              total: decimal = 18.90
+              discount: decimal = 0
               #0 Order.Total() at demo_shop.cs:22
               #1 Program.Main() at demo_shop.cs:51
             Output since the last report:
@@ -71,6 +74,8 @@ fn breakpoints_of_a_launch_are_hit() {
             > 31 |     {
               32 |         if (coupon == null)
               33 |             return 0;
+              coupon: string = "SUMMER5"
+              digits: string = null
               #0 Coupons.Percent(string coupon) at demo_shop.cs:31
               #1 Order.Total() at demo_shop.cs:22
               #2 Program.Main() at demo_shop.cs:51
@@ -89,6 +94,8 @@ fn breakpoints_of_a_launch_are_hit() {
             > 35 |         return int.Parse(digits); //@parse
               36 |     }
               37 | }
+              coupon: string = "SUMMER5"
+              digits: string = "ER5" (was null)
               #0 System.Number.ThrowFormatException<char>(ReadOnlySpan<char> value) in System.Private.CoreLib.dll
               … 1 frame that is not the user's code
               #2 Coupons.Percent(string coupon) at demo_shop.cs:35
@@ -323,6 +330,8 @@ fn exceptions_stop_the_program_where_they_are_thrown() {
             > 41 |         return whole / parts; //@throw_inner
               42 |     }
               43 | }
+              whole: int = 10
+              parts: int = 0
               #0 Program.Ratio(int whole, int parts) at throws.cs:41
               #1 Program.ProcessOrder(int id) at throws.cs:31
               #2 Program.ProcessOrders(int count) at throws.cs:24
@@ -389,6 +398,8 @@ fn a_tracepoint_logs_in_its_place_and_does_not_stop() {
             > 35 |         return int.Parse(digits); //@parse
               36 |     }
               37 | }
+              coupon: string = "SUMMER5"
+              digits: string = "ER5"
               #0 System.Number.ThrowFormatException<char>(ReadOnlySpan<char> value) in System.Private.CoreLib.dll
               … 1 frame that is not the user's code
               #2 Coupons.Percent(string coupon) at demo_shop.cs:35

@@ -46,6 +46,7 @@ fn an_exception_is_told_with_its_throw_its_handler_and_its_way() {
             > 65 |         throw new StockException(message); //@throw
               66 |     }
               67 | 
+              message: string = "caught"
               #0 Program.Throw(string message) at exception_kinds.cs:65
               #1 Program.Caught() at exception_kinds.cs:72
               #2 Program.Main(string[] args) at exception_kinds.cs:34
@@ -110,6 +111,9 @@ fn assertions_and_messages_for_the_debugger_are_told() {
             > 55 |             case "assert": Debug.Assert(args.Length == 7, "seven arguments", "there are fewer"); Console.WriteLine("after"); break; //@assert
               56 |             case "log": Log(); break;
               57 |             case "launch": Console.WriteLine($"launched {Debugger.Launch()}"); break;
+              args: string[] = Length = 1 { "assert" }
+              gate: TaskCompletionSource = null
+              task: Task = null
               #0 System.Diagnostics.Debug.Fail(string? message, string? detailMessage) in System.Private.CoreLib.dll
               #1 Program.Main(string[] args) at exception_kinds.cs:55
             Written for the debugger since the last report:

@@ -31,6 +31,7 @@ fn steps_go_from_statement_to_statement() {
             > 15 |     public string Coupon { get; set; }
               16 | 
               17 |     public decimal Total()
+              this: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
               #0 Order.Coupon.get() at demo_shop.cs:15
               #1 Order.Total() at demo_shop.cs:22
               #2 Program.Main() at demo_shop.cs:51
@@ -42,6 +43,9 @@ fn steps_go_from_statement_to_statement() {
             > 22 |         decimal discount = Coupons.Percent(Coupon); //@discount
               23 |         return total * (100 - discount) / 100; //@total
               24 |     }
+              this: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
+              total: decimal = 18.90
+              discount: decimal = 0
               #0 Order.Total() at demo_shop.cs:22
               #1 Program.Main() at demo_shop.cs:51
             Next: debug_continue lets it run on; debug_step runs one statement.
@@ -52,6 +56,9 @@ fn steps_go_from_statement_to_statement() {
             > 23 |         return total * (100 - discount) / 100; //@total
               24 |     }
               25 | }
+              this: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
+              total: decimal = 18.90
+              discount: decimal = 0
               #0 Order.Total() at demo_shop.cs:23
               #1 Program.Main() at demo_shop.cs:51
             Next: debug_continue lets it run on; debug_step runs one statement.
@@ -62,6 +69,8 @@ fn steps_go_from_statement_to_statement() {
             > 51 |             Console.WriteLine($"Order {order.Id} for {order.Customer}: {order.Total():0.00}"); //@print
               52 |         Console.WriteLine("The shop closes.");
               53 |     }
+              orders: List<Order> = Count = 3 { { Id = 1, Customer = "Ada", Items = Count = 2, Coupon = null }, { Id = 2, Customer = "Gr…
+              order: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
               #0 Program.Main() at demo_shop.cs:51
             Next: debug_continue lets it run on; debug_step runs one statement.
             > debug_step {"mode":"in"}
@@ -298,6 +307,8 @@ fn the_program_runs_to_a_place_and_goes_back() {
             > 35 |         return int.Parse(digits); //@parse
               36 |     }
               37 | }
+              coupon: string = "SAVE15"
+              digits: string = "15"
               #0 Coupons.Percent(string coupon) at demo_shop.cs:35
               #1 Order.Total() at demo_shop.cs:22
               #2 Program.Main() at demo_shop.cs:51
@@ -312,6 +323,8 @@ fn the_program_runs_to_a_place_and_goes_back() {
             > 34 |         string digits = coupon.Substring(4); //@bug
               35 |         return int.Parse(digits); //@parse
               36 |     }
+              coupon: string = "SAVE15"
+              digits: string = "15"
               #0 Coupons.Percent(string coupon) at demo_shop.cs:34
               #1 Order.Total() at demo_shop.cs:22
               #2 Program.Main() at demo_shop.cs:51
@@ -329,6 +342,9 @@ fn the_program_runs_to_a_place_and_goes_back() {
             > 22 |         decimal discount = Coupons.Percent(Coupon); //@discount
               23 |         return total * (100 - discount) / 100; //@total
               24 |     }
+              this: Order = { Id = 3, Customer = "Edsger", Items = Count = 1 { {Item} }, Coupon = "SUMMER5" }
+              total: decimal = 27.00
+              discount: decimal = 0
               #0 Order.Total() at demo_shop.cs:22
               #1 Program.Main() at demo_shop.cs:51
             Output since the last report:
@@ -373,11 +389,119 @@ fn steps_are_counted() {
             > 50 |         foreach (Order order in orders)
               51 |             Console.WriteLine($"Order {order.Id} for {order.Customer}: {order.Total():0.00}"); //@print
               52 |         Console.WriteLine("The shop closes.");
+              orders: List<Order> = Count = 3 { { Id = 1, Customer = "Ada", Items = Count = 2, Coupon = null }, { Id = 2, Customer = "Gr… (was null)
               #0 Program.Main() at demo_shop.cs:50
             Output since the last report:
             out| The shop opens.
             Next: debug_continue lets it run on; debug_step runs one statement.
         "#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn variables_are_told_in_the_report_and_on_request() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        let place = Fixture::named("demo_shop").marker("sum");
+        let launch = json!({
+            "program": dll("demo_shop"),
+            "breakpoints": [{"file": place.file, "line": place.line}],
+        });
+        agent.say("debug_launch", launch).await;
+        agent.say("debug_continue", json!({})).await;
+        agent
+            .say("variables_get", json!({"path": "this", "depth": 1}))
+            .await;
+        agent
+            .say("variables_get", json!({"frame": 1, "names": ["ord*"]}))
+            .await;
+        agent.say("variables_get", json!({"path": "nothing"})).await;
+        agent.say("variables_get", json!({"frame": 99})).await;
+        expect![[r#"
+            > debug_launch {"breakpoints":[{"file":"<source>/demo_shop.cs","line":21}],"program":"<fixtures>/demo_shop/demo_shop.dll"}
+            s1 stopped: at breakpoint 1 (thread <tid>), in Order.Total() at <source>/demo_shop.cs:21.
+            Launched <fixtures>/demo_shop/demo_shop.dll, process <pid>, .NET <version>.
+              19 |         decimal total = 0;
+              20 |         foreach (Item item in Items)
+            > 21 |             total += item.Price * item.Quantity; //@sum
+              22 |         decimal discount = Coupons.Percent(Coupon); //@discount
+              23 |         return total * (100 - discount) / 100; //@total
+              this: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
+              total: decimal = 0
+              discount: decimal = 0
+              item: Item = { Name = "tea", Price = 4.50, Quantity = 2 }
+              #0 Order.Total() at demo_shop.cs:21
+              #1 Program.Main() at demo_shop.cs:51
+            Output since the last report:
+            out| The shop opens.
+            Next: debug_continue lets it run on; debug_step runs one statement.
+            > debug_continue
+            s1 stopped: at breakpoint 1 (thread <tid>), in Order.Total() at <source>/demo_shop.cs:21.
+              19 |         decimal total = 0;
+              20 |         foreach (Item item in Items)
+            > 21 |             total += item.Price * item.Quantity; //@sum
+              22 |         decimal discount = Coupons.Percent(Coupon); //@discount
+              23 |         return total * (100 - discount) / 100; //@total
+              this: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
+              total: decimal = 9.00 (was 0)
+              discount: decimal = 0
+              item: Item = { Name = "cup", Price = 9.90, Quantity = 1 } (was { Name = "tea", Price = 4.50, Quantity = 2 })
+              #0 Order.Total() at demo_shop.cs:21
+              #1 Program.Main() at demo_shop.cs:51
+            Next: debug_continue lets it run on; debug_step runs one statement.
+            > variables_get {"depth":1,"path":"this"}
+            this: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
+              Id: int = 1
+              Customer: string = "Ada"
+              Items: List<Item> = Count = 2 { { Name = "tea", Price = 4.50, Quantity = 2 }, { Name = "cup", Price = 9.90, Quantity = 1 } }
+                [0] = { Name = "tea", Price = 4.50, Quantity = 2 }
+                [1] = { Name = "cup", Price = 9.90, Quantity = 1 }
+              Coupon: string = null
+            > variables_get {"frame":1,"names":["ord*"]}
+            Variables of frame #1 of thread <tid>:
+              orders: List<Order> = Count = 3 { { Id = 1, Customer = "Ada", Items = Count = 2, Coupon = null }, { Id = 2, Customer = "Grace", Items = Count = 1, Coupon = "SAVE1…, { Id = 3, Customer = "Edsger", Items = Count = 1, Coupon …
+              order: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
+            > variables_get {"path":"nothing"}
+            !INVALID_PARAMETER: frame 0 has no variable nothing
+              this
+              total
+              discount
+              item
+            Hint: names are those of arguments, locals and captured variables; members begin with this
+            > variables_get {"frame":99}
+            !INVALID_PARAMETER: the thread has no frame 99; it has 2
+            Hint: ask for the stack, its frames have their numbers
+        "#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn chains_of_awaits_are_told_with_the_stack() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        agent
+            .call(
+                "debug_launch",
+                json!({"program": dll("async_stacks"), "args": ["task"]}),
+            )
+            .await;
+        let stack = agent.say("stacktrace_get", json!({"count": 1})).await;
+        assert_eq!(stack["awaits"]["awaiting"][0]["kind"], "method", "{stack}");
+        expect![[r#"
+            > stacktrace_get {"count":1}
+            Stack of thread <tid> of s1:
+              #0 Program.Leaf() at <source>/async_stacks.cs:26
+              … it goes on: stacktrace_get with start=1 tells more
+            Frame #0 was resumed after an await; it is awaited by:
+              Program.Middle() at async_stacks.cs:30
+              Program.Outer() at async_stacks.cs:35
+              (thread <tid> is blocked on it)
+        "#]]
+        .assert_eq(&agent.transcript());
         agent.close().await;
     });
 }

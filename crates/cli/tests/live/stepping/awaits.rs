@@ -117,3 +117,23 @@ fn over_the_end_of_a_suspended_method_is_to_its_awaiter() {
     step(&program, StepKind::Over);
     assert_at(&program, "step_crowd", "second");
 }
+
+#[test]
+fn out_of_and_over_the_end_of_a_method_that_a_thread_blocks_on_is_to_that_thread() {
+    let fixture = "step_wait";
+    let sandbox = Sandbox::new();
+    let program = launch_to(&sandbox, fixture, &[], &["return"]);
+    step(&program, StepKind::Out);
+    assert_at(&program, fixture, "result");
+    step(&program, StepKind::Over);
+    assert_at(&program, fixture, "after");
+    program.request(Request::Continue).expect("continues");
+    program.wait_stop();
+    assert_at(&program, fixture, "return");
+    step(&program, StepKind::Over);
+    assert!(super::walk::here(&program).ends_with('}'));
+    step(&program, StepKind::Over);
+    assert_at(&program, fixture, "wait");
+    step(&program, StepKind::Over);
+    assert_at(&program, fixture, "end");
+}

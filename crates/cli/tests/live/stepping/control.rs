@@ -231,3 +231,22 @@ fn a_step_from_a_thrown_exception_ends_in_the_catch() {
     assert_eq!(stop.reasons, [StopReason::Step]);
     assert!(here(&program).contains("catch (InvalidOperationException)"));
 }
+
+#[test]
+fn a_program_that_is_let_go_during_a_step_runs_on() {
+    let sandbox = Sandbox::new();
+    let bare = sandbox.bare("loops").args(["sleep", "200"]).start();
+    bare.line_starting("tick 1");
+    let program = sandbox.attach(bare.pid());
+    set(&program, place("loops", "sleep"));
+    program.wait_stop();
+    let request = Request::Step {
+        thread: None,
+        kind: StepKind::Over,
+        count: 1,
+    };
+    // It sleeps now, with a stepper waiting for it.
+    program.request(request).expect("stepping");
+    program.disconnect(Some(false), false);
+    bare.assert_ticks();
+}

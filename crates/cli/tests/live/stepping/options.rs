@@ -1,7 +1,8 @@
 //! Where steps stop: just my code, attributes, the filter for properties and operators.
 
 use expect_test::expect_file;
-use host::api::{BreakpointSpec, Request, StepKind, StepOptions};
+use host::api::{Attach, BreakpointSpec, ProcessId, Request, StepKind, StepOptions};
+use testkit::debuggee::Debuggee;
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
@@ -114,4 +115,26 @@ fn methods_that_the_runtime_suspends_are_passed_by() {
     assert_at(&program, "step_runtime_async", "call");
     step(&program, StepKind::Into);
     program.expect_exit(7);
+}
+
+#[test]
+fn just_my_code_can_be_switched_off_at_attach() {
+    let sandbox = Sandbox::new();
+    let bare = sandbox.bare("loops").start();
+    bare.line_starting("tick 1");
+    let program = Debuggee::start(&sandbox).expect("a host");
+    let mut attach = Attach::to(ProcessId(bare.pid()));
+    attach.steps.just_my_code = false;
+    program.request(Request::Attach(attach)).expect("attached");
+    let breakpoint = BreakpointSpec::at(place("loops", "sleep"));
+    program
+        .request(Request::SetBreakpoint(breakpoint))
+        .expect("set");
+    program.wait_stop();
+    step(&program, StepKind::Into);
+    let entered = frame(&program, None).method;
+    assert!(
+        entered.starts_with("System.Threading.Thread.Sleep("),
+        "{entered}"
+    );
 }

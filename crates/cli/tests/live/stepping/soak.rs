@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 
 use host::api::{
-    Event, ExceptionSpec, Request, State, Status, StepKind, StopReason, Stream, ThreadId,
+    ErrorCode, Event, ExceptionSpec, Reply, Request, State, Status, StepKind, StopReason, Stream,
+    ThreadId,
 };
 use testkit::debuggee::Debuggee;
 use testkit::fixtures::Fixture;
@@ -26,6 +27,25 @@ impl Dice {
     }
 }
 
+/// Keeps all threads but one where they are, or lets them go again.
+fn freeze_others(program: &Debuggee<'_>, thread: Option<ThreadId>, frozen: bool) {
+    let Ok(Reply::Threads(threads)) = program.request(Request::Threads) else {
+        panic!("no threads")
+    };
+    for other in threads.into_iter().map(|it| it.id) {
+        if Some(other) != thread {
+            let request = Request::Freeze {
+                thread: other,
+                frozen,
+            };
+            // One that is ending cannot be frozen, and need not be.
+            if let Err(error) = program.request(request) {
+                assert_eq!(error.code, ErrorCode::Runtime, "{error:?}");
+            }
+        }
+    }
+}
+
 /// Lets the program run in one of several ways; the thread that must report if nothing else stops it first.
 fn go_on(program: &Debuggee<'_>, dice: &mut Dice, status: &Status) -> Option<ThreadId> {
     let stop = status.stop.as_ref().expect("a stop");
@@ -40,7 +60,15 @@ fn go_on(program: &Debuggee<'_>, dice: &mut Dice, status: &Status) -> Option<Thr
         stop.thread
     };
     match dice.roll(8) {
-        0..=2 if at_hit => step(StepKind::Over, 1),
+        0 if at_hit => {
+            // Without the others, which would be at the breakpoint before the step ends.
+            freeze_others(program, stop.thread, true);
+            let stepped = step(StepKind::Over, 1);
+            program.settle();
+            freeze_others(program, stop.thread, false);
+            stepped
+        }
+        1..=2 if at_hit => step(StepKind::Over, 1),
         3 if at_hit => step(StepKind::Into, 2),
         4 => {
             let request = Request::RunTo(place(FIXTURE, "stepped"));
