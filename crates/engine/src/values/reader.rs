@@ -423,8 +423,19 @@ impl Reader<'_> {
             declared_in.arguments.clone(),
         )?;
         let runtime = self.types.to_runtime(&ty)?;
-        let value = runtime.static_field(field.token.0, frame)?.unboxed()?;
-        self.of_runtime(&value, Some(field.ty.clone()))
+        let value = runtime.static_field(field.token.0, frame)?;
+        let value = self.of_runtime(&value, Some(field.ty.clone()))?;
+        // Structs are kept in boxes, whose place is told instead of what is in them.
+        if let Place::Memory(address) = value.place
+            && field.ty.is_value() == Some(true)
+            && field.ty.underlying().is_none()
+            && let Ok(boxed) = self.object_at(address)
+            && boxed.ty == field.ty
+            && let Some(inner) = self.unboxed(&boxed)
+        {
+            return Ok(inner);
+        }
+        Ok(value)
     }
 
     /// The shape of an array.

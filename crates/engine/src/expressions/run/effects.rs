@@ -204,6 +204,9 @@ impl Runner<'_, '_> {
                 return self.journaled(node, |this| this.field(&value, &field, span));
             }
         }
+        if let Some(value) = self.made_member(callee, target.as_ref(), &arguments)? {
+            return Ok(value);
+        }
         if !self.around.calls {
             return Err(self.refuse(&format!("calling `{}`", callee.method.name), span));
         }
@@ -215,6 +218,53 @@ impl Runner<'_, '_> {
             arguments,
             span,
         })
+    }
+
+    /// Members of what exists only here: the length of sequences, the names of types.
+    fn made_member(
+        &mut self,
+        callee: &Callee,
+        target: Option<&(Val, Type)>,
+        arguments: &[Val],
+    ) -> Result<Option<Val>> {
+        let types = |value: &Val| match value {
+            Val::Made(made) => match &**made {
+                Made::Type(ty) => Some(ty.clone()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let name = &*callee.method.name;
+        if let [one, other] = arguments
+            && let (Some(one), Some(other)) = (types(one), types(other))
+        {
+            return Ok(match name {
+                "op_Equality" => Some(Val::bool(one == other)),
+                "op_Inequality" => Some(Val::bool(one != other)),
+                _ => None,
+            });
+        }
+        let Some((target, _)) = target else {
+            return Ok(None);
+        };
+        if let Some(ty) = types(target) {
+            let full = self.reflection_name(&ty);
+            let bare = full.split('[').next().unwrap_or(&full);
+            let short = bare.rsplit(['.', '+']).next().unwrap_or(bare);
+            return Ok(match name {
+                "get_Name" => Some(Val::text(short)),
+                _ => None,
+            });
+        }
+        if let Val::Made(made) = target
+            && let Made::Sequence(_, items, _) = &**made
+        {
+            return Ok(match name {
+                "get_Count" | "get_Length" => Some(Val::int(items.len() as i128)),
+                _ => None,
+            });
+        }
+        Ok(None)
     }
 
     pub(super) fn create(
