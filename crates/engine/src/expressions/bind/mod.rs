@@ -21,6 +21,7 @@ mod postfix;
 mod queries;
 mod relations;
 mod type_names;
+mod user_operators;
 pub(super) mod well_known;
 
 use std::rc::Rc;

@@ -12,6 +12,7 @@ mod known;
 mod linq;
 mod matching;
 mod numbers;
+mod ordering;
 mod sequences;
 mod strings;
 mod text;
