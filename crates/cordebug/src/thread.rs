@@ -4,7 +4,7 @@ use crate::bindings::*;
 use crate::com::Com;
 use crate::error::{Error, clr, clr_nullable, clr_out};
 use crate::hresult::{CORDBG_S_AT_END_OF_STACK, S_FALSE};
-use crate::module::{Function, missing};
+use crate::module::{Function, il_offset_at, missing};
 use crate::stepper::Stepper;
 use crate::types::{self, Type};
 use crate::value::Value;
@@ -209,6 +209,15 @@ impl Frame {
         let mut kind = 0;
         clr!(frame, ICorDebugInternalFrame::GetFrameType(&mut kind)).ok()?;
         Some(kind)
+    }
+
+    /// The IL offset of the call that the frame waits for: what belongs to the code before the place to return to.
+    pub fn calling_offset(&self) -> Option<u32> {
+        let frame = self.0.cast::<ICorDebugNativeFrame>()?;
+        let mut offset = 0;
+        clr!(frame, ICorDebugNativeFrame::GetIP(&mut offset)).ok()?;
+        let code = clr_out!(frame, ICorDebugFrame::GetCode()).ok()?;
+        il_offset_at(&code, offset.checked_sub(1)?)
     }
 
     /// The arguments of the generic type and method that run: the type's first, then the method's.

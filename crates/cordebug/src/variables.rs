@@ -35,3 +35,17 @@ impl Frame {
         Ok(value.map(Value::new))
     }
 }
+
+impl Value {
+    /// An element of an array by its position in memory.
+    pub fn element_at(&self, position: u32) -> Result<Value, Error> {
+        let array = self
+            .0
+            .cast::<ICorDebugArrayValue>()
+            .ok_or_else(|| missing("ICorDebugArrayValue"))?;
+        Ok(Value::new(clr_out!(
+            array,
+            ICorDebugArrayValue::GetElementAtPosition(position)
+        )?))
+    }
+}

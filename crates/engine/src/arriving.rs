@@ -170,6 +170,8 @@ impl Engine<'_> {
         self.breakpoints.remove_all_from_code();
         self.end_steps();
         let target = self.target()?;
+        // The runtime keeps these alive for us, which nobody could undo later.
+        target.kept.clear();
         target
             .process
             .detach()

@@ -314,6 +314,11 @@ impl<'a> Engine<'a> {
             Request::Modules => self.module_reports(),
             Request::Source { file } => self.source_text(&file),
             Request::Variables(query) => self.variables(&query),
+            Request::SetVariable(set) => self.set_variable(&set),
+            Request::ReadMemory { address, count } => self.read_memory(address, count),
+            Request::InspectObject(query) => self.inspect_object(&query),
+            Request::KeepObject(query) => self.keep_object(&query),
+            Request::ReleaseObject(number) => self.release_object(number),
             Request::Step {
                 thread,
                 kind,

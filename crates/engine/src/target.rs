@@ -3,6 +3,7 @@
 //! Invariant: `owed` is the number of `Continue` calls that the library waits for: one for each callback delivered and
 //! one for each stop of ours. The program runs exactly when it is 0.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -13,8 +14,8 @@ use crate::api::{Error, ErrorCode, ThreadId};
 use crate::modules::Modules;
 use crate::source_files::SourceFiles;
 use crate::types::{TypeCache, Types};
-use crate::values::LayoutCache;
 use crate::values::view::ObjectIds;
+use crate::values::{Held, LayoutCache};
 
 /// The debugged process.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub(crate) struct Target {
     pub(crate) layouts: LayoutCache,
     /// Numbers of objects that were told.
     pub(crate) object_ids: ObjectIds,
+    /// Objects that the user asked to keep, by their numbers.
+    pub(crate) kept: BTreeMap<u64, Held>,
     /// Counts runs of the program: addresses that were read are good for as long as it stays the same.
     pub(crate) runs: u64,
     /// Whether code is to be compiled without optimisation: launched programs only.
@@ -56,6 +59,7 @@ impl Target {
             type_cache: TypeCache::default(),
             layouts: LayoutCache::default(),
             object_ids: ObjectIds::default(),
+            kept: BTreeMap::new(),
             runs: 0,
             unoptimized,
             owed: 0,

@@ -1,16 +1,10 @@
 //! What is known of a session, and what its client was told of it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use host::api::{Breakpoint, BreakpointState, Error, Event, State, Status, Stop, StopId, ThreadId};
 
 use crate::report::build::Stack;
-use crate::report::text;
-
-/// Messages for the debugger that are kept until they are reported.
-const LOG: usize = 15;
-/// Characters of one of them.
-const LOG_TEXT: usize = 600;
 
 /// What is known of a session right now.
 #[derive(Debug, Clone)]
@@ -21,10 +15,6 @@ pub(crate) struct News {
     pub(crate) progress: Option<String>,
     /// The last stop, also after it.
     pub(crate) last_stop: Option<Stop>,
-    /// The last messages that the program wrote for its debugger.
-    pub(crate) log: VecDeque<String>,
-    /// How many there were in all.
-    pub(crate) logged: u64,
     /// Breakpoints at places in code, as they were last told.
     pub(crate) breakpoints: BTreeMap<u32, Breakpoint>,
     /// Whether the program has reached the debugger.
@@ -49,8 +39,6 @@ pub(crate) enum Over {
 pub(crate) struct Told {
     /// Output before this was reported.
     pub(crate) output: u64,
-    /// Messages for the debugger that were reported.
-    pub(crate) logged: u64,
     /// Notes that were reported.
     pub(crate) notes: usize,
     /// Whether it was told what is debugged.
@@ -72,8 +60,6 @@ impl News {
             status: Status::starting(),
             progress: None,
             last_stop: None,
-            log: VecDeque::new(),
-            logged: 0,
             breakpoints: BTreeMap::new(),
             started: false,
             given_up: false,
@@ -102,14 +88,6 @@ impl News {
             Event::Output { end } => self.status.output_end = *end,
             Event::Breakpoint(breakpoint) => {
                 self.breakpoints.insert(breakpoint.id.0, breakpoint.clone());
-            }
-            Event::Log(message) => {
-                self.logged += 1;
-                if self.log.len() >= LOG {
-                    self.log.pop_front();
-                }
-                self.log
-                    .push_back(text::clean_short(message.text.trim_end(), LOG_TEXT));
             }
             Event::Progress { message } => self.progress = Some(message.clone()),
             // Everything else is told when it is asked for.

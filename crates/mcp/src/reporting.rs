@@ -113,12 +113,6 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
             let next = page.next.0;
             report.output = build::output(page, told.output);
             told.output = next;
-            let fresh = news.logged - told.logged;
-            let kept = news.log.len() as u64;
-            let from = kept.saturating_sub(fresh);
-            report.log = news.log.iter().skip(from as usize).cloned().collect();
-            report.more_log = u32::try_from(fresh.saturating_sub(kept)).unwrap_or(u32::MAX);
-            told.logged = news.logged;
             report.breakpoints = changed_breakpoints(&news, &mut told);
             report.notes = build::notes(&news.status, told.notes);
             told.notes = news.status.notes.len();

@@ -235,3 +235,23 @@ fn code_of_an_emitted_module_is_dynamic() {
     assert_eq!(emitted.method, "[method 0x06000001]");
     program.disconnect(Some(true), false);
 }
+
+#[test]
+fn callers_are_at_the_statement_that_calls() {
+    for keep in [false, true] {
+        let sandbox = Sandbox::new();
+        let program = sandbox
+            .launch("stack_release")
+            .with(|launch| launch.keep_optimized = keep)
+            .start();
+        program.wait_stop();
+        let stack = told::stack(&program);
+        let callers: Vec<_> = stack.lines().skip(1).collect();
+        assert_eq!(
+            callers,
+            ["Program.Outer(): Inner();", "Program.Main(): Outer();"],
+            "optimised code: {keep}"
+        );
+        program.disconnect(Some(true), false);
+    }
+}

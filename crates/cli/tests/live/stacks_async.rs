@@ -294,6 +294,49 @@ fn blocked_on_several_tasks() {
     );
 }
 
+/// Launched or not, its state machines are structs; `keep` leaves its code optimised.
+#[track_caller]
+fn check_release(keep: bool, expected: &Expect) {
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch("async_stacks_release")
+        .with(|launch| launch.keep_optimized = keep)
+        .start();
+    program.wait_stop();
+    expected.assert_eq(&render(&program, None));
+    program.disconnect(Some(true), false);
+}
+
+#[test]
+fn release_builds() {
+    check_release(
+        false,
+        &expect![[r#"
+        resumed async Program.Leaf<string>(string item): return 1;
+        method Program.Middle(): int first = await Leaf("x");
+        iterator Program.Numbers(): yield return await Middle();
+        method Program.Outer(): await foreach (int number in Numbers())
+        method Program.Void(): static async void Void() => await Outer();
+        AsyncVoid
+    "#]],
+    );
+}
+
+#[test]
+fn optimised_code_is_followed_or_says_why_not() {
+    check_release(
+        true,
+        &expect![[r#"
+        resumed async Program.Leaf<string>(string item): return 1;
+        method Program.Middle(): int first = await Leaf("x");
+        iterator Program.Numbers(): yield return await Middle();
+        method Program.Outer(): await foreach (int number in Numbers())
+        method Program.Void(): static async void Void() => await Outer();
+        AsyncVoid
+    "#]],
+    );
+}
+
 #[test]
 fn a_thousand_levels() {
     let sandbox = Sandbox::new();

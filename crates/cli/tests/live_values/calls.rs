@@ -110,7 +110,7 @@ fn a_getter_that_waits_for_a_frozen_thread_disables_evaluation_until_the_program
         "{error:?}"
     );
     // The thread stands inside the getter, and nothing else can be run.
-    let error = program.request(query("this")).expect_err("disabled");
+    let error = program.request(query("anything")).expect_err("disabled");
     assert!(error.message.contains("disabled"), "{error:?}");
     // With the other thread running the lock is given back, the getter ends, and the program goes on.
     program.cont();

@@ -3,7 +3,9 @@
 mod basics;
 mod calls;
 mod collections;
+mod hostile;
 mod scopes;
+mod setting;
 mod support;
 
 /// Not a behaviour: the front end process that other tests start, count and kill is this test, run again.

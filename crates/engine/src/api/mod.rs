@@ -48,8 +48,9 @@ pub use state::{
 
 pub use stepping::{StepKind, StepOptions, StepsMade};
 pub use values::{
-    ObjectId, OmitReason, Omitted, Value, ValueKind, Variable, VariableKind, VariableScope,
-    Variables, VariablesQuery, View,
+    FieldLayout, MemoryBytes, ObjectId, ObjectReport, OmitReason, Omitted, OutgoingReference,
+    SetVariable, Value, ValueKind, Variable, VariableKind, VariableScope, Variables,
+    VariablesQuery, View,
 };
 
 /// What a front end may ask of an engine.
@@ -143,6 +144,21 @@ pub enum Request {
     },
     /// The variables of a frame of the stopped program, or what lies inside one.
     Variables(Box<VariablesQuery>),
+    /// Sets a variable, field or element of the stopped program.
+    SetVariable(Box<SetVariable>),
+    /// Bytes of the stopped program's memory.
+    ReadMemory {
+        /// Where.
+        address: u64,
+        /// How many; at most 64 KiB are told.
+        count: u32,
+    },
+    /// How the object that a path leads to lies in memory; of the query frame, path and stop count.
+    InspectObject(Box<VariablesQuery>),
+    /// Keeps the object that a path leads to alive and known over continues; the reply names it `$1` and so on.
+    KeepObject(Box<VariablesQuery>),
+    /// Lets go of a kept object, by its number.
+    ReleaseObject(u64),
     /// Lets the stopped program run until any thread reaches a place, or something else stops it.
     RunTo(Place),
     /// Makes a statement of the innermost frame's method the next to run, without running anything.
@@ -212,8 +228,12 @@ pub enum Reply {
     Modules(Vec<ModuleReport>),
     /// To [`Request::Source`].
     Source(Box<SourceText>),
-    /// To [`Request::Variables`].
+    /// To [`Request::Variables`], [`Request::SetVariable`] and [`Request::KeepObject`].
     Variables(Box<Variables>),
+    /// To [`Request::ReadMemory`].
+    Memory(MemoryBytes),
+    /// To [`Request::InspectObject`].
+    Object(Box<ObjectReport>),
     /// To [`Request::Stack`].
     Stack {
         /// The stop these frames belong to.

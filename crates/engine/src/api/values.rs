@@ -271,3 +271,74 @@ pub struct Variables {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
+
+/// A value that is to be set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SetVariable {
+    /// The stop that frame numbers were told at; an older one is refused.
+    pub stop: Option<StopId>,
+    /// The thread; the one that reported the stop if absent.
+    pub thread: Option<ThreadId>,
+    /// The frame, 0 is the innermost.
+    pub frame: u32,
+    /// What is set: a variable, field or element.
+    pub path: String,
+    /// The new value: a literal as C# writes it, the name of an enum's member, or a path to another value.
+    pub value: String,
+    /// Sets readonly fields too.
+    pub force: bool,
+}
+
+/// Bytes of the program's memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryBytes {
+    /// Where they begin.
+    pub address: u64,
+    /// The bytes, as many as could be read.
+    pub bytes: Vec<u8>,
+}
+
+/// How an object or struct lies in memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ObjectReport {
+    /// Its exact type, with namespaces.
+    pub type_name: String,
+    /// Where it lies; absent for a value in a register.
+    pub address: Option<u64>,
+    /// Its size in bytes, with everything the runtime adds.
+    pub size: u64,
+    /// Its instance fields by offset: from the start of an object, or of the value of a struct.
+    pub fields: Vec<FieldLayout>,
+    /// The objects that it refers to.
+    pub references: Vec<OutgoingReference>,
+    /// How many references were left out.
+    pub omitted_references: u64,
+}
+
+/// Where a field lies.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldLayout {
+    /// Its name in metadata.
+    pub name: String,
+    /// Its type.
+    pub type_name: String,
+    /// Its offset in bytes.
+    pub offset: u32,
+    /// Its size in bytes.
+    pub size: u32,
+    /// Unused bytes before it.
+    pub padding: u32,
+    /// The type that declares it.
+    pub declared_in: String,
+}
+
+/// A reference from one object to another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutgoingReference {
+    /// The field or element that holds it.
+    pub name: String,
+    /// Where the other object lies.
+    pub address: u64,
+    /// The other object's type.
+    pub type_name: String,
+}

@@ -34,6 +34,16 @@ impl Evaluations {
         self.disabled = None;
     }
 
+    /// Refuses while an earlier one could not be ended.
+    pub(crate) fn check(&self) -> Result<(), CallError> {
+        match &self.disabled {
+            Some(earlier) => Err(CallError::Disabled {
+                earlier: earlier.clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+
     /// Whether one could not be ended, so that frames are not where they were.
     pub(crate) fn is_disabled(&self) -> bool {
         self.disabled.is_some()
@@ -64,11 +74,7 @@ impl Engine<'_> {
         if self.evaluations.is_running {
             return Err(CallError::Refused("another evaluation is running".into()));
         }
-        if let Some(earlier) = &self.evaluations.disabled {
-            return Err(CallError::Disabled {
-                earlier: earlier.clone(),
-            });
-        }
+        self.evaluations.check()?;
         let eval = site.thread.eval().map_err(|error| refused(&error))?;
         start(&eval)?;
         let frozen = self.freeze_others(site)?;

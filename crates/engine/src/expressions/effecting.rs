@@ -311,7 +311,7 @@ impl Engine<'_> {
                 span,
             } => {
                 let this = match this {
-                    Some(this) => Some(self.ready(this, &site, span)?),
+                    Some(this) => Some(self.in_place(this, &site, span)?),
                     None => None,
                 };
                 let mut ready = Vec::with_capacity(arguments.len());
@@ -334,6 +334,21 @@ impl Engine<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What a method is called on: a number lies in a box, because the method wants its address.
+    fn in_place(&mut self, this: Passed, site: &CallSite, span: Span) -> Result<Argument> {
+        let ready = self.ready(this, site, span)?;
+        let Argument::Bytes { ty, bytes } = &ready else {
+            return Ok(ready);
+        };
+        let boxed = self
+            .box_value(site, ty, bytes)
+            .map_err(|error| Fail::new(span, error.to_string()))?;
+        Ok(match boxed {
+            Argument::Object(held) => Argument::Boxed(held),
+            other => other,
+        })
     }
 
     /// Makes what has to exist in the program before it can be passed.

@@ -81,7 +81,10 @@ pub(crate) fn describe(target: &mut Target, frame: &RuntimeFrame, index: u32) ->
     told.method = method_name(module, process, token, &arguments);
     // Where the exact place is not known, the place near it still tells the statement.
     if let Some((offset, _)) = ip {
-        told.source = source(module, process, token, IlOffset(offset));
+        // Where a call returns to may be the next statement already: what counts is the call.
+        let returns = index > 0 && begins_statement(module, process, token, offset);
+        let calling = frame.calling_offset().filter(|_| returns);
+        told.source = source(module, process, token, IlOffset(calling.unwrap_or(offset)));
     }
     told.kind = kind(module, process, token);
     told.user_code = told.kind == FrameKind::User;
@@ -90,6 +93,15 @@ pub(crate) fn describe(target: &mut Target, frame: &RuntimeFrame, index: u32) ->
     let block = ip.and_then(|(offset, _)| block_at(module, process, token, offset));
     told.block = block.filter(|block| *block == Block::Filter);
     told
+}
+
+/// Whether a statement begins at an offset.
+fn begins_statement(module: &LoadedModule, process: &Process, method: Token, offset: u32) -> bool {
+    let points = module
+        .symbols(process)
+        .ok()
+        .and_then(|symbols| symbols.pdb().sequence_points(method).ok());
+    points.is_some_and(|points| points.flatten().any(|it| it.offset.0 == offset))
 }
 
 /// A method with the arguments that it runs with.

@@ -31,9 +31,12 @@
 //! included, because the collector moves objects; a [`Reader`] refuses older ones as [`Unreadable::Stale`]. What must live
 //! longer is kept with [`Reader::hold`]. Every failure is an [`Unreadable`]: a value that says why, never a guess.
 
+mod assign;
 mod frames;
 mod layout;
+mod literal;
 mod memory;
+mod memory_requests;
 mod properties;
 mod reader;
 mod requests;
@@ -47,6 +50,7 @@ use std::rc::Rc;
 
 use crate::types::Type;
 
+pub(crate) use frames::FrameContext;
 pub(crate) use layout::{LayoutCache, Member};
 pub(crate) use reader::{ArrayShape, Held, Reader};
 pub(crate) use scalar::Scalar;

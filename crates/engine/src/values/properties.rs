@@ -31,6 +31,7 @@ impl Engine<'_> {
         thread: &Thread,
         path: &str,
     ) -> Result<Vec<Computed>, Error> {
+        self.evaluations.check()?;
         let (this, getters) = self.getters(query, thread, path)?;
         let mut site = CallSite::on(thread.clone());
         site.limit = Duration::from_millis(query.view.time_limit.into());

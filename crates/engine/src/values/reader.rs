@@ -425,17 +425,35 @@ impl Reader<'_> {
         let runtime = self.types.to_runtime(&ty)?;
         let value = runtime.static_field(field.token.0, frame)?;
         let value = self.of_runtime(&value, Some(field.ty.clone()))?;
-        // Structs are kept in boxes, whose place is told instead of what is in them.
+        // Structs are kept in boxes; the reference to the box is what has a place.
         if let Place::Memory(address) = value.place
             && field.ty.is_value() == Some(true)
             && field.ty.underlying().is_none()
-            && let Ok(boxed) = self.object_at(address)
+            && let Ok(reference) = self.memory.word(address)
+            && let Ok(boxed) = self.object_at(reference)
             && boxed.ty == field.ty
             && let Some(inner) = self.unboxed(&boxed)
         {
             return Ok(inner);
         }
         Ok(value)
+    }
+
+    /// The bytes that an object takes on the heap.
+    pub(crate) fn object_size(&self, object: &Object) -> Result<u64> {
+        let id = self.type_id(object.address)?;
+        let (base, _) = self.types.process.object_size(id)?;
+        let parts = if object.ty == Type::STRING {
+            let (_, length) = self.string_units(object, 0)?;
+            length.saturating_mul(2)
+        } else if object.ty.element().is_some() {
+            let places = self.array_places(object)?;
+            let count = self.array(object)?.count;
+            count.saturating_mul(places.element_size.into())
+        } else {
+            0
+        };
+        Ok((u64::from(base).saturating_add(parts)).next_multiple_of(8))
     }
 
     /// The shape of an array.

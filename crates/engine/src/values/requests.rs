@@ -15,6 +15,8 @@ use super::{Reader, Unreadable};
 
 /// Variables of a frame and children of a value told at most.
 const MAX_COUNT: u32 = 10_000;
+/// Objects kept at most: each keeps memory of the program alive.
+const MAX_KEPT: usize = 1000;
 
 impl Engine<'_> {
     /// The variables of a frame, or what lies inside one of them.
@@ -79,6 +81,66 @@ impl Engine<'_> {
     }
 }
 
+impl Engine<'_> {
+    /// Keeps the object that a path leads to alive and known over continues, as `$1` and so on.
+    pub(crate) fn keep_object(&mut self, query: &VariablesQuery) -> Result<Reply, Error> {
+        self.check_stop(query.stop)?;
+        let (_, thread) = self.thread_of(query.thread)?;
+        let target = self.stopped_target()?;
+        let frame = frame_at(target, &thread, query.frame);
+        let path = query.path.as_deref().unwrap_or("this");
+        let refused = |why: &dyn std::fmt::Display| {
+            Error::new(
+                ErrorCode::InvalidParameter,
+                format!("\"{path}\" cannot be kept: {why}"),
+            )
+        };
+        if target.kept.len() >= MAX_KEPT {
+            return Err(
+                refused(&"too many objects are kept already").hint("let go of some of them")
+            );
+        }
+        let held = {
+            let target = &*target;
+            let reader = target.reader();
+            let viewer = Viewer::new(&reader, &query.view, &target.object_ids);
+            let roots = Roots {
+                target,
+                reader: &reader,
+                thread: &thread,
+                frame,
+                index: query.frame,
+            };
+            let child = roots.at_path(&viewer, path)?;
+            let object = child.value.and_then(|value| reader.object(&value));
+            match object.map_err(|why| refused(&why))? {
+                Some(object) => reader.hold(&object).map_err(|why| refused(&why))?,
+                None => return Err(refused(&"it is null")),
+            }
+        };
+        let number = target.kept.keys().next_back().map_or(1, |last| last + 1);
+        target.kept.insert(number, held);
+        let query = VariablesQuery {
+            path: Some(format!("${number}")),
+            count: 0,
+            ..query.clone()
+        };
+        self.variables(&query)
+    }
+
+    /// Lets go of a kept object.
+    pub(crate) fn release_object(&mut self, number: u64) -> Result<Reply, Error> {
+        let target = self.stopped_target()?;
+        if target.kept.remove(&number).is_none() {
+            return Err(Error::new(
+                ErrorCode::InvalidParameter,
+                format!("no object is kept as ${number}"),
+            ));
+        }
+        Ok(Reply::Status(Box::new(self.status())))
+    }
+}
+
 /// Where paths begin: the variables of a frame, the exception, kept objects.
 pub(crate) struct Roots<'r, 't> {
     pub(crate) target: &'r Target,
@@ -90,7 +152,7 @@ pub(crate) struct Roots<'r, 't> {
 }
 
 impl Roots<'_, '_> {
-    fn scope(&self) -> Result<Scope, Error> {
+    pub(super) fn scope(&self) -> Result<Scope, Error> {
         self.target.scope(self.reader, self.frame.clone()?)
     }
 
@@ -160,7 +222,7 @@ impl Roots<'_, '_> {
         Ok(child)
     }
 
-    fn root(&self, name: &str) -> Result<Child, Error> {
+    pub(super) fn root(&self, name: &str) -> Result<Child, Error> {
         if name == "$exception" {
             return self.exception().ok_or_else(|| {
                 Error::new(
@@ -171,6 +233,9 @@ impl Roots<'_, '_> {
         }
         if let Some(id) = name.strip_prefix('#') {
             return self.object(name, id);
+        }
+        if let Some(number) = name.strip_prefix('$') {
+            return self.kept(name, number);
         }
         let scope = self.scope()?;
         if let Some(variable) = scope.find(name) {
@@ -200,6 +265,22 @@ impl Roots<'_, '_> {
             )
             .hint("ask again for the value; its object id is told with it"));
         };
+        let value = object.map(|object| self.reader.reference_to(&object));
+        Ok(pseudo(name, value))
+    }
+
+    fn kept(&self, name: &str, number: &str) -> Result<Child, Error> {
+        let held = number.parse().ok();
+        let held = held.and_then(|number: u64| self.target.kept.get(&number));
+        let Some(held) = held else {
+            let known = self.target.kept.keys().map(|it| format!("${it}")).collect();
+            return Err(Error::new(
+                ErrorCode::InvalidParameter,
+                format!("no object is kept as {name}"),
+            )
+            .details(crate::api::Details::Candidates(known)));
+        };
+        let object = self.reader.held(held);
         let value = object.map(|object| self.reader.reference_to(&object));
         Ok(pseudo(name, value))
     }

@@ -9,15 +9,15 @@
 
 use std::rc::Rc;
 
-use cordebug::thread::Frame;
 use metadata::csharp::{GeneratedKind, GeneratedName};
 use metadata::pdb::{HoistedScope, Pdb};
 use metadata::signature;
 use metadata::tables::StandAloneSigRow;
-use metadata::{IlOffset, Metadata, Symbols, Token};
+use metadata::{Metadata, Symbols, Token};
 
-use crate::types::{Generics, Kind, ModuleId, Named, Type, TypeNotes, Types};
+use crate::types::{Kind, Type, TypeNotes, Types};
 
+pub(crate) use super::frames::FrameContext;
 use super::{Object, Reader, Result, Unreadable, Value};
 
 /// Closures refer to each other less deeply.
@@ -55,25 +55,10 @@ pub(crate) struct Variable {
     pub(crate) value: Result<Value>,
     /// The library's own value of an argument or local, which alone can be written when it lives in a register.
     pub(crate) root: Option<cordebug::value::Value>,
+    /// The object and field that hold one that the compiler moved.
+    pub(crate) holder: Option<(Object, super::Member)>,
     /// Whether another variable of the same name hides it.
     pub(crate) shadowed: bool,
-}
-
-/// Where a frame is: its method, its place in it, what its type parameters stand for.
-#[derive(Debug)]
-pub(crate) struct FrameContext {
-    /// The frame itself.
-    pub(crate) frame: Frame,
-    /// The module of its method.
-    pub(crate) module: ModuleId,
-    /// The method that runs, which may be one that the compiler made.
-    pub(crate) method: Token,
-    /// Where in it.
-    pub(crate) offset: IlOffset,
-    /// The type that declares the method, with its arguments.
-    pub(crate) declared_in: Rc<Named>,
-    /// What the type parameters stand for.
-    pub(crate) generics: Generics,
 }
 
 /// The variables of a frame.
@@ -85,66 +70,6 @@ pub(crate) struct Scope {
     pub(crate) variables: Vec<Variable>,
     /// Why names and scopes of locals are not known, if they are not.
     pub(crate) without_symbols: Option<String>,
-}
-
-impl FrameContext {
-    /// Reads where a frame is.
-    pub(crate) fn of(types: Types<'_>, frame: Frame) -> Result<Self> {
-        let function = frame.function()?;
-        let method = Token(function.token()?);
-        let module = ModuleId(function.module()?.identity());
-        let offset = frame.ip()?.map_or(0, |(offset, _)| offset);
-        let metadata = types.metadata(module)?.metadata();
-        let declaring = metadata.method(method)?.declaring_type()?;
-        let open = types.open_named(module, declaring)?;
-        // Code that is shared between instantiations may not know which it runs for.
-        let arguments = frame.type_arguments().unwrap_or_default();
-        let arguments: Vec<Type> = arguments
-            .iter()
-            .map(|it| types.of_runtime(it))
-            .collect::<std::result::Result<_, _>>()
-            .unwrap_or_default();
-        let (of_type, of_method) = arguments
-            .split_at_checked(open.arguments.len())
-            .unwrap_or_default();
-        let generics = Generics {
-            of_type: of_type.into(),
-            of_method: of_method.into(),
-        };
-        let declared_in = match Type::Named(open.clone()).with(&generics) {
-            Type::Named(named) => named,
-            _ => open,
-        };
-        Ok(Self {
-            frame,
-            module,
-            method,
-            offset: IlOffset(offset),
-            declared_in,
-            generics,
-        })
-    }
-
-    /// The type that the user wrote the code in: around closures and state machines.
-    pub(crate) fn user_type(&self, types: Types<'_>) -> Result<Rc<Named>> {
-        let metadata = types.metadata(self.module)?.metadata();
-        let mut token = self.declared_in.token;
-        for _ in 0..MAX_CLOSURES {
-            let ty = metadata.type_def(token)?;
-            if generated_kind(&ty.name()?).is_none() {
-                break;
-            }
-            let Some(outer) = ty.enclosing()? else { break };
-            token = outer;
-        }
-        let open = types.open_named(self.module, token)?;
-        // A type inside another repeats its parameters first.
-        let arguments = self.declared_in.arguments.get(..open.arguments.len());
-        Ok(Rc::new(Named {
-            arguments: arguments.unwrap_or(&open.arguments).into(),
-            ..(*open).clone()
-        }))
-    }
 }
 
 impl Scope {
@@ -213,10 +138,17 @@ fn settle(variables: Vec<Variable>) -> Vec<Variable> {
 }
 
 /// The kind of a name that the compiler made; arity marks do not matter.
-fn generated_kind(name: &str) -> Option<GeneratedKind> {
+pub(super) fn generated_kind(name: &str) -> Option<GeneratedKind> {
     let bare = name.split('`').next().unwrap_or(name);
     GeneratedName::parse(bare).map(|it| it.kind)
 }
+
+/// A variable that the compiler moved: the field, its value, and what holds it unless that is a struct.
+type Moved = (
+    crate::types::Field,
+    Result<Value>,
+    Option<(Object, super::Member)>,
+);
 
 struct Collector<'r, 't> {
     reader: &'r Reader<'t>,
@@ -269,6 +201,7 @@ impl Collector<'_, '_> {
             notes,
             value,
             root,
+            holder: None,
             shadowed: false,
         });
     }
@@ -360,10 +293,10 @@ impl Collector<'_, '_> {
             return;
         };
         let is_outer = |name: &str| generated_kind(name) == Some(GeneratedKind::ClosureLocal);
-        for (_, outer) in fields.iter().filter(|(it, _)| is_outer(&it.name)) {
+        for (_, outer, _) in fields.iter().filter(|(it, ..)| is_outer(&it.name)) {
             self.closure(outer.clone(), depth + 1);
         }
-        for (field, value) in fields {
+        for (field, value, holder) in fields {
             let name = match generated_kind(&field.name) {
                 None => field.name.to_string(),
                 Some(GeneratedKind::This) => {
@@ -380,6 +313,7 @@ impl Collector<'_, '_> {
                 ty: field.ty,
                 value,
                 root: None,
+                holder,
                 shadowed: false,
             });
         }
@@ -398,6 +332,7 @@ impl Collector<'_, '_> {
             notes: TypeNotes::default(),
             value,
             root: None,
+            holder: None,
             shadowed: false,
         });
     }
@@ -413,7 +348,7 @@ impl Collector<'_, '_> {
             Err(why) => return self.unreadable_machine(ty, &why),
         };
         let mut arguments = Vec::new();
-        for (field, value) in fields {
+        for (field, value, holder) in fields {
             let (name, kind) = match GeneratedName::parse(&field.name) {
                 None => (field.name.to_string(), VariableKind::Argument),
                 Some(name) => match name.kind {
@@ -441,6 +376,7 @@ impl Collector<'_, '_> {
                 ty: field.ty,
                 value,
                 root: None,
+                holder,
                 shadowed: false,
             };
             if kind == VariableKind::Argument {
@@ -479,6 +415,7 @@ impl Collector<'_, '_> {
                     notes: TypeNotes::default(),
                     value: Err(why.clone()),
                     root: None,
+                    holder: None,
                     shadowed: false,
                 });
             }
@@ -486,19 +423,26 @@ impl Collector<'_, '_> {
     }
 
     /// All instance fields of an object or struct, with their values.
-    fn fields_of(&self, value: &Value) -> Result<Vec<(crate::types::Field, Result<Value>)>> {
+    fn fields_of(&self, value: &Value) -> Result<Vec<Moved>> {
         let value = self.reader.behind_ref(value)?;
         if value.ty.is_value() == Some(true) {
             let members = self.reader.struct_members(&value.ty)?;
             let read = |it: &super::Member| {
                 let field = self.reader.struct_member(&value, it);
-                (it.field.clone(), field)
+                (it.field.clone(), field, None)
             };
             return Ok(members.iter().map(read).collect());
         }
         let object: Object = self.reader.object(&value)?.ok_or(Unreadable::NotAssigned)?;
         let members = self.reader.members(&object)?;
-        let read = |it: &super::Member| (it.field.clone(), Ok(self.reader.member(&object, it)));
+        let read = |it: &super::Member| {
+            let holder = Some((object.clone(), it.clone()));
+            (
+                it.field.clone(),
+                Ok(self.reader.member(&object, it)),
+                holder,
+            )
+        };
         Ok(members.iter().map(read).collect())
     }
 
@@ -573,6 +517,7 @@ impl Collector<'_, '_> {
             ty,
             value,
             root: None,
+            holder: None,
             shadowed: false,
         });
         Ok(())

@@ -38,6 +38,10 @@ pub(crate) enum Unreadable {
     NotInitialized,
     #[error("only its getter can tell, which would run code in the program")]
     WouldRunCode,
+    #[error(
+        "a reference there can only be set through the runtime, which does not know this place"
+    )]
+    NoRuntimePlace,
     #[error("its getter threw {exception}")]
     Threw { exception: String },
     #[error("its getter was not run to its end: {why}")]

@@ -104,9 +104,6 @@ fn cut_lists(report: &mut Report, max: usize, max_characters: usize) {
     let more = report.breakpoints.len().saturating_sub(max);
     report.more_breakpoints += u32::try_from(more).unwrap_or(u32::MAX);
     report.breakpoints.truncate(max);
-    let more = report.log.len().saturating_sub(max);
-    report.more_log += u32::try_from(more).unwrap_or(u32::MAX);
-    report.log.drain(..more);
     let more = report.notes.len().saturating_sub(max);
     report.notes.truncate(max);
     for note in &mut report.notes {
@@ -186,7 +183,6 @@ mod tests {
                 ..OutputReport::default()
             }),
             breakpoints: (0..10).map(breakpoint).collect(),
-            log: vec![long(200); 15],
             notes: vec![long(600); 10],
             ..Report::default()
         }

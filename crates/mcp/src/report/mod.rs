@@ -68,14 +68,6 @@ pub struct Report {
     /// Output since the last report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<OutputReport>,
-    /// What the program wrote for its debugger since the last report (`Debug`, `Trace`, `Debugger.Log`).
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("x-minor" = true))]
-    pub log: Vec<String>,
-    /// Messages before those that are not told.
-    #[serde(skip_serializing_if = "is_zero")]
-    #[schemars(extend("x-minor" = true))]
-    pub more_log: u32,
     /// Breakpoints that have changed since the last report; at the end, those that were never reached.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub breakpoints: Vec<BreakpointEntry>,

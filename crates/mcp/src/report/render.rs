@@ -30,15 +30,8 @@ impl Render for Report {
         if let Some(output) = &self.output {
             push_output(&mut out, output);
         }
-        if !self.log.is_empty() {
-            out.push_str("Written for the debugger since the last report");
-            if self.more_log > 0 {
-                let _ = write!(out, " ({} before it are not shown)", self.more_log);
-            }
-            out.push_str(":\n");
-            for message in &self.log {
-                text::push_quoted_lines(&mut out, "dbg| ", message);
-            }
+        if self.state == SessionState::Exited && !self.breakpoints.is_empty() {
+            out.push_str("Never reached:\n");
         }
         for breakpoint in &self.breakpoints {
             push_line(&mut out, "", &breakpoint.render());

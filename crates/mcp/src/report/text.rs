@@ -40,18 +40,6 @@ pub fn one_line(text: &str, max_characters: usize) -> String {
     line
 }
 
-/// Makes text harmless and cuts it, with its lines kept.
-pub fn clean_short(text: &str, max_characters: usize) -> String {
-    let cut: String = text.chars().take(max_characters).collect();
-    let mut cut = clean(&cut);
-    let left = text.chars().count().saturating_sub(max_characters);
-    if left > 0 {
-        // Writing to a String cannot fail.
-        let _ = write!(cut, "… ({left} more characters)");
-    }
-    cut
-}
-
 /// A string of the program in quotes, on one line.
 pub fn quoted(text: &str, max_characters: usize) -> String {
     let line = one_line(text, max_characters);

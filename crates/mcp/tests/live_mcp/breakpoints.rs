@@ -425,3 +425,31 @@ fn a_tracepoint_logs_in_its_place_and_does_not_stop() {
         agent.close().await;
     });
 }
+
+#[test]
+fn breakpoints_that_were_never_reached_are_told_at_the_end() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        agent
+            .say(
+                "debug_launch",
+                json!({
+                    "program": dll("exits"),
+                    "args": ["return", "0"],
+                    "breakpoints": [{"file": "no_such.cs", "line": 3}, {"function": "Main", "hit_condition": ">5"}],
+                }),
+            )
+            .await;
+        expect![[r#"
+            > debug_launch {"args":["return","0"],"breakpoints":[{"file":"no_such.cs","line":3},{"function":"Main","hit_condition":">5"}],"program":"<fixtures>/exits/exits.dll"}
+            s1 exited with code 0.
+            Launched <fixtures>/exits/exits.dll return 0, process <pid>, .NET <version>.
+            Output since the last report:
+            out| ending by return
+            Never reached:
+            Breakpoint 1 at no_such.cs:3: pending, no loaded module was compiled from no_such.cs with symbols.
+        "#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}

@@ -116,24 +116,23 @@ fn assertions_and_messages_for_the_debugger_are_told() {
               task: Task = null
               #0 System.Diagnostics.Debug.Fail(string? message, string? detailMessage) in System.Private.CoreLib.dll
               #1 Program.Main(string[] args) at exception_kinds.cs:55
-            Written for the debugger since the last report:
-            dbg| ---- DEBUG ASSERTION FAILED ----
-            dbg| ---- Assert Short Message ----
-            dbg| seven arguments
-            dbg| ---- Assert Long Message ----
-            dbg| there are fewer
-            dbg|    at Program.Main(String[] args) in <source>/exception_kinds.cs:line 55
+            Output since the last report:
+            log| ---- DEBUG ASSERTION FAILED ----
+            log| ---- Assert Short Message ----
+            log| seven arguments
+            log| ---- Assert Long Message ----
+            log| there are fewer
+            log|    at Program.Main(String[] args) in <source>/exception_kinds.cs:line 55
             Next: debug_continue lets it run on; debug_step runs one statement.
             > debug_launch {"args":["log"],"program":"<fixtures>/exception_kinds/exception_kinds.dll"}
             s3 exited with code 0.
             Launched <fixtures>/exception_kinds/exception_kinds.dll log, process <pid>, .NET <version>.
             Output since the last report:
             out| before
+            log| a message
+            log| category: a line
+            log| traced
             out| after
-            Written for the debugger since the last report:
-            dbg| a message
-            dbg| category: a line
-            dbg| traced
         "#]].assert_eq(&agent.transcript());
         agent.close().await;
     });

@@ -168,19 +168,21 @@ impl Binder<'_> {
         for member in &initializer.members {
             match member {
                 InitializerMember::Property(name, InitValue::Expr(value)) => {
-                    let place = self
-                        .member_value(read.clone(), &name.text, name.span)
-                        .map_err(|fail| {
-                            if fail.code == Some("CS1061") {
-                                Fail::cs(
-                                    "CS0117",
-                                    name.span,
-                                    format!("`{}` has no member `{}`", self.text(&ty), name.text),
-                                )
-                            } else {
-                                fail
-                            }
-                        })?;
+                    // Structs that exist only here have their fields set, objects their properties.
+                    let outer = std::mem::replace(&mut self.assigning, ty.is_reference());
+                    let place = self.member_value(read.clone(), &name.text, name.span);
+                    self.assigning = outer;
+                    let place = place.map_err(|fail| {
+                        if fail.code == Some("CS1061") {
+                            Fail::cs(
+                                "CS0117",
+                                name.span,
+                                format!("`{}` has no member `{}`", self.text(&ty), name.text),
+                            )
+                        } else {
+                            fail
+                        }
+                    })?;
                     let operand = self.bind(value)?;
                     let value = self.convert(operand, &place.ty, value.span)?;
                     steps.push(Initial::Set(place, value));

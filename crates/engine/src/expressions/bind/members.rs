@@ -339,7 +339,11 @@ impl Binder<'_> {
         let ty = method.returns.without_ref().clone();
         let names = self.names_of(property.declared_in.module, property.token);
         let callee = self.callee(method, Vec::new(), dispatch);
-        let field = if callee.is_virtual || callee.intrinsic.is_some() || !arguments.is_empty() {
+        let field = if self.assigning
+            || callee.is_virtual
+            || callee.intrinsic.is_some()
+            || !arguments.is_empty()
+        {
             None
         } else {
             crate::expressions::getters::field_behind(self.types, &callee.method)

@@ -59,6 +59,8 @@ pub(crate) struct Binder<'t> {
     unchecked: bool,
     /// What `.a` and `[a]` after `?` are members of.
     receivers: Vec<Node>,
+    /// Whether what is bound is to be assigned, so that properties stay properties.
+    assigning: bool,
     lambda_binds: u32,
     extensions: Option<lookup::Extensions>,
 }
@@ -151,6 +153,7 @@ impl<'t> Binder<'t> {
             checked: false,
             unchecked: false,
             receivers: Vec::new(),
+            assigning: false,
             lambda_binds: MAX_LAMBDA_BINDS,
             extensions: None,
         }

@@ -126,7 +126,10 @@ impl Binder<'_> {
 
     /// Something that can be assigned.
     fn place(&mut self, expr: &Expr, span: Span) -> Result<Node> {
-        let bound = self.bind(expr)?;
+        let outer = std::mem::replace(&mut self.assigning, true);
+        let bound = self.bind(expr);
+        self.assigning = outer;
+        let bound = bound?;
         if let Operand::Group(group) = &bound {
             return Err(Fail::cs(
                 "CS1656",

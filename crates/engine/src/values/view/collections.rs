@@ -4,8 +4,8 @@ use crate::types::Type;
 
 use super::super::{Object, Result, Value};
 use super::Viewer;
-use super::items::{Entry, EntryFields, Items, Source};
 use super::known::Known;
+use super::source::{Entry, EntryFields, Items, Source};
 
 /// Elements collected at most where they can only be listed as a whole.
 const MAX_LISTED: usize = 100_000;

@@ -99,6 +99,9 @@ impl Viewer<'_, '_> {
             return Ok(literal.to_owned());
         }
         let value = self.follow(subject, expression)?;
+        if self.view.mask_secrets && super::secrets::is_secret(expression) {
+            return Ok("***".into());
+        }
         if unquoted
             && value.ty == Type::STRING
             && let Some((text, length)) = self.reader.string(&value, self.view.text_length)?

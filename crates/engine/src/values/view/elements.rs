@@ -3,9 +3,10 @@
 use crate::api::VariableKind;
 use crate::types::{Type, TypeNotes};
 
-use super::super::{Result, Scalar, Unreadable, Value};
-use super::items::{Entry, Items, Source};
+use super::super::walk::Step;
+use super::super::{Object, Result, Scalar, Unreadable, Value};
 use super::known::Known;
+use super::source::{Entry, Items, Source};
 use super::{Child, Viewer, numbers};
 
 impl Viewer<'_, '_> {
@@ -101,6 +102,25 @@ impl Viewer<'_, '_> {
         named(&items, wanted)
             .or_else(|| self.find_entry(&items, is_wanted))
             .unwrap_or_else(|| Err(self.no_element(from, format!("\"{wanted}\""))))
+    }
+
+    /// The array and position behind an element, where it lies in one.
+    pub(crate) fn array_position(&self, from: &Value, step: &Step) -> Option<(Object, u64)> {
+        let items = self.items_of(from).ok()?;
+        let position = match step {
+            Step::Index(indexes) => match indexes[..] {
+                [index] => u64::try_from(index).ok()?,
+                _ => return None,
+            },
+            Step::Position(position) => *position,
+            Step::Key(_) | Step::Member(_) => return None,
+        };
+        match items.source {
+            Source::Array { array, first, wrap } if items.shape.is_none() => {
+                Some((array, first.saturating_add(position) % wrap))
+            }
+            _ => None,
+        }
     }
 
     /// An element that has a name of its own, as the members of dynamic objects have.

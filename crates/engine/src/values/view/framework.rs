@@ -103,11 +103,9 @@ impl Viewer<'_, '_> {
             Known::KeyValuePair | Known::DictionaryEntry => {
                 let key = self.any_field(value, &["key", "_key"]);
                 let item = self.any_field(value, &["value", "_value"]);
-                object(format!(
-                    "[{}, {}]",
-                    self.brief(&key, level + 1),
-                    self.brief(&item, level + 1)
-                ))
+                let key = self.brief(&key, level + 1);
+                let item = self.brief_unless_secret(&key, &item, level + 1);
+                object(format!("[{key}, {item}]"))
             }
             Known::StringBuilder => self.string_builder(value, level).map(Some),
             Known::Delegate => self.delegate(subject, value).map(Some),

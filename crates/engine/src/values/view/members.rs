@@ -8,7 +8,7 @@ use metadata::csharp::{GeneratedKind, GeneratedName};
 use crate::api::VariableKind;
 use crate::types::{Field, Method, Named, Type, TypeNotes};
 
-use super::super::{Member, Reader, Result, Unreadable, Value};
+use super::super::{Member, Object, Reader, Result, Unreadable, Value};
 use super::known::Known;
 use super::{Children, Subject, Viewer};
 
@@ -167,6 +167,48 @@ impl Viewer<'_, '_> {
         let list = self.member_list(&subject, notes).ok()?;
         list.into_iter()
             .find(|it| it.name == name && !matches!(it.value, Err(Unreadable::WouldRunCode)))
+    }
+
+    /// The field behind a member that is shown under a name, with the object that holds it unless it lies in a struct.
+    pub(crate) fn raw_member(
+        &self,
+        value: &Value,
+        name: &str,
+    ) -> Result<Option<(Member, Option<Object>)>> {
+        let subject = self.subject(value)?;
+        let (members, ty, object) = match &subject {
+            Subject::Null => {
+                return Err(Unreadable::Null {
+                    what: format!("field {name}"),
+                });
+            }
+            Subject::Object(object) => (
+                self.reader.members(object)?,
+                &object.ty,
+                Some(object.clone()),
+            ),
+            Subject::InPlace(value, _) => (self.reader.struct_members(&value.ty)?, &value.ty, None),
+        };
+        let views = self.reader.member_views(ty, &members, false)?;
+        let shown = views.iter().find(|it| it.name == name);
+        let raw = || members.iter().find(|it| &*it.field.name == name);
+        let found = shown.map(|it| it.member.clone()).or_else(|| raw().cloned());
+        Ok(found.map(|member| (member, object)))
+    }
+
+    /// The bits of an enum's value by the names of its members: `Red`, `Color.Red`, `Read | Write`.
+    pub(crate) fn enum_bits(&self, named: &Named, text: &str) -> Option<u64> {
+        let definition = self.reader.types.definition(named).ok()?;
+        let mut bits = 0;
+        for part in text.split('|') {
+            let name = part.trim().rsplit('.').next()?;
+            let member = definition
+                .enum_members()
+                .flatten()
+                .find(|it| it.name == name)?;
+            bits |= member.value.bits()?;
+        }
+        Some(bits)
     }
 
     fn field_list(&self, subject: &Subject) -> Result<Vec<Child>> {

@@ -17,6 +17,7 @@ pub(crate) mod known;
 mod members;
 mod numbers;
 mod secrets;
+mod source;
 mod text;
 
 use std::cell::{Cell, RefCell};
@@ -27,8 +28,8 @@ use crate::types::{Type, TypeNotes};
 
 use super::{Object, Reader, Result, Unreadable, Value};
 
-pub(crate) use items::{Entry, Items};
 pub(crate) use members::{Child, MemberView};
+pub(crate) use source::{Entry, Items};
 
 /// Numbers of objects: told while the program stays stopped.
 #[derive(Debug, Default)]

@@ -66,6 +66,20 @@ impl Viewer<'_, '_> {
         }
     }
 
+    /// A value as part of another's line, unless its name says that it is not to be seen.
+    pub(super) fn brief_unless_secret(
+        &self,
+        name: &str,
+        value: &Result<Value>,
+        level: u32,
+    ) -> String {
+        if self.view.mask_secrets && super::secrets::is_secret(name) {
+            "***".into()
+        } else {
+            self.brief(value, level)
+        }
+    }
+
     /// What a call gave, as part of another's line.
     pub(crate) fn brief_kept(&self, kept: &crate::calls::Kept) -> String {
         self.brief(&self.reader.kept(kept), 0)
@@ -251,11 +265,11 @@ impl Viewer<'_, '_> {
             let parts: Vec<String> = entries
                 .iter()
                 .map(|entry| match &entry.key {
-                    Some(key) => format!(
-                        "[{}] = {}",
-                        self.brief(&Ok(key.clone()), level + 1),
-                        self.brief(&entry.value, level + 1)
-                    ),
+                    Some(key) => {
+                        let key = self.brief(&Ok(key.clone()), level + 1);
+                        let value = self.brief_unless_secret(&key, &entry.value, level + 1);
+                        format!("[{key}] = {value}")
+                    }
                     None => self.brief(&entry.value, level + 1),
                 })
                 .collect();
@@ -292,11 +306,7 @@ impl Viewer<'_, '_> {
         }
         let mut parts = Vec::new();
         for child in members.iter().take(PREVIEW as usize) {
-            let shown = if self.view.mask_secrets && super::secrets::is_secret(&child.name) {
-                "***".into()
-            } else {
-                self.brief(&child.value, level + 1)
-            };
+            let shown = self.brief_unless_secret(&child.name, &child.value, level + 1);
             parts.push(format!("{} = {shown}", child.name));
         }
         let more = if members.len() as u64 > PREVIEW {
