@@ -63,12 +63,6 @@ fn names_are_found_as_in_the_program() {
     check(&program, "PI > 3", "bool", "true");
     check(
         &program,
-        "new Numbers { }.GetType() == null ? 1 : 2",
-        "int",
-        "2",
-    );
-    check(
-        &program,
         "typeof(Numbers)",
         "System.Type",
         "System.Collections.Generic.List<int>",
