@@ -29,7 +29,7 @@ usage: cargo xtask COMMAND
   test        check formatting and lints, run all tests, build the documentation
   demo        debug a small buggy program over MCP and print the conversation
   bench       measure what the debugger costs
-  fuzz        run each fuzz target for a bounded time: fuzz [SECONDS] [TARGET …]
+  fuzz        run each fuzz target for a bounded time: fuzz [--write] [SECONDS] [TARGET …]
 ";
 
 fn main() -> ExitCode {

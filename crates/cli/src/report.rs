@@ -108,9 +108,9 @@ mod tests {
         ExceptionReport {
             type_name: name.into(),
             message: message.map(str::to_owned),
-            hresult: None,
             inner,
             unhandled: true,
+            ..ExceptionReport::default()
         }
     }
 
@@ -124,8 +124,8 @@ mod tests {
                 line: Line(line),
                 column: None,
             }),
-            il_offset: None,
             user_code: source.is_some(),
+            ..Frame::default()
         }
     }
 

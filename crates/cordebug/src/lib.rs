@@ -3,7 +3,7 @@
 //! Layers, from the system upwards: [`procfs`] (what `/proc` tells), [`spawn`] (a child that waits for us),
 //! [`handshake`] (a runtime that waits for us), [`runtime`] (the runtime in a process and its debugger library),
 //! [`bindings`] and [`com`] (ICorDebug as the IDL declares it), and the safe wrappers: [`process`], [`thread`],
-//! [`module`], [`value`], [`callback`]. [`fast_memory`] makes the library quick.
+//! [`module`], [`types`], [`value`], [`callback`]. [`fast_memory`] makes the library quick.
 //!
 //! Invariant: every interface pointer lives on one thread, because no wrapper is `Send`; the one hand-over is
 //! [`callback::Delivered`].
@@ -25,6 +25,7 @@ pub mod runtime;
 pub mod spawn;
 pub mod stepper;
 pub mod thread;
+pub mod types;
 pub mod value;
 
 pub use error::Error;

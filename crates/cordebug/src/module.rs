@@ -4,6 +4,9 @@ use crate::bindings::*;
 use crate::com::Com;
 use crate::error::{Error, clr, clr_out};
 
+/// Entries read at most of the table from IL to native code.
+const MAX_MAP: u32 = 1 << 16;
+
 /// A module of the target. Valid until it is unloaded; after that every call fails and nothing freed is read.
 #[derive(Debug, Clone)]
 pub struct Module(Com<ICorDebugModule>);
@@ -62,6 +65,18 @@ impl Module {
         Ok(())
     }
 
+    /// Whether its code is compiled without regard for debuggers.
+    pub fn is_optimized(&self) -> Result<bool, Error> {
+        let module = self
+            .0
+            .cast::<ICorDebugModule2>()
+            .ok_or_else(|| missing("ICorDebugModule2"))?;
+        let mut flags = 0;
+        clr!(module, ICorDebugModule2::GetJITCompilerFlags(&mut flags))?;
+        let disabled = CORDEBUG_JIT_DISABLE_OPTIMIZATION & !CORDEBUG_JIT_DEFAULT;
+        Ok(flags & disabled as u32 == 0)
+    }
+
     /// Says whether its code is the user's, for steps that skip other code; `except` are methods of the other kind.
     pub fn set_user_code(&self, user_code: bool, except: &[u32]) -> Result<(), Error> {
         let module = self
@@ -105,6 +120,36 @@ impl Function {
     /// The module it belongs to.
     pub fn module(&self) -> Result<Module, Error> {
         Ok(Module(clr_out!(self.0, ICorDebugFunction::GetModule())?))
+    }
+
+    /// The IL offset that an address in its compiled code belongs to; `None` if that code is not at hand, as for generic
+    /// methods, or is another version of it.
+    pub fn il_offset_of(&self, address: u64) -> Option<u32> {
+        let code = clr_out!(self.0, ICorDebugFunction::GetNativeCode()).ok()?;
+        let (mut start, mut size) = (0, 0);
+        clr!(code, ICorDebugCode::GetAddress(&mut start)).ok()?;
+        clr!(code, ICorDebugCode::GetSize(&mut size)).ok()?;
+        let offset = u32::try_from(address.checked_sub(start)?).ok()?;
+        if offset >= size {
+            return None;
+        }
+        let mut map = vec![COR_DEBUG_IL_TO_NATIVE_MAP::default(); MAX_MAP as usize];
+        let mut count = 0;
+        clr!(
+            code,
+            ICorDebugCode::GetILToNativeMapping(MAX_MAP, &mut count, map.as_mut_ptr())
+        )
+        .ok()?;
+        map.truncate(count as usize);
+        // Prologue, epilogue and code without IL have offsets that are none.
+        let known = map.iter().filter(|it| (it.ilOffset as i32) >= 0);
+        let containing = known.filter(|it| {
+            it.nativeStartOffset <= offset
+                && (offset < it.nativeEndOffset || it.nativeEndOffset == 0)
+        });
+        containing
+            .max_by_key(|it| it.nativeStartOffset)
+            .map(|it| it.ilOffset)
     }
 
     /// Sets an active breakpoint at an IL offset.

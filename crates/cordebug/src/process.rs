@@ -7,8 +7,9 @@ use crate::bindings::*;
 use crate::com::Com;
 use crate::error::{Error, clr, clr_out};
 use crate::fast_memory;
-use crate::module::Module;
+use crate::module::{Module, missing};
 use crate::thread::Thread;
+use crate::value::Value;
 
 /// A process that is being debugged. Lives on the engine thread.
 #[derive(Debug)]
@@ -98,6 +99,16 @@ impl Process {
             }
         }
         Ok(found)
+    }
+
+    /// The object at an address; an error if there is none.
+    pub fn object_at(&self, address: u64) -> Result<Value, Error> {
+        let process = self
+            .0
+            .cast::<ICorDebugProcess5>()
+            .ok_or_else(|| missing("ICorDebugProcess5"))?;
+        let object = clr_out!(process, ICorDebugProcess5::GetObject(address))?;
+        Ok(Value::new(object.upcast()))
     }
 
     /// Reads the target's memory; fewer bytes than asked for if the rest is not mapped.

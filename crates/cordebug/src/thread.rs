@@ -6,6 +6,7 @@ use crate::error::{Error, clr, clr_nullable, clr_out};
 use crate::hresult::{CORDBG_S_AT_END_OF_STACK, S_FALSE};
 use crate::module::{Function, missing};
 use crate::stepper::Stepper;
+use crate::types::{self, Type};
 use crate::value::Value;
 
 /// A managed thread.
@@ -101,6 +102,36 @@ pub enum Step {
     Native,
 }
 
+/// Where the stack pointer lies in the runtime's `CONTEXT`, and the flags that ask for it.
+#[cfg(target_arch = "x86_64")]
+const STACK_POINTER: (usize, u32) = (0x98, 0x0010_000b);
+/// Where the stack pointer lies in the runtime's `CONTEXT`, and the flags that ask for it.
+#[cfg(target_arch = "aarch64")]
+const STACK_POINTER: (usize, u32) = (0x100, 0x0040_0007);
+/// More than any `CONTEXT` needs.
+const MAX_CONTEXT: usize = 8192;
+
+impl StackWalk {
+    /// The stack pointer of the frame that the walk is at.
+    pub fn stack_pointer(&self) -> Option<u64> {
+        let (at, flags) = STACK_POINTER;
+        let mut context = vec![0_u8; MAX_CONTEXT];
+        let mut size = 0;
+        clr!(
+            self.walk,
+            ICorDebugStackWalk::GetContext(
+                flags,
+                MAX_CONTEXT as u32,
+                &mut size,
+                context.as_mut_ptr()
+            )
+        )
+        .ok()?;
+        let word = context.get(at..)?.first_chunk()?;
+        Some(u64::from_le_bytes(*word))
+    }
+}
+
 impl Iterator for StackWalk {
     type Item = Result<Step, Error>;
 
@@ -126,7 +157,7 @@ impl Iterator for StackWalk {
 ///
 /// Valid until the process runs again; after that every call fails with `CORDBG_E_OBJECT_NEUTERED` and never reads
 /// freed memory.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Frame(Com<ICorDebugFrame>);
 
 impl Frame {
@@ -174,5 +205,57 @@ impl Frame {
         let mut kind = 0;
         clr!(frame, ICorDebugInternalFrame::GetFrameType(&mut kind)).ok()?;
         Some(kind)
+    }
+
+    /// The arguments of the generic type and method that run: the type's first, then the method's.
+    pub fn type_arguments(&self) -> Result<Vec<Type>, Error> {
+        let frame = self
+            .0
+            .cast::<ICorDebugILFrame2>()
+            .ok_or_else(|| missing("ICorDebugILFrame2"))?;
+        let arguments = clr_out!(frame, ICorDebugILFrame2::EnumerateTypeParameters())?;
+        types::collect(&arguments)
+    }
+
+    /// An argument; 0 is `this` of an instance method.
+    pub fn argument(&self, index: u32) -> Result<Value, Error> {
+        let frame = self
+            .0
+            .cast::<ICorDebugILFrame>()
+            .ok_or_else(|| missing("ICorDebugILFrame"))?;
+        let value = clr_out!(frame, ICorDebugILFrame::GetArgument(index))?;
+        Ok(Value::new(value))
+    }
+
+    /// The part of the stack that it lies on; tells frames of one stop apart.
+    pub fn stack_range(&self) -> Option<(u64, u64)> {
+        let (mut start, mut end) = (0, 0);
+        clr!(self.0, ICorDebugFrame::GetStackRange(&mut start, &mut end)).ok()?;
+        Some((start, end))
+    }
+
+    /// Whether it is a part of a method that runs apart from the rest: a catch, finally or filter block.
+    pub fn is_funclet(&self) -> bool {
+        let Some(frame) = self.0.cast::<ICorDebugNativeFrame2>() else {
+            return false;
+        };
+        let mut child = 0;
+        clr!(frame, ICorDebugNativeFrame2::IsChild(&mut child)).is_ok() && child != 0
+    }
+
+    /// Whether `outer` is the method that this block belongs to.
+    pub fn is_funclet_of(&self, outer: &Frame) -> bool {
+        let (Some(frame), Some(outer)) = (
+            self.0.cast::<ICorDebugNativeFrame2>(),
+            outer.0.cast::<ICorDebugNativeFrame2>(),
+        ) else {
+            return false;
+        };
+        let mut parent = 0;
+        let asked = clr!(
+            frame,
+            ICorDebugNativeFrame2::IsMatchingParentFrame(outer.as_raw(), &mut parent)
+        );
+        asked.is_ok() && parent != 0
     }
 }

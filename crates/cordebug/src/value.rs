@@ -3,11 +3,25 @@
 use crate::bindings::*;
 use crate::com::Com;
 use crate::error::{Error, clr, clr_nullable, clr_out};
-use crate::module::{Class, missing};
+use crate::module::{Class, Module, missing};
+use crate::types::Type;
 
 /// A value: a number, a reference, an object. Dead as soon as the process runs.
 #[derive(Debug, Clone)]
 pub struct Value(Com<ICorDebugValue>);
+
+/// A method that an exception came through.
+#[derive(Debug)]
+pub struct TraceEntry {
+    /// The module of the method.
+    pub module: Option<Module>,
+    /// Where in its compiled code.
+    pub address: u64,
+    /// Its `MethodDef` token.
+    pub method: u32,
+    /// Whether the exception was thrown again behind this entry, on this or another thread.
+    pub rethrown: bool,
+}
 
 impl Value {
     pub(crate) fn new(value: Com<ICorDebugValue>) -> Self {
@@ -35,6 +49,64 @@ impl Value {
             reference,
             ICorDebugReferenceValue::Dereference()
         )?)))
+    }
+
+    /// Where a value lies in the target; 0 if it lies in a register.
+    pub fn address(&self) -> Result<u64, Error> {
+        let mut address = 0;
+        clr!(self.0, ICorDebugValue::GetAddress(&mut address))?;
+        Ok(address)
+    }
+
+    /// The value inside a box; the value itself if it is not one.
+    pub fn unboxed(&self) -> Result<Value, Error> {
+        let Some(boxed) = self.0.cast::<ICorDebugBoxValue>() else {
+            return Ok(self.clone());
+        };
+        Ok(Value(
+            clr_out!(boxed, ICorDebugBoxValue::GetObject())?.upcast(),
+        ))
+    }
+
+    /// The type with its arguments, as it is at run time.
+    pub fn exact_type(&self) -> Result<Type, Error> {
+        let value = self
+            .0
+            .cast::<ICorDebugValue2>()
+            .ok_or_else(|| missing("ICorDebugValue2"))?;
+        Ok(Type(clr_out!(value, ICorDebugValue2::GetExactType())?))
+    }
+
+    /// The methods that an exception object came through, innermost first, at most `limit`.
+    pub fn exception_trace(&self, limit: usize) -> Result<Vec<TraceEntry>, Error> {
+        let exception = self
+            .0
+            .cast::<ICorDebugExceptionObjectValue>()
+            .ok_or_else(|| missing("ICorDebugExceptionObjectValue"))?;
+        let entries = clr_out!(
+            exception,
+            ICorDebugExceptionObjectValue::EnumerateExceptionCallStack()
+        )?;
+        let mut found = Vec::new();
+        while found.len() < limit {
+            let (mut entry, mut fetched) = (CorDebugExceptionObjectStackFrame::default(), 0);
+            clr!(
+                entries,
+                ICorDebugExceptionObjectCallStackEnum::Next(1, &mut entry, &mut fetched)
+            )?;
+            if fetched == 0 {
+                break;
+            }
+            // SAFETY: a fetched entry holds null or a counted pointer, which is ours.
+            let module = unsafe { Com::from_raw(entry.pModule) };
+            found.push(TraceEntry {
+                module: module.map(Module::new),
+                address: entry.ip,
+                method: entry.methodDef,
+                rethrown: entry.isLastForeignExceptionFrame != 0,
+            });
+        }
+        Ok(found)
     }
 
     /// The class of an object.

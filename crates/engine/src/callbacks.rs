@@ -51,9 +51,7 @@ impl Engine<'_> {
             Callback::UnloadModule { module } => {
                 let module = Module::new(module);
                 self.unbind_from_module(module.identity());
-                if let Some(target) = &mut self.target {
-                    target.modules.unloaded(&module);
-                }
+                self.module_unloaded(&module);
                 false
             }
             Callback::Breakpoint { thread, breakpoint } => {
@@ -83,19 +81,30 @@ impl Engine<'_> {
                 thread, stepper, ..
             } => self.step_completed(&Thread::new(thread), stepper.as_ref()),
             Callback::Break { thread } => {
-                self.stopped(
-                    vec![StopReason::DebuggerBreak],
-                    Thread::new(thread).id().ok().map(ThreadId),
-                    None,
-                );
+                self.break_called(&Thread::new(thread));
                 true
             }
             Callback::Exception2 {
                 thread,
                 frame,
+                offset,
                 kind,
                 ..
-            } => self.exception_told(&Thread::new(thread), frame.map(Frame::new).as_ref(), kind),
+            } => self.exception_told(
+                &Thread::new(thread),
+                frame.map(Frame::new).as_ref(),
+                offset,
+                kind,
+            ),
+            Callback::LogMessage {
+                thread,
+                level,
+                category,
+                message,
+            } => {
+                self.logged(&Thread::new(thread), level, category, message);
+                false
+            }
             Callback::DebuggerError { error, code } => {
                 tracing::warn!(%error, code, "the runtime's debugger library reports an error");
                 self.notes

@@ -120,6 +120,8 @@ pub(crate) struct Engine<'a> {
     pub(crate) breakpoints: Breakpoints,
     pub(crate) exceptions: Exceptions,
     pub(crate) step: Option<StepInProgress>,
+    /// Whether a launched program keeps its optimised code.
+    pub(crate) keep_optimized: bool,
     /// The launched process, if it is a child of it that is debugged.
     pub(crate) following: Option<crate::following::Following>,
     /// Whether the front end is gone and the loop may return as soon as nothing depends on it.
@@ -151,6 +153,7 @@ impl<'a> Engine<'a> {
             breakpoints: Breakpoints::default(),
             exceptions: Exceptions::default(),
             step: None,
+            keep_optimized: false,
             following: None,
             leaving: false,
             over: false,
@@ -261,6 +264,7 @@ impl<'a> Engine<'a> {
                 start,
                 count,
             } => self.stack(thread, start, count),
+            Request::Exception { thread } => self.exception(thread),
             Request::SetBreakpoint(spec) => self.set_breakpoint(spec),
             Request::ChangeBreakpoint { id, change } => self.change_breakpoint(id, change),
             Request::RemoveBreakpoint(id) => self.remove_breakpoint(id),

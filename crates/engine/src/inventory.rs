@@ -1,19 +1,18 @@
 //! Threads and modules as data.
 
 use cordebug::bindings::{
-    USER_BACKGROUND, USER_STOPPED, USER_THREADPOOL, USER_UNSAFE_POINT, USER_UNSTARTED,
-    USER_WAIT_SLEEP_JOIN,
+    USER_BACKGROUND, USER_STOPPED, USER_THREADPOOL, USER_UNSTARTED, USER_WAIT_SLEEP_JOIN,
 };
+use cordebug::module::Module;
 use cordebug::thread::Thread;
 
-use crate::api::{Error, ErrorCode, ModuleReport, Reply, ThreadActivity, ThreadId, ThreadReport};
+use crate::api::{
+    Error, Event, LogMessage, ModuleReport, Reply, ThreadActivity, ThreadId, ThreadReport,
+};
 use crate::engine::Engine;
-use crate::exceptions::Reader;
+use crate::fields::Fields;
 use crate::modules::LoadedModule;
 use crate::target::{Target, runtime_error};
-
-/// Frames looked at to find one of the user's.
-const LOOK_FOR_USER_FRAME: u32 = 64;
 
 impl Engine<'_> {
     /// All managed threads of the stopped program.
@@ -34,17 +33,41 @@ impl Engine<'_> {
 
     /// Keeps a thread stopped while the program runs, or lets it run again.
     pub(crate) fn freeze(&mut self, id: ThreadId, frozen: bool) -> Result<Reply, Error> {
-        let target = self.stopped_target()?;
-        let thread = target.process.thread(id.0).map_err(|error| {
-            Error::new(
-                ErrorCode::InvalidThread,
-                format!("there is no managed thread {}: {error}", id.0),
-            )
-        })?;
+        let (_, thread) = self.thread_of(Some(id))?;
         thread
             .freeze(frozen)
             .map_err(|error| runtime_error(&error))?;
         self.threads()
+    }
+
+    /// A module is gone.
+    pub(crate) fn module_unloaded(&mut self, module: &Module) {
+        let Some(target) = &mut self.target else {
+            return;
+        };
+        let path = target
+            .modules
+            .get(module.identity())
+            .map(|module| module.path.display().to_string());
+        target.modules.unloaded(module);
+        if let Some(module) = path {
+            self.tell(Event::ModuleUnloaded { module });
+        }
+    }
+
+    /// The program wrote a message for its debugger.
+    pub(crate) fn logged(&mut self, thread: &Thread, level: i32, category: String, text: String) {
+        let at = self.capture.end();
+        if let Ok(thread) = thread.id() {
+            self.exceptions.assertion.logged(thread, &text);
+        }
+        self.tell(Event::Log(LogMessage {
+            thread: thread.id().ok().map(ThreadId),
+            level,
+            category,
+            text,
+            at,
+        }));
     }
 
     /// All loaded modules.
@@ -63,23 +86,14 @@ impl Engine<'_> {
 fn report(target: &mut Target, thread: &Thread, current: Option<ThreadId>) -> Option<ThreadReport> {
     let id = ThreadId(thread.id().ok()?);
     let state = thread.user_state().unwrap_or(0);
-    let frames = crate::stack::frames(target, thread, 0, LOOK_FOR_USER_FRAME)
-        .map(|(frames, ..)| frames)
-        .unwrap_or_default();
-    let top = frames
-        .iter()
-        .find(|frame| frame.user_code)
-        .or(frames.first())
-        .cloned();
+    let (top, native) = crate::stack::top_frame(target, thread);
     let activity = if state & USER_UNSTARTED != 0 {
         ThreadActivity::Unstarted
     } else if state & USER_STOPPED != 0 {
         ThreadActivity::Stopped
     } else if state & USER_WAIT_SLEEP_JOIN != 0 {
         ThreadActivity::Waiting
-    } else if state & USER_UNSAFE_POINT != 0
-        && frames.first().is_none_or(|frame| frame.module.is_none())
-    {
+    } else if native {
         ThreadActivity::Native
     } else {
         ThreadActivity::Running
@@ -87,7 +101,7 @@ fn report(target: &mut Target, thread: &Thread, current: Option<ThreadId>) -> Op
     let name = thread
         .object()
         .ok()
-        .and_then(|object| Reader::new(target).string(&object.dereference().ok()??, "_name"));
+        .and_then(|object| Fields::new(target).string(&object.dereference().ok()??, "_name"));
     Some(ThreadReport {
         id,
         name,
@@ -120,6 +134,7 @@ fn describe(target: &Target, module: &LoadedModule) -> ModuleReport {
             Err(reason) => reason.to_owned(),
         },
         optimized: metadata.and_then(metadata::Metadata::is_optimized),
+        optimized_code: module.is_optimized(),
         user_code: symbols.is_ok(),
         dynamic: module.module.is_dynamic().unwrap_or(false),
         in_memory: module.module.is_in_memory().unwrap_or(false),

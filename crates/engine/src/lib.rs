@@ -14,6 +14,7 @@ mod elf;
 mod ending;
 mod engine;
 mod exceptions;
+mod fields;
 mod following;
 mod inventory;
 mod launching;

@@ -14,6 +14,7 @@ use cordebug::process::Process;
 use metadata::pe::ImageKind;
 use metadata::{Bytes, IlOffset, Metadata, Symbols, Token};
 
+use crate::api::Event;
 use crate::breakpoints::{CodeLocation, TypeNames};
 use crate::engine::Engine;
 
@@ -35,6 +36,7 @@ pub(crate) struct LoadedModule {
     metadata: OnceCell<Result<metadata::Module, String>>,
     symbols: OnceCell<Result<Symbols, String>>,
     type_names: OnceCell<TypeNames>,
+    optimized: OnceCell<Option<bool>>,
 }
 
 impl Modules {
@@ -87,6 +89,7 @@ impl LoadedModule {
             metadata: OnceCell::new(),
             symbols: OnceCell::new(),
             type_names: OnceCell::new(),
+            optimized: OnceCell::new(),
         }
     }
 
@@ -100,9 +103,15 @@ impl LoadedModule {
         let Ok(metadata) = self.metadata(process) else {
             return format!("0x{:08x}", method.0);
         };
-        let pdb = self.symbols(process).ok().map(Symbols::pdb);
-        let kickoff = pdb.and_then(|pdb| pdb.kickoff_method(method).ok().flatten());
-        crate::names::method(metadata.metadata(), method, kickoff.unwrap_or(method))
+        let declared = crate::names::declared(self, process, method);
+        crate::names::method(metadata.metadata(), method, declared, &[])
+    }
+
+    /// Whether the runtime compiles its code without regard for debuggers; decided when it was loaded.
+    pub(crate) fn is_optimized(&self) -> Option<bool> {
+        *self
+            .optimized
+            .get_or_init(|| self.module.is_optimized().ok())
     }
 
     /// Its file name.
@@ -284,6 +293,11 @@ impl Engine<'_> {
                     .push(format!("the program will not stop at its entry: {error}")),
             }
         }
+        let path = loaded.path.display().to_string();
+        self.tell(Event::ModuleLoaded {
+            module: path,
+            user_code,
+        });
         self.bind_to_module(module.identity());
     }
 }

@@ -5,6 +5,7 @@
 
 mod attachable;
 pub(crate) mod builds;
+mod command_line;
 mod leftovers;
 mod listing;
 
@@ -16,6 +17,7 @@ use crate::api::ProcessId;
 pub use attachable::check_attachable;
 pub(crate) use attachable::was_debugged;
 pub(crate) use attachable::{await_attachable, check_parts};
+pub use command_line::quoted;
 pub use leftovers::{Leftovers, sweep_semaphores};
 pub use listing::{Attachable, ProcessSummary, find_by_name, list};
 

@@ -66,11 +66,7 @@ pub(crate) fn command(launch: &Launch) -> Result<Command, Error> {
 /// The program and its arguments, for people.
 pub(crate) fn describe(launch: &Launch) -> String {
     let program = launch.program.display().to_string();
-    std::iter::once(&program)
-        .chain(&launch.args)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join(" ")
+    crate::processes::quoted(std::iter::once(&program).chain(&launch.args))
 }
 
 /// The variable, with its value, that switches debugging off in a runtime with this environment.

@@ -6,11 +6,14 @@
 use host::api::{Details, Error, ErrorCode, Severity};
 
 use crate::report::text;
+use crate::tools;
 
 /// Bytes of an error's message.
 const MESSAGE: usize = 6000;
 /// Things told as data beside it.
-const DETAILS: usize = 50;
+const DETAILS: usize = 20;
+/// Characters of one of them.
+const LINE: usize = 200;
 
 /// Rewrites an error of the engine for a client of this server.
 pub(crate) fn for_agents(mut error: Error) -> Error {
@@ -40,6 +43,8 @@ pub(crate) fn for_agents(mut error: Error) -> Error {
         ErrorCode::Exited => {
             Some("debug_launch starts it again, debug_status tells how it ended".to_owned())
         }
+        ErrorCode::InvalidThread => Some("threads_get lists the threads".to_owned()),
+        ErrorCode::BreakpointNotFound => Some("breakpoint_list lists the breakpoints".to_owned()),
         ErrorCode::HostDied => {
             Some("begin a new session; other sessions are not affected".to_owned())
         }
@@ -48,17 +53,44 @@ pub(crate) fn for_agents(mut error: Error) -> Error {
     let ours = error
         .hint
         .as_deref()
-        .is_some_and(|hint| hint.contains("debug_"));
+        .is_some_and(|hint| tools::TOOLS.iter().any(|tool| hint.contains(tool.name)));
     if !ours && hint.is_some() {
         error.hint = hint;
     }
     error.hint = error.hint.map(|hint| {
         text::one_line(
-            &hint.replace("`ndbg ps` lists", "process_list shows"),
+            &hint
+                .replace("`ndbg ps` lists", "process_list shows")
+                .replace("follow its child", "follow its child (follow_child=true)"),
             MESSAGE,
         )
     });
     error
+}
+
+/// What a reader needs of the data beside an error; lines and compiler errors are in its message already.
+fn details(error: &Error) -> Vec<String> {
+    match error.details.as_deref() {
+        Some(Details::Candidates(candidates)) => candidates
+            .iter()
+            .map(|candidate| text::one_line(candidate, LINE))
+            .collect(),
+        Some(Details::AvailablePoints(points)) => points
+            .iter()
+            .map(|point| {
+                let text = point.text.as_deref().unwrap_or_default();
+                format!(
+                    "line {} column {} to line {} column {}: {}",
+                    point.start_line,
+                    point.start_column,
+                    point.end_line,
+                    point.end_column,
+                    text::one_line(text, LINE)
+                )
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The error as text.
@@ -69,6 +101,10 @@ pub(crate) fn render(error: &Error) -> String {
     for line in lines {
         out.push_str("\n| ");
         out.push_str(line);
+    }
+    for line in details(error) {
+        out.push_str("\n  ");
+        out.push_str(&line);
     }
     if let Some(hint) = &error.hint {
         out.push_str("\nHint: ");

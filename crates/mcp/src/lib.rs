@@ -3,13 +3,14 @@
 //! A client's call goes from [`Server`] through the tool table to a session of the [`Registry`], which talks to that
 //! session's host process; what comes back is a [`report`], told as text and as structured data.
 //!
-//! Only `server` and `stdio` know rmcp, so that a new version of it is a change of two files. This crate knows no COM
+//! Only `server`, `stdio` and `framing` know rmcp, so that a new version of it is a change of three files. This crate knows no COM
 //! and no DAP, and sees the engine through `host` only.
 #![forbid(unsafe_code)]
 
 mod archive;
 mod arguments;
 mod failure;
+mod framing;
 mod program;
 mod reference;
 mod registry;
@@ -22,7 +23,8 @@ mod similar;
 mod stdio;
 mod tools;
 
+pub use framing::Lines;
 pub use reference::reference;
-pub use registry::Registry;
+pub use registry::{Closing, Registry};
 pub use server::{INSTRUCTIONS, Server};
 pub use stdio::{Ended, serve_stdio};

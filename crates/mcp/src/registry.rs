@@ -23,7 +23,7 @@ const ENDED_OUTPUT: usize = 4 << 20;
 pub struct Registry {
     host: HostProgram,
     sessions: Mutex<Sessions>,
-    closing: watch::Sender<bool>,
+    closing: watch::Sender<Option<Closing>>,
 }
 
 #[derive(Debug, Default)]
@@ -32,6 +32,15 @@ struct Sessions {
     last: u32,
     /// Oldest first.
     all: Vec<Arc<DebugSession>>,
+}
+
+/// Why the server ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Closing {
+    /// Its client is gone.
+    ClientGone,
+    /// A signal of this name asked for it.
+    Signal(&'static str),
 }
 
 /// Which sessions a tool can work with.
@@ -49,7 +58,7 @@ impl Registry {
         Arc::new(Self {
             host,
             sessions: Mutex::default(),
-            closing: watch::Sender::new(false),
+            closing: watch::Sender::new(None),
         })
     }
 
@@ -60,8 +69,8 @@ impl Registry {
     /// Begins a session.
     pub(crate) fn begin(&self, start: Start) -> Result<Arc<DebugSession>, Error> {
         let mut sessions = self.sessions();
-        if *self.closing.borrow() {
-            return Err(closing());
+        if let Some(why) = *self.closing.borrow() {
+            return Err(closing(why));
         }
         let live = sessions
             .all
@@ -124,21 +133,26 @@ impl Registry {
             .retain(|other| other.id() != session.id());
     }
 
-    /// Completes when the server is closing.
-    pub(crate) async fn closed(&self) {
-        let mut closing = self.closing.subscribe();
+    /// Completes when the server is closing, with the error for whoever waits.
+    pub(crate) async fn closed(&self) -> Error {
+        let mut changes = self.closing.subscribe();
         // The sender lives as long as the registry.
-        let _ = closing.wait_for(|closing| *closing).await;
+        let why = changes.wait_for(Option::is_some).await;
+        closing(why.ok().and_then(|why| *why).unwrap_or(Closing::ClientGone))
     }
 
-    /// Lets everything that waits give up, and refuses new sessions.
-    pub fn start_closing(&self) {
-        self.closing.send_replace(true);
+    /// Lets everything that waits give up, and refuses new sessions. The first reason counts.
+    pub fn start_closing(&self, why: Closing) {
+        self.closing.send_if_modified(|closing| {
+            let first = closing.is_none();
+            closing.get_or_insert(why);
+            first
+        });
     }
 
     /// Ends every session: launched programs end, attached ones are let go. Blocks until that is done.
     pub fn close(&self) {
-        self.start_closing();
+        self.start_closing(Closing::ClientGone);
         let all = std::mem::take(&mut self.sessions().all);
         // Each may take seconds; together they take no longer than the slowest.
         std::thread::scope(|scope| {
@@ -150,8 +164,17 @@ impl Registry {
 }
 
 /// Why nothing is done any more.
-pub(crate) fn closing() -> Error {
-    Error::new(ErrorCode::NoSession, "the server is closing")
+fn closing(why: Closing) -> Error {
+    let why = match why {
+        Closing::ClientGone => "its client is gone",
+        Closing::Signal(name) => name,
+    };
+    Error::new(
+        ErrorCode::Closing,
+        format!(
+            "ndbg is ending ({why}), so this call was given up; launched programs are ended, attached ones run on"
+        ),
+    )
 }
 
 impl Sessions {

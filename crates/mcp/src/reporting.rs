@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use host::api::{Error, OutputCursor, OutputQuery, Reply, Request, State, StopId};
+use host::api::{BreakpointState, Error, OutputCursor, OutputQuery, Reply, Request, State, StopId};
 
+use crate::report::breakpoints::BreakpointEntry;
 use crate::report::build::{self, Stack};
-use crate::report::{Reason, Report, SessionState};
-use crate::session::{DebugSession, News, Over};
+use crate::report::{Reason, Report, SessionState, source, text};
+use crate::session::{DebugSession, News, Over, Told};
 
 /// What a report is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,12 +68,19 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
                 report.last_stop =
                     last.map(|stop| build::stop_report(stop, known(stop.id).filter(|_| !brief)));
             }
+            if news.over.is_none() {
+                let unbound = news.breakpoints.values().filter(|breakpoint| {
+                    !matches!(
+                        breakpoint.state,
+                        BreakpointState::Bound | BreakpointState::Disabled
+                    )
+                });
+                report.breakpoints = unbound.map(BreakpointEntry::from).collect();
+            }
             report.notes = build::notes(&news.status, 0);
             if let Some(Over::Failed(error)) = &news.over {
                 report.state = SessionState::Failed;
-                report
-                    .notes
-                    .push(crate::report::text::one_line(&error.message, 1000));
+                report.notes.push(text::one_line(&error.message, 1000));
             }
         }
         Purpose::Stop { waited } => {
@@ -87,6 +95,7 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
             let next = page.next.0;
             report.output = build::output(page, told.output);
             told.output = next;
+            report.breakpoints = changed_breakpoints(&news, &mut told);
             report.notes = build::notes(&news.status, told.notes);
             told.notes = news.status.notes.len();
             if std::mem::replace(&mut told.introduced, report.program.is_some()) {
@@ -100,10 +109,49 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
         report.progress = news
             .progress
             .as_deref()
-            .map(|progress| crate::report::text::one_line(progress, 300));
+            .map(|progress| text::one_line(progress, 300));
     }
     report.next = next(&report, &news);
-    Ok(report)
+    Ok(report.fit())
+}
+
+/// Breakpoints worth telling: those that cannot be hit, or could not until now; at the end, those that never were.
+fn changed_breakpoints(news: &News, told: &mut Told) -> Vec<BreakpointEntry> {
+    let ended = news.over.is_some();
+    let first_end = ended && !std::mem::replace(&mut told.never_reached, ended);
+    let mut changed = Vec::new();
+    for (id, breakpoint) in &news.breakpoints {
+        let now = (breakpoint.state, breakpoint.reason.clone());
+        let before = told.breakpoints.insert(*id, now.clone());
+        let worth_telling = match &before {
+            Some(before) => *before != now,
+            None => breakpoint.state != BreakpointState::Bound || breakpoint.reason.is_some(),
+        };
+        let never_reached = first_end && breakpoint.spec.enabled && breakpoint.hits == 0;
+        // The end of a program unbinds everything: that is no news.
+        if never_reached || (worth_telling && !ended) {
+            changed.push(BreakpointEntry::from(breakpoint));
+        }
+    }
+    changed
+}
+
+/// How a wait goes on, for somebody who watches it.
+pub(crate) fn progress(session: &str, news: &News) -> String {
+    match (news.status.state, &news.progress) {
+        (State::Starting, Some(progress)) => {
+            format!("{session} is starting: {}", text::one_line(progress, 300))
+        }
+        (State::Starting, None) => format!("{session} is starting"),
+        (State::Stopped, _) => format!("{session} is stopped"),
+        _ => match news.status.output_end.0 {
+            0 => format!("{session} is running"),
+            written => format!(
+                "{session} is running; {} of output so far",
+                text::bytes(written)
+            ),
+        },
+    }
 }
 
 /// The top of the stopped thread's stack, if it can be had.
@@ -117,9 +165,18 @@ fn stack(session: &DebugSession, stop: StopId) -> Option<Stack> {
         Ok(Reply::Stack {
             stop: found,
             frames,
-            total,
+            more,
             ..
-        }) if found == stop => Some(Stack { frames, total }),
+        }) if found == stop => {
+            let place = frames.iter().find_map(|frame| frame.source.as_ref());
+            let source =
+                place.map_or_else(Vec::new, |place| source::around(&place.path, place.line.0));
+            Some(Stack {
+                frames,
+                more,
+                source,
+            })
+        }
         Ok(_) => None,
         Err(error) => {
             tracing::debug!(%error, "no stack for a report");
@@ -144,7 +201,7 @@ fn next(report: &Report, news: &News) -> Option<String> {
         SessionState::Stopped if unhandled => {
             "debug_continue lets it end as it would without a debugger; debug_disconnect ends it now."
         }
-        SessionState::Stopped => "debug_continue lets it run on.",
+        SessionState::Stopped => "debug_continue lets it run on; debug_step runs one statement.",
         SessionState::Failed if news.over.is_some() => {
             "debug_launch or debug_attach begins a new session."
         }

@@ -14,6 +14,9 @@ use serde_json::{Map, Value, json};
 /// A JSON object, as tools take and give it.
 pub(crate) type JsonObject = Map<String, Value>;
 
+/// Marks fields that the reference tells and the tool list does not.
+pub(crate) const MINOR: &str = "x-minor";
+
 /// The full schema of a type, with everything it is made of in place.
 fn full<T: JsonSchema>() -> JsonObject {
     let mut schema = generated::<T>(true);
@@ -61,6 +64,8 @@ pub(crate) fn input<T: JsonSchema>() -> JsonObject {
         // Some clients insist on it.
         schema.insert("properties".into(), json!({}));
     }
+    // Also of types that are put together from others, where serde cannot refuse what it does not know.
+    schema.insert("additionalProperties".into(), json!(false));
     schema
 }
 
@@ -72,7 +77,9 @@ pub(crate) fn output<T: JsonSchema>() -> JsonObject {
             if let Some(property) = property.as_object_mut() {
                 drop_null(property);
             }
-            properties.insert(name.clone(), json!({"type": property.get("type")}));
+            if property.get(MINOR).is_none() {
+                properties.insert(name.clone(), json!({"type": property.get("type")}));
+            }
         }
     }
     properties.insert("error".into(), json!({"type": "object"}));
@@ -198,6 +205,7 @@ mod tests {
         let show = |schema: JsonObject| serde_json::to_string_pretty(&schema).expect("JSON");
         expect![[r#"
             {
+              "additionalProperties": false,
               "properties": {
                 "choice": {
                   "description": "A choice.",

@@ -12,15 +12,16 @@ use host::api::{Error, ErrorCode};
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities,
-    ServerConfig, Tool, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
+    CustomResult, Implementation, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::json;
 use tokio::sync::mpsc;
 
 use crate::registry::Registry;
+use crate::report::text;
 use crate::tools::{self, Answer, Call, Listed, Progress};
 
 /// How to work with this server; clients show it to the model.
@@ -61,6 +62,20 @@ impl ServerHandler for Server {
             .iter()
             .find(|listed| listed.tool.name == name)
             .map(described)
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(crate::framing::unfit(&request).unwrap_or_else(|| {
+            ErrorData::new(
+                rmcp::model::ErrorCode::METHOD_NOT_FOUND,
+                format!("there is no method {}", text::quoted(&request.method, 60)),
+                None,
+            )
+        }))
     }
 
     async fn call_tool(
@@ -178,12 +193,22 @@ mod tests {
         }
     }
 
+    /// The words of a text that look like names of tools.
+    fn tool_names(text: &str) -> impl Iterator<Item = &str> {
+        text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .filter(|word| {
+                ["debug_", "process_", "breakpoint_"]
+                    .iter()
+                    .any(|prefix| word.starts_with(prefix))
+                    || word.ends_with("_get")
+            })
+            .filter(|word| !word.ends_with('_'))
+    }
+
     #[test]
     fn the_instructions_are_short_and_name_tools_that_exist() {
         assert!(INSTRUCTIONS.lines().count() <= 30);
-        let words = INSTRUCTIONS.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        for word in words.filter(|word| word.starts_with("debug_") || word.starts_with("process_"))
-        {
+        for word in tool_names(INSTRUCTIONS) {
             assert!(
                 tools::TOOLS.iter().any(|tool| tool.name == word),
                 "there is no tool {word}"
@@ -196,12 +221,37 @@ mod tests {
         let known = |word: &str| tools::TOOLS.iter().any(|tool| tool.name == word);
         for tool in list() {
             let text = serde_json::to_string(&tool).expect("JSON");
-            let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-            for word in
-                words.filter(|word| word.starts_with("debug_") || word.starts_with("process_"))
-            {
+            for word in tool_names(&text) {
                 assert!(known(word), "{}: there is no tool {word}", tool.name);
             }
         }
+    }
+
+    #[test]
+    fn texts_in_the_source_name_tools_that_exist() {
+        fn each_file(folder: &std::path::Path, look: &mut dyn FnMut(&std::path::Path, &str)) {
+            for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    each_file(&path, look);
+                } else if let Ok(text) = std::fs::read_to_string(&path) {
+                    look(&path, &text);
+                }
+            }
+        }
+        let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        each_file(&source, &mut |path, text| {
+            // Between an odd and an even quote there is a text; escapes do not matter here.
+            for literal in text.split('"').skip(1).step_by(2) {
+                let spoken = literal.contains(' ');
+                for word in tool_names(literal).filter(|_| spoken) {
+                    assert!(
+                        tools::TOOLS.iter().any(|tool| tool.name == word),
+                        "{}: there is no tool {word}",
+                        path.display()
+                    );
+                }
+            }
+        });
     }
 }

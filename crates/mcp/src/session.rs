@@ -6,13 +6,14 @@
 //!
 //! Invariant: a `host::Session` is used and dropped only on threads that may block, never on the async ones.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use host::api::{
-    Attach, Error, ErrorCode, Event, Launch, OutputCursor, OutputPage, OutputQuery, Reply, Request,
-    State, Status, Stop, StopId,
+    Attach, Breakpoint, BreakpointState, Error, ErrorCode, Event, Follow, Launch, OutputCursor,
+    OutputPage, OutputQuery, Reply, Request, State, Status, Stop, StopId,
 };
 use host::{HostProgram, Session};
 use tokio::sync::watch;
@@ -47,6 +48,8 @@ pub(crate) struct News {
     pub(crate) progress: Option<String>,
     /// The last stop, also after it.
     pub(crate) last_stop: Option<Stop>,
+    /// Breakpoints at places in code, as they were last told.
+    pub(crate) breakpoints: BTreeMap<u32, Breakpoint>,
     /// Whether the program has reached the debugger.
     started: bool,
     /// Whether the start was given up.
@@ -100,6 +103,10 @@ pub(crate) struct Told {
     pub(crate) notes: usize,
     /// Whether it was told what is debugged.
     pub(crate) introduced: bool,
+    /// Breakpoints that were reported: their state and the reason for it.
+    pub(crate) breakpoints: BTreeMap<u32, (BreakpointState, Option<String>)>,
+    /// Whether those that were never reached were reported at the end.
+    pub(crate) never_reached: bool,
     /// The stack of the last stop that was reported.
     pub(crate) stack: Option<(StopId, Stack)>,
 }
@@ -123,6 +130,7 @@ impl DebugSession {
                 status: Status::starting(),
                 progress: None,
                 last_stop: None,
+                breakpoints: BTreeMap::new(),
                 started: false,
                 given_up: false,
                 over: None,
@@ -207,7 +215,10 @@ impl DebugSession {
                 program::ready(&mut launch, build, &given_up, &mut |message| {
                     self.progress(message);
                 })?;
-                self.progress("waiting for its runtime");
+                self.progress(match &launch.follow {
+                    Follow::Program => "waiting for its .NET runtime",
+                    Follow::Child { .. } => "waiting for the .NET process that it starts",
+                });
                 Request::Launch(*launch)
             }
         };
@@ -221,7 +232,45 @@ impl DebugSession {
                 "the start was given up",
             ));
         }
-        session.request(request, Instant::now() + START).map(|_| ())
+        session.request(request, Instant::now() + START)?;
+        self.learn_breakpoints(&session);
+        Ok(())
+    }
+
+    /// Asks for all breakpoints: those that never change are not told otherwise.
+    fn learn_breakpoints(&self, session: &Session) {
+        match session.request(Request::Breakpoints, Instant::now() + ANSWER) {
+            Ok(Reply::Breakpoints { breakpoints, .. }) => self.news.send_modify(|news| {
+                for breakpoint in breakpoints {
+                    // What an event told meanwhile may be newer, except for the hits.
+                    let hits = breakpoint.hits;
+                    let known = news.breakpoints.entry(breakpoint.id.0);
+                    let known = known.or_insert(breakpoint);
+                    known.hits = known.hits.max(hits);
+                }
+            }),
+            Ok(other) => {
+                unexpected(&other);
+            }
+            Err(error) => tracing::debug!(%error, "the breakpoints cannot be read"),
+        }
+    }
+
+    /// Notes a breakpoint that the client is told of right now.
+    pub(crate) fn told_breakpoint(&self, breakpoint: &Breakpoint) {
+        let state = (breakpoint.state, breakpoint.reason.clone());
+        self.told().breakpoints.insert(breakpoint.id.0, state);
+        self.news.send_modify(|news| {
+            news.breakpoints.insert(breakpoint.id.0, breakpoint.clone());
+        });
+    }
+
+    /// Forgets all breakpoints but these.
+    pub(crate) fn keep_breakpoints(&self, left: &[Breakpoint]) {
+        self.news.send_modify(|news| {
+            news.breakpoints
+                .retain(|id, _| left.iter().any(|breakpoint| breakpoint.id.0 == *id));
+        });
     }
 
     fn progress(&self, message: &str) {
@@ -248,6 +297,7 @@ impl DebugSession {
                     .filter(|error| error.code == ErrorCode::HostDied)
             });
             fill(&mut archive, session);
+            self.learn_breakpoints(session);
         }
         {
             let mut held = self.held();
@@ -470,8 +520,15 @@ fn note(news: &watch::Sender<News>, event: &Event) {
             news.status = (**status).clone();
         }
         Event::Output { end } => news.status.output_end = *end,
+        Event::Breakpoint(breakpoint) => {
+            news.breakpoints.insert(breakpoint.id.0, breakpoint.clone());
+        }
         Event::Progress { message } => news.progress = Some(message.clone()),
         // Everything else is told when it is asked for.
+        #[allow(
+            unreachable_patterns,
+            reason = "the engine may tell more than this front end needs"
+        )]
         _ => {}
     });
 }

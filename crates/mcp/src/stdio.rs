@@ -4,22 +4,22 @@
 //! up at once, launched programs are ended and attached ones let go, then the process may exit.
 
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use host::HostProgram;
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
-use tokio::io::{AsyncRead, ReadBuf};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::registry::Registry;
+use crate::framing::Lines;
+use crate::registry::{Closing, Registry};
 use crate::server::Server;
 
 /// Requests that may wait for hosts at the same time.
 const BLOCKING_THREADS: usize = 16;
+/// How long calls that were given up may take to be answered.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
 /// How long threads that are still busy may hold up the end.
 const LAST_THREADS: Duration = Duration::from_millis(100);
 
@@ -62,51 +62,32 @@ async fn serve(registry: Arc<Registry>) -> io::Result<Ended> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hangup = signal(SignalKind::hangup())?;
-    tokio::select! {
-        result = connection(&registry) => result.map(|()| Ended::ByClient),
-        _ = terminate.recv() => Ok(Ended::BySignal(SignalKind::terminate().as_raw_value())),
-        _ = interrupt.recv() => Ok(Ended::BySignal(SignalKind::interrupt().as_raw_value())),
-        _ = hangup.recv() => Ok(Ended::BySignal(SignalKind::hangup().as_raw_value())),
+    let mut connection = std::pin::pin!(connection(&registry));
+    let (kind, name) = tokio::select! {
+        result = &mut connection => return result.map(|()| Ended::ByClient),
+        _ = terminate.recv() => (SignalKind::terminate(), "SIGTERM"),
+        _ = interrupt.recv() => (SignalKind::interrupt(), "SIGINT"),
+        _ = hangup.recv() => (SignalKind::hangup(), "SIGHUP"),
+    };
+    registry.start_closing(Closing::Signal(name));
+    // Whoever waits is told. A client that does not read must not hold us up.
+    if tokio::time::timeout(LAST_ANSWERS, connection)
+        .await
+        .is_err()
+    {
+        tracing::warn!("a call could not be answered before the end");
     }
+    Ok(Ended::BySignal(kind.as_raw_value()))
 }
 
 async fn connection(registry: &Arc<Registry>) -> io::Result<()> {
     let (reader, writer) = rmcp::transport::stdio_pipes();
-    let reader = Watched {
-        reader,
-        registry: registry.clone(),
-    };
-    let server = match Server::new(registry.clone()).serve((reader, writer)).await {
+    let lines = Lines::new(reader, writer, registry.clone());
+    let server = match Server::new(registry.clone()).serve(lines).await {
         Ok(server) => server,
         // A client that goes away before it has said anything is no failure.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(io::Error::other(error)),
     };
     server.waiting().await.map(|_| ()).map_err(io::Error::other)
-}
-
-/// Tells the registry when the input ends, so that calls which wait for a program give up.
-struct Watched<R> {
-    reader: R,
-    registry: Arc<Registry>,
-}
-
-impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let polled = Pin::new(&mut self.reader).poll_read(context, buffer);
-        let at_end = match &polled {
-            Poll::Ready(Ok(())) => buffer.filled().len() == before,
-            Poll::Ready(Err(_)) => true,
-            Poll::Pending => false,
-        };
-        if at_end {
-            self.registry.start_closing();
-        }
-        polled
-    }
 }

@@ -67,7 +67,10 @@ impl<'a> Metadata<'a> {
         let rest = self
             .heap(&self.layout.strings, handle.0, "string handle")
             .unwrap_or_default();
-        rest.starts_with(start) && matches!(rest.get(start.len()), Some(0 | b'`'))
+        // Most differ in the first byte, which costs less than a comparison of slices.
+        rest.first() == start.first()
+            && rest.starts_with(start)
+            && matches!(rest.get(start.len()), Some(0 | b'`'))
     }
 
     /// A name; invalid UTF-8, which obfuscators produce, is replaced by U+FFFD.
@@ -195,6 +198,22 @@ impl<'a> Metadata<'a> {
     /// The raw value of one cell.
     pub(crate) fn cell(self, table: Table, row: u32, column: usize) -> Option<u32> {
         self.layout.cell(self.bytes, table, row, column)
+    }
+
+    /// The raw values of one column, from the first row on.
+    pub(crate) fn column(self, table: Table, column: usize) -> impl Iterator<Item = u32> + use<'a> {
+        let (rows, row_size, _) = self.table_bytes(table);
+        let (offset, wide) = self.layout.column(table, column);
+        rows.chunks_exact(row_size.max(1)).map(move |row| {
+            let cell = row.get(offset..).unwrap_or_default();
+            let narrow = || cell.first_chunk().map(|&it| u16::from_le_bytes(it).into());
+            let value = if wide {
+                cell.first_chunk().map(|&it| u32::from_le_bytes(it))
+            } else {
+                narrow()
+            };
+            value.unwrap_or_default()
+        })
     }
 
     /// Rows whose key column equals `value`.

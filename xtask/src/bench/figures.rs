@@ -31,7 +31,8 @@ const MB: f64 = 1e6;
 
 /// All figures in the order in which they are shown.
 ///
-/// A figure `x` that was also measured without the fast memory layer has that under `x/plain`.
+/// A figure `x` that was also measured without the fast memory layer has that under `x/plain`; what System.Reflection.Metadata
+/// takes for the same work is `x/theirs`.
 pub(crate) const FIGURES: &[Figure] = &[
     figure("start", "start.bare", "bare run to its first line"),
     figure("start", "start.stop", "launch to a stop behind that line")
@@ -136,6 +137,58 @@ pub(crate) const FIGURES: &[Figure] = &[
         "the same with 100 pending breakpoints",
     )
     .against("modules.stop", Some(Budget::Ratio(1.05))),
+    figure(
+        "symbols",
+        "symbols.open.cold",
+        "open CoreLib, first time in the process",
+    )
+    .against("symbols.open.cold/theirs", None),
+    figure("symbols", "symbols.open.warm", "open CoreLib, again")
+        .against("symbols.open.warm/theirs", None),
+    figure(
+        "symbols",
+        "symbols.pdb.open",
+        "open a PDB of 10,000 methods",
+    )
+    .against("symbols.pdb.open/theirs", None),
+    figure(
+        "symbols",
+        "symbols.points",
+        "decode all its 45,000 sequence points",
+    )
+    .against("symbols.points/theirs", Some(Budget::Ratio(1.0 / 5.0))),
+    figure(
+        "symbols",
+        "symbols.line.first",
+        "open it and find the code of a first line",
+    )
+    .against("symbols.line.first/theirs", Some(Budget::Ratio(1.0 / 20.0))),
+    figure(
+        "symbols",
+        "symbols.line.filtered",
+        "the same, theirs passing over other documents",
+    )
+    .against("symbols.line.filtered/theirs", None),
+    figure(
+        "symbols",
+        "symbols.line.again",
+        "find the code of another line",
+    )
+    .against("symbols.line.again/theirs", None),
+    figure(
+        "symbols",
+        "symbols.type.first",
+        "first type by name in CoreLib",
+    )
+    .against("symbols.type.first/theirs", None),
+    figure("symbols", "symbols.type.again", "another type by name")
+        .against("symbols.type.again/theirs", None),
+    figure(
+        "symbols",
+        "symbols.memory",
+        "resident memory after points and line",
+    )
+    .against("symbols.memory/theirs", Some(Budget::Ratio(1.0 / 5.0))),
 ];
 
 const fn figure(bench: &'static str, name: &'static str, title: &'static str) -> Figure {
@@ -188,7 +241,9 @@ mod tests {
                 );
                 continue;
             };
-            let plain = baseline.strip_suffix("/plain");
+            let plain = baseline
+                .strip_suffix("/plain")
+                .or_else(|| baseline.strip_suffix("/theirs"));
             let other = Figure::named(plain.unwrap_or(baseline));
             assert_eq!(other.map(|other| other.bench), Some(figure.bench));
         }

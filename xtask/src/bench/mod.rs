@@ -6,8 +6,9 @@
 
 mod figures;
 mod history;
-mod machine;
+pub(crate) mod machine;
 mod samples;
+mod symbols;
 mod table;
 
 use std::{
@@ -42,15 +43,19 @@ pub(crate) fn command(arguments: &[String]) -> Result<()> {
         Some(folder) => dotnet::named(Path::new(folder))?,
         None => dotnet::set_up()?,
     };
-    let programs = build()?;
+    let mut chosen = benches;
+    chosen.retain(|name| names.is_empty() || names.contains(name));
+    let live = chosen.iter().any(|&name| name != symbols::NAME);
+    let programs = if live { Some(build()?) } else { None };
     let fixtures = Fixtures::compile(dotnet)?;
     let mut run = Run::default();
-    for name in benches {
-        if names.is_empty() || names.contains(&name) {
-            ui::heading(name);
-            let printed = measure(&programs, &fixtures, name)?;
-            run.read(&printed)?;
-        }
+    for name in chosen {
+        ui::heading(name);
+        let printed = match &programs {
+            Some(programs) if name != symbols::NAME => measure(programs, &fixtures, name)?,
+            _ => symbols::measure(&fixtures)?,
+        };
+        run.read(&printed)?;
     }
     let table = table::table(&run);
     let summary = table::summary(&run);

@@ -38,6 +38,8 @@ impl Unit {
 fn show_time(nanoseconds: f64) -> String {
     let ms = nanoseconds / 1e6;
     match ms {
+        _ if ms < 0.001 => format!("{nanoseconds:.0} ns"),
+        _ if ms < 0.01 => format!("{:.1} µs", ms * 1000.0),
         _ if ms < 0.1 => format!("{:.0} µs", ms * 1000.0),
         _ if ms < 10.0 => format!("{ms:.2} ms"),
         _ => format!("{ms:.0} ms"),
@@ -140,6 +142,8 @@ mod tests {
     #[test]
     fn numbers_are_shown_with_the_digits_that_matter() {
         let check = |unit: Unit, number, expected| assert_eq!(unit.show(number), expected);
+        check(Unit::Nanoseconds, 62.0, "62 ns");
+        check(Unit::Nanoseconds, 4_190.0, "4.2 µs");
         check(Unit::Nanoseconds, 41_900.0, "42 µs");
         check(Unit::Nanoseconds, 700_000.0, "0.70 ms");
         check(Unit::Nanoseconds, 44_400_000.0, "44 ms");

@@ -37,11 +37,50 @@ pub(crate) const STEPS: &[Step] = &[
         learns: &["The shop opens.", "Order 2 for Grace: 20.40"],
     },
     Step {
-        thought: "I have seen enough: let it go on to its end.",
+        thought: "\"ER5\" is no number. I let it end as it would, and look at how it comes to that.",
         tool: "debug_continue",
         arguments: |_| json!({}),
         // 128 + SIGABRT: how a program ends that does not handle an exception.
         learns: &["134"],
+    },
+    Step {
+        thought: "Once more, with a breakpoint in Coupons.Percent: the third order is the bad one.",
+        tool: "debug_launch",
+        arguments: |program| {
+            json!({
+                "program": program,
+                "breakpoints": [{ "function": "Coupons.Percent", "hit_condition": "3" }],
+            })
+        },
+        learns: &[
+            "at breakpoint 1",
+            "Coupons.Percent(string coupon)",
+            "Order 2 for Grace",
+        ],
+    },
+    Step {
+        thought: "A step to the next statement …",
+        tool: "debug_step",
+        arguments: |_| json!({ "kind": "over" }),
+        learns: &["after the step", "if (coupon == null)"],
+    },
+    Step {
+        thought: "… and one more: this is where the code is cut at a fixed place, though words differ in length.",
+        tool: "debug_step",
+        arguments: |_| json!({ "kind": "over" }),
+        learns: &["coupon.Substring(4)"],
+    },
+    Step {
+        thought: "Who asks for it?",
+        tool: "stacktrace_get",
+        arguments: |_| json!({}),
+        learns: &["Order.Total()", "Program.Main()"],
+    },
+    Step {
+        thought: "Found: SUMMER5 is cut after 4 letters, which leaves ER5. Done.",
+        tool: "debug_disconnect",
+        arguments: |_| json!({}),
+        learns: &["ended by the debugger"],
     },
 ];
 

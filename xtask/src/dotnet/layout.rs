@@ -7,6 +7,7 @@
 //! shared/Microsoft.AspNetCore.App/{9.0.1,3.1.2}/
 //! sdk/3.1.102/, packs/, templates/           runs on 9.0.1 (3.1.2 wants OpenSSL 1.1)
 //! roslyn/                                    Microsoft.CodeAnalysis 4.8: C# 12
+//! assemblies/                                others' libraries with their PDBs, to be read by tests
 //! ```
 
 use std::{
@@ -32,8 +33,13 @@ use crate::ui::Progress;
 /// Where the C# 12 compiler's libraries go.
 pub(crate) const ROSLYN_FOLDER: &str = "roslyn";
 
+/// Where libraries go that come with their PDBs.
+const ASSEMBLIES_FOLDER: &str = "assemblies";
+/// They are the generator's own; what it uses comes without PDBs.
+const ASSEMBLIES: &str = "Microsoft.TypeSpec.Generator";
+
 /// Files that must be there for the folder to be taken as whole.
-pub(crate) const KEY_FILES: [&str; 8] = [
+pub(crate) const KEY_FILES: [&str; 9] = [
     "dotnet",
     "host/fxr/9.0.1/libhostfxr.so",
     "shared/Microsoft.NETCore.App/9.0.1/System.Private.CoreLib.dll",
@@ -42,6 +48,7 @@ pub(crate) const KEY_FILES: [&str; 8] = [
     "sdk/3.1.102/Roslyn/bincore/csc.dll",
     "sdk/3.1.102/AppHostTemplate/apphost",
     "roslyn/Microsoft.CodeAnalysis.CSharp.dll",
+    "assemblies/Microsoft.TypeSpec.Generator.pdb",
 ];
 
 /// Libraries of the frameworks that the program brings in a newer version from a package of its own
@@ -105,12 +112,18 @@ pub(crate) fn build(root: &Path, runtime: &Path, sdk: &Path, roslyn: &Path) -> R
         "Microsoft.CodeAnalysis.dll",
         "Microsoft.CodeAnalysis.CSharp.dll",
     ];
-    unpack(roslyn, &root.join(ROSLYN_FOLDER), "the compiler", |path| {
+    unpack(roslyn, root, "the compiler", |path| {
         let file = path.strip_prefix("dist/generator").ok()?;
-        wanted
-            .iter()
-            .any(|name| file == Path::new(name))
-            .then(|| file.to_owned())
+        let name = file.to_str()?;
+        let has_pdb = name.starts_with(ASSEMBLIES)
+            && file
+                .extension()
+                .is_some_and(|extension| extension == "dll" || extension == "pdb");
+        if wanted.contains(&name) {
+            Some(Path::new(ROSLYN_FOLDER).join(file))
+        } else {
+            has_pdb.then(|| Path::new(ASSEMBLIES_FOLDER).join(file))
+        }
     })?;
     arrange_runtime(&stage, root)?;
     remove_folder(&stage)?;

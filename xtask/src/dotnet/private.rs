@@ -20,7 +20,7 @@ use crate::{lock::Lock, ui};
 /// Written last; its text names what the folder was made from.
 const MARKER: &str = ".complete";
 /// Raise it when [`layout`] puts other things into the folder.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 
 /// The runtimes in it.
 pub(crate) const RUNTIME_VERSION: &str = "9.0.1";

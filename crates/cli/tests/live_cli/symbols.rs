@@ -81,9 +81,11 @@ fn file_that_is_no_assembly_is_refused_with_the_reason() {
     let folder = sandbox.folder().join("bad");
     fs::create_dir_all(&folder).expect("a folder");
     let dll = fs::read(fixture.dll()).expect("the dll");
-    let cases: [(&str, &[u8], &str); 4] = [
+    let pdb = fs::read(fixture.pdb().expect("a PDB beside it")).expect("the PDB");
+    let cases: [(&str, &[u8], &str); 5] = [
         ("elf.dll", b"\x7fELF and more", "not a PE image"),
         ("cut.dll", &dll[..600], "truncated"),
+        ("cut.pdb", &pdb[..600], "truncated"),
         (
             "old.pdb",
             b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0",

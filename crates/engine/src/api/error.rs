@@ -13,6 +13,7 @@ pub struct Error {
     /// What was asked and why not: one or two sentences.
     pub message: String,
     /// What to do next, if anything can be done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// More to go by, as data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,6 +27,7 @@ pub enum Details {
     /// Lines near the one that was asked for that have code.
     NearestLines(Vec<u32>),
     /// The statements that a breakpoint on the line could be set on.
+    #[serde(rename = "availableSequencePoints")]
     AvailablePoints(Vec<AvailablePoint>),
     /// Where in the text that was given the problem is: 0-based character offsets.
     Position {
@@ -134,6 +136,8 @@ error_codes! {
     StepFailed = "STEP_FAILED",
     /// Something did not happen in time.
     Timeout = "TIMEOUT",
+    /// The debugger is ending.
+    Closing = "CLOSING",
     /// The debugger's own process for this session died.
     HostDied = "HOST_DIED",
     /// A call into the runtime's debugger library failed.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::BreakpointId;
+use super::{BreakpointId, Frame, Source};
 
 /// Stops at exceptions of some types.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +19,14 @@ pub struct ExceptionSpec {
     pub user_unhandled: bool,
     /// Stops when nobody catches it.
     pub unhandled: bool,
+    /// Of exceptions that are thrown, only those that the user's code catches (`true`), or only those that it does not
+    /// (`false`). They then stop the program when their handler is found, which is before anything is unwound, but behind
+    /// the filters.
+    #[serde(default)]
+    pub caught_by_user: Option<bool>,
+    /// Stops only if this expression on `$exception` is true.
+    #[serde(default)]
+    pub condition: Option<String>,
     /// Whether it is switched on.
     pub enabled: bool,
 }
@@ -33,7 +41,17 @@ impl ExceptionSpec {
             thrown: true,
             user_unhandled: false,
             unhandled: true,
+            caught_by_user: None,
+            condition: None,
             enabled: true,
+        }
+    }
+
+    /// Stops when an exception of any type is thrown or not caught.
+    pub fn all() -> Self {
+        Self {
+            types: Vec::new(),
+            ..Self::of_type("")
         }
     }
 }
@@ -50,13 +68,98 @@ pub struct ExceptionBreakpoint {
 }
 
 /// How far an exception has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExceptionStage {
-    /// It was just thrown; who catches it is not known yet.
+    /// It was thrown and nothing is unwound yet.
     Thrown,
     /// It left the user's code and will be caught elsewhere.
     UserUnhandled,
     /// Nobody catches it.
     Unhandled,
+}
+
+/// An exception as the program has it, read from fields: nothing runs in the program.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ExceptionReport {
+    /// Full type name.
+    pub type_name: String,
+    /// The message, or why it cannot be read.
+    pub message: Option<String>,
+    /// `HResult` of the exception.
+    pub hresult: Option<i32>,
+    /// Inner exceptions: the one, or all of an `AggregateException`.
+    pub inner: Vec<ExceptionReport>,
+    /// Inner exceptions that are not in this report because there are too many.
+    #[serde(default)]
+    pub inner_left_out: u32,
+    /// Whether nobody will catch it.
+    pub unhandled: bool,
+    /// The methods it came through so far, innermost first, as its `StackTrace` has them.
+    #[serde(default)]
+    pub trace: Vec<TraceFrame>,
+    /// The part of its stack trace that came with it as text, from another process or from before it was thrown again.
+    #[serde(default)]
+    pub earlier_trace: Option<String>,
+    /// What is known of its flight; absent for exceptions that are not in flight, such as inner ones.
+    #[serde(default)]
+    pub flight: Option<Box<Flight>>,
+}
+
+/// A method that an exception came through.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct TraceFrame {
+    /// The method as a person writes it.
+    pub method: String,
+    /// File name of the module.
+    pub module: Option<String>,
+    /// Where in the source, if that is known.
+    pub source: Option<Source>,
+    /// Whether it is the user's code.
+    pub user_code: bool,
+    /// Whether the exception was thrown again behind this entry, as `await` does.
+    pub rethrown: bool,
+}
+
+/// An exception between its throw and its handler.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Flight {
+    /// How far it has come.
+    pub stage: ExceptionStage,
+    /// The frame that throws, if the stack still has it.
+    pub thrown_at: Option<Frame>,
+    /// Whether it was thrown before and is thrown again.
+    pub rethrown: bool,
+    /// Who will handle it.
+    pub handler: Handler,
+}
+
+/// Who will handle an exception.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Handler {
+    /// Nobody: the program ends.
+    Nobody,
+    /// A `catch` block.
+    Catch {
+        /// The frame of the method with the block, with the position of the block.
+        frame: Box<Frame>,
+    },
+    /// A `when` filter decides, which has not run yet.
+    Filter {
+        /// The frame of the method with the filter, with the position of its handler.
+        frame: Box<Frame>,
+    },
+    /// The async method that it leaves: its task becomes faulted, and whoever awaits it gets the exception.
+    Task {
+        /// The frame of the async method.
+        frame: Box<Frame>,
+    },
+    /// The static constructor that it leaves: whoever used the type gets a `TypeInitializationException`.
+    TypeInitializer {
+        /// The frame of the static constructor.
+        frame: Box<Frame>,
+    },
+    /// Not known.
+    Unknown,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Frame, ThreadId};
+use super::{Frame, OutputCursor, ThreadId};
 
 /// A managed thread.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,10 +58,28 @@ pub struct ModuleReport {
     pub symbols_detail: String,
     /// Whether its compiler optimised it; absent if it does not say.
     pub optimized: Option<bool>,
+    /// Whether the runtime compiles it without regard for debuggers; absent if it does not say.
+    #[serde(default)]
+    pub optimized_code: Option<bool>,
     /// Whether it counts as the user's code.
     pub user_code: bool,
     /// Whether code is emitted into it while the program runs.
     pub dynamic: bool,
     /// Whether it exists only in memory.
     pub in_memory: bool,
+}
+
+/// A message that the program wrote for its debugger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogMessage {
+    /// The thread that wrote it.
+    pub thread: Option<ThreadId>,
+    /// Its level: 0 for the lowest.
+    pub level: i32,
+    /// Its category; empty for none.
+    pub category: String,
+    /// Its text.
+    pub text: String,
+    /// Where in the captured output it belongs.
+    pub at: OutputCursor,
 }

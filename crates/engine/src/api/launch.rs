@@ -24,6 +24,9 @@ pub struct Launch {
     /// Exception breakpoints that are there from the start.
     #[serde(default)]
     pub exceptions: Vec<super::ExceptionSpec>,
+    /// Leaves code optimised where its compiler wants that; else the user's code is compiled for debuggers.
+    #[serde(default)]
+    pub keep_optimized: bool,
     /// Stops at the first line of the user's `Main`.
     pub stop_at_entry: bool,
     /// Where the program's standard streams go.

@@ -14,6 +14,7 @@ mod exceptions;
 mod inventory;
 mod launch;
 mod output;
+mod stack;
 mod state;
 
 use serde::{Deserialize, Serialize};
@@ -24,13 +25,19 @@ pub use breakpoints::{
 };
 pub use build::{Diagnostic, Severity};
 pub use error::{Details, Error, ErrorCode};
-pub use exceptions::{ExceptionBreakpoint, ExceptionSpec, ExceptionStage};
-pub use inventory::{ModuleReport, ThreadActivity, ThreadReport};
+pub use exceptions::{
+    ExceptionBreakpoint, ExceptionReport, ExceptionSpec, ExceptionStage, Flight, Handler,
+    TraceFrame,
+};
+pub use inventory::{LogMessage, ModuleReport, ThreadActivity, ThreadReport};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};
 pub use output::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
+pub use stack::{
+    AsyncEnd, AsyncFrame, AsyncKind, AsyncStack, Block, BlockedOn, Frame, FrameKind, Source,
+};
 pub use state::{
-    ExceptionReport, Exit, Frame, Line, MemoryReads, Origin, ProcessId, RuntimeVersion, Source,
-    State, Status, Stop, StopId, StopReason, ThreadId,
+    Exit, Line, MemoryReads, Origin, ProcessId, RuntimeVersion, State, Status, Stop, StopId,
+    StopReason, ThreadId,
 };
 
 /// What a front end may ask of an engine.
@@ -63,6 +70,11 @@ pub enum Request {
         start: u32,
         /// At most this many frames.
         count: u32,
+    },
+    /// The exception in flight on a thread of the stopped program, whole.
+    Exception {
+        /// The thread; the one that reported the stop if absent.
+        thread: Option<ThreadId>,
     },
     /// Sets a breakpoint; the same place set again changes the one that is there.
     SetBreakpoint(BreakpointSpec),
@@ -141,6 +153,8 @@ pub enum Reply {
         /// At exceptions.
         exceptions: Vec<ExceptionBreakpoint>,
     },
+    /// To [`Request::Exception`]: `None` if there is none in flight on that thread.
+    Exception(Option<Box<ExceptionReport>>),
     /// To [`Request::Threads`] and [`Request::Freeze`].
     Threads(Vec<ThreadReport>),
     /// To [`Request::Modules`].
@@ -173,6 +187,20 @@ pub enum Event {
     Detached(Box<Status>),
     /// A breakpoint changed without being asked to: bound, unbound, failed.
     Breakpoint(Breakpoint),
+    /// A module was loaded.
+    ModuleLoaded {
+        /// Its path, or a bare name for one that is not a file.
+        module: String,
+        /// Whether it counts as the user's code.
+        user_code: bool,
+    },
+    /// A module was unloaded.
+    ModuleUnloaded {
+        /// Its path, or a bare name for one that is not a file.
+        module: String,
+    },
+    /// The program called `Debugger.Log`, or wrote with `Debug` or `Trace`.
+    Log(LogMessage),
     /// There is output after the last cursor that was read. Told once until it is read.
     Output {
         /// The cursor of the end of the output so far.

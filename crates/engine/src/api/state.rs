@@ -1,7 +1,5 @@
 //! The state of the debugged program, and what a stop is.
 
-use std::path::PathBuf;
-
 use serde::{Deserialize, Serialize};
 
 /// An operating system process id.
@@ -96,7 +94,7 @@ pub struct Stop {
     /// The thread that reported it.
     pub thread: Option<ThreadId>,
     /// The exception in flight on that thread.
-    pub exception: Option<ExceptionReport>,
+    pub exception: Option<super::ExceptionReport>,
 }
 
 /// Why the program stopped.
@@ -125,49 +123,18 @@ pub enum StopReason {
     Step,
     /// The program called `Debugger.Break()`.
     DebuggerBreak,
-}
-
-/// An exception as the program has it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ExceptionReport {
-    /// Full type name.
-    pub type_name: String,
-    /// The message, or why it cannot be read.
-    pub message: Option<String>,
-    /// `HResult` of the exception.
-    pub hresult: Option<i32>,
-    /// Inner exceptions, outermost first.
-    pub inner: Vec<ExceptionReport>,
-    /// Whether nobody will catch it.
-    pub unhandled: bool,
-}
-
-/// One frame of a stack.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Frame {
-    /// 0 is the innermost.
-    pub index: u32,
-    /// The method as a person writes it: `Shop.Cart.Total(int)`; for a frame without one, what it is.
-    pub method: String,
-    /// File name of the module.
-    pub module: Option<String>,
-    /// Where in the source it is, if that is known.
-    pub source: Option<Source>,
-    /// Offset in the method's IL.
-    pub il_offset: Option<u32>,
-    /// Whether it is the user's code (has symbols and is not optimised away from them).
-    pub user_code: bool,
-}
-
-/// A place in a source file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
-    /// The document's path as the compiler wrote it.
-    pub path: PathBuf,
-    /// The line.
-    pub line: Line,
-    /// 1-based column, if known.
-    pub column: Option<u32>,
+    /// A `Debug.Assert` or `Debug.Fail` failed.
+    AssertionFailed {
+        /// Its message.
+        message: Option<String>,
+        /// Its detailed message.
+        detail: Option<String>,
+    },
+    /// The program called `Environment.FailFast`, or the runtime gave up; the program ends if it continues.
+    FailFast {
+        /// What was said.
+        message: Option<String>,
+    },
 }
 
 /// How a program ended.

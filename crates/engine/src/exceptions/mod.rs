@@ -4,6 +4,8 @@
 //! nobody catching it. Which of these stops the program is decided here, by the breakpoints that the user set;
 //! an exception that nobody catches always stops it unless that was switched off.
 
+mod giving_up;
+mod handler;
 mod report;
 
 use std::collections::HashMap;
@@ -15,11 +17,11 @@ use cordebug::bindings::{
 use cordebug::thread::{Frame, Thread};
 
 use crate::api::{
-    BreakpointId, Error, ErrorCode, ExceptionBreakpoint, ExceptionSpec, ExceptionStage, StopReason,
-    ThreadId,
+    BreakpointId, Error, ErrorCode, ExceptionBreakpoint, ExceptionSpec, ExceptionStage, Handler,
+    StopReason, ThreadId,
 };
 use crate::engine::Engine;
-pub(crate) use report::Reader;
+use crate::fields::Fields;
 
 /// The exception breakpoints, and how far the exceptions in flight have come.
 #[derive(Debug, Default)]
@@ -29,6 +31,8 @@ pub(crate) struct Exceptions {
     in_user_code: HashMap<u32, bool>,
     /// Whether exceptions that nobody catches do not stop the program.
     ignore_unhandled: bool,
+    /// What the last failed assertion said.
+    pub(crate) assertion: giving_up::Assertion,
 }
 
 impl Exceptions {
@@ -82,34 +86,61 @@ impl Exceptions {
         self.ignore_unhandled = ignore;
     }
 
-    fn is_any_wanted(&self, stage: ExceptionStage) -> bool {
+    fn is_any_wanted(&self, told: Told) -> bool {
         self.wanted
             .iter()
-            .any(|it| it.spec.enabled && wants(&it.spec, stage))
+            .any(|it| it.spec.enabled && wants(&it.spec, told).is_some())
     }
 
-    /// The breakpoints that an exception with these types, its own first, meets at a stage.
-    fn hit(&mut self, stage: ExceptionStage, types: &[String]) -> Vec<BreakpointId> {
-        let mut ids = Vec::new();
-        for entry in self
-            .wanted
-            .iter_mut()
-            .filter(|it| it.spec.enabled && wants(&it.spec, stage))
-        {
+    /// The breakpoints that an exception with these types, its own first, meets, and at which stage.
+    fn hit(&mut self, told: Told, types: &[String]) -> (Vec<BreakpointId>, Option<ExceptionStage>) {
+        let (mut ids, mut stage) = (Vec::new(), None);
+        for entry in &mut self.wanted {
+            let Some(wanted) = wants(&entry.spec, told).filter(|_| entry.spec.enabled) else {
+                continue;
+            };
             if matches(&entry.spec, types) {
                 entry.hits += 1;
                 ids.push(entry.id);
+                // What is worse is told.
+                stage = stage.max(Some(wanted));
             }
         }
-        ids
+        (ids, stage)
     }
 }
 
-fn wants(spec: &ExceptionSpec, stage: ExceptionStage) -> bool {
-    match stage {
-        ExceptionStage::Thrown => spec.thrown,
-        ExceptionStage::UserUnhandled => spec.user_unhandled,
-        ExceptionStage::Unhandled => spec.unhandled,
+/// What the runtime tells of an exception.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Thrown,
+    /// Its handler was found.
+    HandlerFound {
+        /// Whether it came through the user's code.
+        left_user_code: bool,
+        /// Whether the handler is the user's code.
+        by_user: bool,
+    },
+    Unhandled,
+}
+
+/// The stage at which a breakpoint stops the program now, if it does.
+fn wants(spec: &ExceptionSpec, told: Told) -> Option<ExceptionStage> {
+    match told {
+        Told::Thrown if spec.thrown && spec.caught_by_user.is_none() => {
+            Some(ExceptionStage::Thrown)
+        }
+        Told::HandlerFound {
+            left_user_code: true,
+            by_user: false,
+        } if spec.user_unhandled => Some(ExceptionStage::UserUnhandled),
+        Told::HandlerFound { by_user, .. }
+            if spec.thrown && spec.caught_by_user == Some(by_user) =>
+        {
+            Some(ExceptionStage::Thrown)
+        }
+        Told::Unhandled if spec.unhandled => Some(ExceptionStage::Unhandled),
+        _ => None,
     }
 }
 
@@ -150,6 +181,17 @@ impl Engine<'_> {
                 "give a type name such as System.InvalidOperationException, or no types for all",
             ));
         }
+        if spec
+            .condition
+            .as_ref()
+            .is_some_and(|it| !it.trim().is_empty())
+        {
+            return Err(Error::new(
+                ErrorCode::InvalidCondition,
+                "conditions on exceptions cannot be evaluated yet",
+            )
+            .hint("leave the condition out, and name the types instead"));
+        }
         let Self {
             exceptions,
             breakpoints,
@@ -158,80 +200,82 @@ impl Engine<'_> {
         Ok(exceptions.set(spec, || breakpoints.new_id()))
     }
 
-    /// The runtime tells of an exception; whether it stops the program.
+    /// The runtime tells of an exception; whether it stops the program. `frame` and `offset` are those of the handler, if
+    /// one was found.
     pub(crate) fn exception_told(
         &mut self,
         thread: &Thread,
         frame: Option<&Frame>,
+        offset: u32,
         kind: CorDebugExceptionCallbackType,
     ) -> bool {
-        let Ok(id) = thread.id() else { return false };
-        let stage = match kind {
+        let (Ok(id), Some(target)) = (thread.id(), &mut self.target) else {
+            return false;
+        };
+        let in_user_code = &mut self.exceptions.in_user_code;
+        let told = match kind {
             DEBUG_EXCEPTION_FIRST_CHANCE => {
-                self.exceptions.in_user_code.insert(id, false);
-                ExceptionStage::Thrown
+                in_user_code.insert(id, false);
+                Told::Thrown
             }
             DEBUG_EXCEPTION_USER_FIRST_CHANCE => {
-                self.exceptions.in_user_code.insert(id, true);
+                in_user_code.insert(id, true);
                 return false;
             }
-            DEBUG_EXCEPTION_CATCH_HANDLER_FOUND => {
-                let left_user_code = self.exceptions.in_user_code.remove(&id).unwrap_or(false);
-                let caught_by_user = frame.is_some_and(|frame| self.is_user_code(frame));
-                if !left_user_code || caught_by_user {
-                    return false;
-                }
-                ExceptionStage::UserUnhandled
-            }
+            DEBUG_EXCEPTION_CATCH_HANDLER_FOUND => Told::HandlerFound {
+                left_user_code: in_user_code.remove(&id).unwrap_or(false),
+                by_user: frame.is_some_and(|frame| crate::stack::is_user(target, frame)),
+            },
             DEBUG_EXCEPTION_UNHANDLED => {
-                self.exceptions.in_user_code.remove(&id);
-                ExceptionStage::Unhandled
+                in_user_code.remove(&id);
+                Told::Unhandled
             }
             _ => return false,
         };
-        let unhandled = stage == ExceptionStage::Unhandled;
-        let always = unhandled && !self.exceptions.ignore_unhandled;
-        if !always && !self.exceptions.is_any_wanted(stage) {
+        let always = told == Told::Unhandled && !self.exceptions.ignore_unhandled;
+        if !always && !self.exceptions.is_any_wanted(told) {
             return false;
         }
-        let Some(target) = &mut self.target else {
-            return false;
-        };
-        let exception = thread
-            .current_exception()
-            .ok()
-            .flatten()
-            .and_then(|it| it.dereference().ok()?);
+        let exception = report::current(thread);
         let types = exception
             .as_ref()
-            .map(|it| Reader::new(target).types(it))
+            .map(|it| Fields::new(target).types(it))
             .unwrap_or_default();
-        let ids = self.exceptions.hit(stage, &types);
-        if ids.is_empty() && !always {
+        let (ids, stage) = self.exceptions.hit(told, &types);
+        let Some(stage) = stage.or(always.then_some(ExceptionStage::Unhandled)) else {
             return false;
+        };
+        if told == Told::Unhandled
+            && let Some(message) = giving_up::fail_fast(target, thread)
+        {
+            self.stopped(
+                vec![StopReason::FailFast { message }],
+                Some(ThreadId(id)),
+                None,
+            );
+            return true;
         }
-        let report = self.exception_of(thread, unhandled);
-        let reason = if unhandled {
-            StopReason::UnhandledException
-        } else {
-            StopReason::Exception { ids, stage }
+        let handler = match (told, frame) {
+            (Told::Unhandled, _) => Handler::Nobody,
+            (Told::HandlerFound { .. }, Some(frame)) => {
+                handler::found(target, thread, frame, offset)
+            }
+            (Told::HandlerFound { .. }, None) => Handler::Unknown,
+            (Told::Thrown, _) => exception.as_ref().map_or(Handler::Unknown, |exception| {
+                handler::predict(target, thread, exception)
+            }),
         };
-        self.stopped(vec![reason], Some(ThreadId(id)), report);
+        let report = exception
+            .map(|exception| report::in_flight(target, thread, &exception, stage, handler));
+        let mut reasons = Vec::new();
+        if told == Told::Unhandled {
+            reasons.push(StopReason::UnhandledException);
+        }
+        if !ids.is_empty() {
+            reasons.push(StopReason::Exception { ids, stage });
+        }
+        self.stopped(reasons, Some(ThreadId(id)), report);
         true
-    }
-
-    fn is_user_code(&mut self, frame: &Frame) -> bool {
-        let Some(target) = &mut self.target else {
-            return false;
-        };
-        let module = frame.function().and_then(|function| function.module());
-        module.is_ok_and(|module| {
-            target
-                .modules
-                .entry(&module)
-                .symbols(&target.process)
-                .is_ok()
-        })
     }
 }
 

@@ -1,163 +1,218 @@
 //! Exceptions as data, read from fields: nothing runs in the program.
 
-use cordebug::module::Class;
-use cordebug::process::Process;
 use cordebug::thread::Thread;
-use cordebug::value::Value;
+use cordebug::value::{TraceEntry, Value};
+use metadata::{IlOffset, Token};
 
-use crate::api::ExceptionReport;
+use crate::api::{
+    Error, ExceptionReport, ExceptionStage, Flight, FrameKind, Handler, Reply, ThreadId, TraceFrame,
+};
 use crate::engine::Engine;
-use crate::modules::Modules;
+use crate::fields::Fields;
+use crate::stack::{Walk, frame};
 use crate::target::Target;
 
-/// Inner exceptions followed at most.
-const MAX_DEPTH: usize = 32;
-/// Characters of a message that are read.
-const MAX_MESSAGE: u32 = 8192;
+/// Levels of inner exceptions that are followed.
+const MAX_DEPTH: usize = 64;
+/// Exceptions in one report.
+const MAX_EXCEPTIONS: usize = 256;
+/// Entries of a stack trace that are told.
+const MAX_TRACE: usize = 200;
+/// Inner exceptions of one `AggregateException` that are read.
+const MAX_INNER: u32 = 100;
 
 impl Engine<'_> {
-    /// The exception in flight on a thread.
-    pub(crate) fn exception_of(
-        &mut self,
-        thread: &Thread,
-        unhandled: bool,
-    ) -> Option<ExceptionReport> {
-        let target = self.target.as_mut()?;
-        let exception = thread.current_exception().ok()??.dereference().ok()??;
-        let mut report = Reader::new(target).report(&exception, 0);
-        report.unhandled = unhandled;
-        Some(report)
+    /// The exception in flight on a thread, whole.
+    pub(crate) fn exception(&mut self, thread: Option<ThreadId>) -> Result<Reply, Error> {
+        let (id, thread) = self.thread_of(thread)?;
+        // What was found out when it stopped the program is better than what can be found out now.
+        let known = self.stop.as_ref().filter(|stop| stop.thread == Some(id));
+        if let Some(report) = known.and_then(|stop| stop.exception.clone()) {
+            return Ok(Reply::Exception(Some(Box::new(report))));
+        }
+        let Some(target) = &mut self.target else {
+            return Ok(Reply::Exception(None));
+        };
+        let report = current(&thread).map(|exception| Reader::new(target).whole(&exception));
+        Ok(Reply::Exception(report.map(Box::new)))
     }
 }
 
-/// Reads fields of objects by name.
-pub(crate) struct Reader<'a> {
-    modules: &'a mut Modules,
-    process: &'a Process,
+/// The exception in flight on a thread.
+pub(super) fn current(thread: &Thread) -> Option<Value> {
+    thread.current_exception().ok()??.dereference().ok()?
+}
+
+/// The report of an exception that is in flight.
+pub(super) fn in_flight(
+    target: &mut Target,
+    thread: &Thread,
+    exception: &Value,
+    stage: ExceptionStage,
+    handler: Handler,
+) -> ExceptionReport {
+    let mut report = Reader::new(target).whole(exception);
+    report.unhandled = stage == ExceptionStage::Unhandled;
+    let thrown_at = thrown_at(target, thread);
+    // The runtime writes the frame that throws into the trace before it tells of the exception; more was there before.
+    let rethrown = stage == ExceptionStage::Thrown
+        && (report.trace.len() > 1 || report.earlier_trace.is_some());
+    report.flight = Some(Box::new(Flight {
+        stage,
+        thrown_at,
+        rethrown,
+        handler,
+    }));
+    report
+}
+
+/// The innermost frame that is a method and not hidden.
+fn thrown_at(target: &mut Target, thread: &Thread) -> Option<crate::api::Frame> {
+    let mut walk = Walk::new(thread).ok()?;
+    for index in 0..16 {
+        let walked = walk.next(target).ok()??;
+        let told = frame::describe(target, &walked.frame, index);
+        if !matches!(told.kind, FrameKind::Transition | FrameKind::Hidden) {
+            return Some(crate::api::Frame {
+                block: walked.block,
+                ..told
+            });
+        }
+    }
+    None
+}
+
+/// Reads exceptions; counts them.
+struct Reader<'a> {
+    fields: Fields<'a>,
+    left: usize,
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(target: &'a mut Target) -> Self {
-        let Target {
-            modules, process, ..
-        } = target;
-        Self { modules, process }
+    fn new(target: &'a mut Target) -> Self {
+        Self {
+            fields: Fields::new(target),
+            left: MAX_EXCEPTIONS,
+        }
     }
 
-    /// The types of an object: its own, then those it is derived from.
-    pub(crate) fn types(&mut self, object: &Value) -> Vec<String> {
-        let classes = object.class_chain().unwrap_or_default();
-        classes
-            .iter()
-            .filter_map(|class| self.class_name(class))
-            .collect()
-    }
-
-    fn class_name(&mut self, class: &Class) -> Option<String> {
-        let module = self.modules.entry(&class.module().ok()?);
-        let metadata = module.metadata(self.process).ok()?;
-        Some(crate::names::type_name(
-            metadata.metadata(),
-            metadata::Token(class.token().ok()?),
-        ))
+    fn whole(&mut self, exception: &Value) -> ExceptionReport {
+        self.report(exception, 0)
     }
 
     fn report(&mut self, exception: &Value, depth: usize) -> ExceptionReport {
+        self.left = self.left.saturating_sub(1);
         let type_name = self.type_name(exception);
         let mut report = ExceptionReport {
             message: self.message(exception, &type_name),
-            hresult: self.number(exception, "_HResult"),
+            hresult: self.fields.number(exception, "_HResult"),
             type_name,
-            inner: Vec::new(),
-            unhandled: false,
+            trace: self.trace(exception),
+            earlier_trace: self
+                .fields
+                .string(exception, "_remoteStackTraceString")
+                .filter(|text| !text.is_empty()),
+            ..ExceptionReport::default()
         };
-        if depth < MAX_DEPTH {
-            report.inner = self
-                .inner(exception)
-                .iter()
-                .map(|inner| self.report(inner, depth + 1))
-                .collect();
+        let (inner, more) = self.inner(exception);
+        report.inner_left_out = more;
+        for inner in &inner {
+            if depth >= MAX_DEPTH || self.left == 0 {
+                report.inner_left_out += 1;
+                continue;
+            }
+            let inner = self.report(inner, depth + 1);
+            report.inner.push(inner);
+        }
+        if report.type_name == "System.AggregateException" {
+            // Its message names those of its inner exceptions.
+            let inner = report.inner.iter().filter_map(|it| it.message.as_deref());
+            let all = inner.fold(report.message.clone().unwrap_or_default(), |all, one| {
+                format!("{all} ({one})")
+            });
+            report.message = Some(all);
         }
         report
     }
 
     fn type_name(&mut self, object: &Value) -> String {
-        let class = object.class().ok();
-        class
-            .and_then(|class| self.class_name(&class))
-            .unwrap_or_else(|| "an exception whose type cannot be read".into())
-    }
-
-    /// An instance field by name, of the object's class or one that it is derived from.
-    pub(crate) fn field(&mut self, object: &Value, name: &str) -> Option<Value> {
-        for class in object.class_chain().ok()? {
-            let Ok(module) = class.module() else { continue };
-            let Ok(token) = class.token() else { continue };
-            let module = self.modules.entry(&module);
-            let Ok(metadata) = module.metadata(self.process) else {
-                continue;
-            };
-            let Ok(definition) = metadata.metadata().type_def(metadata::Token(token)) else {
-                continue;
-            };
-            let field = definition
-                .fields()
-                .flatten()
-                .find(|field| field.name().is_ok_and(|it| it == name));
-            if let Some(field) = field {
-                return object.field(&class, field.token().0).ok();
+        let ty = object.exact_type().ok();
+        let named = ty.and_then(|ty| {
+            let fields = &mut self.fields;
+            let class = fields.class_name(&ty.class().ok()?)?;
+            // Generic ones are told with their arguments, all others with their namespace.
+            let arguments = ty.arguments().unwrap_or_default();
+            if arguments.is_empty() {
+                return Some(class);
             }
-        }
-        None
-    }
-
-    /// A string field.
-    pub(crate) fn string(&mut self, object: &Value, name: &str) -> Option<String> {
-        let value = self.field(object, name)?.dereference().ok()??;
-        value.string(MAX_MESSAGE).ok().map(|(text, _)| text)
-    }
-
-    fn number(&mut self, object: &Value, name: &str) -> Option<i32> {
-        let bytes = self.field(object, name)?.bytes().ok()?;
-        bytes.first_chunk().map(|bytes| i32::from_le_bytes(*bytes))
+            Some(crate::names::type_text(fields.modules, fields.process, &ty))
+        });
+        named.unwrap_or_else(|| "an exception whose type cannot be read".into())
     }
 
     /// What the exception's `Message` gives for the framework's own types, without calling it.
     fn message(&mut self, exception: &Value, type_name: &str) -> Option<String> {
-        let Some(text) = self.string(exception, "_message") else {
+        let Some(text) = self.fields.string(exception, "_message") else {
             return Some(format!("Exception of type '{type_name}' was thrown."));
         };
-        match self.string(exception, "_paramName") {
-            Some(name) if !name.is_empty() => Some(format!("{text} (Parameter '{name}')")),
-            _ => Some(text),
+        let named = |name: Option<String>| name.filter(|name| !name.is_empty());
+        if let Some(name) = named(self.fields.string(exception, "_paramName")) {
+            return Some(format!("{text} (Parameter '{name}')"));
         }
+        if let Some(name) = named(self.fields.string(exception, "_objectName")) {
+            return Some(format!("{text}\nObject name: '{name}'."));
+        }
+        Some(text)
     }
 
-    /// The inner exceptions: all of an `AggregateException`, else the one.
-    fn inner(&mut self, exception: &Value) -> Vec<Value> {
-        if let Some(list) = self
-            .field(exception, "_innerExceptions")
-            .and_then(|list| list.dereference().ok()?)
-        {
+    /// The inner exceptions: all of an `AggregateException`, else the one; and how many more there are.
+    fn inner(&mut self, exception: &Value) -> (Vec<Value>, u32) {
+        if let Some(list) = self.fields.object(exception, "_innerExceptions") {
             // An array since .NET 7, a read-only collection around a list or an array before.
-            let array = match list.elements(MAX_DEPTH as u32) {
-                Ok((elements, _)) => Some(elements),
-                Err(_) => self
-                    .field(&list, "list")
-                    .and_then(|inner| inner.dereference().ok()?)
-                    .and_then(|inner| inner.elements(MAX_DEPTH as u32).ok())
-                    .map(|(elements, _)| elements),
-            };
-            if let Some(elements) = array {
-                return elements
+            let elements = list.elements(MAX_INNER).ok().or_else(|| {
+                let inner = self.fields.object(&list, "list")?;
+                inner.elements(MAX_INNER).ok()
+            });
+            if let Some((elements, count)) = elements {
+                let more = count.saturating_sub(MAX_INNER);
+                let objects = elements
                     .iter()
-                    .filter_map(|element| element.dereference().ok()?)
-                    .collect();
+                    .filter_map(|element| element.dereference().ok()?);
+                return (objects.collect(), more);
             }
         }
-        let inner = self
-            .field(exception, "_innerException")
-            .and_then(|inner| inner.dereference().ok()?);
-        inner.into_iter().collect()
+        let inner = self.fields.object(exception, "_innerException");
+        (inner.into_iter().collect(), 0)
+    }
+
+    fn trace(&mut self, exception: &Value) -> Vec<TraceFrame> {
+        let entries = exception.exception_trace(MAX_TRACE).unwrap_or_default();
+        entries
+            .iter()
+            .map(|entry| self.trace_frame(entry))
+            .collect()
+    }
+
+    fn trace_frame(&mut self, entry: &TraceEntry) -> TraceFrame {
+        let mut told = TraceFrame {
+            method: format!("[method 0x{:08x}]", entry.method),
+            rethrown: entry.rethrown,
+            ..TraceFrame::default()
+        };
+        let Some(module) = &entry.module else {
+            return told;
+        };
+        let process = self.fields.process;
+        let loaded = self.fields.modules.entry(module);
+        let token = Token(entry.method);
+        told.module = Some(loaded.file_name());
+        told.method = frame::method_name(loaded, process, token, &[]);
+        told.user_code = frame::kind(loaded, process, token) == FrameKind::User;
+        if loaded.symbols(process).is_ok() {
+            let function = module.function(entry.method).ok();
+            let offset = function.and_then(|function| function.il_offset_of(entry.address));
+            told.source = offset.and_then(|it| frame::source(loaded, process, token, IlOffset(it)));
+        }
+        told
     }
 }

@@ -6,18 +6,20 @@ use host::api::{
 };
 
 use super::{
-    Chunk, ExceptionEntry, ExitReport, FrameReport, OutputReport, Reason, Report, SessionState,
-    StopReport, source, text,
+    Chunk, ExceptionEntry, ExitReport, OutputReport, Reason, Report, SessionState, SourceLine,
+    StopReport, stack, text,
 };
 
 /// Bytes of output shown in a stop report.
 pub const OUTPUT_BUDGET: u32 = 4000;
-/// Frames asked for and shown in a stop report.
-pub const FRAMES: u32 = 8;
+/// Frames asked for to find those worth telling.
+pub const FRAMES: u32 = 40;
+/// Frames told in a stop report.
+const TOLD_FRAMES: usize = 8;
 /// Exceptions shown of one chain.
 const EXCEPTIONS: usize = 8;
 /// Characters shown of an exception's message.
-const MESSAGE: usize = 1500;
+const MESSAGE: usize = 1000;
 /// Characters shown of a type or method name.
 const NAME: usize = 300;
 /// Characters shown of a command line.
@@ -30,8 +32,10 @@ const NOTE: usize = 600;
 pub struct Stack {
     /// The innermost frames.
     pub frames: Vec<Frame>,
-    /// How many frames there are in all, as far as it is known.
-    pub total: u32,
+    /// Whether there are more below them.
+    pub more: bool,
+    /// Source around the first of them that has any.
+    pub source: Vec<SourceLine>,
 }
 
 /// What a status says, without output and advice.
@@ -66,27 +70,23 @@ pub fn report(session: &str, status: &Status, stack: Option<&Stack>) -> Report {
 
 /// What is known of one stop.
 pub fn stop_report(stop: &Stop, stack: Option<&Stack>) -> StopReport {
-    let mut exceptions = Vec::new();
-    if let Some(exception) = &stop.exception {
-        push_exceptions(&mut exceptions, exception, 0);
-    }
-    let frames: Vec<_> = stack
-        .iter()
-        .flat_map(|stack| &stack.frames)
-        .map(frame)
-        .collect();
-    let place = stack
-        .iter()
-        .flat_map(|stack| &stack.frames)
-        .find_map(|frame| frame.source.as_ref());
+    let exception = stop.exception.as_ref();
+    let (exceptions, more_exceptions) =
+        exception.map_or_else(Default::default, |it| exceptions(it, EXCEPTIONS));
+    let all = stack.map_or(&[][..], |stack| &stack.frames);
+    let (frames, hidden_frames) = stack::most_telling(all, TOLD_FRAMES);
+    let told = frames.last().map_or(0, |last| last.index + 1);
+    let walked = all.last().map_or(0, |last| last.index + 1);
     StopReport {
         id: stop.id.0,
         reasons: stop.reasons.iter().map(reason).collect(),
         thread: stop.thread.map(|thread| thread.0),
         exceptions,
-        more_frames: stack.map_or(0, |stack| stack.total.saturating_sub(frames.len() as u32)),
+        more_exceptions,
         frames,
-        source: place.map_or_else(Vec::new, |place| source::around(&place.path, place.line.0)),
+        hidden_frames,
+        more_frames: stack.is_some_and(|stack| stack.more) || told < walked,
+        source: stack.map_or_else(Vec::new, |stack| stack.source.clone()),
     }
 }
 
@@ -106,42 +106,41 @@ fn reason(reason: &StopReason) -> Reason {
         StopReason::Step => ("step", Vec::new()),
         StopReason::UnhandledException => (Reason::UNHANDLED, Vec::new()),
         StopReason::DebuggerBreak => ("debugger_break", Vec::new()),
+        StopReason::AssertionFailed { .. } => ("assertion_failed", Vec::new()),
+        StopReason::FailFast { .. } => ("fail_fast", Vec::new()),
     };
     Reason { kind, breakpoints }
 }
 
-fn push_exceptions(entries: &mut Vec<ExceptionEntry>, exception: &ExceptionReport, depth: u32) {
-    if entries.len() >= EXCEPTIONS {
-        return;
-    }
-    entries.push(ExceptionEntry {
-        depth,
-        type_name: text::one_line(&exception.type_name, NAME),
-        message: exception
-            .message
-            .as_deref()
-            .map(|message| text::one_line(message, MESSAGE)),
-        hresult: exception.hresult,
-    });
-    for inner in &exception.inner {
-        push_exceptions(entries, inner, depth + 1);
-    }
+/// An exception and its inner ones in order, at most `max`, and how many more there are.
+pub fn exceptions(exception: &ExceptionReport, max: usize) -> (Vec<ExceptionEntry>, u32) {
+    let (mut entries, mut left_out) = (Vec::new(), 0);
+    push_exceptions(&mut entries, &mut left_out, exception, max, 0);
+    (entries, left_out)
 }
 
-fn frame(frame: &Frame) -> FrameReport {
-    FrameReport {
-        index: frame.index,
-        method: text::one_line(&frame.method, NAME),
-        module: frame
-            .module
-            .as_deref()
-            .map(|module| text::one_line(module, NAME)),
-        file: frame
-            .source
-            .as_ref()
-            .map(|source| text::one_line(&source.path.to_string_lossy(), NAME)),
-        line: frame.source.as_ref().map(|source| source.line.0),
-        user_code: frame.user_code,
+fn push_exceptions(
+    entries: &mut Vec<ExceptionEntry>,
+    left_out: &mut u32,
+    exception: &ExceptionReport,
+    max: usize,
+    depth: u32,
+) {
+    if entries.len() < max {
+        entries.push(ExceptionEntry {
+            depth,
+            type_name: text::one_line(&exception.type_name, NAME),
+            message: exception
+                .message
+                .as_deref()
+                .map(|message| text::one_line(message, MESSAGE)),
+            hresult: exception.hresult,
+        });
+    } else {
+        *left_out += 1;
+    }
+    for inner in &exception.inner {
+        push_exceptions(entries, left_out, inner, max, depth + 1);
     }
 }
 
@@ -284,9 +283,8 @@ mod tests {
         let mut exception = ExceptionReport {
             type_name: "Innermost".into(),
             message: None,
-            hresult: None,
-            inner: Vec::new(),
             unhandled: true,
+            ..ExceptionReport::default()
         };
         for level in 0..100 {
             let mut outer = exception.clone();
@@ -294,9 +292,8 @@ mod tests {
             outer.inner = vec![exception];
             exception = outer;
         }
-        let mut entries = Vec::new();
-        push_exceptions(&mut entries, &exception, 0);
-        assert_eq!(entries.len(), EXCEPTIONS);
+        let (entries, left_out) = exceptions(&exception, EXCEPTIONS);
+        assert_eq!((entries.len(), left_out), (EXCEPTIONS, 101 - 8));
         assert_eq!(entries[1].depth, 1);
     }
 }

@@ -4,13 +4,21 @@
 //! use it too. Invariant: every string of the debugged program in it has gone through [`text`], so that both the
 //! structured form and the rendered text are harmless and bounded.
 
+pub mod breakpoints;
+mod budget;
 pub mod build;
+pub mod exception;
+pub mod inventory;
 mod render;
-mod source;
+pub mod source;
+pub mod stack;
 pub mod text;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use breakpoints::BreakpointEntry;
+use stack::FrameReport;
 
 /// The state of one session, and what is new since the last report.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
@@ -21,27 +29,34 @@ pub struct Report {
     pub state: SessionState,
     /// The debugged process.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
     pub pid: Option<u32>,
     /// The program with its arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
     pub program: Option<String>,
     /// Version of its .NET runtime.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
     pub runtime: Option<String>,
     /// `launched` (ends with the session) or `attached` (runs on after it).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
     pub origin: Option<&'static str>,
     /// How long a stop was waited for, if none came.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
     pub waited_ms: Option<u64>,
     /// What a slow start is doing.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
     pub progress: Option<String>,
     /// Why and where it is stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopReport>,
     /// The last stop before it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
     pub last_stop: Option<StopReport>,
     /// How it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,6 +64,13 @@ pub struct Report {
     /// Output since the last report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<OutputReport>,
+    /// Breakpoints that have changed since the last report; at the end, those that were never reached.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub breakpoints: Vec<BreakpointEntry>,
+    /// Breakpoints that there was no room for: `breakpoint_list` tells them.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schemars(extend("x-minor" = true))]
+    pub more_breakpoints: u32,
     /// Things worth knowing, told once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -89,12 +111,18 @@ pub struct StopReport {
     /// The exception in flight, then its inner ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exceptions: Vec<ExceptionEntry>,
-    /// Top frames of that thread, innermost first.
+    /// Exceptions of the chain that are not told: `exception_get` tells all.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more_exceptions: u32,
+    /// The innermost frame of that thread and the user's own below it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub frames: Vec<FrameReport>,
-    /// Frames below those shown.
+    /// Frames between those, which are not the user's code.
     #[serde(skip_serializing_if = "is_zero")]
-    pub more_frames: u32,
+    pub hidden_frames: u32,
+    /// Whether the stack goes on: `stacktrace_get` tells all of it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub more_frames: bool,
     /// Source around the first frame that has any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub source: Vec<SourceLine>,
@@ -135,26 +163,6 @@ pub struct ExceptionEntry {
     pub hresult: Option<i32>,
 }
 
-/// One frame of a stack.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct FrameReport {
-    /// 0 is the innermost.
-    pub index: u32,
-    /// The method.
-    pub method: String,
-    /// File name of its module.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub module: Option<String>,
-    /// Source file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
-    /// 1-based line.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u32>,
-    /// Whether it is the user's own code.
-    pub user_code: bool,
-}
-
 /// One line of source.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SourceLine {
@@ -163,7 +171,7 @@ pub struct SourceLine {
     /// Its text.
     pub text: String,
     /// Whether this is the line the program is at.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_false")]
     pub current: bool,
 }
 
@@ -177,7 +185,7 @@ pub struct ExitReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal: Option<String>,
     /// Whether the debugger ended it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_false")]
     pub by_debugger: bool,
     /// Why nothing is known of its end.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -235,7 +243,7 @@ pub struct OutputPageReport {
     #[serde(skip_serializing_if = "is_zero_u64")]
     pub lost: u64,
     /// Whether the output cannot be read here, because the program was attached to.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_false")]
     pub elsewhere: bool,
     /// Bytes that were not UTF-8, shown as U+FFFD.
     #[serde(skip_serializing_if = "is_zero_u64")]
@@ -302,6 +310,16 @@ pub trait Render {
 
 fn is_zero(value: &u32) -> bool {
     *value == 0
+}
+
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+/// A text without the blank lines at its end.
+fn finish(mut out: String) -> String {
+    out.truncate(out.trim_end().len());
+    out
 }
 
 fn is_zero_u64(value: &u64) -> bool {

@@ -4,11 +4,11 @@
 //! always knows who is talking.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
+use super::stack::push_frames;
 use super::{
-    Chunk, ExitReport, FrameReport, InputReport, OutputPageReport, OutputReport, Overview,
-    ProcessesReport, Reason, Render, Report, SessionState, StopReport, text,
+    Chunk, ExceptionEntry, ExitReport, InputReport, OutputPageReport, OutputReport, Overview,
+    ProcessesReport, Reason, Render, Report, SessionState, SourceLine, StopReport, finish, text,
 };
 
 impl Render for Report {
@@ -23,13 +23,21 @@ impl Render for Report {
             push_stop(&mut out, stop);
         }
         if let Some(stop) = &self.last_stop {
-            out.push_str("Its last stop: ");
-            out.push_str(&stop_reasons(stop));
-            out.push_str(".\n");
+            let _ = writeln!(out, "Its last stop: {}{}.", stop_reasons(stop), place(stop));
             push_stop(&mut out, stop);
         }
         if let Some(output) = &self.output {
             push_output(&mut out, output);
+        }
+        for breakpoint in &self.breakpoints {
+            push_line(&mut out, "", &breakpoint.render());
+        }
+        if self.more_breakpoints > 0 {
+            let _ = writeln!(
+                out,
+                "({} more breakpoints: breakpoint_list tells them)",
+                self.more_breakpoints
+            );
         }
         for note in &self.notes {
             push_line(&mut out, "Note: ", note);
@@ -61,7 +69,8 @@ impl Report {
             SessionState::Running => format!("{session} is running."),
             SessionState::Stopped => {
                 let reasons = self.stop.as_ref().map(stop_reasons).unwrap_or_default();
-                format!("{session} stopped: {reasons}.")
+                let place = self.stop.as_ref().map(place).unwrap_or_default();
+                format!("{session} stopped: {reasons}{place}.")
             }
             SessionState::Exited => {
                 let how = self.exit.as_ref().map_or_else(|| "has ended".into(), exit);
@@ -251,12 +260,32 @@ fn exit(exit: &ExitReport) -> String {
     }
 }
 
-fn push_stop(out: &mut String, stop: &StopReport) {
-    for exception in &stop.exceptions {
+/// `, in Order.Total() at /src/shop.cs:20`: where the thread is, and the nearest place with source.
+fn place(stop: &StopReport) -> String {
+    let Some(first) = stop.frames.first() else {
+        return String::new();
+    };
+    let mut text = format!(", in {}", first.method);
+    let with_source = stop.frames.iter().find(|frame| frame.file.is_some());
+    if let Some(frame) = with_source {
+        if frame.index != first.index {
+            let _ = write!(text, ", called from {}", frame.method);
+        }
+        if let (Some(file), Some(line)) = (&frame.file, frame.line) {
+            let _ = write!(text, " at {file}:{line}");
+        }
+    }
+    text
+}
+
+/// An exception and its inner ones, a line each.
+pub(super) fn push_exceptions(out: &mut String, exceptions: &[ExceptionEntry]) {
+    for exception in exceptions {
         let (indent, label) = if exception.depth == 0 {
             (0, "Exception")
         } else {
-            (2 * exception.depth as usize, "caused by")
+            // A chain may be long; nobody counts blanks.
+            (2 * exception.depth.min(10) as usize, "caused by")
         };
         let _ = write!(out, "{:indent$}{label} {}", "", exception.type_name);
         if let Some(message) = &exception.message {
@@ -264,42 +293,33 @@ fn push_stop(out: &mut String, stop: &StopReport) {
         }
         out.push('\n');
     }
-    push_frames(out, &stop.frames, stop.more_frames);
-    let width = stop
-        .source
-        .last()
-        .map_or(0, |last| last.line.to_string().len());
-    for line in &stop.source {
-        let mark = if line.current { '>' } else { ' ' };
-        let _ = writeln!(out, "{mark} {:width$} | {}", line.line, line.text);
+}
+
+fn push_stop(out: &mut String, stop: &StopReport) {
+    push_exceptions(out, &stop.exceptions);
+    if stop.more_exceptions > 0 {
+        let _ = writeln!(
+            out,
+            "  … {} more: exception_get tells them",
+            stop.more_exceptions
+        );
+    }
+    push_source(out, &stop.source);
+    // The path of the place is in the headline.
+    let with_source = stop.frames.iter().find_map(|frame| frame.file.clone());
+    let mut known: Vec<_> = with_source.into_iter().collect();
+    push_frames(out, &stop.frames, &mut known);
+    if stop.more_frames {
+        out.push_str("  … it goes on: stacktrace_get tells all\n");
     }
 }
 
-/// A file's full path is told once; after that its name is enough.
-fn push_frames(out: &mut String, frames: &[FrameReport], more: u32) {
-    let mut known: Vec<&str> = Vec::new();
-    for frame in frames {
-        let _ = write!(out, "  #{} {}", frame.index, frame.method);
-        match (&frame.file, frame.line, &frame.module) {
-            (Some(file), Some(line), _) => {
-                let name = Path::new(file).file_name().and_then(|name| name.to_str());
-                let shown = if known.contains(&file.as_str()) {
-                    name.unwrap_or(file)
-                } else {
-                    file
-                };
-                known.push(file);
-                let _ = write!(out, " at {shown}:{line}");
-            }
-            (_, _, Some(module)) => {
-                let _ = write!(out, " in {module}");
-            }
-            _ => {}
-        }
-        out.push('\n');
-    }
-    if more > 0 {
-        let _ = writeln!(out, "  … {more} more");
+/// Source lines with their numbers, the current one marked.
+pub(super) fn push_source(out: &mut String, lines: &[SourceLine]) {
+    let width = lines.last().map_or(0, |last| last.line.to_string().len());
+    for line in lines {
+        let mark = if line.current { '>' } else { ' ' };
+        let _ = writeln!(out, "{mark} {:width$} | {}", line.line, line.text);
     }
 }
 
@@ -355,11 +375,6 @@ fn push_line(out: &mut String, label: &str, text: &str) {
     out.push_str(label);
     out.push_str(text);
     out.push('\n');
-}
-
-fn finish(mut out: String) -> String {
-    out.truncate(out.trim_end().len());
-    out
 }
 
 #[cfg(test)]

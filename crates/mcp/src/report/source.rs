@@ -20,27 +20,29 @@ const MAX_LINE: usize = 200;
 const EXTENSIONS: &[&str] = &["cs", "csx", "fs", "fsx", "vb", "razor", "cshtml", "il"];
 
 /// The lines around `line`; empty if the file cannot be read or does not have that line.
-pub(super) fn around(path: &Path, line: u32) -> Vec<SourceLine> {
-    let is_source = path
-        .extension()
-        .and_then(|extension| extension.to_str())
-        .is_some_and(|extension| EXTENSIONS.contains(&extension.to_ascii_lowercase().as_str()));
-    if !is_source
+pub fn around(path: &Path, line: u32) -> Vec<SourceLine> {
+    read(path).map_or_else(Vec::new, |source| excerpt(&source, line))
+}
+
+/// The text of a source file; none if it cannot be read or is not named like one.
+pub fn read(path: &Path) -> Option<String> {
+    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    if !EXTENSIONS.contains(&extension.as_str())
         || !std::fs::metadata(path).is_ok_and(|data| data.is_file() && data.len() <= MAX_BYTES)
     {
-        return Vec::new();
+        return None;
     }
     let mut bytes = Vec::new();
-    match File::open(path).map(|file| file.take(MAX_BYTES).read_to_end(&mut bytes)) {
-        Ok(Ok(_)) => excerpt(&String::from_utf8_lossy(&bytes), line),
-        _ => Vec::new(),
-    }
+    let file = File::open(path).ok()?;
+    file.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    Some(text.trim_start_matches('\u{feff}').to_owned())
 }
 
 fn excerpt(source: &str, line: u32) -> Vec<SourceLine> {
     let wanted = line.saturating_sub(AROUND).max(1)..=line.saturating_add(AROUND);
     let lines: Vec<_> = (1..)
-        .zip(source.trim_start_matches('\u{feff}').lines())
+        .zip(source.lines())
         .skip_while(|(number, _)| number < wanted.start())
         .take_while(|(number, _)| number <= wanted.end())
         .map(|(number, text)| SourceLine {

@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use host::api::{Error, ErrorCode, OutputCursor, OutputPage, OutputQuery, Reply, Request, Stream};
+use host::api::{
+    Error, ErrorCode, Origin, OutputCursor, OutputPage, OutputQuery, Reply, Request, Stream,
+};
 use regex_lite::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -88,6 +90,15 @@ pub(super) async fn input(call: &Call, arguments: InputArguments) -> Result<Inpu
             Error::new(ErrorCode::InvalidParameter, "there is nothing to write")
                 .hint("give text, or close=true to end the input"),
         );
+    }
+    if session.news().status.origin == Some(Origin::Attached) {
+        let message = format!(
+            "{} was attached to: its standard input belongs to whoever started it, and cannot be written from here",
+            session.id()
+        );
+        return Err(Error::new(ErrorCode::InvalidParameter, message).hint(
+            "write to it where it was started; a program that debug_launch starts takes input",
+        ));
     }
     match session.request(Request::Input { text, close }).await? {
         Reply::Input { accepted } => Ok(InputReport {

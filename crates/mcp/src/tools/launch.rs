@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use host::api::{Attach, Error, ErrorCode, Launch, ProcessId};
+use host::api::{Attach, Error, ErrorCode, Follow, Launch, ProcessId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::breakpoints::{self, Wanted, WantedException};
 use super::{Call, processes, run};
 use crate::program::Build;
 use crate::registry::Which;
 use crate::report::Report;
 use crate::reporting::{self, Purpose};
+use crate::schema::JsonObject;
 use crate::session::{Over, Start, Waited};
 
 /// How long the end of a session is waited for.
@@ -35,6 +37,18 @@ pub(super) struct LaunchArguments {
     configuration: Option<String>,
     /// Framework of a project that targets several, such as net9.0.
     framework: Option<String>,
+    /// Debug a .NET process that the program starts, not the program itself: for launchers, shell scripts, and
+    /// `dotnet run` or `dotnet test` (program "dotnet"). true takes the first one that is no SDK tool, a text the first
+    /// whose command line contains it.
+    #[serde(default)]
+    #[schemars(schema_with = "follow_schema")]
+    follow_child: Option<FollowChild>,
+    /// Breakpoints that are there before the first line runs: each an object as breakpoint_set takes it.
+    #[serde(default)]
+    breakpoints: Vec<JsonObject>,
+    /// Exception breakpoints from the start: each an object as breakpoint_set_exception takes it.
+    #[serde(default)]
+    exceptions: Vec<JsonObject>,
     /// Stop at the first line of Main.
     #[serde(default)]
     stop_at_entry: bool,
@@ -42,6 +56,18 @@ pub(super) struct LaunchArguments {
     #[serde(default = "run::timeout_ms")]
     #[schemars(range(max = 600_000))]
     timeout_ms: u64,
+}
+
+/// Which process of a launch is wanted.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum FollowChild {
+    Any(bool),
+    Containing(String),
+}
+
+fn follow_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({"type": ["boolean", "string"]})
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -72,7 +98,10 @@ pub(super) async fn launch(call: &Call, arguments: LaunchArguments) -> Result<Re
         configuration: arguments.configuration.clone(),
         framework: arguments.framework.clone(),
     };
-    let launch = checked(arguments)?;
+    // Looks at files: where a program is, and where a statement stands in its source.
+    let launch = tokio::task::spawn_blocking(move || checked(arguments))
+        .await
+        .map_err(|_| Error::new(ErrorCode::Internal, "a bug in ndbg: the launch failed"))??;
     let session = call
         .registry
         .begin(Start::Launch(Box::new(launch), build))?;
@@ -117,14 +146,54 @@ fn checked(arguments: LaunchArguments) -> Result<Launch, Error> {
         })
     };
     let cwd: Option<PathBuf> = arguments.cwd.as_deref().map(absolute).transpose()?;
+    let follow = match arguments.follow_child {
+        None | Some(FollowChild::Any(false)) => Follow::Program,
+        Some(FollowChild::Any(true)) => Follow::Child { command_line: None },
+        Some(FollowChild::Containing(text)) => Follow::Child {
+            command_line: Some(text).filter(|text| !text.is_empty()),
+        },
+    };
+    let program = match command_on_path(&arguments.program) {
+        Some(command) => command,
+        None => absolute(&arguments.program)?,
+    };
+    let breakpoints = breakpoints::each::<Wanted>("breakpoints", arguments.breakpoints)?;
+    let exceptions = breakpoints::each::<WantedException>("exceptions", arguments.exceptions)?;
+    let named = |exception: WantedException| {
+        exception.spec()?.ok_or_else(|| {
+            invalid("exceptions: no exception type is named".into())
+                .hint("types=[\"System.FormatException\"], or types=[\"*\"] for every type")
+        })
+    };
     Ok(Launch {
-        program: absolute(&arguments.program)?,
+        breakpoints: breakpoints
+            .into_iter()
+            .map(Wanted::spec)
+            .collect::<Result<_, _>>()?,
+        exceptions: exceptions
+            .into_iter()
+            .map(named)
+            .collect::<Result<_, _>>()?,
+        program,
+        follow,
         args: arguments.args,
         cwd,
         env: arguments.env,
         stop_at_entry: arguments.stop_at_entry,
         ..Launch::default()
     })
+}
+
+/// The file of a command such as `dotnet`, if there is none of that name here.
+fn command_on_path(program: &str) -> Option<PathBuf> {
+    if program.contains('/') || std::path::Path::new(program).exists() {
+        return None;
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_file())
 }
 
 pub(super) async fn attach(call: &Call, arguments: AttachArguments) -> Result<Report, Error> {

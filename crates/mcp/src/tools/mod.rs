@@ -3,10 +3,13 @@
 //! A tool is a row of [`TOOLS`], an argument type whose documentation is the parameters' description, and an async
 //! function from it to something that can be rendered. Nothing here knows rmcp: the server calls [`call`].
 
+mod breakpoints;
 mod console;
+mod inspect;
 mod launch;
 mod processes;
 mod run;
+mod statement;
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -18,7 +21,11 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::registry::{self, Registry};
+use crate::registry::Registry;
+use crate::report::breakpoints::{BreakpointReport, BreakpointsReport};
+use crate::report::exception::ExceptionAnswer;
+use crate::report::inventory::{ModulesReport, ThreadsReport};
+use crate::report::stack::StackReport;
 use crate::report::{InputReport, OutputPageReport, Overview, ProcessesReport, Render, Report};
 use crate::reporting::{self, Purpose};
 use crate::schema::{self, JsonObject};
@@ -57,6 +64,12 @@ pub(crate) struct Nature {
 
 const LOOKS: Nature = Nature {
     read_only: true,
+    destructive: false,
+    idempotent: true,
+    open_world: false,
+};
+const SETS: Nature = Nature {
+    read_only: false,
     destructive: false,
     idempotent: true,
     open_world: false,
@@ -112,6 +125,9 @@ pub(crate) static TOOLS: &[Tool] = &[
         "Attaches to a running .NET program, which runs on. It is not ended when the session ends."),
     tool!(debug_continue, "Continue", RUNS_CODE, run::resume, run::WaitArguments => Report,
         "Lets a stopped program run and waits for the next stop, its end or the time to be up. Returns one stop report."),
+    tool!(debug_step, "Step", RUNS_CODE, run::step, run::StepArguments => Report,
+        "Runs a stopped program by one statement and waits for the stop. Returns one stop report; a breakpoint or an \
+         exception on the way ends the step early."),
     tool!(debug_wait, "Wait for a stop", LOOKS, run::wait, run::WaitArguments => Report,
         "Waits for the next stop of a running program, its end or the time to be up, without changing anything. \
          Returns one stop report; at once if it is stopped or has ended."),
@@ -121,6 +137,27 @@ pub(crate) static TOOLS: &[Tool] = &[
         "Tells the state of all sessions or of one: running, stopped (why and where), or how it ended. Never waits."),
     tool!(debug_disconnect, "End a session", ENDS, launch::disconnect, launch::DisconnectArguments => Report,
         "Ends a session: a launched program is ended, an attached one is let go and runs on."),
+    tool!(breakpoint_set, "Set a breakpoint", SETS, breakpoints::set, breakpoints::SetArguments => BreakpointReport,
+        "Sets a breakpoint on a line, on a statement found by its text, or at the start of a method; also while the \
+         program runs. Where no module has the place yet, it is set when one is loaded. The same place set again \
+         changes the one that is there."),
+    tool!(breakpoint_set_exception, "Set an exception breakpoint", SETS, breakpoints::set_exception,
+        breakpoints::SetExceptionArguments => BreakpointReport,
+        "Stops the program at exceptions of some types."),
+    tool!(breakpoint_update, "Change a breakpoint", SETS, breakpoints::update, breakpoints::UpdateArguments => BreakpointReport,
+        "Changes a breakpoint; what is not given stays."),
+    tool!(breakpoint_remove, "Remove a breakpoint", ENDS, breakpoints::remove, breakpoints::RemoveArguments => BreakpointsReport,
+        "Removes one breakpoint or all. Returns those that are left."),
+    tool!(breakpoint_list, "List breakpoints", LOOKS, breakpoints::list, run::SessionArguments => BreakpointsReport,
+        "Lists all breakpoints with their state, why they are not bound, where they are set and how often they were hit."),
+    tool!(stacktrace_get, "Stack of a thread", LOOKS, inspect::stack, inspect::StackArguments => StackReport,
+        "Tells the stack of a thread of a stopped program, all frames."),
+    tool!(exception_get, "Exception", LOOKS, inspect::exception, run::SessionArguments => ExceptionAnswer,
+        "Tells the exception that stopped the program, with all its inner ones."),
+    tool!(threads_get, "Threads", SETS, inspect::threads, inspect::ThreadsArguments => ThreadsReport,
+        "Lists the threads of a stopped program: what each is doing and its top frame. Can freeze and thaw threads first."),
+    tool!(modules_get, "Modules", LOOKS, inspect::modules, inspect::ModulesArguments => ModulesReport,
+        "Lists loaded modules: path, version, whether they have symbols or why not, whether they are optimised."),
     tool!(process_list, "List .NET processes", LOOKS, processes::list, processes::ListArguments => ProcessesReport,
         "Lists running .NET processes: id, runtime, user, command line, and whether they can be attached to."),
     tool!(process_output, "Read output", LOOKS, console::output, console::OutputArguments => OutputPageReport,
@@ -220,12 +257,7 @@ impl Call {
         let total = Duration::from_millis(timeout_ms);
         let tell = |news: &crate::session::News| {
             if let Some(progress) = &self.progress {
-                let message = match &news.progress {
-                    Some(message) if news.status.state == host::api::State::Starting => {
-                        message.clone()
-                    }
-                    _ => format!("{} is running", session.id()),
-                };
+                let message = reporting::progress(session.id(), news);
                 // The call may be over.
                 let _ = progress.send(Progress {
                     elapsed: begun.elapsed(),
@@ -237,7 +269,7 @@ impl Call {
         let deadline = tokio::time::Instant::now() + total;
         let waited = tokio::select! {
             waited = session.wait(after, deadline, tell) => waited,
-            () = self.registry.closed() => return Err(registry::closing()),
+            error = self.registry.closed() => return Err(error),
         };
         let waited = match waited {
             Waited::Settled => None,
@@ -250,7 +282,7 @@ impl Call {
     async fn attached(&self, session: &Arc<DebugSession>) -> Result<Report, Error> {
         tokio::select! {
             () = session.wait_started() => {}
-            () = self.registry.closed() => return Err(registry::closing()),
+            error = self.registry.closed() => return Err(error),
         }
         self.first(
             session,

@@ -36,7 +36,7 @@ pub(super) async fn list(call: &Call, arguments: ListArguments) -> Result<Proces
             .map(|version| text::one_line(&version.0, 50)),
         command_line: match process.command_line.as_slice() {
             [] => text::one_line(&process.name, COMMAND_LINE),
-            words => text::one_line(&words.join(" "), COMMAND_LINE),
+            words => text::one_line(&processes::quoted(words), COMMAND_LINE),
         },
         user: text::one_line(&process.user, 50),
         attachable: process.attachable == Attachable::Yes,

@@ -1,6 +1,6 @@
 //! Letting a program run, stopping it, looking at its state.
 
-use host::api::{Error, Reply, Request, State};
+use host::api::{Error, Reply, Request, State, StepKind, ThreadId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -32,7 +32,31 @@ pub(super) struct WaitArguments {
 #[serde(deny_unknown_fields)]
 pub(super) struct SessionArguments {
     /// Which session; needed only when there are several.
+    pub(super) session: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StepArguments {
+    /// Which session; needed only when there are several.
     session: Option<String>,
+    /// over: to the next statement; into: also into a method it calls; out: to the caller.
+    kind: StepName,
+    /// Thread id; the one that reported the stop if absent.
+    #[schemars(range(max = 4_294_967_295_u32))]
+    thread: Option<u32>,
+    /// How long to wait at most.
+    #[serde(default = "timeout_ms")]
+    #[schemars(range(max = 600_000))]
+    timeout_ms: u64,
+}
+
+#[derive(Deserialize, JsonSchema, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum StepName {
+    Over,
+    Into,
+    Out,
 }
 
 pub(super) async fn resume(call: &Call, arguments: WaitArguments) -> Result<Report, Error> {
@@ -40,6 +64,26 @@ pub(super) async fn resume(call: &Call, arguments: WaitArguments) -> Result<Repo
         .registry
         .find(arguments.session.as_deref(), Which::Live)?;
     let resumed = match session.request(Request::Continue).await? {
+        Reply::Status(status) => status.resumes,
+        other => return Err(session::unexpected(&other)),
+    };
+    call.stop_report(&session, resumed, arguments.timeout_ms)
+        .await
+}
+
+pub(super) async fn step(call: &Call, arguments: StepArguments) -> Result<Report, Error> {
+    let session = call
+        .registry
+        .find(arguments.session.as_deref(), Which::Live)?;
+    let request = Request::Step {
+        thread: arguments.thread.map(ThreadId),
+        kind: match arguments.kind {
+            StepName::Over => StepKind::Over,
+            StepName::Into => StepKind::Into,
+            StepName::Out => StepKind::Out,
+        },
+    };
+    let resumed = match session.request(request).await? {
         Reply::Status(status) => status.resumes,
         other => return Err(session::unexpected(&other)),
     };

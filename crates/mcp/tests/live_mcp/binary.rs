@@ -144,17 +144,55 @@ fn a_client_that_says_nothing_is_no_failure() {
 }
 
 #[test]
-fn rubbish_on_the_wire_is_survived() {
+fn a_call_that_waits_is_told_of_a_signal() {
+    let sandbox = Sandbox::new();
+    let mut server = Process::connected(&sandbox, "2025-11-25");
+    server.call(
+        "debug_launch",
+        json!({"program": dll("loops"), "args": ["spin"], "timeout_ms": 0}),
+    );
+    server.until("process_output", &json!({}), "running");
+    let waiting = server.begin(
+        "tools/call",
+        json!({"name": "debug_wait", "arguments": {"timeout_ms": 600_000}}),
+    );
+    // The wait has begun once a later call is answered.
+    server.call("debug_status", json!({}));
+    server.signal(Signal::TERM);
+    let answer = server.answer(waiting);
+    let result = &answer["result"];
+    assert_eq!(result["isError"], true, "{answer}");
+    assert_eq!(
+        result["structuredContent"]["error"],
+        json!({
+            "code": "CLOSING",
+            "message": "ndbg is ending (SIGTERM), so this call was given up; launched programs are ended, attached ones run on",
+        }),
+        "{answer}"
+    );
+    assert_eq!(server.wait().code(), Some(143));
+}
+
+#[test]
+fn rubbish_on_the_wire_is_answered_and_survived() {
     let sandbox = Sandbox::new();
     let mut server = Process::connected(&sandbox, "2025-06-18");
     server.send_bytes(b"\n\nnot json\n{\"jsonrpc\": \"2.0\"}\n[]\n\xff\xfe\n{}\n");
-    server.send_bytes(
-        format!(
-            "{{\"deep\": {}1{}}}\n",
-            "[".repeat(100_000),
-            "]".repeat(100_000)
-        )
-        .as_bytes(),
+    for code in [-32700, -32600, -32600, -32700, -32600] {
+        let answer = server.next();
+        assert_eq!(answer["error"]["code"], code, "{answer}");
+        assert_eq!(answer.get("id"), None, "{answer}");
+    }
+    let deep = "[".repeat(100_000);
+    server.send_bytes(format!("{{\"deep\": {deep}\n").as_bytes());
+    assert_eq!(server.next()["error"]["code"], -32700);
+    server.send_bytes(&[b'x'; 5 << 20]);
+    server.send_bytes(b"\n");
+    let too_long = server.next();
+    assert_eq!(too_long["error"]["code"], -32700);
+    assert!(
+        too_long.to_string().contains("4194304 bytes at most"),
+        "{too_long}"
     );
     let status = server.call("debug_status", json!({}));
     assert_eq!(
@@ -162,14 +200,12 @@ fn rubbish_on_the_wire_is_survived() {
         json!({"sessions": []}),
         "{status}"
     );
-    let unknown = server.request(
-        "tools/call",
-        json!({"name": "debug_status", "arguments": [1]}),
-    );
-    assert!(
-        unknown["error"].is_object() || unknown["result"]["isError"] == true,
-        "{unknown}"
-    );
+    for params in [json!({"name": "debug_status", "arguments": [1]}), json!({})] {
+        let unfit = server.request("tools/call", params);
+        assert_eq!(unfit["error"]["code"], -32602, "{unfit}");
+    }
+    let unknown = server.request("no/such", json!({}));
+    assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
     server.hang_up();
     assert_eq!(server.wait().code(), Some(0));
 }

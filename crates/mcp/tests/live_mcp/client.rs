@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use host::HostProgram;
-use mcp::{Registry, Server};
+use mcp::{Lines, Registry, Server};
 use rmcp::model::{CallToolRequestParams, CallToolResult, ClientConfig, ProgressNotificationParam};
 use rmcp::service::{NotificationContext, RoleClient, RunningService};
 use rmcp::{ClientHandler, ServiceExt};
@@ -61,8 +61,10 @@ impl Agent {
         let registry = Registry::new(host(sandbox));
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let server = Server::new(registry.clone());
+        let (reader, writer) = tokio::io::split(theirs);
+        let lines = Lines::new(reader, writer, registry.clone());
         tokio::spawn(async move {
-            let server = server.serve(theirs).await.expect("a client says hello");
+            let server = server.serve(lines).await.expect("a client says hello");
             server.waiting().await.expect("the server does not panic");
         });
         let (sender, progress) = mpsc::unbounded_channel();

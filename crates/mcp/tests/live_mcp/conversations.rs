@@ -30,20 +30,20 @@ fn an_unhandled_exception_is_seen_and_the_program_ends_as_it_would() {
         agent.say("debug_continue", json!({})).await;
         expect![[r#"
             > debug_launch {"program":"<fixtures>/throws/throws.dll"}
-            s1 stopped: unhandled exception (thread <tid>).
+            s1 stopped: unhandled exception (thread <tid>), in Program.ProcessOrder(int id) at <source>/throws.cs:35.
             Launched <fixtures>/throws/throws.dll, process <pid>, .NET <version>.
             Exception OrderException: "order 2 failed"
               caused by System.DivideByZeroException: "Attempted to divide by zero."
-              #0 Program.ProcessOrder(int id) at <source>/throws.cs:35
-              #1 Program.Ratio(int whole, int parts) at throws.cs:41
-              #2 Program.ProcessOrder(int id) at throws.cs:31
-              #3 Program.ProcessOrders(int count) at throws.cs:24
-              #4 Program.Main() at throws.cs:17
               33 |         catch (DivideByZeroException inner)
               34 |         {
             > 35 |             throw new OrderException(id, $"order {id} failed", inner); //@throw_outer
               36 |         }
               37 |     }
+              #0 Program.ProcessOrder(int id) at throws.cs:35
+              #1 Program.Ratio(int whole, int parts) at throws.cs:41
+              #2 Program.ProcessOrder(int id) at throws.cs:31
+              #3 Program.ProcessOrders(int count) at throws.cs:24
+              #4 Program.Main() at throws.cs:17
             Output since the last report:
             out| before
             out| order 1: 10
@@ -131,7 +131,7 @@ fn arguments_folder_and_environment_reach_the_program() {
         expect![[r#"
             > debug_launch {"args":["--env","SHOP","--env","HOME","--exit","7","a b","$HOME","","\"*\""],"cwd":"<sandbox>","env":{"HOME":null,"SHOP":"tea; rm -rf /"},"program":"<fixtures>/hello/hello.dll"}
             s1 exited with code 7.
-            Launched <fixtures>/hello/hello.dll --env SHOP --env HOME --exit 7 a b $HOME  "*", process <pid>, .NET <version>.
+            Launched <fixtures>/hello/hello.dll --env SHOP --env HOME --exit 7 'a b' '$HOME' '' '"*"', process <pid>, .NET <version>.
             Output since the last report:
             out| hello from .NET <major>
             out| SHOP=tea; rm -rf /
@@ -162,15 +162,15 @@ fn a_program_stops_at_its_entry() {
         agent.say("debug_continue", json!({})).await;
         expect![[r#"
             > debug_launch {"program":"<fixtures>/toplevel/toplevel.dll","stop_at_entry":true}
-            s1 stopped: at the entry of the program (thread <tid>).
+            s1 stopped: at the entry of the program (thread <tid>), in Program.Main(string[] args) at <source>/toplevel.cs:4.
             Launched <fixtures>/toplevel/toplevel.dll, process <pid>, .NET <version>.
-              #0 Program.Main(string[] args) at <source>/toplevel.cs:4
               2 | using System;
               3 | 
             > 4 | Console.WriteLine("top level"); //@first
               5 | int count = args.Length;
               6 | Console.WriteLine(Describe(count)); //@call
-            Next: debug_continue lets it run on.
+              #0 Program.Main(string[] args) at toplevel.cs:4
+            Next: debug_continue lets it run on; debug_step runs one statement.
             > debug_continue
             s1 exited with code 0.
             Output since the last report:
@@ -273,6 +273,8 @@ fn an_attached_program_is_released_and_runs_on() {
             text(&listed)
         );
         program.assert_ticks();
+        agent.say("process_input", json!({"text": "hello\n"})).await;
+        agent.say("process_output", json!({})).await;
         agent.call("debug_pause", json!({})).await;
         agent.say("debug_disconnect", json!({})).await;
         program.assert_ticks();
@@ -281,6 +283,11 @@ fn an_attached_program_is_released_and_runs_on() {
             s1 is running.
             Attached <dotnet>/dotnet <fixtures>/loops/loops.dll sleep 5, process <pid>, .NET <version>.
             Next: debug_wait waits for a stop; debug_pause stops it where it is.
+            > process_input {"text":"hello\n"}
+            !INVALID_PARAMETER: s1 was attached to: its standard input belongs to whoever started it, and cannot be written from here
+            Hint: write to it where it was started; a program that debug_launch starts takes input
+            > process_output
+            The output of this program is not captured: it was running before ndbg came, and writes where it always did.
             > debug_disconnect
             s1 let go of process <pid>, which runs on without the debugger.
         "#]].assert_eq(
@@ -361,20 +368,20 @@ fn two_programs_are_debugged_at_once() {
         assert_eq!(ended["sessions"].as_array().map(Vec::len), Some(2));
         expect![[r#"
             > debug_launch {"program":"<fixtures>/throws/throws.dll"}
-            s2 stopped: unhandled exception (thread <tid>).
+            s2 stopped: unhandled exception (thread <tid>), in Program.ProcessOrder(int id) at <source>/throws.cs:35.
             Launched <fixtures>/throws/throws.dll, process <pid>, .NET <version>.
             Exception OrderException: "order 2 failed"
               caused by System.DivideByZeroException: "Attempted to divide by zero."
-              #0 Program.ProcessOrder(int id) at <source>/throws.cs:35
-              #1 Program.Ratio(int whole, int parts) at throws.cs:41
-              #2 Program.ProcessOrder(int id) at throws.cs:31
-              #3 Program.ProcessOrders(int count) at throws.cs:24
-              #4 Program.Main() at throws.cs:17
               33 |         catch (DivideByZeroException inner)
               34 |         {
             > 35 |             throw new OrderException(id, $"order {id} failed", inner); //@throw_outer
               36 |         }
               37 |     }
+              #0 Program.ProcessOrder(int id) at throws.cs:35
+              #1 Program.Ratio(int whole, int parts) at throws.cs:41
+              #2 Program.ProcessOrder(int id) at throws.cs:31
+              #3 Program.ProcessOrders(int count) at throws.cs:24
+              #4 Program.Main() at throws.cs:17
             Output since the last report:
             out| before
             out| order 1: 10

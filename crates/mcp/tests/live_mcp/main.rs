@@ -5,9 +5,12 @@
 //! asserts at its end that no process, semaphore, pipe or socket is left.
 
 mod binary;
+mod breakpoints;
 mod client;
 mod console;
 mod conversations;
+mod following;
+mod looking;
 mod projects;
 mod protocol;
 mod refusals;

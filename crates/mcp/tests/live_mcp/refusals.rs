@@ -48,16 +48,16 @@ fn wrong_arguments_are_explained() {
             Hint: did you mean debug_launch?
             > evaluate_everything
             !INVALID_PARAMETER: there is no tool "evaluate_everything"
-            Hint: the tools are debug_launch, debug_attach, debug_continue, debug_wait, debug_pause, debug_status, debug_disconnect, process_list, process_output, process_input
+            Hint: the tools are debug_launch, debug_attach, debug_continue, debug_step, debug_wait, debug_pause, debug_status, debug_disconnect, breakpoint_set, breakpoint_set_exception, breakpoint_update, breakpoint_remove, breakpoint_list, stacktrace_get, exception_get, threads_get, modules_get, process_list, process_output, process_input
             > debug_launch
             !INVALID_PARAMETER: debug_launch: the parameter program is missing
-            Hint: debug_launch takes program (required), args, configuration, cwd, env, framework, stop_at_entry, timeout_ms
+            Hint: debug_launch takes program (required), args, breakpoints, configuration, cwd, env, exceptions, follow_child, framework, stop_at_entry, timeout_ms
             > debug_launch {"argumets":"x","dll":"a.dll"}
             !INVALID_PARAMETER: debug_launch: there is no parameter "argumets", did you mean args?; there is no parameter "dll", did you mean program?; the parameter program is missing
-            Hint: debug_launch takes program (required), args, configuration, cwd, env, framework, stop_at_entry, timeout_ms
+            Hint: debug_launch takes program (required), args, breakpoints, configuration, cwd, env, exceptions, follow_child, framework, stop_at_entry, timeout_ms
             > debug_launch {"args":"--fast","program":"a.dll","timeout_ms":"5 s"}
             !INVALID_PARAMETER: debug_launch: args must be a list of texts, not the text "--fast"; timeout_ms must be a whole number from 0 to 600000, not the text "5 s"
-            Hint: debug_launch takes program (required), args, configuration, cwd, env, framework, stop_at_entry, timeout_ms
+            Hint: debug_launch takes program (required), args, breakpoints, configuration, cwd, env, exceptions, follow_child, framework, stop_at_entry, timeout_ms
             > debug_launch {"env":{"A=B":"1"},"program":"a.dll"}
             !INVALID_PARAMETER: "A=B" cannot be the name of an environment variable
             > debug_launch {"program":" "}
@@ -162,7 +162,7 @@ fn what_cannot_be_launched_says_why_and_leaves_no_session() {
             Hint: give the path of a .dll, an apphost executable or a project
             > debug_launch {"program":"<sandbox>/script"}
             !NOT_DOTNET: <sandbox>/script is a script (run by /bin/sh), not a .NET program
-            Hint: launch the program that it starts, or follow its child
+            Hint: launch the program that it starts, or follow its child (follow_child=true)
             > debug_launch {"cwd":"/no/such/folder","program":"<fixtures>/hello/hello.dll"}
             !INVALID_FILE: the working folder /no/such/folder does not exist
             Hint: create it, or leave `cwd` out to use the current one

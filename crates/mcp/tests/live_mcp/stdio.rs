@@ -102,6 +102,13 @@ impl Process {
         }
     }
 
+    /// The next message, whatever it is.
+    pub(crate) fn next(&mut self) -> Value {
+        self.messages
+            .recv_timeout(testkit::PATIENCE)
+            .expect("a message")
+    }
+
     /// Calls a tool; the result.
     pub(crate) fn call(&mut self, name: &str, arguments: Value) -> Value {
         let answer = self.request("tools/call", json!({"name": name, "arguments": arguments}));

@@ -124,17 +124,17 @@ fn scan(metadata: Metadata<'_>, wanted: &[u8]) -> Vec<Token> {
         .rposition(|&byte| is_separator(byte))
         .map_or(0, |at| at + 1);
     let last = wanted.get(last..).unwrap_or_default();
-    let types = metadata
-        .rows::<TypeDefRow>()
-        .filter_map(|(row, it)| Some((Table::TypeDef, row, it.ok()?.name)));
-    let exported = metadata.rows::<ExportedTypeRow>();
-    let exported = exported.filter_map(|(row, it)| Some((Table::ExportedType, row, it.ok()?.name)));
-    let named = types
-        .chain(exported)
-        .filter(|&(_, _, name)| metadata.string_starts(name, last));
-    named
-        .map(|(table, row, _)| Token::new(table, row))
-        .collect()
+    // Flags come first in a row of types, flags and a hint in one of exported types.
+    let tables = [(Table::TypeDef, 1), (Table::ExportedType, 2)];
+    let mut found = Vec::new();
+    for (table, column) in tables {
+        let names = metadata.column(table, column).map(StringHandle);
+        let named = (1..)
+            .zip(names)
+            .filter(|&(_, name)| metadata.string_starts(name, last));
+        found.extend(named.map(|(row, _)| Token::new(table, row)));
+    }
+    found
 }
 
 impl TypeIndex {

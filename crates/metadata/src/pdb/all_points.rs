@@ -4,7 +4,7 @@
 //! machine word. Everything else, and every error, is left to [`SequencePoints`], which knows all forms.
 
 use super::{Pdb, SequencePoint, SequencePoints, Span};
-use crate::error::{Malformed, Result};
+use crate::error::Result;
 use crate::tables::{RowCells, Table};
 use crate::token::{BlobHandle, IlOffset, Token};
 
@@ -26,243 +26,236 @@ impl Pdb<'_> {
             let method = Token::new(Table::Method, method);
             let document = Token::new(Table::Document, document);
             let mut visit = |point| visit(method, point);
-            let rest = match usual_method(heap, blob as usize, document, &mut visit) {
+            let run = match usual_method(heap, blob as usize, document, &mut visit) {
                 Outcome::Done => continue,
-                Outcome::Unusual(run) => run,
-                Outcome::NotBegun => Run::begin(self, BlobHandle(blob), document)?,
+                Outcome::Unusual { left, last } => Run {
+                    left,
+                    last: Some(last),
+                    document,
+                },
+                Outcome::NotBegun => Run::new(document),
             };
-            rest.all_points(&mut visit)?;
+            run.all_points(self.metadata.blob(BlobHandle(blob))?, &mut visit)?;
         }
         Ok(())
     }
 }
 
 /// How far the usual points of a method went.
-enum Outcome<'a> {
+enum Outcome {
     /// To the end.
     Done,
-    /// To an unusual one.
-    Unusual(Run<'a>),
+    /// To an unusual one, so many bytes before the end of the blob.
+    Unusual { left: usize, last: Last },
     /// The first one is unusual.
     NotBegun,
 }
 
-/// Decodes the head of a blob and a usual first point, one byte for each number but one or two for the line, then all usual points that follow.
-#[inline(never)]
-fn usual_method<'a>(
-    heap: &'a [u8],
-    blob: usize,
-    document: Token,
-    visit: &mut impl FnMut(SequencePoint),
-) -> Outcome<'a> {
-    match Run::first(heap, blob, document, visit) {
-        None => Outcome::NotBegun,
-        Some(mut run) => {
-            if run.usual_points(visit) {
-                Outcome::Unusual(run)
-            } else {
-                Outcome::Done
-            }
-        }
-    }
-}
-
-/// What is known in the middle of a method's points.
+/// What the next point counts from.
 #[derive(Clone, Copy)]
-struct Run<'a> {
-    heap: &'a [u8],
-    /// Where the blob begins, where the next point does, and where the blob ends.
-    start: usize,
-    at: usize,
-    end: usize,
-    document: Token,
+struct Last {
     offset: u32,
-    /// The last visible position; negative before the first one.
     line: i32,
     column: i32,
 }
 
-impl<'a> Run<'a> {
-    /// Decodes the head of a blob and a usual first point.
-    #[inline(always)]
-    fn first(
-        heap: &'a [u8],
-        blob: usize,
-        document: Token,
-        visit: &mut impl FnMut(SequencePoint),
-    ) -> Option<Self> {
-        let head = word(heap, blob)?;
-        let (start, at, end, word) = if head & 0x8080 == 0 {
-            // The length and the signature take a byte each, which leaves six for the point.
-            (
-                blob + 1,
-                blob + 2,
-                blob + 1 + usize::from(byte(head, 0)),
-                head >> 16,
-            )
-        } else {
-            let (length, head_length) = short(head)?;
-            let (_, signature_length) = short(head >> (8 * head_length))?;
-            let start = blob + head_length as usize;
-            let at = start + signature_length as usize;
-            (start, at, start + length as usize, word(heap, at)?)
-        };
-        if word & 0x80_8080 != 0 || word & 0xff_ff00 == 0 || document.is_nil() {
-            return None;
-        }
-        let (line, line_length) = short(word >> 24)?;
-        let column = (word >> (24 + 8 * line_length)) as u8;
-        let at = at + 4 + line_length as usize;
-        if column & 0x80 != 0 || at > end || end > heap.len() {
-            return None;
-        }
-        let (line, column, offset) = (line.cast_signed(), i32::from(column), byte(word, 0).into());
-        let span = Some(span(line, column, byte(word, 1), byte(word, 2))?);
-        visit(SequencePoint {
-            offset: IlOffset(offset),
-            document,
-            span,
-        });
-        Some(Self {
-            heap,
-            start,
-            at,
-            end,
-            document,
-            offset,
-            line,
-            column,
-        })
-    }
+/// So many bytes behind a blob are read along with its last point.
+const BEHIND: usize = 3;
 
-    /// Begins a blob of any form.
-    #[inline(never)]
-    fn begin(pdb: Pdb<'a>, blob: BlobHandle, document: Token) -> Result<Self> {
-        let heap = pdb.metadata.blob(blob)?;
-        let (line, column) = (-1, -1);
-        Ok(Self {
-            heap,
-            start: 0,
-            at: 0,
-            end: heap.len(),
-            document,
-            offset: 0,
-            line,
-            column,
-        })
+/// Decodes the head of a blob and a usual first point, one byte for each number but one or two for the line, then all usual points that
+/// follow.
+///
+/// Not inlined, and nothing but the points and what is left of the blob is kept: the loop in it needs every register.
+#[inline(never)]
+fn usual_method(
+    heap: &[u8],
+    blob: usize,
+    document: Token,
+    visit: &mut impl FnMut(SequencePoint),
+) -> Outcome {
+    let Some((bytes, last)) = first_point(heap, blob, document, visit) else {
+        return Outcome::NotBegun;
+    };
+    let (bytes, last) = usual_points(bytes, last, document, visit);
+    match bytes.len().saturating_sub(BEHIND) {
+        0 => Outcome::Done,
+        left => Outcome::Unusual { left, last },
     }
+}
 
-    /// Visits usual points; returns whether an unusual one follows.
-    #[inline(always)]
-    fn usual_points(&mut self, visit: &mut impl FnMut(SequencePoint)) -> bool {
-        let Self {
-            heap,
-            start: _,
-            at,
-            end,
-            document,
-            mut offset,
-            mut line,
-            mut column,
-        } = *self;
-        // So that no sum below can overflow, whatever the numbers.
-        if offset >= SMALL || end - at >= MAX_BLOB {
-            return at < end;
+/// Decodes the head of a blob and a usual first point; returns the rest of the blob with the bytes behind it.
+#[inline(always)]
+fn first_point<'a>(
+    heap: &'a [u8],
+    blob: usize,
+    document: Token,
+    visit: &mut impl FnMut(SequencePoint),
+) -> Option<(&'a [u8], Last)> {
+    let head = word(heap, blob)?;
+    let (at, end, word) = if head & 0x8080 == 0 {
+        // The length and the signature take a byte each, which leaves six for the point.
+        let end = blob + 1 + usize::from(byte(head, 0));
+        (blob + 2, end, head >> 16)
+    } else {
+        let (length, head_length) = short(head)?;
+        let (_, signature_length) = short(head >> (8 * head_length))?;
+        let start = blob + head_length as usize;
+        let at = start + signature_length as usize;
+        (at, start + length as usize, word(heap, at)?)
+    };
+    if word & 0x80_8080 != 0 || word & 0xff_ff00 == 0 || document.is_nil() {
+        return None;
+    }
+    let (line, line_length) = short(word >> 24)?;
+    let column = (word >> (24 + 8 * line_length)) as u8;
+    let at = at + 4 + line_length as usize;
+    if column & 0x80 != 0 || at > end {
+        return None;
+    }
+    let rest = heap.get(at..end + BEHIND)?;
+    let (line, column, offset) = (line.cast_signed(), i32::from(column), byte(word, 0).into());
+    let span = Some(span(line, column, byte(word, 1), byte(word, 2))?);
+    visit(SequencePoint {
+        offset: IlOffset(offset),
+        document,
+        span,
+    });
+    let last = Last {
+        offset,
+        line,
+        column,
+    };
+    Some((rest, last))
+}
+
+/// Visits usual points; returns what is left of the blob, with the bytes behind it.
+///
+/// No sum overflows if the blob is shorter than [`MAX_BLOB`] and it begins below [`SMALL`].
+#[inline(always)]
+fn usual_points<'a>(
+    mut bytes: &'a [u8],
+    last: Last,
+    document: Token,
+    visit: &mut impl FnMut(SequencePoint),
+) -> (&'a [u8], Last) {
+    let Last {
+        mut offset,
+        mut line,
+        mut column,
+    } = last;
+    // A visible point takes five bytes and is read as eight: where eight are left, five are the blob's.
+    while let Some(&word) = bytes.first_chunk() {
+        let word = u64::from_le_bytes(word);
+        // A zero offset stands for a change of document.
+        if word & 0x80_8080_8080 != 0 || word & 0xff == 0 {
+            break;
         }
-        let mut bytes = heap.get(at..).unwrap_or_default();
-        let behind = heap.len() - end;
-        while bytes.len() > behind {
-            let Some(&word) = bytes.first_chunk() else {
-                break;
-            };
-            let word = u64::from_le_bytes(word);
-            // A zero offset stands for a change of document.
-            if word & 0x80_8080_8080 != 0 || word & 0xff == 0 {
-                break;
-            }
-            if word & 0xff_ff00 == 0 {
-                let Some(rest) = bytes.get(3..).filter(|rest| rest.len() >= behind) else {
-                    break;
-                };
-                bytes = rest;
-                offset += u32::from(byte(word, 0));
-                visit(SequencePoint {
-                    offset: IlOffset(offset),
-                    document,
-                    span: None,
-                });
-                continue;
-            }
-            let (next_line, next_column) = (
-                line + rotated(byte(word, 3)),
-                column + rotated(byte(word, 4)),
-            );
-            let Some(span) = span(next_line, next_column, byte(word, 1), byte(word, 2)) else {
-                break;
-            };
-            let Some(rest) = bytes.get(5..).filter(|rest| rest.len() >= behind) else {
-                break;
-            };
-            bytes = rest;
-            (line, column) = (next_line, next_column);
+        if word & 0xff_ff00 == 0 {
+            bytes = bytes.get(3..).unwrap_or_default();
             offset += u32::from(byte(word, 0));
             visit(SequencePoint {
                 offset: IlOffset(offset),
                 document,
-                span: Some(span),
+                span: None,
             });
+            continue;
         }
-        let at = heap.len() - bytes.len();
-        *self = Self {
-            at,
-            offset,
-            line,
-            column,
-            ..*self
+        let next_line = line + rotated(byte(word, 3));
+        let next_column = column + rotated(byte(word, 4));
+        let Some(span) = span(next_line, next_column, byte(word, 1), byte(word, 2)) else {
+            break;
         };
-        at < end
+        bytes = bytes.get(5..).unwrap_or_default();
+        (line, column) = (next_line, next_column);
+        offset += u32::from(byte(word, 0));
+        visit(SequencePoint {
+            offset: IlOffset(offset),
+            document,
+            span: Some(span),
+        });
+    }
+    // A hidden point that ends the blob is too short to be read as eight.
+    if let &[delta @ 1..0x80, 0, 0, _, _, _] = bytes {
+        bytes = bytes.get(3..).unwrap_or_default();
+        offset += u32::from(delta);
+        visit(SequencePoint {
+            offset: IlOffset(offset),
+            document,
+            span: None,
+        });
+    }
+    let last = Last {
+        offset,
+        line,
+        column,
+    };
+    (bytes, last)
+}
+
+/// What is known in the middle of a method's points.
+struct Run {
+    /// How many bytes of the blob are left.
+    left: usize,
+    document: Token,
+    /// `None` at the start.
+    last: Option<Last>,
+}
+
+impl Run {
+    fn new(document: Token) -> Self {
+        Self {
+            left: 0,
+            document,
+            last: None,
+        }
     }
 
     /// Visits the rest of the points, unusual ones first.
     #[inline(never)]
-    fn all_points(mut self, visit: &mut impl FnMut(SequencePoint)) -> Result<()> {
-        let blob = self.heap.get(..self.end).unwrap_or(self.heap);
-        let mut points = if self.line < 0 {
-            SequencePoints::new(blob, self.document)?
-        } else {
-            let last = (self.line.cast_unsigned(), self.column.cast_unsigned());
-            SequencePoints::resume(blob, self.at, self.document, self.offset, last)
-        };
-        while let Some(point) = points.next() {
-            // Positions in errors count from the start of the blob.
-            let relative = |error: Malformed| Malformed {
-                at: error.at - self.start,
-                ..error
+    fn all_points(mut self, blob: &[u8], visit: &mut impl FnMut(SequencePoint)) -> Result<()> {
+        loop {
+            let mut points = match self.last {
+                None => SequencePoints::new(blob, self.document)?,
+                Some(last) => SequencePoints::resume(
+                    blob,
+                    blob.len().saturating_sub(self.left),
+                    self.document,
+                    last.offset,
+                    (last.line.cast_unsigned(), last.column.cast_unsigned()),
+                ),
             };
-            let point = point.map_err(relative)?;
-            visit(point);
-            let Some((line, column)) = points
-                .last_position()
-                .filter(|(line, column)| line | column < SMALL)
-            else {
-                continue;
-            };
-            let (line, column) = (line.cast_signed(), column.cast_signed());
-            self = Self {
-                at: points.position(),
-                document: point.document,
-                offset: point.offset.0,
-                line,
-                column,
-                ..self
-            };
-            if !self.usual_points(visit) {
+            let Some(point) = points.next() else {
                 return Ok(());
+            };
+            let mut point = point?;
+            visit(point);
+            // Numbers too large for the usual way are rare enough to go on like this.
+            while points
+                .last_position()
+                .is_none_or(|(line, column)| (line | column | point.offset.0) >= SMALL)
+                || blob.len() >= MAX_BLOB
+            {
+                let Some(next) = points.next() else {
+                    return Ok(());
+                };
+                point = next?;
+                visit(point);
             }
-            let last = (self.line.cast_unsigned(), self.column.cast_unsigned());
-            points = SequencePoints::resume(blob, self.at, self.document, self.offset, last);
+            let (line, column) = points.last_position().unwrap_or_default();
+            let last = Last {
+                offset: point.offset.0,
+                line: line.cast_signed(),
+                column: column.cast_signed(),
+            };
+            // The bytes behind the blob are not at hand, so the last point of all is decoded the long way.
+            let rest = blob.get(points.position()..).unwrap_or_default();
+            let (rest, last) = usual_points(rest, last, point.document, visit);
+            self = Self {
+                left: rest.len(),
+                document: point.document,
+                last: Some(last),
+            };
         }
-        Ok(())
     }
 }
 

@@ -16,7 +16,7 @@ use crate::cursor::Cursor;
 use crate::error::{Error, Malformed, Result};
 use crate::guid::Guid;
 use crate::pe::PdbId;
-use crate::tables::{Key, Layout, StateMachineMethodRow, Table};
+use crate::tables::{Key, Layout, STREAM_HEADER, StateMachineMethodRow, Table};
 use crate::token::Token;
 use crate::view::Metadata;
 
@@ -41,11 +41,27 @@ pub fn parse_layout(bytes: &[u8]) -> Result<Layout, Error> {
     if !bytes.starts_with(b"BSJB") {
         return Err(Error::NotAPdb);
     }
-    let layout = Layout::parse(bytes)?;
+    let layout = Layout::parse(bytes).map_err(|error| cut_off(bytes, error))?;
     if layout.pdb.is_none() {
         return Err(Error::NoDebugTables);
     }
     Ok(layout)
+}
+
+/// A PDB is a file of its own, so a stream that ends behind it was cut off.
+fn cut_off(bytes: &[u8], error: Malformed) -> Error {
+    let range = || {
+        let mut cursor = Cursor::new(bytes.get(error.at..)?, "stream header");
+        Some((cursor.u32().ok()?, cursor.u32().ok()?))
+    };
+    match range() {
+        Some((start, size)) if error.what == STREAM_HEADER => Error::Truncated {
+            what: "a stream of the PDB",
+            needed: u64::from(start) + u64::from(size),
+            have: bytes.len() as u64,
+        },
+        _ => error.into(),
+    }
 }
 
 /// A portable PDB, borrowed from its bytes.

@@ -63,6 +63,9 @@ struct Streams {
     minimal_delta: bool,
 }
 
+/// A stream that does not lie in the metadata is an error of this part, at its header.
+pub(crate) const STREAM_HEADER: &str = "stream header";
+
 impl Streams {
     fn parse(bytes: &[u8]) -> Result<Self> {
         let mut cursor = Cursor::new(bytes, "metadata root");
@@ -89,7 +92,7 @@ impl Streams {
             cursor.take((name.len() + 1).next_multiple_of(4) - (name.len() + 1))?;
             let range = start..start.saturating_add(size);
             if bytes.get(range.clone()).is_none() {
-                return Err(Malformed::new("stream header", at));
+                return Err(Malformed::new(STREAM_HEADER, at));
             }
             match name {
                 b"#Strings" => streams.strings = range,
@@ -187,6 +190,13 @@ impl Layout {
         let size = usize::from(layout.row_size);
         let rows = bytes.get(layout.start..layout.start + layout.rows as usize * size);
         (rows.unwrap_or_default(), size, layout.wide)
+    }
+
+    /// Where in a row a column lies, and whether its cells are wide.
+    pub(crate) fn column(&self, table: Table, column: usize) -> (usize, bool) {
+        let layout = self.table(table);
+        let offset = layout.offsets.get(column).copied().unwrap_or_default();
+        (offset.into(), layout.wide & (1 << column) != 0)
     }
 
     /// The cells of a 1-based row.

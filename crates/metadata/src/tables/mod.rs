@@ -6,8 +6,8 @@ mod lookup;
 mod schema;
 
 pub use coded::Coded;
-pub(crate) use layout::pointer_table;
 pub use layout::{Layout, RowCells};
+pub(crate) use layout::{STREAM_HEADER, pointer_table};
 pub(crate) use lookup::Key;
 pub use lookup::RowSet;
 pub use schema::*;

@@ -1,6 +1,7 @@
 //! The oracle: everything this crate reads is compared, line by line, with what System.Reflection.Metadata reads.
 //!
-//! The inputs are every dll of the .NET under test, every fixture, and whatever `NDBG_TEST_ASSEMBLIES` adds (folders, with `:` between).
+//! The inputs are every dll of the .NET under test, every fixture, the libraries with PDBs that a private .NET brings along, and whatever
+//! `NDBG_TEST_ASSEMBLIES` adds (folders, with `:` between).
 
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -43,7 +44,15 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
 
 fn inputs() -> Vec<PathBuf> {
     let mut files = Vec::new();
-    collect(&variable("NDBG_TEST_DOTNET").join("shared"), &mut files);
+    let dotnet = variable("NDBG_TEST_DOTNET");
+    collect(&dotnet.join("shared"), &mut files);
+    // Only a private .NET has these; its own compiler is among them.
+    for folder in ["assemblies", "roslyn"] {
+        let folder = dotnet.join(folder);
+        if folder.is_dir() {
+            collect(&folder, &mut files);
+        }
+    }
     collect(&variable("NDBG_TEST_FIXTURES"), &mut files);
     for folder in env::var_os("NDBG_TEST_ASSEMBLIES")
         .iter()

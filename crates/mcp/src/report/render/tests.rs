@@ -1,5 +1,6 @@
 //! What reports say, as snapshots.
 
+use super::super::stack::FrameReport;
 use super::super::{ExceptionEntry, ProcessEntry, SourceLine};
 use super::*;
 use expect_test::{Expect, expect};
@@ -25,6 +26,7 @@ fn stopped() -> StopReport {
         file: Some("/src/shop/Order.cs".into()),
         line: Some(line),
         user_code: true,
+        ..FrameReport::default()
     };
     StopReport {
         id: 1,
@@ -48,12 +50,10 @@ fn stopped() -> StopReport {
                 index: 2,
                 method: "System.Threading.Thread.Start()".into(),
                 module: Some("System.Private.CoreLib.dll".into()),
-                file: None,
-                line: None,
-                user_code: false,
+                ..FrameReport::default()
             },
         ],
-        more_frames: 3,
+        more_frames: true,
         source: vec![
             SourceLine {
                 line: 9,
@@ -66,6 +66,7 @@ fn stopped() -> StopReport {
                 current: true,
             },
         ],
+        ..StopReport::default()
     }
 }
 
@@ -107,16 +108,16 @@ fn a_stop() {
     check(
         &report,
         expect![[r#"
-            s1 stopped: unhandled exception (thread 4711).
+            s1 stopped: unhandled exception (thread 4711), in Shop.Order.Total() at /src/shop/Order.cs:33.
             Launched /src/shop/bin/shop.dll --fast, process 4711, .NET 9.0.1.
             Exception OrderException: "order \"2\" failed"
               caused by System.DivideByZeroException: "Attempted to divide by zero."
-              #0 Shop.Order.Total() at /src/shop/Order.cs:33
-              #1 Shop.Program.Main(string[]) at Order.cs:12
-              #2 System.Threading.Thread.Start() in System.Private.CoreLib.dll
-              … 3 more
                9 | try {
             > 10 |     Fail();
+              #0 Shop.Order.Total() at Order.cs:33
+              #1 Shop.Program.Main(string[]) at Order.cs:12
+              #2 System.Threading.Thread.Start() in System.Private.CoreLib.dll
+              … it goes on: stacktrace_get tells all
             Output since the last report (its last part; 12 kB before it are not shown, process_output with cursor=0 reads them):
             out| order 1: 10
             out| order 2
@@ -198,7 +199,7 @@ fn states_in_a_sentence() {
             last_stop: Some(StopReport {
                 frames: Vec::new(),
                 source: Vec::new(),
-                more_frames: 0,
+                more_frames: false,
                 ..stopped()
             }),
             ..exited(ExitReport {

@@ -1,7 +1,8 @@
-//! The same work as System.Reflection.Metadata, in the same run: `cargo bench -p metadata`.
+//! The same work as System.Reflection.Metadata, in the same run and in turns: `cargo xtask bench symbols`.
 //!
-//! Prints one line per measurement: ours, theirs, the ratio, and the goal. The .NET to compare with and the compiled fixtures are those of
-//! `NDBG_TEST_DOTNET` and `NDBG_TEST_FIXTURES`, or those that `cargo xtask` set up last.
+//! Prints one line per figure: its name, its unit and its samples; a name that ends in `/theirs` is what System.Reflection.Metadata
+//! takes, in a process that is warmed up. `cargo xtask bench` makes a table with ratios of them. The .NET to compare with and the
+//! compiled fixtures are those of `NDBG_TEST_DOTNET` and `NDBG_TEST_FIXTURES`, or those that `cargo xtask` set up last.
 
 #![expect(clippy::expect_used, reason = "a benchmark fails by panicking")]
 #![expect(clippy::print_stdout, reason = "the table is the result")]
@@ -12,12 +13,12 @@
 )]
 
 #[allow(dead_code, reason = "the tests use more of it")]
-#[path = "../tests/encodings/builder.rs"]
+#[path = "../../metadata/tests/encodings/builder.rs"]
 mod builder;
-#[path = "../tests/common/mod.rs"]
+#[path = "../../metadata/tests/common/mod.rs"]
 mod common;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -29,6 +30,14 @@ use metadata::{Bytes, Module, Symbols};
 
 use builder::{Builder, compressed, compressed_signed};
 use common::variable;
+
+/// Samples by the names of their figures.
+type Figures = BTreeMap<String, Vec<u64>>;
+
+/// How often both take turns.
+const N_ROUNDS: usize = 3;
+/// How many processes of each there are in a round for what a process can do only once.
+const N_PROCESSES: usize = 3;
 
 const DOCUMENT: &str = "Folder137/File137.cs";
 const LINE: u32 = 71;
@@ -82,16 +91,21 @@ fn large_pdb() -> Vec<u8> {
     builder.build()
 }
 
-/// The best of many runs, in nanoseconds: the least disturbed by what else runs.
-fn best(mut run: impl FnMut()) -> u64 {
+/// Samples of a figure that are printed.
+const N_SAMPLES: usize = 25;
+
+/// The times of many runs, in nanoseconds, thinned out evenly from the shortest to the longest.
+fn times(mut run: impl FnMut()) -> Vec<u64> {
     let start = Instant::now();
     let mut times = Vec::new();
     while times.len() < 301 || start.elapsed().as_millis() < 300 {
-        let start = Instant::now();
-        run();
-        times.push(start.elapsed().as_nanos() as u64);
+        times.push(once(&mut run));
     }
-    times.into_iter().min().unwrap_or_default()
+    times.sort_unstable();
+    let last = times.len() - 1;
+    (0..N_SAMPLES)
+        .map(|i| times[i * last / (N_SAMPLES - 1)])
+        .collect()
 }
 
 fn once(run: impl FnOnce()) -> u64 {
@@ -132,7 +146,7 @@ fn first_line(symbols: &Symbols) -> usize {
     symbols.points_on(document, LINE).len()
 }
 
-fn ours(assembly: &Path, pdb: &Path) -> HashMap<&'static str, u64> {
+fn ours(assembly: &Path, pdb: &Path) -> Figures {
     let symbols = open_symbols(pdb);
     let (_, document) = symbols
         .documents()
@@ -140,22 +154,28 @@ fn ours(assembly: &Path, pdb: &Path) -> HashMap<&'static str, u64> {
         .expect("the document")
         .documents[0];
     let module = Module::open(map(assembly)).expect("an assembly");
+    let bytes = map(assembly);
     let name = format!("{}.{}", TYPE.0, TYPE.1);
-    let repeat = |run: &mut dyn FnMut()| best(|| (0..1000).for_each(|_| run())) / 1000;
-    HashMap::from([
-        ("open-cold", once(|| open_assembly(assembly))),
-        ("open-warm", best(|| open_assembly(assembly))),
-        ("pdb-open-warm", best(|| drop(black_box(open_symbols(pdb))))),
+    let repeat = |run: &mut dyn FnMut()| {
+        let times = times(|| (0..1000).for_each(|_| run()));
+        times.into_iter().map(|time| time / 1000).collect()
+    };
+    let first_line = times(|| assert!(first_line(&open_symbols(pdb)) > 0, "no such line"));
+    Figures::from([
+        ("open.warm".into(), times(|| open_assembly(assembly))),
         (
-            "all-points",
-            best(|| assert!(black_box(all_points(&symbols)) > 0)),
+            "pdb.open".into(),
+            times(|| drop(black_box(open_symbols(pdb)))),
         ),
         (
-            "first-line",
-            best(|| assert!(first_line(&open_symbols(pdb)) > 0, "no such line")),
+            "points".into(),
+            times(|| assert!(black_box(all_points(&symbols)) > 0)),
         ),
+        // Ours always passes over other documents.
+        ("line.filtered".into(), first_line.clone()),
+        ("line.first".into(), first_line),
         (
-            "line-again",
+            "line.again".into(),
             repeat(&mut || {
                 assert!(
                     !black_box(symbols.points_on(document, LINE)).is_empty(),
@@ -164,18 +184,18 @@ fn ours(assembly: &Path, pdb: &Path) -> HashMap<&'static str, u64> {
             }),
         ),
         // Opening again throws the index away; the copy of the bytes is not part of the lookup.
-        ("type-first", {
-            let bytes = map(assembly);
-            best(|| {
+        (
+            "type.first".into(),
+            times(|| {
                 let module = Module::open(bytes.clone()).expect("an assembly");
                 assert!(
                     !module.types().find(module.metadata(), &name).is_empty(),
                     "no such type"
                 );
-            })
-        }),
+            }),
+        ),
         (
-            "type-again",
+            "type.again".into(),
             repeat(&mut || {
                 assert!(
                     !black_box(module.types().find(module.metadata(), &name)).is_empty(),
@@ -186,20 +206,23 @@ fn ours(assembly: &Path, pdb: &Path) -> HashMap<&'static str, u64> {
     ])
 }
 
-fn resident_kilobytes() -> u64 {
+fn resident_bytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("the status of this process");
     let line = status
         .lines()
         .find_map(|it| it.strip_prefix("VmRSS:"))
         .expect("its resident size");
-    line.trim()
+    let kilobytes: u64 = line
+        .trim()
         .trim_end_matches("kB")
         .trim()
         .parse()
-        .expect("a number")
+        .expect("a number");
+    kilobytes * 1024
 }
 
-fn run(command: &mut Command) -> HashMap<String, u64> {
+/// Has a program print samples.
+fn run(command: &mut Command) -> Figures {
     let output = command
         .stdin(Stdio::null())
         .output()
@@ -210,30 +233,27 @@ fn run(command: &mut Command) -> HashMap<String, u64> {
         String::from_utf8_lossy(&output.stderr)
     );
     let text = String::from_utf8(output.stdout).expect("UTF-8");
-    let pair = |line: &str| {
-        line.split_once('\t')
-            .and_then(|(name, value)| Some((name.to_owned(), value.parse().ok()?)))
+    let figure = |line: &str| {
+        let (name, samples) = line.split_once('\t').expect("a name");
+        let samples = samples.split(' ').map(|it| it.parse().expect("a number"));
+        (name.to_owned(), samples.collect())
     };
-    text.lines().filter_map(pair).collect()
+    text.lines().map(figure).collect()
 }
 
-fn theirs(assembly: &Path, pdb: &Path) -> HashMap<String, u64> {
+/// System.Reflection.Metadata, with `what` it is to do.
+fn theirs(assembly: &Path, pdb: &Path, what: &str) -> Figures {
     let dotnet = variable("NDBG_TEST_DOTNET");
-    let command = |extra: &[&str]| {
-        let mut command = Command::new(dotnet.join("dotnet"));
-        command
-            .arg("exec")
-            .arg(variable("NDBG_TEST_FIXTURES").join("metadata_bench/metadata_bench.dll"))
-            .args([assembly, pdb])
-            .args([DOCUMENT, &LINE.to_string(), TYPE.0, TYPE.1])
-            .args(extra)
-            .env("DOTNET_ROOT", &dotnet)
-            .env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
-        command
-    };
-    let mut results = run(&mut command(&[]));
-    results.extend(run(&mut command(&["memory"])));
-    results
+    let mut command = Command::new(dotnet.join("dotnet"));
+    command
+        .arg("exec")
+        .arg(variable("NDBG_TEST_FIXTURES").join("metadata_bench/metadata_bench.dll"))
+        .arg(what)
+        .args([assembly, pdb])
+        .args([DOCUMENT, &LINE.to_string(), TYPE.0, TYPE.1])
+        .env("DOTNET_ROOT", &dotnet)
+        .env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
+    run(&mut command)
 }
 
 fn core_library() -> PathBuf {
@@ -247,82 +267,53 @@ fn core_library() -> PathBuf {
     newest.join("System.Private.CoreLib.dll")
 }
 
+/// What a process of its own does: the figures that can be measured only once in a process.
+fn alone(what: &str, path: &Path) {
+    match what {
+        "--memory-of" => {
+            let symbols = open_symbols(path);
+            black_box(all_points(&symbols) + first_line(&symbols) as u64);
+            println!("memory\t{}", resident_bytes());
+        }
+        "--open" => println!("open.cold\t{}", once(|| open_assembly(path))),
+        other => panic!("unknown argument {other}"),
+    }
+}
+
 fn main() {
-    let arguments: Vec<_> = env::args().collect();
-    if let Some(at) = arguments.iter().position(|it| it == "--memory-of") {
-        let symbols = open_symbols(Path::new(&arguments[at + 1]));
-        black_box(all_points(&symbols) + first_line(&symbols) as u64);
-        println!("memory\t{}", resident_kilobytes());
-        return;
+    // Cargo adds an argument of its own.
+    let arguments: Vec<_> = env::args().skip(1).filter(|it| it != "--bench").collect();
+    if let [what, path] = &arguments[..] {
+        return alone(what, Path::new(path));
     }
-    if let Some(at) = arguments.iter().position(|it| it == "--write-pdb") {
-        fs::write(&arguments[at + 1], large_pdb()).expect("writing the PDB");
-        return;
-    }
-    let folder = env::temp_dir().join(format!("ndbg-bench-{}", std::process::id()));
-    fs::create_dir_all(&folder).expect("a folder");
-    let pdb = folder.join("large.pdb");
+    let folder = tempfile::tempdir().expect("a folder");
+    let pdb = folder.path().join("large.pdb");
     fs::write(&pdb, large_pdb()).expect("writing the PDB");
     let assembly = core_library();
-
-    let mut ours: HashMap<String, u64> = ours(&assembly, &pdb)
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect();
     let me = env::current_exe().expect("the path of this program");
-    // Ours always filters.
-    ours.extend(
-        ours.get("first-line")
-            .map(|&value| ("first-line-filtered".to_owned(), value)),
-    );
-    ours.extend(run(Command::new(me).arg("--memory-of").arg(&pdb)));
-    let theirs = theirs(&assembly, &pdb);
-    fs::remove_dir_all(&folder).expect("removing the folder");
 
-    let rows = [
-        ("open-cold", "open CoreLib, first time in the process", None),
-        ("open-warm", "open CoreLib, again", None),
-        ("pdb-open-warm", "open a PDB of 10,000 methods", None),
-        ("all-points", "decode all 45,000 sequence points", Some(5.0)),
-        (
-            "first-line",
-            "open the PDB and look up a first line",
-            Some(20.0),
-        ),
-        (
-            "first-line-filtered",
-            "the same, theirs filtering by document",
-            None,
-        ),
-        ("line-again", "look up another line", None),
-        ("type-first", "first type by name in CoreLib", None),
-        ("type-again", "another type by name", None),
-        ("memory", "resident memory after that", Some(5.0)),
-    ];
-    println!(
-        "{:<42} {:>12} {:>12} {:>8}  goal",
-        "", "ours", "theirs", "ratio"
-    );
-    for (name, text, goal) in rows {
-        let (mine, other) = (ours[name], theirs[name]);
-        let ratio = other as f64 / mine.max(1) as f64;
-        let unit = |value: u64| {
-            if name == "memory" {
-                format!("{value} kB")
-            } else {
-                format!("{:.2} µs", value as f64 / 1e3)
-            }
-        };
-        let goal = goal.map_or_else(String::new, |goal: f64| {
-            format!(
-                "≥ {goal} {}",
-                if ratio >= goal { "reached" } else { "MISSED" }
-            )
-        });
-        println!(
-            "{text:<42} {:>12} {:>12} {ratio:>7.1}×  {goal}",
-            unit(mine),
-            unit(other)
-        );
+    let mut all = Figures::new();
+    let mut add = |figures: Figures, suffix: &str| {
+        for (name, samples) in figures {
+            all.entry(format!("symbols.{name}{suffix}"))
+                .or_default()
+                .extend(samples);
+        }
+    };
+    for _ in 0..N_ROUNDS {
+        add(ours(&assembly, &pdb), "");
+        add(theirs(&assembly, &pdb, "warm"), "/theirs");
+        for _ in 0..N_PROCESSES {
+            add(run(Command::new(&me).arg("--memory-of").arg(&pdb)), "");
+            add(theirs(&assembly, &pdb, "memory"), "/theirs");
+            add(run(Command::new(&me).arg("--open").arg(&assembly)), "");
+            add(theirs(&assembly, &pdb, "cold"), "/theirs");
+        }
+    }
+    for (name, samples) in all {
+        let is_memory = name.starts_with("symbols.memory");
+        let unit = if is_memory { "bytes" } else { "ns" };
+        let samples: Vec<_> = samples.iter().map(u64::to_string).collect();
+        println!("{name}\t{unit}\t{}", samples.join(" "));
     }
 }

@@ -1,0 +1,217 @@
+//! Who will handle an exception that was just thrown: read from the exception clauses of the methods on the stack, as the
+//! runtime is about to do itself.
+
+use cordebug::thread::{Frame as RuntimeFrame, Thread};
+use cordebug::value::Value;
+use metadata::pe::{ClauseKind, ExceptionClause};
+use metadata::{IlOffset, Metadata, Token};
+
+use crate::api::{Frame, Handler};
+use crate::fields::Fields;
+use crate::modules::LoadedModule;
+use crate::stack::{Walk, frame};
+use crate::target::Target;
+
+/// Frames that are looked at for a handler.
+const MAX_FRAMES: u32 = 2_000;
+
+/// Who will handle the exception, as far as can be told before filters have run.
+pub(super) fn predict(target: &mut Target, thread: &Thread, exception: &Value) -> Handler {
+    let types = type_names(target, exception);
+    if types.is_empty() {
+        return Handler::Unknown;
+    }
+    let Ok(mut walk) = Walk::new(thread) else {
+        return Handler::Unknown;
+    };
+    for index in 0..MAX_FRAMES {
+        let walked = match walk.next(target) {
+            Ok(Some(walked)) => walked,
+            Ok(None) => return Handler::Nobody,
+            Err(_) => return Handler::Unknown,
+        };
+        if let Some(handler) = in_frame(target, &walked.frame, index, &types) {
+            return handler;
+        }
+    }
+    Handler::Unknown
+}
+
+/// The handler that the runtime found: a frame and an IL offset in it.
+pub(super) fn found(
+    target: &mut Target,
+    thread: &Thread,
+    handler: &RuntimeFrame,
+    offset: u32,
+) -> Handler {
+    let index = index_of(target, thread, handler);
+    let mut told = frame::describe(target, handler, index);
+    let Some((module, token)) = method_of(target, handler) else {
+        return Handler::Catch {
+            frame: Box::new(told),
+        };
+    };
+    let Target {
+        modules, process, ..
+    } = target;
+    let module = modules.get(module);
+    let clause = module.and_then(|module| {
+        let body = module.metadata(process).ok()?.body(token).ok()??;
+        body.clauses
+            .into_iter()
+            .find(|clause| clause.handler_start.0 == offset)
+    });
+    if let (Some(module), Some(clause)) = (module, &clause) {
+        return caught(module, process, token, clause, told);
+    }
+    told.il_offset = Some(offset);
+    Handler::Catch {
+        frame: Box::new(told),
+    }
+}
+
+/// Where a frame that the runtime names is in the stack of its thread.
+fn index_of(target: &mut Target, thread: &Thread, wanted: &RuntimeFrame) -> u32 {
+    let Ok(mut walk) = Walk::new(thread) else {
+        return 0;
+    };
+    let range = wanted.stack_range();
+    for index in 0..MAX_FRAMES {
+        match walk.next(target) {
+            Ok(Some(walked)) if range.is_some() && walked.frame.stack_range() == range => {
+                return index;
+            }
+            Ok(Some(_)) => {}
+            _ => break,
+        }
+    }
+    0
+}
+
+fn method_of(target: &mut Target, frame: &RuntimeFrame) -> Option<(usize, Token)> {
+    let function = frame.function().ok()?;
+    let module = function.module().ok()?;
+    target.modules.entry(&module);
+    Some((module.identity(), Token(function.token().ok()?)))
+}
+
+/// The full names of the exception's type and those it is derived from, as metadata has them.
+fn type_names(target: &mut Target, exception: &Value) -> Vec<String> {
+    let fields = Fields::new(target);
+    let classes = exception.class_chain().unwrap_or_default();
+    let names = classes.iter().filter_map(|class| {
+        let module = fields.modules.entry(&class.module().ok()?);
+        let metadata = module.metadata(fields.process).ok()?.metadata();
+        metadata.full_name(Token(class.token().ok()?)).ok()
+    });
+    names.collect()
+}
+
+fn in_frame(
+    target: &mut Target,
+    runtime_frame: &RuntimeFrame,
+    index: u32,
+    types: &[String],
+) -> Option<Handler> {
+    let (offset, _) = runtime_frame.ip().ok()??;
+    let (module, token) = method_of(target, runtime_frame)?;
+    let clause = {
+        let Target {
+            modules, process, ..
+        } = target;
+        let opened = modules.get(module)?.metadata(process).ok()?;
+        let metadata = opened.metadata();
+        let body = opened.body(token).ok()??;
+        let clause = body.clauses.into_iter().find(|clause| {
+            let inside =
+                offset >= clause.try_start.0 && offset - clause.try_start.0 < clause.try_length;
+            inside && takes(metadata, clause.kind, types) != Some(false)
+        });
+        let static_constructor = || {
+            let name = metadata.method(token).ok()?.name().ok()?;
+            (name == ".cctor").then_some(())
+        };
+        match clause {
+            Some(clause) => Some(clause),
+            None => {
+                static_constructor()?;
+                None
+            }
+        }
+    };
+    let told = frame::describe(target, runtime_frame, index);
+    let Some(clause) = clause else {
+        return Some(Handler::TypeInitializer {
+            frame: Box::new(told),
+        });
+    };
+    let Target {
+        modules, process, ..
+    } = target;
+    Some(caught(modules.get(module)?, process, token, &clause, told))
+}
+
+/// Whether a clause takes an exception of these types; `None` if only running code can tell.
+fn takes(metadata: Metadata<'_>, kind: ClauseKind, types: &[String]) -> Option<bool> {
+    match kind {
+        ClauseKind::Catch(token) => match metadata.full_name(token) {
+            Ok(name) => Some(types.contains(&name)),
+            Err(_) => None,
+        },
+        ClauseKind::Filter(_) => None,
+        ClauseKind::Finally | ClauseKind::Fault => Some(false),
+    }
+}
+
+/// What it means that a clause of a method takes the exception.
+fn caught(
+    module: &LoadedModule,
+    process: &cordebug::process::Process,
+    method: Token,
+    clause: &ExceptionClause,
+    mut told: Frame,
+) -> Handler {
+    told.il_offset = Some(clause.handler_start.0);
+    if let ClauseKind::Filter(start) = clause.kind {
+        let text = first_text(module, process, method, start, clause.handler_start);
+        told.source = text.or(told.source);
+        return Handler::Filter {
+            frame: Box::new(told),
+        };
+    }
+    let end = IlOffset(clause.handler_start.0.saturating_add(clause.handler_length));
+    let text = first_text(module, process, method, clause.handler_start, end);
+    if text.is_none() && frame::is_async(module, process, method)
+        || told.method.starts_with("System.Threading.Tasks.Task.")
+    {
+        // The position stays where the method was left: the compiler's own handler has no text.
+        return Handler::Task {
+            frame: Box::new(told),
+        };
+    }
+    if text.is_some() {
+        told.source = text;
+    }
+    Handler::Catch {
+        frame: Box::new(told),
+    }
+}
+
+fn first_text(
+    module: &LoadedModule,
+    process: &cordebug::process::Process,
+    method: Token,
+    start: IlOffset,
+    end: IlOffset,
+) -> Option<crate::api::Source> {
+    let pdb = module.symbols(process).ok()?.pdb();
+    let mut points = pdb.sequence_points(method).ok()?.flatten();
+    let point = points.find(|it| it.span.is_some() && it.offset >= start && it.offset < end)?;
+    let span = point.span?;
+    let path = pdb.document(point.document).ok()?.path().ok()?;
+    Some(crate::api::Source {
+        path: path.into(),
+        line: crate::api::Line(span.start_line),
+        column: Some(span.start_column),
+    })
+}

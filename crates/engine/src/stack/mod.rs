@@ -1,0 +1,236 @@
+//! Stacks as data: the frames of a stopped thread, and the chains of async methods behind them.
+//!
+//! The walk shows a stack as the user's code has it: while a `catch` or `finally` block runs, the frames of the code that threw
+//! are still there for the runtime, but dead; they are left out. Below a `when` filter they are alive, and shown.
+
+pub(crate) mod frame;
+
+use cordebug::thread::{Frame as RuntimeFrame, StackWalk, Step, Thread};
+
+use crate::api::{Block, Error, ErrorCode, Frame, FrameKind, Reply, ThreadId};
+use crate::engine::Engine;
+use crate::target::{Target, runtime_error};
+
+/// Frames walked at most for one request; a deeper stack is told as "more".
+const MAX_WALK: u32 = 20_000;
+/// Frames looked at to find one of the user's.
+const LOOK_FOR_USER_FRAME: usize = 256;
+
+impl Engine<'_> {
+    pub(crate) fn stack(
+        &mut self,
+        thread: Option<ThreadId>,
+        start: u32,
+        count: u32,
+    ) -> Result<Reply, Error> {
+        let (thread, runtime_thread) = self.thread_of(thread)?;
+        let target = self.stopped_target()?;
+        let (frames, total, more) = frames(target, &runtime_thread, start, count)?;
+        Ok(Reply::Stack {
+            stop: self.stop_id()?,
+            thread,
+            frames,
+            total,
+            more,
+        })
+    }
+
+    /// The thread that is asked for: the one that reported the stop, else the first, if none is named.
+    pub(crate) fn thread_of(
+        &mut self,
+        thread: Option<ThreadId>,
+    ) -> Result<(ThreadId, Thread), Error> {
+        let reporting = self.stop.as_ref().and_then(|stop| stop.thread);
+        let target = self.stopped_target()?;
+        let Some(thread) = thread.or(reporting).or_else(|| target.first_thread()) else {
+            return Err(Error::new(
+                ErrorCode::InvalidThread,
+                "the program has no managed thread",
+            ));
+        };
+        let found = target.process.thread(thread.0).map_err(|error| {
+            Error::new(
+                ErrorCode::InvalidThread,
+                format!("there is no managed thread {}: {error}", thread.0),
+            )
+            .hint("list the threads for their ids")
+        })?;
+        Ok((thread, found))
+    }
+
+    pub(crate) fn stop_id(&self) -> Result<crate::api::StopId, Error> {
+        let stop = self.stop.as_ref().map(|stop| stop.id);
+        stop.ok_or_else(|| Error::new(ErrorCode::NotStopped, "the program is not stopped"))
+    }
+}
+
+/// A frame that is part of the stack as the user's code has it.
+#[derive(Debug)]
+pub(crate) struct Walked {
+    pub(crate) frame: RuntimeFrame,
+    /// Which block of its method runs apart from the rest.
+    pub(crate) block: Option<Block>,
+}
+
+/// A walk that leaves out frames that are dead.
+pub(crate) struct Walk {
+    thread: Thread,
+    steps: StackWalk,
+    /// Frames taken from the walk.
+    taken: usize,
+    /// A block whose method is still to come, and how many frames were taken until it; what lies between is dead.
+    below: Option<(RuntimeFrame, usize)>,
+    /// Set once the method of a block was not found: from then on every frame is shown.
+    show_all: bool,
+}
+
+impl Walk {
+    pub(crate) fn new(thread: &Thread) -> Result<Self, Error> {
+        Ok(Self {
+            thread: thread.clone(),
+            steps: thread.stack().map_err(|error| runtime_error(&error))?,
+            taken: 0,
+            below: None,
+            show_all: false,
+        })
+    }
+
+    /// Walks again from behind a block whose method is not among the frames: showing too much is better than too little.
+    fn show_all_from(&mut self, taken: usize) -> Result<(), Error> {
+        let steps = self.thread.stack();
+        self.steps = steps.map_err(|error| runtime_error(&error))?;
+        self.taken = taken;
+        self.show_all = true;
+        self.steps.by_ref().take(taken).for_each(drop);
+        Ok(())
+    }
+
+    /// The stack pointer of the frame that was walked to last.
+    pub(crate) fn stack_pointer(&self) -> Option<u64> {
+        self.steps.stack_pointer()
+    }
+
+    /// The next frame outwards.
+    pub(crate) fn next(&mut self, target: &mut Target) -> Result<Option<Walked>, Error> {
+        loop {
+            let Some(step) = self.steps.next() else {
+                let Some((_, taken)) = self.below.take() else {
+                    return Ok(None);
+                };
+                self.show_all_from(taken)?;
+                continue;
+            };
+            self.taken += 1;
+            // Native code between managed frames is only shown as the transition that led there.
+            let Step::Frame(frame) = step.map_err(|error| runtime_error(&error))? else {
+                continue;
+            };
+            if let Some((block, _)) = &self.below {
+                // The block itself stands for its method.
+                if block.is_funclet_of(&frame) {
+                    self.below = None;
+                }
+                continue;
+            }
+            if !frame.is_funclet() {
+                return Ok(Some(Walked { frame, block: None }));
+            }
+            let Target {
+                modules, process, ..
+            } = target;
+            let block = frame::block(modules, process, &frame);
+            if block != Some(Block::Filter) && !self.show_all {
+                self.below = Some((frame.clone(), self.taken));
+            }
+            return Ok(Some(Walked { frame, block }));
+        }
+    }
+}
+
+/// The frames `start..start + count`, how many there are as far as was walked, and whether there are more.
+pub(crate) fn frames(
+    target: &mut Target,
+    thread: &Thread,
+    start: u32,
+    count: u32,
+) -> Result<(Vec<Frame>, u32, bool), Error> {
+    let mut found = Vec::new();
+    let mut index = 0;
+    let end = start.saturating_add(count);
+    let mut walk = Walk::new(thread)?;
+    while let Some(Walked { frame, block }) = walk.next(target)? {
+        if index >= end {
+            return Ok((found, index, true));
+        }
+        if index >= start {
+            let mut told = frame::describe(target, &frame, index);
+            told.block = block;
+            found.push(told);
+        }
+        index += 1;
+        if index >= MAX_WALK {
+            return Ok((found, index, true));
+        }
+    }
+    Ok((found, index, false))
+}
+
+/// The innermost frame of the user's code, else the innermost one.
+pub(crate) fn top_frame(target: &mut Target, thread: &Thread) -> (Option<Frame>, bool) {
+    let mut native = true;
+    let mut found = || -> Result<Option<Frame>, Error> {
+        let mut first = None;
+        let mut walk = Walk::new(thread)?;
+        for index in 0..LOOK_FOR_USER_FRAME {
+            let Some(Walked { frame, block }) = walk.next(target)? else {
+                break;
+            };
+            let at = index as u32;
+            if index == 0 {
+                native = frame.internal_kind().is_some();
+            }
+            if is_user(target, &frame) {
+                let mut told = frame::describe(target, &frame, at);
+                told.block = block;
+                return Ok(Some(told));
+            }
+            first.get_or_insert((frame, at));
+        }
+        Ok(first.map(|(frame, at)| frame::describe(target, &frame, at)))
+    };
+    let frame = found().ok().flatten();
+    (frame, native)
+}
+
+/// Whether a frame is the user's code.
+pub(crate) fn is_user(target: &mut Target, frame: &RuntimeFrame) -> bool {
+    let Target {
+        modules, process, ..
+    } = target;
+    let mut found = || -> Option<FrameKind> {
+        let function = frame.function().ok()?;
+        let module = modules.entry(&function.module().ok()?);
+        module.symbols(process).ok()?;
+        let token = metadata::Token(function.token().ok()?);
+        Some(frame::kind(module, process, token))
+    };
+    found() == Some(FrameKind::User)
+}
+
+/// The words of a part of the stack, innermost first, each once.
+pub(crate) fn words(target: &Target, start: u64, end: u64) -> Vec<u64> {
+    /// A part of the stack that is larger is looked through up to here.
+    const MAX_BYTES: u64 = 64 << 10;
+    let size = end.saturating_sub(start).min(MAX_BYTES);
+    let mut bytes = vec![0; size as usize];
+    let read = target.process.read_memory(start, &mut bytes).unwrap_or(0);
+    bytes.truncate(read);
+    let mut seen = std::collections::HashSet::new();
+    let words = bytes
+        .chunks_exact(8)
+        .filter_map(|word| Some(u64::from_le_bytes(*word.first_chunk()?)));
+    // The first page is never mapped, and user space ends far below the sign bit.
+    words
+        .filter(|word| (0x1_0000..1 << 56).contains(word) && seen.insert(*word))
+        .collect()
+}

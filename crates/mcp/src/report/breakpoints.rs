@@ -1,0 +1,419 @@
+//! Breakpoints as an agent sees them.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use host::api::{
+    BoundLocation, Breakpoint, BreakpointState, ExceptionBreakpoint, ExceptionSpec, Place,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Render, is_zero, text};
+
+/// Places in code told of one breakpoint.
+const LOCATIONS: usize = 4;
+/// Breakpoints told at once.
+const SHOWN: usize = 60;
+/// Characters told of a name, a path or an expression.
+const NAME: usize = 200;
+/// Characters told of a reason.
+const REASON: usize = 400;
+
+/// A breakpoint at a place in code.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct BreakpointEntry {
+    /// Its number.
+    pub id: u32,
+    /// The file it was asked for in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line it was asked for on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The column it was asked for at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    /// The method it was asked for in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
+    /// `pending` (no loaded module has the place yet), `bound` (set in the code), `unbound` (its module is gone),
+    /// `disabled` or `failed`.
+    pub state: &'static str,
+    /// Why it is not bound, or what is to be known of it though it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Where in the code it is set.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub locations: Vec<LocationEntry>,
+    /// Places that are not told.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more_locations: u32,
+    /// It stops only if this is true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
+    /// It stops only at some hits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hit_condition: Option<String>,
+    /// It logs this and does not stop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_message: Option<String>,
+    /// How often it was reached with its condition true.
+    pub hits: u64,
+}
+
+/// A place in code where a breakpoint is set.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct LocationEntry {
+    /// The method.
+    pub method: String,
+    /// File name of its module.
+    pub module: String,
+    /// Source file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// 1-based line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// 1-based column.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    /// Offset in the method's IL.
+    pub il_offset: u32,
+}
+
+/// A breakpoint at exceptions.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct ExceptionBreakpointEntry {
+    /// Its number.
+    pub id: u32,
+    /// Type names; none for every type.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub types: Vec<String>,
+    /// Type names that are left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub except: Vec<String>,
+    /// Whether derived types count.
+    pub subtypes: bool,
+    /// It stops when one is thrown.
+    pub thrown: bool,
+    /// It stops when one leaves the user's code and is caught elsewhere.
+    pub user_unhandled: bool,
+    /// It stops when nobody catches one.
+    pub unhandled: bool,
+    /// Whether it is switched on.
+    pub enabled: bool,
+    /// How often it stopped the program.
+    pub hits: u64,
+}
+
+/// One breakpoint, after it was set or changed.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct BreakpointReport {
+    /// The session's id.
+    pub session: String,
+    /// At a place in code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub breakpoint: Option<BreakpointEntry>,
+    /// At exceptions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exception_breakpoint: Option<ExceptionBreakpointEntry>,
+    /// Whether it was there before: it keeps its number and has the new settings.
+    pub duplicate: bool,
+    /// Whether exceptions that nobody catches stop the program, if that was set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_at_unhandled: Option<bool>,
+}
+
+/// All breakpoints of a session.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct BreakpointsReport {
+    /// The session's id.
+    pub session: String,
+    /// At places in code.
+    pub breakpoints: Vec<BreakpointEntry>,
+    /// At exceptions.
+    pub exception_breakpoints: Vec<ExceptionBreakpointEntry>,
+    /// Breakpoints that are not told.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: u32,
+    /// Those that were removed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<u32>,
+}
+
+impl From<&Breakpoint> for BreakpointEntry {
+    fn from(breakpoint: &Breakpoint) -> Self {
+        let short = |text: &Option<String>| text.as_deref().map(|text| text::one_line(text, NAME));
+        let spec = &breakpoint.spec;
+        let mut entry = Self {
+            id: breakpoint.id.0,
+            state: state_name(breakpoint.state),
+            reason: breakpoint
+                .reason
+                .as_deref()
+                .map(|reason| text::one_line(reason, REASON)),
+            locations: breakpoint
+                .locations
+                .iter()
+                .take(LOCATIONS)
+                .map(LocationEntry::from)
+                .collect(),
+            more_locations: count(breakpoint.locations.len().saturating_sub(LOCATIONS)),
+            condition: short(&spec.condition),
+            hit_condition: short(&spec.hit_condition),
+            log_message: short(&spec.log_message),
+            hits: breakpoint.hits,
+            ..Self::default()
+        };
+        match &spec.place {
+            Place::Line { file, line, column } => {
+                entry.file = Some(text::one_line(file, NAME));
+                entry.line = Some(line.0);
+                entry.column = *column;
+            }
+            Place::Function { name } => entry.function = Some(text::one_line(name, NAME)),
+        }
+        entry
+    }
+}
+
+impl From<&BoundLocation> for LocationEntry {
+    fn from(location: &BoundLocation) -> Self {
+        let source = location.source.as_ref();
+        Self {
+            method: text::one_line(&location.method, NAME),
+            module: text::one_line(&location.module, NAME),
+            file: source.map(|source| text::one_line(&source.path.to_string_lossy(), NAME)),
+            line: source.map(|source| source.line.0),
+            column: source.and_then(|source| source.column),
+            il_offset: location.il_offset,
+        }
+    }
+}
+
+impl From<&ExceptionBreakpoint> for ExceptionBreakpointEntry {
+    fn from(breakpoint: &ExceptionBreakpoint) -> Self {
+        let short = |names: &[String]| {
+            let short = names.iter().map(|name| text::one_line(name, NAME));
+            short.take(SHOWN).collect()
+        };
+        let ExceptionSpec {
+            types,
+            except,
+            subtypes,
+            thrown,
+            user_unhandled,
+            unhandled,
+            enabled,
+            ..
+        } = &breakpoint.spec;
+        Self {
+            id: breakpoint.id.0,
+            types: short(types),
+            except: short(except),
+            subtypes: *subtypes,
+            thrown: *thrown,
+            user_unhandled: *user_unhandled,
+            unhandled: *unhandled,
+            enabled: *enabled,
+            hits: breakpoint.hits,
+        }
+    }
+}
+
+impl BreakpointsReport {
+    /// The breakpoints of a session, as many as can be told.
+    pub fn of(
+        session: &str,
+        breakpoints: &[Breakpoint],
+        exceptions: &[ExceptionBreakpoint],
+    ) -> Self {
+        Self {
+            session: session.to_owned(),
+            breakpoints: breakpoints.iter().take(SHOWN).map(Into::into).collect(),
+            exception_breakpoints: exceptions.iter().take(SHOWN).map(Into::into).collect(),
+            left_out: count(
+                breakpoints.len().saturating_sub(SHOWN) + exceptions.len().saturating_sub(SHOWN),
+            ),
+            removed: Vec::new(),
+        }
+    }
+}
+
+fn state_name(state: BreakpointState) -> &'static str {
+    match state {
+        BreakpointState::Pending => "pending",
+        BreakpointState::Bound => "bound",
+        BreakpointState::Unbound => "unbound",
+        BreakpointState::Disabled => "disabled",
+        BreakpointState::Failed => "failed",
+    }
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+impl BreakpointEntry {
+    /// Where it was asked for: `shop.cs:20` or the method.
+    pub(super) fn place(&self) -> String {
+        match (&self.file, self.line, &self.function) {
+            (Some(file), Some(line), _) => match self.column {
+                Some(column) => format!("{}:{line}:{column}", file_name(file)),
+                None => format!("{}:{line}", file_name(file)),
+            },
+            (_, _, Some(function)) => function.clone(),
+            _ => "an unknown place".into(),
+        }
+    }
+
+    /// One line: what it is, whether it can be hit, and why not.
+    pub(super) fn render(&self) -> String {
+        let kind = if self.log_message.is_some() {
+            "Tracepoint"
+        } else {
+            "Breakpoint"
+        };
+        let mut line = format!("{kind} {} at {}", self.id, self.place());
+        if let Some(first) = self.locations.first() {
+            let _ = write!(line, ", in {}", first.method);
+            // Where it is set is news if it is not what was asked for.
+            match (&first.file, first.line) {
+                (Some(file), Some(at)) if self.line != Some(at) => {
+                    let _ = write!(line, " at {}:{at}", file_name(file));
+                }
+                (None, _) => {
+                    let _ = write!(line, " ({}, IL offset {})", first.module, first.il_offset);
+                }
+                _ => {}
+            }
+            let others = self.locations.len() - 1 + self.more_locations as usize;
+            if others > 0 {
+                let places = if others == 1 { "place" } else { "places" };
+                let _ = write!(line, " and {others} more {places}");
+            }
+        }
+        let _ = write!(line, ": {}", self.state);
+        if let Some(reason) = &self.reason {
+            let _ = write!(line, ", {reason}");
+        }
+        line.push('.');
+        for (label, value) in [
+            ("Stops only if", &self.condition),
+            ("Stops only at hit", &self.hit_condition),
+            ("Logs", &self.log_message),
+        ] {
+            if let Some(value) = value {
+                let _ = write!(line, " {label} {}.", text::quoted(value, NAME));
+            }
+        }
+        match self.hits {
+            0 => {}
+            1 => line.push_str(" Hit once."),
+            hits => {
+                let _ = write!(line, " Hit {hits} times.");
+            }
+        }
+        line
+    }
+}
+
+impl ExceptionBreakpointEntry {
+    /// One line: at which exceptions it stops, and when.
+    fn render(&self) -> String {
+        let list = |names: &[String]| names.join(", ");
+        let mut line = format!("Exception breakpoint {}: ", self.id);
+        match self.types.as_slice() {
+            [] => line.push_str("any exception"),
+            types => line.push_str(&list(types)),
+        }
+        if !self.types.is_empty() && self.subtypes {
+            line.push_str(" and derived types");
+        }
+        if !self.except.is_empty() {
+            let _ = write!(line, " except {}", list(&self.except));
+        }
+        let stages: Vec<_> = [
+            (self.thrown, "thrown"),
+            (self.user_unhandled, "not caught in the user's code"),
+            (self.unhandled, "unhandled"),
+        ]
+        .iter()
+        .filter(|(on, _)| *on)
+        .map(|(_, name)| *name)
+        .collect();
+        if stages.is_empty() {
+            line.push_str(", never");
+        } else {
+            let _ = write!(line, ", when {}", stages.join(" or "));
+        }
+        if !self.enabled {
+            line.push_str(" (disabled)");
+        }
+        line.push('.');
+        if self.hits > 0 {
+            let _ = write!(line, " Stopped {} times.", self.hits);
+        }
+        line
+    }
+}
+
+impl Render for BreakpointReport {
+    fn render(&self) -> String {
+        let mut lines = Vec::new();
+        if let Some(breakpoint) = &self.breakpoint {
+            lines.push(breakpoint.render());
+            if breakpoint.state == "pending" {
+                lines.push("It is set as soon as a module with that place is loaded.".into());
+            }
+        }
+        if let Some(breakpoint) = &self.exception_breakpoint {
+            lines.push(breakpoint.render());
+        }
+        if self.duplicate {
+            lines.push("It was there before and has these settings now.".into());
+        }
+        match self.stop_at_unhandled {
+            Some(true) => lines.push("Exceptions that nobody catches stop the program.".into()),
+            Some(false) => {
+                lines.push("Exceptions that nobody catches end the program without a stop.".into())
+            }
+            None => {}
+        }
+        lines.join("\n")
+    }
+}
+
+impl Render for BreakpointsReport {
+    fn render(&self) -> String {
+        let mut lines = Vec::new();
+        match self.removed.as_slice() {
+            [] => {}
+            [only] => lines.push(format!("Removed breakpoint {only}.")),
+            several => {
+                let ids: Vec<_> = several.iter().map(u32::to_string).collect();
+                lines.push(format!("Removed breakpoints {}.", ids.join(", ")));
+            }
+        }
+        lines.extend(self.breakpoints.iter().map(BreakpointEntry::render));
+        let exceptions = self.exception_breakpoints.iter();
+        lines.extend(exceptions.map(ExceptionBreakpointEntry::render));
+        if self.left_out > 0 {
+            lines.push(format!("({} more are not shown)", self.left_out));
+        }
+        if self.breakpoints.is_empty() && self.exception_breakpoints.is_empty() {
+            lines.push(format!(
+                "{} has no breakpoints; breakpoint_set sets one.",
+                self.session
+            ));
+        }
+        lines.join("\n")
+    }
+}
+
+/// The last part of a path of any system.
+pub(super) fn file_name(path: &str) -> &str {
+    let name = Path::new(path).file_name().and_then(|name| name.to_str());
+    name.unwrap_or(path).rsplit('\\').next().unwrap_or(path)
+}

@@ -1,0 +1,266 @@
+//! Threads and modules of the program as an agent sees them.
+
+use std::fmt::Write as _;
+
+use host::api::{ModuleReport, ThreadActivity, ThreadReport};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::stack::{FrameReport, push_frames};
+use super::{Render, is_false, is_zero, text};
+
+/// Threads told at once.
+const THREADS: usize = 60;
+/// Modules told at once.
+const MODULES: usize = 40;
+/// Characters told of a name or path.
+const NAME: usize = 200;
+
+/// Threads of a program.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct ThreadsReport {
+    /// The session's id.
+    pub session: String,
+    /// The one that reported the stop first, then the others.
+    pub threads: Vec<ThreadEntry>,
+    /// Threads that are not told.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: u32,
+}
+
+/// One thread.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct ThreadEntry {
+    /// Its operating system id.
+    pub id: u32,
+    /// Its name, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// `running`, `waiting` (in a wait, a sleep or a join), `native`, `unstarted` or `stopped`.
+    pub activity: &'static str,
+    /// Whether it does not keep the program alive.
+    #[serde(skip_serializing_if = "is_false")]
+    pub background: bool,
+    /// Whether it belongs to the thread pool.
+    #[serde(skip_serializing_if = "is_false")]
+    pub pool: bool,
+    /// Whether it stays stopped when the program runs.
+    #[serde(skip_serializing_if = "is_false")]
+    pub frozen: bool,
+    /// Whether it reported the stop.
+    #[serde(skip_serializing_if = "is_false")]
+    pub current: bool,
+    /// Its innermost frame of the user's code, else its innermost one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top: Option<FrameReport>,
+}
+
+/// Loaded modules of a program.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct ModulesReport {
+    /// The session's id.
+    pub session: String,
+    /// The user's first.
+    pub modules: Vec<ModuleEntry>,
+    /// Modules that are not told.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: u32,
+}
+
+/// One module.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct ModuleEntry {
+    /// File name, or a bare name for one that is not a file.
+    pub name: String,
+    /// Path, if it is a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Assembly version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Identity of this very build.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mvid: Option<String>,
+    /// Whether it counts as the user's code.
+    pub user_code: bool,
+    /// Whether it has symbols that match.
+    pub symbols: bool,
+    /// Where the symbols are, or why there are none.
+    pub symbols_detail: String,
+    /// Whether its compiler optimised it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optimized: Option<bool>,
+    /// Whether code is emitted into it while the program runs.
+    #[serde(skip_serializing_if = "is_false")]
+    pub dynamic: bool,
+    /// Whether it exists only in memory.
+    #[serde(skip_serializing_if = "is_false")]
+    pub in_memory: bool,
+}
+
+impl From<&ThreadReport> for ThreadEntry {
+    fn from(thread: &ThreadReport) -> Self {
+        Self {
+            id: thread.id.0,
+            name: thread
+                .name
+                .as_deref()
+                .map(|name| text::one_line(name, NAME)),
+            activity: match thread.activity {
+                ThreadActivity::Running => "running",
+                ThreadActivity::Waiting => "waiting",
+                ThreadActivity::Native => "native",
+                ThreadActivity::Unstarted => "unstarted",
+                ThreadActivity::Stopped => "stopped",
+            },
+            background: thread.background,
+            pool: thread.pool,
+            frozen: thread.frozen,
+            current: thread.current,
+            top: thread.top.as_ref().map(FrameReport::from),
+        }
+    }
+}
+
+impl From<&ModuleReport> for ModuleEntry {
+    fn from(module: &ModuleReport) -> Self {
+        let short = |name: &String| text::one_line(name, NAME);
+        Self {
+            name: short(&module.name),
+            path: module.path.as_ref().map(short),
+            version: module.version.as_ref().map(short),
+            mvid: module.mvid.as_ref().map(short),
+            user_code: module.user_code,
+            symbols: module.symbols,
+            symbols_detail: short(&module.symbols_detail),
+            optimized: module.optimized,
+            dynamic: module.dynamic,
+            in_memory: module.in_memory,
+        }
+    }
+}
+
+impl ThreadsReport {
+    /// The threads of a session, as many as can be told.
+    pub fn of(session: &str, threads: &[ThreadReport]) -> Self {
+        let mut entries: Vec<_> = threads.iter().map(ThreadEntry::from).collect();
+        // Whoever looks at many threads wants those that run the user's code.
+        entries.sort_by_key(|thread| {
+            let user_code = thread.top.as_ref().is_some_and(|top| top.user_code);
+            (!thread.current, !user_code, thread.id)
+        });
+        let left_out = entries.len().saturating_sub(THREADS);
+        entries.truncate(THREADS);
+        Self {
+            session: session.to_owned(),
+            threads: entries,
+            left_out: u32::try_from(left_out).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+impl ModulesReport {
+    /// The modules of a session whose name or path holds a text, as many as can be told.
+    pub fn of(session: &str, modules: &[ModuleReport], name: Option<&str>) -> Self {
+        let wanted = |module: &&ModuleReport| {
+            let holds = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
+            name.is_none_or(|part| {
+                holds(&module.name, part)
+                    || module.path.as_deref().is_some_and(|path| holds(path, part))
+            })
+        };
+        let mut entries: Vec<_> = modules
+            .iter()
+            .filter(wanted)
+            .map(ModuleEntry::from)
+            .collect();
+        entries.sort_by(|one, other| {
+            (!one.user_code, &one.name).cmp(&(!other.user_code, &other.name))
+        });
+        let left_out = entries.len().saturating_sub(MODULES);
+        entries.truncate(MODULES);
+        Self {
+            session: session.to_owned(),
+            modules: entries,
+            left_out: u32::try_from(left_out).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+impl Render for ThreadsReport {
+    fn render(&self) -> String {
+        let mut out = String::new();
+        let mut known = Vec::new();
+        for thread in &self.threads {
+            let mark = if thread.current { '>' } else { ' ' };
+            // Writing to a String cannot fail.
+            let _ = write!(out, "{mark} thread {}", thread.id);
+            if let Some(name) = &thread.name {
+                let _ = write!(out, " {}", text::quoted(name, NAME));
+            }
+            let _ = write!(out, ": {}", thread.activity);
+            for (holds, word) in [
+                (thread.pool, "thread pool"),
+                (thread.background && !thread.pool, "background"),
+                (thread.frozen, "frozen"),
+            ] {
+                if holds {
+                    let _ = write!(out, ", {word}");
+                }
+            }
+            out.push('\n');
+            if let Some(top) = &thread.top {
+                push_frames(&mut out, std::slice::from_ref(top), &mut known);
+            }
+        }
+        if self.threads.is_empty() {
+            let _ = writeln!(out, "{} has no managed thread.", self.session);
+        }
+        if self.left_out > 0 {
+            let _ = writeln!(
+                out,
+                "({} more are not shown; stacktrace_get with thread tells one of them)",
+                self.left_out
+            );
+        }
+        super::finish(out)
+    }
+}
+
+impl Render for ModulesReport {
+    fn render(&self) -> String {
+        let mut out = String::new();
+        for module in &self.modules {
+            let _ = write!(out, "{}", module.name);
+            if let Some(version) = &module.version {
+                let _ = write!(out, " {version}");
+            }
+            out.push_str(if module.user_code { ", user code" } else { "" });
+            if module.symbols {
+                let _ = write!(out, ", symbols: {}", module.symbols_detail);
+            } else {
+                let _ = write!(out, ", no symbols: {}", module.symbols_detail);
+            }
+            for (holds, word) in [
+                (module.optimized == Some(true), "optimised"),
+                (module.dynamic, "dynamic"),
+                (module.in_memory, "only in memory"),
+            ] {
+                if holds {
+                    let _ = write!(out, ", {word}");
+                }
+            }
+            out.push('\n');
+            if let Some(path) = &module.path {
+                let _ = writeln!(out, "  {path}");
+            }
+        }
+        if self.modules.is_empty() {
+            out.push_str("No loaded module has such a name.\n");
+        }
+        if self.left_out > 0 {
+            let _ = writeln!(out, "({} more are not shown: use name)", self.left_out);
+        }
+        super::finish(out)
+    }
+}

@@ -1,0 +1,156 @@
+//! Stacks as an agent sees them: the user's own frames, with a word for the rest.
+
+use std::fmt::Write as _;
+
+use host::api::Frame;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::breakpoints::file_name;
+use super::{Render, is_false, is_zero, text};
+
+/// Characters told of a method, a module or a path.
+const NAME: usize = 200;
+
+/// One frame of a stack.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct FrameReport {
+    /// 0 is the innermost.
+    pub index: u32,
+    /// The method.
+    pub method: String,
+    /// File name of its module.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
+    /// Source file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// 1-based line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// 1-based column.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    /// Offset in the method's IL, where there is no source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub il_offset: Option<u32>,
+    /// Whether it is the user's own code.
+    pub user_code: bool,
+}
+
+/// The stack of a thread.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct StackReport {
+    /// The session's id.
+    pub session: String,
+    /// The stop it belongs to.
+    pub stop: u32,
+    /// The thread.
+    pub thread: u32,
+    /// The frames, innermost first.
+    pub frames: Vec<FrameReport>,
+    /// Frames that are not the user's code and were left out among those shown.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub hidden: u32,
+    /// Whether the stack goes on.
+    #[serde(skip_serializing_if = "is_false")]
+    pub more: bool,
+    /// The frame to go on with, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_start: Option<u32>,
+}
+
+impl From<&Frame> for FrameReport {
+    fn from(frame: &Frame) -> Self {
+        let short = |name: &str| text::one_line(name, NAME);
+        let source = frame.source.as_ref();
+        Self {
+            index: frame.index,
+            method: short(&frame.method),
+            module: frame.module.as_deref().map(short),
+            file: source.map(|source| short(&source.path.to_string_lossy())),
+            line: source.map(|source| source.line.0),
+            column: source.and_then(|source| source.column),
+            il_offset: match source {
+                Some(_) => None,
+                None => frame.il_offset,
+            },
+            user_code: frame.user_code,
+        }
+    }
+}
+
+impl FrameReport {
+    /// ` at /src/shop.cs:20`, or where else it is; the whole path only where it is not `known`.
+    fn place(&self, known: &mut Vec<String>) -> String {
+        match (&self.file, self.line, &self.module) {
+            (Some(file), Some(line), _) => {
+                if known.contains(file) {
+                    format!(" at {}:{line}", file_name(file))
+                } else {
+                    known.push(file.clone());
+                    format!(" at {file}:{line}")
+                }
+            }
+            (_, _, Some(module)) => format!(" in {module}"),
+            _ => String::new(),
+        }
+    }
+}
+
+/// The frames worth telling in a stop report: the innermost one and the user's, at most `max`; how many of the frames
+/// above the last one told were left out.
+pub(super) fn most_telling(frames: &[Frame], max: usize) -> (Vec<FrameReport>, u32) {
+    let any_user_code = frames.iter().any(|frame| frame.user_code);
+    let told: Vec<_> = frames
+        .iter()
+        .filter(|frame| frame.index == 0 || frame.user_code || !any_user_code)
+        .take(max)
+        .map(FrameReport::from)
+        .collect();
+    let last = told.last().map_or(0, |last| last.index + 1);
+    let hidden = last.saturating_sub(u32::try_from(told.len()).unwrap_or(u32::MAX));
+    (told, hidden)
+}
+
+/// Frames as lines, with a word where some were left out. A file's path is told once; after that its name is enough.
+pub(super) fn push_frames(out: &mut String, frames: &[FrameReport], known: &mut Vec<String>) {
+    let mut expected = frames.first().map_or(0, |first| first.index);
+    for frame in frames {
+        push_gap(out, frame.index.saturating_sub(expected));
+        expected = frame.index + 1;
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            out,
+            "  #{} {}{}",
+            frame.index,
+            frame.method,
+            frame.place(known)
+        );
+    }
+}
+
+fn push_gap(out: &mut String, hidden: u32) {
+    let _ = match hidden {
+        0 => Ok(()),
+        1 => writeln!(out, "  … 1 frame that is not the user's code"),
+        hidden => writeln!(out, "  … {hidden} frames that are not the user's code"),
+    };
+}
+
+impl Render for StackReport {
+    fn render(&self) -> String {
+        let mut out = format!("Stack of thread {} of {}:\n", self.thread, self.session);
+        if self.frames.is_empty() {
+            out.push_str("  (no frames there)\n");
+        }
+        push_frames(&mut out, &self.frames, &mut Vec::new());
+        if let Some(next) = self.next_start {
+            let _ = writeln!(
+                out,
+                "  … it goes on: stacktrace_get with start={next} tells more"
+            );
+        }
+        super::finish(out)
+    }
+}

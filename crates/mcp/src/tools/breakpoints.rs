@@ -1,0 +1,361 @@
+//! Setting, changing and listing breakpoints.
+
+use host::api::{
+    BreakpointChange, BreakpointId, BreakpointSpec, Error, ErrorCode, ExceptionSpec, Line, Place,
+    Reply, Request,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Call, statement};
+use crate::registry::Which;
+use crate::report::breakpoints::{BreakpointReport, BreakpointsReport};
+use crate::schema::{self, JsonObject};
+use crate::{arguments, session};
+
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct SetArguments {
+    /// Which session; needed only when there are several.
+    session: Option<String>,
+    #[serde(flatten)]
+    wanted: Wanted,
+}
+
+/// A breakpoint at a place in code, as a client asks for it.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Wanted {
+    /// Source file: full path, the end of one, or its name. With line or text.
+    file: Option<String>,
+    /// 1-based line.
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
+    line: Option<u32>,
+    /// 1-based column inside the wanted statement, if the line has several, or a lambda.
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
+    column: Option<u32>,
+    /// Instead of line: the statement's text or a part of it. With line: the occurrence nearest to it.
+    text: Option<String>,
+    /// Instead of file: the first line of a method: Type.Method, Ns.Type.Method(int, string), module!Method.
+    function: Option<String>,
+    /// Stop only at some hits: 5, >=5, >5 or %5 (every fifth).
+    hit_condition: Option<String>,
+    /// false sets it switched off.
+    #[serde(default = "yes")]
+    enabled: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct SetExceptionArguments {
+    /// Which session; needed only when there are several.
+    session: Option<String>,
+    #[serde(flatten)]
+    wanted: WantedException,
+    /// Whether exceptions that nobody catches stop the program whatever their type is, which they do by default.
+    /// Alone, it sets no breakpoint.
+    stop_at_unhandled: Option<bool>,
+}
+
+/// A breakpoint at exceptions, as a client asks for it.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct WantedException {
+    /// Names of exception types, full or simple; ["*"] for every type.
+    #[serde(default)]
+    types: Vec<String>,
+    /// Types to leave out.
+    #[serde(default)]
+    except: Vec<String>,
+    /// Whether derived types count.
+    #[serde(default = "yes")]
+    subtypes: bool,
+    /// Stop when one is thrown, whoever catches it.
+    #[serde(default = "yes")]
+    thrown: bool,
+    /// Stop when one leaves the user's code and other code catches it.
+    #[serde(default)]
+    user_unhandled: bool,
+    /// Stop when nobody catches one.
+    #[serde(default = "yes")]
+    unhandled: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UpdateArguments {
+    /// Which session; needed only when there are several.
+    session: Option<String>,
+    /// The breakpoint.
+    #[schemars(range(max = 4_294_967_295_u32))]
+    id: u32,
+    /// New hit condition; "" removes it.
+    hit_condition: Option<String>,
+    /// Switches it on or off.
+    enabled: Option<bool>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RemoveArguments {
+    /// Which session; needed only when there are several.
+    session: Option<String>,
+    /// The breakpoint.
+    #[schemars(range(max = 4_294_967_295_u32))]
+    id: Option<u32>,
+    /// Instead of id: removes all.
+    #[serde(default)]
+    all: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Reads breakpoints that are given as a list to another tool.
+pub(super) fn each<T: serde::de::DeserializeOwned + JsonSchema>(
+    name: &str,
+    list: Vec<JsonObject>,
+) -> Result<Vec<T>, Error> {
+    let schema = schema::input::<T>();
+    let read = |(index, mut arguments): (usize, JsonObject)| {
+        let name = format!("{name}[{index}]");
+        arguments::check(&name, &schema, &mut arguments)?;
+        arguments::parse(&name, arguments)
+    };
+    list.into_iter().enumerate().map(read).collect()
+}
+
+fn invalid(message: impl Into<String>) -> Error {
+    Error::new(ErrorCode::InvalidParameter, message)
+}
+
+impl Wanted {
+    /// The engine's form of it.
+    pub(super) fn spec(self) -> Result<BreakpointSpec, Error> {
+        let place = match (self.file, self.line, self.text, self.function) {
+            (None, None, None, Some(name)) if self.column.is_none() => Place::Function { name },
+            (Some(file), line, Some(text), None) if self.column.is_none() => {
+                let (line, column) = statement::find(&file, &text, line)?;
+                Place::Line { file, line, column }
+            }
+            (Some(file), Some(line), None, None) => Place::Line {
+                file,
+                line: Line(line),
+                column: self.column,
+            },
+            (Some(_), None, None, None) => {
+                return Err(invalid("a file needs a line or the text of a statement")
+                    .hint("add line, or text: a part of the statement"));
+            }
+            (None, _, _, None) => {
+                return Err(invalid("a breakpoint needs a place")
+                    .hint("give file and line, file and text, or function"));
+            }
+            _ => {
+                return Err(invalid("these parameters name more than one place")
+                    .hint("give file and line (and column), or file and text, or function alone"));
+            }
+        };
+        Ok(BreakpointSpec {
+            hit_condition: self.hit_condition.filter(|text| !text.trim().is_empty()),
+            enabled: self.enabled,
+            ..BreakpointSpec::at(place)
+        })
+    }
+}
+
+impl WantedException {
+    /// The engine's form of it; none if no type is named.
+    pub(super) fn spec(self) -> Result<Option<ExceptionSpec>, Error> {
+        let every = self.types.iter().any(|name| name == "*");
+        if self.types.is_empty() {
+            if !self.except.is_empty() {
+                return Err(invalid("except without types has no meaning")
+                    .hint("types=[\"*\"] names every type"));
+            }
+            return Ok(None);
+        }
+        if every && self.types.len() > 1 {
+            return Err(invalid("\"*\" names every type already")
+                .hint("give \"*\" alone, or the types without it"));
+        }
+        if !(self.thrown || self.user_unhandled || self.unhandled) {
+            return Err(invalid(
+                "with thrown, user_unhandled and unhandled all false it would never stop",
+            )
+            .hint("breakpoint_remove removes one that is there"));
+        }
+        Ok(Some(ExceptionSpec {
+            types: if every { Vec::new() } else { self.types },
+            except: self.except,
+            subtypes: self.subtypes,
+            thrown: self.thrown,
+            user_unhandled: self.user_unhandled,
+            unhandled: self.unhandled,
+            ..ExceptionSpec::of_type("")
+        }))
+    }
+}
+
+pub(super) async fn set(call: &Call, arguments: SetArguments) -> Result<BreakpointReport, Error> {
+    let session = call
+        .registry
+        .find(arguments.session.as_deref(), Which::Live)?;
+    let by_text = arguments.wanted.text.is_some();
+    let mut spec = session.blocking(|_| arguments.wanted.spec()).await??;
+    let mut reply = session.request(Request::SetBreakpoint(spec.clone())).await;
+    // A text may begin where no statement does, such as at the name of a lambda's parameter.
+    if let (Err(error), Place::Line { column, .. }) = (&reply, &mut spec.place)
+        && error.code == ErrorCode::InvalidColumn
+        && by_text
+    {
+        *column = None;
+        reply = session.request(Request::SetBreakpoint(spec)).await;
+    }
+    report(&session, reply?)
+}
+
+pub(super) async fn set_exception(
+    call: &Call,
+    arguments: SetExceptionArguments,
+) -> Result<BreakpointReport, Error> {
+    let session = call
+        .registry
+        .find(arguments.session.as_deref(), Which::Live)?;
+    let spec = arguments.wanted.spec()?;
+    if spec.is_none() && arguments.stop_at_unhandled.is_none() {
+        return Err(invalid("no exception type is named")
+            .hint("types=[\"System.FormatException\"], or types=[\"*\"] for every type"));
+    }
+    let mut told = BreakpointReport {
+        session: session.id().to_owned(),
+        ..BreakpointReport::default()
+    };
+    if let Some(spec) = spec {
+        let reply = session
+            .request(Request::SetExceptionBreakpoint(spec))
+            .await?;
+        told = report(&session, reply)?;
+    }
+    if let Some(stop) = arguments.stop_at_unhandled {
+        session.request(Request::StopAtUnhandled(stop)).await?;
+        told.stop_at_unhandled = Some(stop);
+    }
+    Ok(told)
+}
+
+pub(super) async fn update(
+    call: &Call,
+    arguments: UpdateArguments,
+) -> Result<BreakpointReport, Error> {
+    let session = call
+        .registry
+        .find(arguments.session.as_deref(), Which::Live)?;
+    let change = BreakpointChange {
+        hit_condition: arguments.hit_condition,
+        enabled: arguments.enabled,
+        ..BreakpointChange::default()
+    };
+    if change == BreakpointChange::default() {
+        return Err(invalid("there is nothing to change").hint("give enabled or hit_condition"));
+    }
+    let request = Request::ChangeBreakpoint {
+        id: BreakpointId(arguments.id),
+        change,
+    };
+    let mut told = report(&session, session.request(request).await?)?;
+    // That it was there before is what an update is about.
+    told.duplicate = false;
+    Ok(told)
+}
+
+pub(super) async fn remove(
+    call: &Call,
+    arguments: RemoveArguments,
+) -> Result<BreakpointsReport, Error> {
+    let session = call
+        .registry
+        .find(arguments.session.as_deref(), Which::Live)?;
+    let wanted: Vec<u32> = match (arguments.id, arguments.all) {
+        (Some(id), false) => vec![id],
+        (None, true) => {
+            let (breakpoints, exceptions) = everything(&session).await?;
+            let ids = breakpoints.iter().map(|breakpoint| breakpoint.id);
+            let more = exceptions.iter().map(|breakpoint| breakpoint.id);
+            ids.chain(more).map(|id| id.0).collect()
+        }
+        _ => {
+            return Err(invalid("breakpoint_remove needs an id, or all=true")
+                .hint("breakpoint_list tells the ids"));
+        }
+    };
+    for id in &wanted {
+        session
+            .request(Request::RemoveBreakpoint(BreakpointId(*id)))
+            .await?;
+    }
+    let (breakpoints, exceptions) = everything(&session).await?;
+    session.keep_breakpoints(&breakpoints);
+    let mut left = BreakpointsReport::of(session.id(), &breakpoints, &exceptions);
+    left.removed = wanted;
+    Ok(left)
+}
+
+pub(super) async fn list(
+    call: &Call,
+    arguments: super::run::SessionArguments,
+) -> Result<BreakpointsReport, Error> {
+    let session = call
+        .registry
+        .find(arguments.session.as_deref(), Which::Live)?;
+    let (breakpoints, exceptions) = everything(&session).await?;
+    breakpoints
+        .iter()
+        .for_each(|breakpoint| session.told_breakpoint(breakpoint));
+    Ok(BreakpointsReport::of(
+        session.id(),
+        &breakpoints,
+        &exceptions,
+    ))
+}
+
+type Everything = (
+    Vec<host::api::Breakpoint>,
+    Vec<host::api::ExceptionBreakpoint>,
+);
+
+async fn everything(session: &std::sync::Arc<session::DebugSession>) -> Result<Everything, Error> {
+    match session.request(Request::Breakpoints).await? {
+        Reply::Breakpoints {
+            breakpoints,
+            exceptions,
+        } => Ok((breakpoints, exceptions)),
+        other => Err(session::unexpected(&other)),
+    }
+}
+
+fn report(session: &session::DebugSession, reply: Reply) -> Result<BreakpointReport, Error> {
+    let told = BreakpointReport {
+        session: session.id().to_owned(),
+        ..BreakpointReport::default()
+    };
+    match reply {
+        Reply::Breakpoint {
+            breakpoint,
+            duplicate,
+        } => {
+            session.told_breakpoint(&breakpoint);
+            Ok(BreakpointReport {
+                breakpoint: Some((&breakpoint).into()),
+                duplicate,
+                ..told
+            })
+        }
+        Reply::ExceptionBreakpoint {
+            breakpoint,
+            duplicate,
+        } => Ok(BreakpointReport {
+            exception_breakpoint: Some((&breakpoint).into()),
+            duplicate,
+            ..told
+        }),
+        other => Err(session::unexpected(&other)),
+    }
+}

@@ -1,0 +1,145 @@
+//! Finds a statement in a source file by its text, so that a breakpoint need not count lines.
+
+use std::path::Path;
+
+use host::api::{Details, Error, ErrorCode, Line};
+
+use crate::report::{source, text};
+
+/// Places told when a text is ambiguous.
+const CANDIDATES: usize = 12;
+
+/// Where a text stands in a file: its line, and its column if the line does not begin with it.
+pub(super) fn find(
+    file: &str,
+    wanted: &str,
+    near: Option<u32>,
+) -> Result<(Line, Option<u32>), Error> {
+    let path = Path::new(file);
+    let shown = text::quoted(file, 200);
+    let Some(content) = source::read(path) else {
+        let message =
+            format!("{shown} cannot be read as a source file, so its text cannot be searched");
+        return Err(Error::new(ErrorCode::InvalidFile, message)
+            .hint("give the file's full path, or a line instead of text"));
+    };
+    let places = places(&content, wanted);
+    let nearest = near.and_then(|near| places.iter().min_by_key(|place| place.line.abs_diff(near)));
+    match (places.as_slice(), nearest) {
+        ([only], _) | (_, Some(only)) => Ok((Line(only.line), only.column)),
+        ([], None) => {
+            let message = format!("{shown} has no line with {}", text::quoted(wanted, 100));
+            Err(Error::new(ErrorCode::InvalidLine, message).hint(
+                "give a part of one line as it is written; blanks between words do not matter",
+            ))
+        }
+        (several, None) => {
+            let message = format!(
+                "{} lines of {shown} have {}",
+                several.len(),
+                text::quoted(wanted, 100)
+            );
+            let candidates = several
+                .iter()
+                .take(CANDIDATES)
+                .map(|place| format!("{}: {}", place.line, place.text))
+                .collect();
+            Err(Error::new(ErrorCode::InvalidParameter, message)
+                .hint("add line to say which, or give more of the text")
+                .details(Details::Candidates(candidates)))
+        }
+    }
+}
+
+/// A line that holds the text.
+#[derive(Debug, PartialEq)]
+struct Place {
+    line: u32,
+    column: Option<u32>,
+    text: String,
+}
+
+fn places(content: &str, wanted: &str) -> Vec<Place> {
+    let words: Vec<&str> = wanted.split_whitespace().collect();
+    if words.is_empty() {
+        return Vec::new();
+    }
+    (1..)
+        .zip(content.lines())
+        .filter_map(|(line, whole)| {
+            let at = position(whole, &words)?;
+            let begins_line = whole.get(..at)?.trim().is_empty();
+            // Columns count UTF-16 units, as compilers do.
+            let column = whole.get(..at)?.encode_utf16().count() + 1;
+            Some(Place {
+                line,
+                column: (!begins_line).then(|| u32::try_from(column).unwrap_or(u32::MAX)),
+                text: text::one_line(whole.trim(), 100),
+            })
+        })
+        .collect()
+}
+
+/// Where in a line the words stand one after another, whatever blanks are between them.
+fn position(line: &str, words: &[&str]) -> Option<usize> {
+    let (first, rest) = words.split_first()?;
+    line.match_indices(first)
+        .find(|(at, found)| {
+            let mut after = line.get(at + found.len()..).unwrap_or_default();
+            rest.iter().all(|word| {
+                let Some(left) = after.trim_start().strip_prefix(word) else {
+                    return false;
+                };
+                after = left;
+                true
+            })
+        })
+        .map(|(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = "class A\n{\n    int  total = 0;\n    total += 1; total += 2;\n    Run(x => x.Price);\n    total += 1;\n}\n";
+
+    fn check(wanted: &str, expected: &[(u32, Option<u32>)]) {
+        let found: Vec<_> = places(SOURCE, wanted)
+            .iter()
+            .map(|place| (place.line, place.column))
+            .collect();
+        assert_eq!(found, expected, "{wanted}");
+    }
+
+    #[test]
+    fn a_text_is_found_whatever_its_blanks() {
+        check("int total = 0;", &[(3, None)]);
+        check("  int   total =\n 0;", &[(3, None)]);
+        check("total += 1;", &[(4, None), (6, None)]);
+        check("total += 2", &[(4, Some(17))]);
+        check("x.Price", &[(5, Some(14))]);
+        check("nothing", &[]);
+        check(" ", &[]);
+    }
+
+    #[test]
+    fn several_places_need_a_line() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.cs");
+        std::fs::write(&path, SOURCE).expect("written");
+        let file = path.display().to_string();
+        let error = find(&file, "total += 1;", None).expect_err("ambiguous");
+        assert_eq!(error.code, ErrorCode::InvalidParameter);
+        assert!(
+            matches!(error.details.as_deref(), Some(Details::Candidates(all)) if all.len() == 2)
+        );
+        assert_eq!(
+            find(&file, "total += 1;", Some(100)).expect("nearest").0,
+            Line(6)
+        );
+        let error = find(&file, "nothing", Some(1)).expect_err("nowhere");
+        assert_eq!(error.code, ErrorCode::InvalidLine);
+        let error = find("/etc/passwd", "root", None).expect_err("no source");
+        assert_eq!(error.code, ErrorCode::InvalidFile);
+    }
+}
