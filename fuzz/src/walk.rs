@@ -8,6 +8,7 @@ use std::hint::black_box;
 use metadata::csharp::{Annotations, GenericNames, Style};
 use metadata::model::ConstantValue;
 use metadata::pdb::Pdb;
+use metadata::search::{Pattern, SymbolKind};
 use metadata::tables::Table;
 use metadata::{Metadata, Module, Symbols, Token, signature};
 
@@ -150,6 +151,11 @@ pub fn metadata(md: Metadata<'_>) {
                 signature::field_type(member.signature),
                 signature::method_signature(member.signature),
             ));
+        }
+    }
+    for text in ["a", "Ma*n", "X.get_", "PC", "<*"] {
+        if let Ok(pattern) = Pattern::new(text) {
+            black_box(md.search(&pattern, &SymbolKind::ALL, 5));
         }
     }
     attributes(md);

@@ -1,4 +1,4 @@
-//! Development commands: `cargo xtask codegen | dotnet | fixtures | test | demo | bench`.
+//! Development commands: `cargo xtask codegen | dotnet | fixtures | test | demo | bench | soak`.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::print_stdout,
@@ -12,6 +12,7 @@ mod dotnet;
 mod fixtures;
 mod fuzz;
 mod lock;
+mod soak;
 mod test;
 mod ui;
 mod workspace;
@@ -30,6 +31,7 @@ usage: cargo xtask COMMAND
   demo        debug a small buggy program over MCP and print the conversation
   bench       measure what the debugger costs
   fuzz        run each fuzz target for a bounded time: fuzz [--write] [SECONDS] [TARGET …]
+  soak        stop a program 10,000 times in mixed ways and compare the counts: soak [STOPS]
 ";
 
 fn main() -> ExitCode {
@@ -55,6 +57,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         "demo" => demo::command(rest)?,
         "bench" => bench::command(rest)?,
         "fuzz" => fuzz::command(rest)?,
+        "soak" => soak::command(rest)?,
         "test" => return test::command(rest),
         "help" | "--help" | "-h" => print!("{USAGE}"),
         other => bail!("there is no command {other}\n{USAGE}"),

@@ -60,8 +60,14 @@ fn parse_place(text: &str) -> Result<Place, String> {
 pub(crate) fn symbols(arguments: &SymbolsArguments) -> io::Result<ExitCode> {
     let path = &arguments.file;
     let opened = read(path).and_then(|bytes| {
+        // What starts a program on Linux is native code beside the assembly.
+        let hint = if bytes.starts_with(b"\x7fELF") {
+            " but native code for Linux; a program's own code is in the .dll beside it"
+        } else {
+            ""
+        };
         inspect(path, bytes, &|path: &Path| read(path).ok())
-            .map_err(|error| format!("{}: {error}", path.display()))
+            .map_err(|error| format!("{}: {error}{hint}", path.display()))
     });
     let text = opened.and_then(|inspection| match &arguments.line {
         Some(place) => line(&inspection, place, arguments.json),

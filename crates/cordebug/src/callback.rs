@@ -14,6 +14,7 @@ use crate::bindings::*;
 use crate::com::{BOOL, Com, GUID, HRESULT, IUnknown, IUnknownVtbl, Interface};
 use crate::fast_memory;
 use crate::hresult::{E_NOINTERFACE, E_POINTER, S_OK};
+use crate::symbol_stream::{self, IStream};
 
 /// One thing the runtime told, with references of our own.
 #[derive(Debug)]
@@ -86,6 +87,8 @@ pub enum Callback {
     },
     UpdateModuleSymbols {
         module: Com<ICorDebugModule>,
+        /// The symbols as the program loaded them, if they can be read.
+        symbols: Option<Vec<u8>>,
     },
     BreakpointSetError {
         breakpoint: Option<Com<ICorDebugBreakpoint>>,
@@ -338,7 +341,7 @@ static TABLE1: ICorDebugManagedCallbackVtbl = ICorDebugManagedCallbackVtbl {
     NameChange: slot!(0, NameChange(domain: *mut ICorDebugAppDomain, thread: *mut ICorDebugThread)
         Some(Callback::NameChange { thread: own(thread) })),
     UpdateModuleSymbols: slot!(0, UpdateModuleSymbols(domain: *mut ICorDebugAppDomain, module: *mut ICorDebugModule, stream: *mut c_void)
-        Some(Callback::UpdateModuleSymbols { module: own(module)? })),
+        Some(Callback::UpdateModuleSymbols { module: own(module)?, symbols: own(stream.cast::<IStream>()).as_ref().and_then(symbol_stream::read) })),
     EditAndContinueRemap: slot!(0, EditAndContinueRemap(domain: *mut ICorDebugAppDomain, thread: *mut ICorDebugThread, function: *mut ICorDebugFunction, accurate: BOOL) None),
     BreakpointSetError: slot!(0, BreakpointSetError(domain: *mut ICorDebugAppDomain, thread: *mut ICorDebugThread, breakpoint: *mut ICorDebugBreakpoint, error: u32)
         Some(Callback::BreakpointSetError { breakpoint: own(breakpoint), error })),

@@ -44,7 +44,7 @@ impl Handshake {
         mut give_up: impl FnMut() -> bool,
     ) -> io::Result<bool> {
         loop {
-            if self.started.wait(Duration::from_millis(10))? {
+            if self.started.wait(Duration::from_millis(1))? {
                 self.wait_for_rest(&mut give_up);
                 return Ok(true);
             }
@@ -62,8 +62,16 @@ impl Handshake {
     /// 300.
     fn wait_for_rest(&self, give_up: &mut impl FnMut() -> bool) {
         let deadline = Instant::now() + REST;
-        while procfs::is_at_work(self.pid) && !give_up() && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_micros(200));
+        // One look sees one thread after the other: one that sleeps may be woken by one that is looked at later and
+        // sleeps by then. So nobody may be at work twice in a row.
+        let mut quiet = 0;
+        while quiet < 2 && !give_up() && Instant::now() < deadline {
+            quiet = if procfs::is_at_work(self.pid) {
+                0
+            } else {
+                quiet + 1
+            };
+            std::thread::sleep(Duration::from_micros(100));
         }
     }
 

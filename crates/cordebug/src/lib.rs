@@ -3,7 +3,7 @@
 //! Layers, from the system upwards: [`procfs`] (what `/proc` tells), [`spawn`] (a child that waits for us),
 //! [`handshake`] (a runtime that waits for us), [`runtime`] (the runtime in a process and its debugger library),
 //! [`bindings`] and [`com`] (ICorDebug as the IDL declares it), and the safe wrappers: [`process`], [`thread`],
-//! [`module`], [`types`], [`value`], [`callback`]. [`fast_memory`] makes the library quick.
+//! [`module`], [`types`], [`value`], [`variables`], [`heap`], [`eval`], [`callback`]. [`fast_memory`] makes the library quick.
 //!
 //! Invariant: every interface pointer lives on one thread, because no wrapper is `Send`; the one hand-over is
 //! [`callback::Delivered`].
@@ -13,9 +13,12 @@ pub mod callback;
 pub mod com;
 pub mod diagnostics_port;
 pub mod error;
+pub mod eval;
 pub mod fast_memory;
 pub mod file;
+pub mod handle;
 pub mod handshake;
+pub mod heap;
 pub mod hresult;
 pub mod module;
 pub mod pidfd;
@@ -24,8 +27,11 @@ pub mod procfs;
 pub mod runtime;
 pub mod spawn;
 pub mod stepper;
+mod symbol_stream;
 pub mod thread;
+pub mod transport;
 pub mod types;
 pub mod value;
+pub mod variables;
 
 pub use error::Error;

@@ -9,7 +9,7 @@ const MAX_MAP: u32 = 1 << 16;
 
 /// A module of the target. Valid until it is unloaded; after that every call fails and nothing freed is read.
 #[derive(Debug, Clone)]
-pub struct Module(Com<ICorDebugModule>);
+pub struct Module(pub(crate) Com<ICorDebugModule>);
 
 impl Module {
     /// Wraps what a callback or an enumerator gave.
@@ -133,23 +133,7 @@ impl Function {
         if offset >= size {
             return None;
         }
-        let mut map = vec![COR_DEBUG_IL_TO_NATIVE_MAP::default(); MAX_MAP as usize];
-        let mut count = 0;
-        clr!(
-            code,
-            ICorDebugCode::GetILToNativeMapping(MAX_MAP, &mut count, map.as_mut_ptr())
-        )
-        .ok()?;
-        map.truncate(count as usize);
-        // Prologue, epilogue and code without IL have offsets that are none.
-        let known = map.iter().filter(|it| (it.ilOffset as i32) >= 0);
-        let containing = known.filter(|it| {
-            it.nativeStartOffset <= offset
-                && (offset < it.nativeEndOffset || it.nativeEndOffset == 0)
-        });
-        containing
-            .max_by_key(|it| it.nativeStartOffset)
-            .map(|it| it.ilOffset)
+        il_offset_at(&code, offset)
     }
 
     /// Sets an active breakpoint at an IL offset.
@@ -159,6 +143,26 @@ impl Function {
         clr!(breakpoint, ICorDebugBreakpoint::Activate(1))?;
         Ok(Breakpoint(breakpoint.upcast()))
     }
+}
+
+/// The IL offset that an offset in compiled code belongs to.
+pub(crate) fn il_offset_at(code: &Com<ICorDebugCode>, offset: u32) -> Option<u32> {
+    let mut map = vec![COR_DEBUG_IL_TO_NATIVE_MAP::default(); MAX_MAP as usize];
+    let mut count = 0;
+    clr!(
+        code,
+        ICorDebugCode::GetILToNativeMapping(MAX_MAP, &mut count, map.as_mut_ptr())
+    )
+    .ok()?;
+    map.truncate(count as usize);
+    // Prologue, epilogue and code without IL have offsets that are none.
+    let known = map.iter().filter(|it| (it.ilOffset as i32) >= 0);
+    let containing = known.filter(|it| {
+        it.nativeStartOffset <= offset && (offset < it.nativeEndOffset || it.nativeEndOffset == 0)
+    });
+    containing
+        .max_by_key(|it| it.nativeStartOffset)
+        .map(|it| it.ilOffset)
 }
 
 /// A breakpoint in a method's code.

@@ -13,7 +13,7 @@ use crate::value::Value;
 
 /// A process that is being debugged. Lives on the engine thread.
 #[derive(Debug)]
-pub struct Process(Com<ICorDebugProcess>);
+pub struct Process(pub(crate) Com<ICorDebugProcess>);
 
 impl Process {
     pub(crate) fn new(process: Com<ICorDebugProcess>) -> Self {
@@ -48,6 +48,16 @@ impl Process {
         clr!(
             self.0,
             ICorDebugController::HasQueuedCallbacks(std::ptr::null_mut(), &mut queued)
+        )?;
+        Ok(queued != 0)
+    }
+
+    /// Whether events of one thread wait behind the one that is being handled.
+    pub fn has_queued_callbacks_of(&self, thread: &Thread) -> Result<bool, Error> {
+        let mut queued = 0;
+        clr!(
+            self.0,
+            ICorDebugController::HasQueuedCallbacks(thread.as_raw(), &mut queued)
         )?;
         Ok(queued != 0)
     }
@@ -101,7 +111,7 @@ impl Process {
         Ok(found)
     }
 
-    /// The object at an address; an error if there is none.
+    /// The object at an address. The library may crash if there is none: whoever calls this knows that there is.
     pub fn object_at(&self, address: u64) -> Result<Value, Error> {
         let process = self
             .0

@@ -50,12 +50,37 @@ pub fn is_alive(pid: u32) -> bool {
     stat(pid).is_ok_and(|stat| !matches!(stat.state, 'Z' | 'X'))
 }
 
+/// The wait status of a process that has ended and that its parent has not reaped yet. The kernel shows 0 to those who
+/// may not know it.
+pub fn zombie_status(pid: u32, start_time: u64) -> Option<i32> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let stat = parse_stat(&text)?;
+    // The last field, `exit_code`.
+    let status = text.split_ascii_whitespace().next_back()?.parse().ok()?;
+    (stat.state == 'Z' && stat.start_time == start_time).then_some(status)
+}
+
 /// Whether a thread of the process runs, is ready to run, or waits for a disk.
 pub fn is_at_work(pid: u32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task"));
     threads.into_iter().flatten().flatten().any(|thread| {
         let text = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
         parse_stat(&text).is_some_and(|stat| matches!(stat.state, 'R' | 'D'))
+    })
+}
+
+/// Whether a thread of the process sleeps inside its handler of invalid memory accesses.
+pub fn sleeps_in_fault_handler(pid: u32) -> bool {
+    const SEGMENTATION_FAULT: u64 = 1 << (libc::SIGSEGV - 1);
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task"));
+    threads.into_iter().flatten().flatten().any(|thread| {
+        let read = |name| std::fs::read_to_string(thread.path().join(name)).unwrap_or_default();
+        // A handler runs with its own signal blocked.
+        let status = read("status");
+        let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"));
+        let blocked = blocked.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        blocked.is_some_and(|mask| mask & SEGMENTATION_FAULT != 0)
+            && read("wchan").contains("nanosleep")
     })
 }
 

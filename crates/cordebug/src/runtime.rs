@@ -239,6 +239,13 @@ impl Debugger {
     }
 }
 
+/// Has all threads of this process allocate from one pool: a pool per thread costs memory, and ours rarely allocate at
+/// the same time.
+pub fn share_one_heap() {
+    // SAFETY: mallopt only sets a limit; both arguments are plain numbers.
+    unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+}
+
 /// Ends this process without the libraries' exit handlers: their threads still run, and crash when they meet what the
 /// handlers have destroyed.
 pub fn end_process(code: i32) -> ! {

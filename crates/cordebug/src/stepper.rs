@@ -1,8 +1,12 @@
-//! A stepper: runs a thread until it leaves some IL ranges or its method.
+//! Steppers, and what steps need of frames: a stepper runs a thread until it leaves some IL ranges or its method.
 
 use crate::bindings::*;
 use crate::com::{Com, IUnknown};
-use crate::error::{Error, clr};
+use crate::error::{Error, clr, clr_out};
+use crate::hresult::S_OK;
+use crate::module::{Function, missing};
+use crate::thread::Frame;
+use crate::value::Value;
 
 /// A step that was asked for. Says that it is complete through a callback, once.
 #[derive(Debug)]
@@ -15,7 +19,7 @@ impl Stepper {
 
     /// Sets what every step of ours has in common; `only_my_code` skips code that was not marked as the user's.
     pub fn prepare(&self, only_my_code: bool) -> Result<(), Error> {
-        let mask = INTERCEPT_ALL & !(INTERCEPT_SECURITY | INTERCEPT_CLASS_INIT);
+        let mask = INTERCEPT_ALL & !INTERCEPT_SECURITY;
         clr!(self.0, ICorDebugStepper::SetInterceptMask(mask))?;
         clr!(self.0, ICorDebugStepper::SetUnmappedStopMask(STOP_NONE))?;
         if let Some(stepper) = self.0.cast::<ICorDebugStepper2>() {
@@ -54,5 +58,75 @@ impl Stepper {
         let identity =
             |it: &Com<ICorDebugStepper>| it.cast::<IUnknown>().map(|it| it.as_raw() as usize);
         identity(&self.0) == identity(other)
+    }
+}
+
+impl Function {
+    /// Says whether steps that skip other code stop in it.
+    pub fn set_user_code(&self, user_code: bool) -> Result<(), Error> {
+        let function = self
+            .0
+            .cast::<ICorDebugFunction2>()
+            .ok_or_else(|| missing("ICorDebugFunction2"))?;
+        clr!(
+            function,
+            ICorDebugFunction2::SetJMCStatus(i32::from(user_code))
+        )?;
+        Ok(())
+    }
+
+    /// Whether steps that skip other code stop in it. Never in optimised code, whatever was said of its module.
+    pub fn is_user_code(&self) -> Result<bool, Error> {
+        let function = self
+            .0
+            .cast::<ICorDebugFunction2>()
+            .ok_or_else(|| missing("ICorDebugFunction2"))?;
+        let mut answer = 0;
+        clr!(function, ICorDebugFunction2::GetJMCStatus(&mut answer))?;
+        Ok(answer != 0)
+    }
+}
+
+impl Frame {
+    /// The address where the frame's part of the stack ends: the same for as long as the method has not returned, and
+    /// higher for its callers.
+    pub fn stack_end(&self) -> Result<u64, Error> {
+        let (mut start, mut end) = (0, 0);
+        clr!(self.0, ICorDebugFrame::GetStackRange(&mut start, &mut end))?;
+        Ok(end)
+    }
+
+    /// The first argument: `this` of an instance method.
+    pub fn first_argument(&self) -> Result<Value, Error> {
+        let frame = self.il_frame()?;
+        Ok(Value::new(clr_out!(
+            frame,
+            ICorDebugILFrame::GetArgument(0)
+        )?))
+    }
+
+    /// Whether the frame's next instruction could be set to an IL offset; the error says why not.
+    pub fn can_set_ip(&self, il_offset: u32) -> Result<(), Error> {
+        let code = clr!(self.il_frame()?, ICorDebugILFrame::CanSetIP(il_offset))?;
+        if code == S_OK {
+            return Ok(());
+        }
+        // Some refusals are told as success codes.
+        Err(Error::Clr {
+            call: "ICorDebugILFrame::CanSetIP",
+            code,
+        })
+    }
+
+    /// Sets the frame's next instruction. All frames of the thread are dead afterwards.
+    pub fn set_ip(&self, il_offset: u32) -> Result<(), Error> {
+        clr!(self.il_frame()?, ICorDebugILFrame::SetIP(il_offset))?;
+        Ok(())
+    }
+
+    fn il_frame(&self) -> Result<Com<ICorDebugILFrame>, Error> {
+        self.0
+            .cast::<ICorDebugILFrame>()
+            .ok_or_else(|| missing("ICorDebugILFrame"))
     }
 }

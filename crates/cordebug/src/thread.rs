@@ -4,19 +4,23 @@ use crate::bindings::*;
 use crate::com::Com;
 use crate::error::{Error, clr, clr_nullable, clr_out};
 use crate::hresult::{CORDBG_S_AT_END_OF_STACK, S_FALSE};
-use crate::module::{Function, missing};
+use crate::module::{Function, il_offset_at, missing};
 use crate::stepper::Stepper;
 use crate::types::{self, Type};
 use crate::value::Value;
 
 /// A managed thread.
 #[derive(Debug, Clone)]
-pub struct Thread(Com<ICorDebugThread>);
+pub struct Thread(pub(crate) Com<ICorDebugThread>);
 
 impl Thread {
     /// Wraps what a callback or an enumerator gave.
     pub fn new(thread: Com<ICorDebugThread>) -> Self {
         Self(thread)
+    }
+
+    pub(crate) fn as_raw(&self) -> *mut ICorDebugThread {
+        self.0.as_raw()
     }
 
     /// Its operating system id.
@@ -158,7 +162,7 @@ impl Iterator for StackWalk {
 /// Valid until the process runs again; after that every call fails with `CORDBG_E_OBJECT_NEUTERED` and never reads
 /// freed memory.
 #[derive(Debug, Clone)]
-pub struct Frame(Com<ICorDebugFrame>);
+pub struct Frame(pub(crate) Com<ICorDebugFrame>);
 
 impl Frame {
     /// Wraps what a callback gave.
@@ -205,6 +209,15 @@ impl Frame {
         let mut kind = 0;
         clr!(frame, ICorDebugInternalFrame::GetFrameType(&mut kind)).ok()?;
         Some(kind)
+    }
+
+    /// The IL offset of the call that the frame waits for: what belongs to the code before the place to return to.
+    pub fn calling_offset(&self) -> Option<u32> {
+        let frame = self.0.cast::<ICorDebugNativeFrame>()?;
+        let mut offset = 0;
+        clr!(frame, ICorDebugNativeFrame::GetIP(&mut offset)).ok()?;
+        let code = clr_out!(frame, ICorDebugFrame::GetCode()).ok()?;
+        il_offset_at(&code, offset.checked_sub(1)?)
     }
 
     /// The arguments of the generic type and method that run: the type's first, then the method's.

@@ -3,12 +3,12 @@
 use crate::bindings::*;
 use crate::com::Com;
 use crate::error::{Error, clr, clr_nullable, clr_out};
-use crate::module::{Class, Module, missing};
+use crate::module::{Class, Function, Module, missing};
 use crate::types::Type;
 
 /// A value: a number, a reference, an object. Dead as soon as the process runs.
 #[derive(Debug, Clone)]
-pub struct Value(Com<ICorDebugValue>);
+pub struct Value(pub(crate) Com<ICorDebugValue>);
 
 /// A method that an exception came through.
 #[derive(Debug)]
@@ -109,6 +109,18 @@ impl Value {
         Ok(found)
     }
 
+    /// The method that a delegate calls.
+    pub fn delegate_function(&self) -> Result<Function, Error> {
+        let delegate = self
+            .0
+            .cast::<ICorDebugDelegateObjectValue>()
+            .ok_or_else(|| missing("ICorDebugDelegateObjectValue"))?;
+        Ok(Function(clr_out!(
+            delegate,
+            ICorDebugDelegateObjectValue::GetFunction()
+        )?))
+    }
+
     /// The class of an object.
     pub fn class(&self) -> Result<Class, Error> {
         let object = self
@@ -205,5 +217,49 @@ impl Value {
             )?))
         });
         Ok((elements.collect::<Result<_, Error>>()?, count))
+    }
+
+    /// How many bytes it takes where it lies: 8 for a reference.
+    pub fn size(&self) -> Result<u32, Error> {
+        let mut size = 0;
+        clr!(self.0, ICorDebugValue::GetSize(&mut size))?;
+        Ok(size)
+    }
+
+    /// The address that a reference holds, 0 for null; `None` if it is not a reference.
+    pub fn reference_address(&self) -> Result<Option<u64>, Error> {
+        let Some(reference) = self.0.cast::<ICorDebugReferenceValue>() else {
+            return Ok(None);
+        };
+        let mut address = 0;
+        clr!(reference, ICorDebugReferenceValue::GetValue(&mut address))?;
+        Ok(Some(address))
+    }
+
+    /// Makes a reference lead to another address, 0 for null.
+    pub fn set_reference(&self, address: u64) -> Result<(), Error> {
+        let reference = self
+            .0
+            .cast::<ICorDebugReferenceValue>()
+            .ok_or_else(|| missing("ICorDebugReferenceValue"))?;
+        clr!(reference, ICorDebugReferenceValue::SetValue(address))?;
+        Ok(())
+    }
+
+    /// Overwrites a number or a struct; `bytes` must be as many as its size.
+    pub fn set_bytes(&self, bytes: &[u8]) -> Result<(), Error> {
+        let generic = self
+            .0
+            .cast::<ICorDebugGenericValue>()
+            .ok_or_else(|| missing("ICorDebugGenericValue"))?;
+        // The library reads as many bytes as the value has.
+        if bytes.len() != self.size()? as usize {
+            return Err(missing("a value of that size"));
+        }
+        clr!(
+            generic,
+            ICorDebugGenericValue::SetValue(bytes.as_ptr().cast_mut().cast())
+        )?;
+        Ok(())
     }
 }

@@ -25,6 +25,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 use std::{env, fs};
 
+use metadata::search::{Pattern, SymbolKind};
 use metadata::tables::Table;
 use metadata::{Bytes, Module, Symbols};
 
@@ -155,6 +156,7 @@ fn ours(assembly: &Path, pdb: &Path) -> Figures {
         .documents[0];
     let module = Module::open(map(assembly)).expect("an assembly");
     let bytes = map(assembly);
+    let pattern = Pattern::new("task.whenal").expect("a pattern");
     let name = format!("{}.{}", TYPE.0, TYPE.1);
     let repeat = |run: &mut dyn FnMut()| {
         let times = times(|| (0..1000).for_each(|_| run()));
@@ -181,6 +183,13 @@ fn ours(assembly: &Path, pdb: &Path) -> Figures {
                     !black_box(symbols.points_on(document, LINE)).is_empty(),
                     "no such line"
                 )
+            }),
+        ),
+        (
+            "search".into(),
+            times(|| {
+                let found = module.metadata().search(&pattern, &SymbolKind::ALL, 50);
+                assert!(found.is_complete && !black_box(found).symbols.is_empty());
             }),
         ),
         // Opening again throws the index away; the copy of the bytes is not part of the lookup.

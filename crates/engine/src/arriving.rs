@@ -47,6 +47,7 @@ impl Engine<'_> {
             let status = Box::new(self.status());
             self.tell(Event::Running(status));
         }
+        self.bind_late_breakpoints();
         if std::mem::take(&mut self.ending.pause_wanted)
             && let Err(error) = self.pause()
         {
@@ -167,8 +168,10 @@ impl Engine<'_> {
         }
         self.target()?.entry.forget();
         self.breakpoints.remove_all_from_code();
-        self.give_up_step();
+        self.end_steps();
         let target = self.target()?;
+        // The runtime keeps these alive for us, which nobody could undo later.
+        target.kept.clear();
         target
             .process
             .detach()

@@ -1,13 +1,36 @@
 //! What the engine does with each thing the runtime tells.
 //!
-//! Invariant: each callback is either answered (the program runs on) or becomes a stop that is told.
+//! Invariant: each callback is either answered (the program runs on) or becomes a stop that is told. Several things can
+//! happen to a thread at one instruction (two breakpoints, a breakpoint where a step ends); the runtime tells them one
+//! after the other. They are gathered until nothing more of that thread is queued, and told as one stop.
 
 use cordebug::callback::Callback;
 use cordebug::module::Module;
 use cordebug::thread::{Frame, Thread};
 
-use crate::api::{StopReason, ThreadId};
+use crate::api::{ExceptionReport, StopReason, ThreadId};
 use crate::engine::Engine;
+
+/// Why the program stops, as far as it has been told.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    pub(crate) reasons: Vec<StopReason>,
+    pub(crate) thread: Option<ThreadId>,
+    pub(crate) exception: Option<ExceptionReport>,
+}
+
+impl Gathered {
+    pub(crate) fn add(
+        &mut self,
+        reasons: Vec<StopReason>,
+        thread: Option<ThreadId>,
+        exception: Option<ExceptionReport>,
+    ) {
+        self.reasons.extend(reasons);
+        self.thread = self.thread.or(thread);
+        self.exception = self.exception.take().or(exception);
+    }
+}
 
 impl Engine<'_> {
     pub(crate) fn callback(&mut self, callback: Callback) {
@@ -21,7 +44,9 @@ impl Engine<'_> {
         }
         target.delivered();
         // A program that is being let go stops for nothing.
+        self.gathered.get_or_insert_default();
         let stops = !self.ending.let_go_wanted && self.wants_to_stop(callback);
+        let stops = self.gathered_a_stop(stops);
         let settled = self.is_settled();
         if settled && self.ending.let_go_wanted {
             self.arrived();
@@ -41,8 +66,31 @@ impl Engine<'_> {
         }
     }
 
+    /// Tells what was gathered if nothing more of it is on its way; whether the program stays stopped for it.
+    fn gathered_a_stop(&mut self, stops: bool) -> bool {
+        let Some(gathered) = self.gathered.take() else {
+            return stops;
+        };
+        if gathered.reasons.is_empty() {
+            return stops;
+        }
+        if !self.ending.let_go_wanted
+            && let (Some(thread), Some(target)) = (gathered.thread, &self.target)
+            && let Ok(thread) = target.process.thread(thread.0)
+            && target
+                .process
+                .has_queued_callbacks_of(&thread)
+                .unwrap_or(false)
+        {
+            self.gathered = Some(gathered);
+            return false;
+        }
+        self.tell_stop(gathered);
+        true
+    }
+
     /// Handles a callback; whether it stopped the program.
-    fn wants_to_stop(&mut self, callback: Callback) -> bool {
+    pub(crate) fn wants_to_stop(&mut self, callback: Callback) -> bool {
         match callback {
             Callback::LoadModule { module } => {
                 self.module_loaded(&Module::new(module));
@@ -54,23 +102,31 @@ impl Engine<'_> {
                 self.module_unloaded(&module);
                 false
             }
+            Callback::UpdateModuleSymbols { module, symbols } => {
+                self.symbols_arrived(&Module::new(module), symbols);
+                false
+            }
             Callback::Breakpoint { thread, breakpoint } => {
                 let thread = Thread::new(thread);
                 let Some(breakpoint) = breakpoint else {
                     return false;
                 };
+                let identity = cordebug::module::identity(&breakpoint);
+                if let Some(stops) = self.trap_reached(&thread, identity) {
+                    return stops;
+                }
                 let at_entry = self
                     .target
                     .as_mut()
                     .is_some_and(|target| target.entry.reached(&breakpoint));
-                let ids = self.breakpoints_reached(cordebug::module::identity(&breakpoint));
                 let mut reasons = Vec::new();
                 if at_entry {
                     reasons.push(StopReason::Entry);
                 }
-                if !ids.is_empty() {
-                    reasons.push(StopReason::Breakpoint { ids });
+                if self.is_run_to(identity) {
+                    reasons.push(StopReason::RunTo);
                 }
+                reasons.extend(self.breakpoint_reached(identity, &thread));
                 if reasons.is_empty() {
                     return false;
                 }
@@ -80,6 +136,12 @@ impl Engine<'_> {
             Callback::StepComplete {
                 thread, stepper, ..
             } => self.step_completed(&Thread::new(thread), stepper.as_ref()),
+            Callback::EvalComplete { eval, .. } | Callback::EvalException { eval, .. } => {
+                if let Some(eval) = eval {
+                    self.stray_evaluation_ended(&eval);
+                }
+                false
+            }
             Callback::Break { thread } => {
                 self.break_called(&Thread::new(thread));
                 true

@@ -3,6 +3,7 @@
 //! Invariants: every request gets exactly one reply; every reply and event tells the state as it is when it is sent;
 //! the loop returns only when no program depends on it any more (ended, let go, or never there).
 
+use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -16,11 +17,14 @@ use crate::api::{
     Reply, Request, RuntimeVersion, State, Status, Stop, StopId, StopReason, ThreadId,
 };
 use crate::breakpoints::Breakpoints;
+use crate::callbacks::Gathered;
+use crate::calls::Evaluations;
 use crate::exceptions::Exceptions;
 use crate::launching::{Starting, StartupNews};
 use crate::output::{Capture, Notice};
 use crate::processes::Leftovers;
-use crate::stepping::StepInProgress;
+use crate::source_files::SourceFiles;
+use crate::stepping::Stepping;
 use crate::target::Target;
 
 /// Everything that can wake the engine. Adding a source means adding a variant.
@@ -49,6 +53,8 @@ pub enum Input {
     Console(Notice),
     /// Bytes were written to the program's standard input, or could not be.
     InputWritten(std::io::Result<()>),
+    /// The program hangs because its stack overflowed.
+    StackOverflow,
 }
 
 /// Everything the engine says.
@@ -67,11 +73,13 @@ pub enum Output {
 
 /// Runs an engine until its session is over. `inbox` is for the sources that the engine itself creates.
 pub fn run(inbox: Sender<Input>, inputs: &Receiver<Input>, say: impl FnMut(Output)) {
-    let mut engine = Engine::new(inbox, Box::new(say));
+    let mut engine = Engine::new(inbox, inputs, Box::new(say));
     while !engine.over {
-        let input = match engine.next_timer() {
-            None => inputs.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(at) => inputs.recv_timeout(at.saturating_duration_since(Instant::now())),
+        let input = match (engine.deferred.pop_front(), engine.next_timer()) {
+            // It came in while code of the program was run, and has waited for its turn.
+            (Some(input), _) => Ok(input),
+            (None, None) => inputs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            (None, Some(at)) => inputs.recv_timeout(at.saturating_duration_since(Instant::now())),
         };
         let answering = match &input {
             Ok(Input::Command { id, .. }) => Some(*id),
@@ -98,6 +106,11 @@ pub fn run(inbox: Sender<Input>, inputs: &Receiver<Input>, say: impl FnMut(Outpu
 /// The engine's whole state.
 pub(crate) struct Engine<'a> {
     pub(crate) inbox: Sender<Input>,
+    /// Read by the loop, and by an evaluation while it runs.
+    pub(crate) inputs: &'a Receiver<Input>,
+    /// What came in while an evaluation ran.
+    pub(crate) deferred: VecDeque<Input>,
+    pub(crate) evaluations: Evaluations,
     say: Box<dyn FnMut(Output) + 'a>,
     pub(crate) state: State,
     pub(crate) origin: Option<Origin>,
@@ -118,8 +131,11 @@ pub(crate) struct Engine<'a> {
     pub(crate) target: Option<Target>,
     pub(crate) ending: crate::ending::Ending,
     pub(crate) breakpoints: Breakpoints,
+    pub(crate) source_files: SourceFiles,
     pub(crate) exceptions: Exceptions,
-    pub(crate) step: Option<StepInProgress>,
+    pub(crate) stepping: Stepping,
+    /// Why the program stops, while there may be more to it: see `callbacks`.
+    pub(crate) gathered: Option<Gathered>,
     /// Whether a launched program keeps its optimised code.
     pub(crate) keep_optimized: bool,
     /// The launched process, if it is a child of it that is debugged.
@@ -131,9 +147,16 @@ pub(crate) struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    fn new(inbox: Sender<Input>, say: Box<dyn FnMut(Output) + 'a>) -> Self {
+    fn new(
+        inbox: Sender<Input>,
+        inputs: &'a Receiver<Input>,
+        say: Box<dyn FnMut(Output) + 'a>,
+    ) -> Self {
         Self {
             inbox,
+            inputs,
+            deferred: VecDeque::new(),
+            evaluations: Evaluations::default(),
             say,
             state: State::Starting,
             origin: None,
@@ -151,8 +174,10 @@ impl<'a> Engine<'a> {
             target: None,
             ending: crate::ending::Ending::default(),
             breakpoints: Breakpoints::default(),
+            source_files: SourceFiles::default(),
             exceptions: Exceptions::default(),
-            step: None,
+            stepping: Stepping::default(),
+            gathered: None,
             keep_optimized: false,
             following: None,
             leaving: false,
@@ -210,6 +235,7 @@ impl<'a> Engine<'a> {
                 self.tell(Event::Output { end });
             }
             Input::Console(Notice::Closed) => self.output_closed(),
+            Input::StackOverflow => self.stack_overflowed(),
             Input::InputWritten(result) => {
                 if let Err(error) = result {
                     self.notes.push(format!(
@@ -264,11 +290,13 @@ impl<'a> Engine<'a> {
                 start,
                 count,
             } => self.stack(thread, start, count),
+            Request::AsyncStack { thread } => self.async_stack(thread),
             Request::Exception { thread } => self.exception(thread),
             Request::SetBreakpoint(spec) => self.set_breakpoint(spec),
             Request::ChangeBreakpoint { id, change } => self.change_breakpoint(id, change),
             Request::RemoveBreakpoint(id) => self.remove_breakpoint(id),
             Request::Breakpoints => Ok(self.list_breakpoints()),
+            Request::SetSourceMaps(maps) => self.set_source_maps(maps),
             Request::SetExceptionBreakpoint(spec) => {
                 let (breakpoint, duplicate) = self.set_exception_breakpoint(spec)?;
                 Ok(Reply::ExceptionBreakpoint {
@@ -283,8 +311,36 @@ impl<'a> Engine<'a> {
             Request::Threads => self.threads(),
             Request::Freeze { thread, frozen } => self.freeze(thread, frozen),
             Request::Modules => self.module_reports(),
-            Request::Step { thread, kind } => {
-                self.step(thread, kind)?;
+            Request::Source { file } => self.source_text(&file),
+            Request::Variables(query) => self.variables(&query),
+            Request::SetVariable(set) => self.set_variable(&set),
+            Request::ReadMemory { address, count } => self.read_memory(address, count),
+            Request::InspectObject(query) => self.inspect_object(&query),
+            Request::KeepObject(query) => self.keep_object(&query),
+            Request::ReleaseObject(number) => self.release_object(number),
+            Request::Step {
+                thread,
+                kind,
+                count,
+            } => {
+                self.step(thread, kind, count)?;
+                Ok(Reply::Status(Box::new(self.status())))
+            }
+            Request::RunTo(place) => {
+                self.run_to(&place)?;
+                Ok(Reply::Status(Box::new(self.status())))
+            }
+            Request::Goto {
+                thread,
+                file,
+                line,
+                column,
+            } => {
+                self.set_next_statement(thread, file.as_deref(), line, column)?;
+                Ok(Reply::Status(Box::new(self.status())))
+            }
+            Request::SetStepOptions(options) => {
+                self.stepping.options = options;
                 Ok(Reply::Status(Box::new(self.status())))
             }
             Request::Launch(_) | Request::Attach(_) | Request::Disconnect { .. } => Err(
@@ -332,6 +388,7 @@ impl<'a> Engine<'a> {
     pub(crate) fn resume(&mut self) -> Result<(), Error> {
         let target = self.stopped_target()?;
         target.resume_all()?;
+        self.evaluations.continued();
         self.state = State::Running;
         self.stop = None;
         self.resumes += 1;
@@ -351,19 +408,43 @@ impl<'a> Engine<'a> {
         }
         self.stop_target()?;
         let thread = self.target()?.first_thread();
-        self.stopped(vec![StopReason::Pause], thread, None);
+        let mut gathered = self.gathered.take().unwrap_or_default();
+        gathered.add(vec![StopReason::Pause], thread, None);
+        self.tell_stop(gathered);
         Ok(())
     }
 
-    /// Notes that the program is stopped and why, and tells it.
+    /// Notes that the program is stopped and why, and tells it; while a callback is handled, when that is over.
     pub(crate) fn stopped(
         &mut self,
         reasons: Vec<StopReason>,
         thread: Option<ThreadId>,
         exception: Option<ExceptionReport>,
     ) {
-        // Whatever the cause: a step that was under way ends here.
-        self.give_up_step();
+        match &mut self.gathered {
+            Some(gathered) => gathered.add(reasons, thread, exception),
+            None => {
+                let mut gathered = Gathered::default();
+                gathered.add(reasons, thread, exception);
+                self.tell_stop(gathered);
+            }
+        }
+    }
+
+    /// Tells a stop.
+    pub(crate) fn tell_stop(&mut self, gathered: Gathered) {
+        let Gathered {
+            reasons,
+            thread,
+            exception,
+        } = gathered;
+        // Whatever the cause: steps that were under way end here.
+        let steps = self.end_steps();
+        // What the program wrote before it stopped is there when the stop is told.
+        if self.capture.take_in() {
+            let end = self.capture.end();
+            self.tell(Event::Output { end });
+        }
         match &mut self.stop {
             // A second cause arrived while the program was stopped already.
             Some(stop) if self.state == State::Stopped => {
@@ -377,6 +458,7 @@ impl<'a> Engine<'a> {
                     reasons,
                     thread,
                     exception,
+                    steps,
                 });
             }
         }

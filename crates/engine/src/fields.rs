@@ -47,6 +47,39 @@ impl<'a> Fields<'a> {
         ))
     }
 
+    /// The name of an object's class as metadata has it, without namespace: `` List`1 ``; empty if that cannot be told.
+    pub(crate) fn raw_name(&mut self, object: &Value) -> String {
+        let name = object
+            .class()
+            .ok()
+            .and_then(|class| self.class_raw_name(&class));
+        name.unwrap_or_default()
+    }
+
+    fn class_raw_name(&mut self, class: &Class) -> Option<String> {
+        let module = self.modules.entry(&class.module().ok()?);
+        let metadata = module.metadata(self.process).ok()?.metadata();
+        let (_, name) = metadata.simple_name(Token(class.token().ok()?)).ok()?;
+        Some(name.into_owned())
+    }
+
+    /// The metadata names of the classes of an object, its own first.
+    pub(crate) fn raw_names(&mut self, object: &Value) -> Vec<String> {
+        let classes = object.class_chain().unwrap_or_default();
+        classes
+            .iter()
+            .filter_map(|class| self.class_raw_name(class))
+            .collect()
+    }
+
+    /// The type of an object with its arguments.
+    pub(crate) fn type_text(&mut self, object: &Value) -> String {
+        match object.exact_type() {
+            Ok(ty) => crate::names::type_text(self.modules, self.process, &ty),
+            Err(error) => format!("an object whose type cannot be told: {error}"),
+        }
+    }
+
     /// An instance field by name, of the object's class or one that it is derived from.
     pub(crate) fn field(&mut self, object: &Value, name: &str) -> Option<Value> {
         for class in object.class_chain().ok()? {
@@ -69,6 +102,26 @@ impl<'a> Fields<'a> {
             }
         }
         None
+    }
+
+    /// The instance fields of the object's own class whose names begin so.
+    pub(crate) fn own_fields(&mut self, object: &Value, prefix: &str) -> Vec<Value> {
+        let mut found = || -> Option<Vec<Value>> {
+            let class = object.class().ok()?;
+            let module = self.modules.entry(&class.module().ok()?);
+            let metadata = module.metadata(self.process).ok()?.metadata();
+            let definition = metadata.type_def(Token(class.token().ok()?)).ok()?;
+            let fields = definition.fields().flatten();
+            let wanted = fields.filter(|field| {
+                !field.flags().is_static() && field.name().is_ok_and(|it| it.starts_with(prefix))
+            });
+            Some(
+                wanted
+                    .filter_map(|field| object.field(&class, field.token().0).ok())
+                    .collect(),
+            )
+        };
+        found().unwrap_or_default()
     }
 
     /// The object that a field refers to; `None` for null.

@@ -1,7 +1,8 @@
 //! Threads and modules as data.
 
 use cordebug::bindings::{
-    USER_BACKGROUND, USER_STOPPED, USER_THREADPOOL, USER_UNSTARTED, USER_WAIT_SLEEP_JOIN,
+    USER_BACKGROUND, USER_STOPPED, USER_THREADPOOL, USER_UNSAFE_POINT, USER_UNSTARTED,
+    USER_WAIT_SLEEP_JOIN,
 };
 use cordebug::module::Module;
 use cordebug::thread::Thread;
@@ -50,6 +51,8 @@ impl Engine<'_> {
             .get(module.identity())
             .map(|module| module.path.display().to_string());
         target.modules.unloaded(module);
+        target.type_cache.module_unloaded();
+        target.layouts.module_unloaded();
         if let Some(module) = path {
             self.tell(Event::ModuleUnloaded { module });
         }
@@ -57,10 +60,11 @@ impl Engine<'_> {
 
     /// The program wrote a message for its debugger.
     pub(crate) fn logged(&mut self, thread: &Thread, level: i32, category: String, text: String) {
-        let at = self.capture.end();
         if let Ok(thread) = thread.id() {
             self.exceptions.assertion.logged(thread, &text);
         }
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        let (at, tell) = self.capture.trace(&format!("{text}{end}"));
         self.tell(Event::Log(LogMessage {
             thread: thread.id().ok().map(ThreadId),
             level,
@@ -68,6 +72,10 @@ impl Engine<'_> {
             text,
             at,
         }));
+        if tell {
+            let end = self.capture.end();
+            self.tell(Event::Output { end });
+        }
     }
 
     /// All loaded modules.
@@ -93,7 +101,8 @@ fn report(target: &mut Target, thread: &Thread, current: Option<ThreadId>) -> Op
         ThreadActivity::Stopped
     } else if state & USER_WAIT_SLEEP_JOIN != 0 {
         ThreadActivity::Waiting
-    } else if native {
+    } else if native || state & USER_UNSAFE_POINT != 0 {
+        // A thread in managed code was stopped where it is safe; one in native code runs on.
         ThreadActivity::Native
     } else {
         ThreadActivity::Running

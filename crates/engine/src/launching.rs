@@ -4,8 +4,10 @@
 //! `disconnect` meanwhile; only the last step, loading the debugger library and attaching, happens on the engine's
 //! own thread, which owns the library's objects. The request is answered when the story has ended, well or not.
 
+use std::cell::Cell;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -42,11 +44,18 @@ pub(crate) struct Starting {
     cancelled: Arc<AtomicBool>,
     /// Why it failed; told when the program's last words are here.
     failed: Option<Error>,
+    /// The debugger library for this runtime, if it could be loaded early.
+    library: Option<(PathBuf, DebuggerLibrary)>,
 }
 
 /// What the starting thread tells the engine.
 #[derive(Debug)]
 pub enum StartupNews {
+    /// A runtime is being loaded; it will take a few milliseconds until it waits for its debugger.
+    Loading {
+        /// The process that it is in.
+        pid: u32,
+    },
     /// A runtime waits for its debugger.
     Ready {
         /// The process that it is in.
@@ -103,6 +112,7 @@ impl Engine<'_> {
             .connect_console(&mut command, &launch, files)
             .map_err(system)?;
         self.origin = Some(Origin::Launched);
+        self.stepping.options = launch.steps;
         self.program = Some(program::describe(&launch));
         let cancelled = Arc::new(AtomicBool::new(false));
         self.starting = Some(Starting {
@@ -110,6 +120,7 @@ impl Engine<'_> {
             stop_at_entry: launch.stop_at_entry,
             cancelled: cancelled.clone(),
             failed: None,
+            library: None,
         });
         spawn::adopt_orphans();
         if let Follow::Child { command_line } = launch.follow {
@@ -144,7 +155,13 @@ impl Engine<'_> {
             .spawn(move || {
                 let given_up = || cancelled.load(Ordering::SeqCst) || exited.load(Ordering::SeqCst);
                 let mut missed = missed_the_runtime(pid);
-                let give_up = || given_up() || missed();
+                let mut loading = runtime_appears(pid);
+                let give_up = || {
+                    if loading() {
+                        let _ = inbox.send(Input::Startup(StartupNews::Loading { pid }));
+                    }
+                    given_up() || missed()
+                };
                 let news = match handshake.wait_started(Instant::now() + STARTUP, give_up) {
                     Ok(true) => StartupNews::Ready { pid, handshake },
                     // The end of the process is told on its own.
@@ -204,6 +221,7 @@ impl Engine<'_> {
             return;
         };
         match news {
+            StartupNews::Loading { pid } => self.load_early(pid),
             StartupNews::Failed(error) => self.fail_start(error),
             StartupNews::Ready { pid, handshake } => {
                 let stop_at_entry = starting.stop_at_entry;
@@ -218,13 +236,34 @@ impl Engine<'_> {
         }
     }
 
+    /// Loads the debugger library while the runtime is still starting: later the runtime would have to wait for it.
+    /// What is wrong with it is found again, and told, when the runtime is there.
+    fn load_early(&mut self, pid: u32) {
+        let load = || -> Option<_> {
+            let runtime = Runtime::of(pid).ok()?;
+            crate::processes::check_parts(pid, &runtime.coreclr).ok()?;
+            let library = DebuggerLibrary::load(&runtime.debugger_library().ok()?, pid).ok()?;
+            Some((runtime.coreclr, library))
+        };
+        if let Some(starting) = &mut self.starting {
+            starting.library = load();
+        }
+    }
+
     /// Loads the debugger library for the runtime in `pid` and attaches.
     fn take_over(&mut self, pid: u32, stop_at_entry: bool) -> Result<(), Error> {
         let undelivered = Arc::new(AtomicU32::new(0));
         let runtime = Runtime::of(pid).map_err(|error| attach_error(pid, &error))?;
-        crate::processes::check_parts(pid, &runtime.coreclr)?;
+        let early = self.starting.as_mut().and_then(|it| it.library.take());
+        let early = early.filter(|(of, _)| *of == runtime.coreclr);
+        if early.is_none() {
+            crate::processes::check_parts(pid, &runtime.coreclr)?;
+        }
         let attach = || -> Result<_, cordebug::Error> {
-            let library = DebuggerLibrary::load(&runtime.debugger_library()?, pid)?;
+            let library = match early {
+                Some((_, library)) => library,
+                None => DebuggerLibrary::load(&runtime.debugger_library()?, pid)?,
+            };
             fast_memory::enable(pid);
             let inbox = self.inbox.clone();
             let sent = undelivered.clone();
@@ -261,12 +300,15 @@ impl Engine<'_> {
             stop_at_entry,
             self.origin == Some(Origin::Launched) && !self.keep_optimized,
             undelivered,
+            self.source_files.clone(),
         ));
+        self.watch_for_overflow(pid);
         Ok(())
     }
 
     /// Attaches to a running program.
     pub(crate) fn attach(&mut self, id: u64, attach: Attach) {
+        self.stepping.options = attach.steps;
         let result = self
             .refuse_second_program()
             .and_then(|()| self.begin_attach(attach.pid.0));
@@ -277,6 +319,7 @@ impl Engine<'_> {
                     stop_at_entry: false,
                     cancelled: Arc::default(),
                     failed: None,
+                    library: None,
                 });
                 self.await_arrival();
             }
@@ -404,6 +447,18 @@ fn not_startable(launch: &Launch, error: &io::Error) -> Error {
     }
 }
 
+/// Tells, once, that a runtime is being loaded into `pid`. Looks for a short while only, since looking holds the process
+/// up.
+fn runtime_appears(pid: u32) -> impl FnMut() -> bool {
+    let end = Instant::now() + LOOK;
+    let mut looking = true;
+    move || {
+        let appeared = looking && Runtime::of(pid).is_ok();
+        looking &= !appeared && Instant::now() < end;
+        appeared
+    }
+}
+
 /// How often a starting process is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -507,6 +562,7 @@ fn attach_error(pid: u32, error: &cordebug::Error) -> Error {
 pub(crate) struct Stdin {
     queue: Sender<Option<String>>,
     pending: Arc<AtomicU64>,
+    closed: Cell<bool>,
 }
 
 /// Bytes that may wait for the program to read them.
@@ -528,7 +584,11 @@ impl Stdin {
                 }
             }
         })?;
-        Ok(Self { queue, pending })
+        Ok(Self {
+            queue,
+            pending,
+            closed: Cell::new(false),
+        })
     }
 
     /// Queues text; how many bytes were accepted.
@@ -539,6 +599,10 @@ impl Stdin {
                 "the program's standard input is closed: nothing more can be written to it",
             )
         };
+        // The thread that writes may not have come to the close yet.
+        if self.closed.get() {
+            return Err(closed());
+        }
         let length = text.len() as u64;
         if self.pending.load(Ordering::SeqCst) + length > PENDING_INPUT {
             return Err(Error::new(
@@ -551,6 +615,7 @@ impl Stdin {
             self.queue.send(Some(text)).map_err(|_| closed())?;
         }
         if close {
+            self.closed.set(true);
             self.queue.send(None).map_err(|_| closed())?;
         }
         Ok(length)

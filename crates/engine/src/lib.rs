@@ -9,6 +9,12 @@ pub mod api;
 mod arriving;
 mod breakpoints;
 mod callbacks;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the evaluator of expressions is built on it"
+)]
+mod calls;
 pub mod doctor;
 mod elf;
 mod ending;
@@ -23,9 +29,22 @@ mod names;
 mod output;
 pub mod processes;
 pub mod program;
+mod source_files;
 mod stack;
 mod stepping;
 mod target;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the evaluator of expressions is built on it"
+)]
+mod types;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the evaluator of expressions is built on it"
+)]
+mod values;
 
-pub use cordebug::runtime::end_process;
+pub use cordebug::runtime::{end_process, share_one_heap};
 pub use engine::{Input, Output, run};

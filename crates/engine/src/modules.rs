@@ -17,6 +17,7 @@ use metadata::{Bytes, IlOffset, Metadata, Symbols, Token};
 use crate::api::Event;
 use crate::breakpoints::{CodeLocation, TypeNames};
 use crate::engine::Engine;
+use crate::source_files::SourceFiles;
 
 /// An image in memory larger than this is not copied.
 const MAX_IMAGE: u32 = 256 << 20;
@@ -25,6 +26,7 @@ const MAX_IMAGE: u32 = 256 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct Modules {
     loaded: Vec<LoadedModule>,
+    source_files: SourceFiles,
 }
 
 /// One module.
@@ -36,10 +38,18 @@ pub(crate) struct LoadedModule {
     metadata: OnceCell<Result<metadata::Module, String>>,
     symbols: OnceCell<Result<Symbols, String>>,
     type_names: OnceCell<TypeNames>,
+    source_files: SourceFiles,
     optimized: OnceCell<Option<bool>>,
 }
 
 impl Modules {
+    pub(crate) fn new(source_files: SourceFiles) -> Self {
+        Self {
+            loaded: Vec::new(),
+            source_files,
+        }
+    }
+
     /// The entry for a module, made if this is the first we hear of it.
     pub(crate) fn entry(&mut self, module: &Module) -> &LoadedModule {
         let known = self
@@ -47,13 +57,26 @@ impl Modules {
             .iter()
             .position(|it| it.module.identity() == module.identity());
         let index = known.unwrap_or_else(|| {
-            self.loaded.push(LoadedModule::new(module.clone()));
+            let files = self.source_files.clone();
+            self.loaded.push(LoadedModule::new(module.clone(), files));
             self.loaded.len() - 1
         });
         // The index was just found or made.
         self.loaded
             .get(index)
             .unwrap_or_else(|| unreachable!("module {index} is in the list"))
+    }
+
+    /// Gives a module the symbols that came after it; whether it needed them.
+    fn set_symbols(&mut self, identity: usize, symbols: Symbols) -> bool {
+        let Some(module) = self.loaded.iter_mut().find(|it| it.identity() == identity) else {
+            return false;
+        };
+        if module.symbols.get().is_some_and(Result::is_ok) {
+            return false;
+        }
+        module.symbols = OnceCell::from(Ok(symbols));
+        true
     }
 
     /// The entry with that identity.
@@ -81,7 +104,7 @@ impl Modules {
 }
 
 impl LoadedModule {
-    fn new(module: Module) -> Self {
+    fn new(module: Module, source_files: SourceFiles) -> Self {
         let path = module.name().unwrap_or_default().into();
         Self {
             module,
@@ -89,6 +112,7 @@ impl LoadedModule {
             metadata: OnceCell::new(),
             symbols: OnceCell::new(),
             type_names: OnceCell::new(),
+            source_files,
             optimized: OnceCell::new(),
         }
     }
@@ -121,6 +145,26 @@ impl LoadedModule {
             .unwrap_or(self.path.as_os_str())
             .to_string_lossy()
             .into_owned()
+    }
+
+    /// Whether it is one of the shared frameworks' that came with the runtime.
+    pub(crate) fn is_framework(&self) -> bool {
+        let mut parts = self
+            .path
+            .components()
+            .map(|it| it.as_os_str().as_encoded_bytes());
+        parts.any(|it| it == b"shared")
+            && parts.next().is_some_and(|it| it.starts_with(b"Microsoft."))
+    }
+
+    /// What is known of source files.
+    pub(crate) fn source_files(&self) -> &SourceFiles {
+        &self.source_files
+    }
+
+    /// The path of a document as it is shown.
+    pub(crate) fn source_path(&self, recorded: &str) -> PathBuf {
+        self.source_files.here(recorded)
     }
 
     /// Its metadata, or why it cannot be read.
@@ -188,6 +232,14 @@ impl LoadedModule {
         })
     }
 
+    /// Whether the runtime itself suspends a method: breakpoints and steps in it would end the program.
+    pub(crate) fn is_runtime_async(&self, process: &Process, method: Token) -> bool {
+        self.metadata(process).is_ok_and(|metadata| {
+            let method = metadata.metadata().method(method);
+            method.is_ok_and(|method| method.impl_flags().is_runtime_async())
+        })
+    }
+
     /// The first place with source text in a method: offset, path, line, column.
     pub(crate) fn first_point(
         &self,
@@ -201,7 +253,7 @@ impl LoadedModule {
         let path = pdb.document(point.document).ok()?.path().ok()?;
         Some((
             point.offset,
-            path.into(),
+            self.source_path(&path),
             span.start_line,
             span.start_column,
         ))
@@ -263,12 +315,15 @@ impl Engine<'_> {
         let Some(target) = &mut self.target else {
             return;
         };
+        target.type_cache.module_loaded();
         let loaded = target.modules.entry(module);
         let user_code = loaded.symbols(&target.process).is_ok();
         // Each of these calls is a journey to the program and back, and a program loads hundreds of modules: those of the
         // framework keep the code that they were compiled to beforehand, and are nobody's code from the start.
+        // One that is no file may get its symbols later, when it is too late to ask.
+        let may_be_user_code = user_code || !loaded.path.is_absolute();
         if target.unoptimized
-            && user_code
+            && may_be_user_code
             && let Err(error) = module.disable_optimization()
         {
             tracing::debug!(%error, "a module keeps its optimised code");
@@ -283,14 +338,23 @@ impl Engine<'_> {
             // The first module with an entry point is the program; the framework's have none.
             && let Some((method, offset)) = loaded.entry_point(&target.process)
         {
-            match module
-                .function(method.0)
-                .and_then(|function| function.break_at(offset.0))
-            {
-                Ok(breakpoint) => target.entry.breakpoint = Some(breakpoint),
-                Err(error) => self
-                    .notes
-                    .push(format!("the program will not stop at its entry: {error}")),
+            if loaded.is_runtime_async(&target.process, method) {
+                self.notes.push(
+                    "the program will not stop at its entry: its Main is suspended by the runtime itself \
+                     (runtime-async), and a breakpoint in it would end it"
+                        .into(),
+                );
+                target.entry.forget();
+            } else {
+                match module
+                    .function(method.0)
+                    .and_then(|function| function.break_at(offset.0))
+                {
+                    Ok(breakpoint) => target.entry.breakpoint = Some(breakpoint),
+                    Err(error) => self
+                        .notes
+                        .push(format!("the program will not stop at its entry: {error}")),
+                }
             }
         }
         let path = loaded.path.display().to_string();
@@ -298,6 +362,26 @@ impl Engine<'_> {
             module: path,
             user_code,
         });
+        if user_code {
+            self.take_out_runtime_async(module.identity());
+        }
+        self.bind_to_module(module.identity());
+    }
+
+    /// A module that was loaded from memory gets the symbols that were loaded with it.
+    pub(crate) fn symbols_arrived(&mut self, module: &Module, symbols: Option<Vec<u8>>) {
+        let Some(target) = &mut self.target else {
+            return;
+        };
+        let Some(symbols) = symbols.and_then(|bytes| Symbols::open(bytes).ok()) else {
+            return;
+        };
+        if !target.modules.set_symbols(module.identity(), symbols) {
+            return;
+        }
+        if let Err(error) = module.set_user_code(true, &[]) {
+            tracing::debug!(%error, "a module cannot be told from the user's code");
+        }
         self.bind_to_module(module.identity());
     }
 }

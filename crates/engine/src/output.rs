@@ -3,19 +3,28 @@
 //! Two reader threads do nothing but read, so the program never waits for us longer than a read takes. The ring keeps
 //! the newest [`CAPACITY`] bytes; what had to go is counted. A cursor is the number of bytes captured before it.
 //!
+//! Messages of breakpoints stand between what the program wrote before and after them. For that whoever adds one first
+//! takes in what is in the pipes: reading and adding happen under one lock, so nothing can be under way in between.
+//!
 //! Invariant: segments are in the order in which they were read, and their lengths add up to `end - start`.
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+
+use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::api::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
 
 /// Bytes kept.
 pub(crate) const CAPACITY: usize = 2 << 20;
+/// Bytes read at once.
+const READ: usize = 64 << 10;
+/// Reads before a message at most; a pipe may have been made as large as this many of them.
+const MAX_READS: usize = 32;
 
 /// The captured output, shared by the reader threads and the engine.
 #[derive(Debug, Clone)]
@@ -34,6 +43,10 @@ struct Ring {
     captured: bool,
     /// Whether the owner was told of output since the last read.
     told: bool,
+    /// Where the streams are read from, without ever waiting.
+    sources: Vec<(Stream, Arc<File>)>,
+    /// For reads in between, kept because there may be many.
+    buffer: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -56,21 +69,29 @@ impl Capture {
     pub(crate) fn start(
         streams: Vec<(Stream, OwnedFd)>,
         notify: impl Fn(Notice) + Send + Clone + 'static,
-    ) -> std::io::Result<Self> {
+    ) -> io::Result<Self> {
+        let mut sources = Vec::new();
+        for (stream, fd) in streams {
+            // Only our end of the pipe: the program's writes wait as ever.
+            rustix::io::ioctl_fionbio(&fd, true)?;
+            sources.push((stream, Arc::new(File::from(fd))));
+        }
         let capture = Self(Arc::new(Mutex::new(Ring {
-            open: streams.len() as u8,
+            open: sources.len() as u8,
             captured: true,
+            sources: sources.clone(),
             ..Ring::default()
         })));
-        for (stream, fd) in streams {
+        for (stream, file) in sources {
             let (capture, notify) = (capture.clone(), notify.clone());
             let name = match stream {
                 Stream::Stdout => "stdout",
                 Stream::Stderr => "stderr",
+                Stream::Trace => "trace",
             };
             thread::Builder::new()
                 .name(name.into())
-                .spawn(move || capture.drain(stream, File::from(fd), &notify))?;
+                .spawn(move || capture.drain(stream, &file, &notify))?;
         }
         Ok(capture)
     }
@@ -84,29 +105,48 @@ impl Capture {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn drain(&self, stream: Stream, mut file: File, notify: &impl Fn(Notice)) {
-        let mut buffer = vec![0; 64 << 10];
+    fn drain(&self, stream: Stream, file: &File, notify: &impl Fn(Notice)) {
+        let mut buffer = vec![0; READ];
         loop {
-            match file.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(n) => {
-                    if self
-                        .ring()
-                        .push(stream, buffer.get(..n).unwrap_or_default())
-                    {
+            let mut ready = [PollFd::new(file, PollFlags::IN)];
+            match poll(&mut ready, None) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(_) => break,
+            }
+            let mut ring = self.ring();
+            match ring.read(stream, file, &mut buffer) {
+                Ok(Taken::Nothing) => {}
+                Ok(Taken::Some { tell }) => {
+                    drop(ring);
+                    if tell {
                         notify(Notice::New);
                     }
                 }
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(_) => break,
+                Ok(Taken::End) | Err(_) => break,
             }
         }
         let mut ring = self.ring();
         ring.open = ring.open.saturating_sub(1);
+        ring.sources.retain(|(other, _)| *other != stream);
         if ring.open == 0 {
             drop(ring);
             notify(Notice::Closed);
         }
+    }
+
+    /// Takes in everything that the stopped program wrote, so that its end is known.
+    pub(crate) fn take_in(&self) -> bool {
+        self.ring().take_in()
+    }
+
+    /// Adds a message of ours behind everything that the stopped program wrote; where it begins, and whether the owner
+    /// must be told.
+    pub(crate) fn trace(&self, text: &str) -> (OutputCursor, bool) {
+        let mut ring = self.ring();
+        let mut tell = ring.take_in();
+        let at = OutputCursor(ring.end);
+        tell |= ring.push(Stream::Trace, text.as_bytes());
+        (at, tell)
     }
 
     /// The end of the output so far.
@@ -136,7 +176,55 @@ impl Capture {
     }
 }
 
+/// What a read brought.
+enum Taken {
+    /// Nothing is there now.
+    Nothing,
+    /// Bytes were added.
+    Some {
+        /// Whether the owner must be told.
+        tell: bool,
+    },
+    /// The stream is at its end.
+    End,
+}
+
 impl Ring {
+    /// Takes in what a stream has now, without waiting.
+    fn read(&mut self, stream: Stream, mut file: &File, buffer: &mut [u8]) -> io::Result<Taken> {
+        match file.read(buffer) {
+            Ok(0) => Ok(Taken::End),
+            Ok(n) => {
+                let tell = self.push(stream, buffer.get(..n).unwrap_or_default());
+                Ok(Taken::Some { tell })
+            }
+            Err(error) => match error.kind() {
+                io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock => Ok(Taken::Nothing),
+                _ => Err(error),
+            },
+        }
+    }
+
+    /// Takes in what all streams have now; whether the owner must be told.
+    fn take_in(&mut self) -> bool {
+        if self.buffer.is_empty() {
+            self.buffer = vec![0; READ];
+        }
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let mut tell = false;
+        for (stream, file) in self.sources.clone() {
+            // A pipe holds no more; a child of the program may write on meanwhile.
+            for _ in 0..MAX_READS {
+                match self.read(stream, &file, &mut buffer) {
+                    Ok(Taken::Some { tell: more }) => tell |= more,
+                    _ => break,
+                }
+            }
+        }
+        self.buffer = buffer;
+        tell
+    }
+
     /// Adds bytes; whether the owner must be told.
     fn push(&mut self, stream: Stream, bytes: &[u8]) -> bool {
         match self.segments.back_mut() {

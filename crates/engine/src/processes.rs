@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 use cordebug::procfs;
 
 use crate::api::ProcessId;
-pub use attachable::check_attachable;
 pub(crate) use attachable::was_debugged;
 pub(crate) use attachable::{await_attachable, check_parts};
+pub use attachable::{check_attachable, lost_debugger};
 pub use command_line::quoted;
 pub use leftovers::{Leftovers, sweep_semaphores};
 pub use listing::{Attachable, ProcessSummary, find_by_name, list};
@@ -49,6 +49,12 @@ pub fn end_orphan(pid: ProcessId, leftovers: &Leftovers) {
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
     leftovers.remove();
+}
+
+/// Ends a process that leads a group, with everything below it and in its group, and removes what their runtimes leave
+/// behind.
+pub fn end_tree(leader: ProcessId) {
+    end_orphan(leader, &Leftovers::of(leader.0));
 }
 
 /// Ends every process below this one.

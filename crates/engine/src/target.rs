@@ -3,6 +3,7 @@
 //! Invariant: `owed` is the number of `Continue` calls that the library waits for: one for each callback delivered and
 //! one for each stop of ours. The program runs exactly when it is 0.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -11,6 +12,10 @@ use cordebug::runtime::Debugger;
 
 use crate::api::{Error, ErrorCode, ThreadId};
 use crate::modules::Modules;
+use crate::source_files::SourceFiles;
+use crate::types::{TypeCache, Types};
+use crate::values::view::ObjectIds;
+use crate::values::{Held, LayoutCache};
 
 /// The debugged process.
 #[derive(Debug)]
@@ -19,6 +24,16 @@ pub(crate) struct Target {
     /// Held for as long as the process is.
     _debugger: Debugger,
     pub(crate) modules: Modules,
+    /// What was worked out about the program's types.
+    pub(crate) type_cache: TypeCache,
+    /// Where fields and elements lie.
+    pub(crate) layouts: LayoutCache,
+    /// Numbers of objects that were told.
+    pub(crate) object_ids: ObjectIds,
+    /// Objects that the user asked to keep, by their numbers.
+    pub(crate) kept: BTreeMap<u64, Held>,
+    /// Counts runs of the program: addresses that were read are good for as long as it stays the same.
+    pub(crate) runs: u64,
     /// Whether code is to be compiled without optimisation: launched programs only.
     pub(crate) unoptimized: bool,
     owed: u32,
@@ -35,16 +50,27 @@ impl Target {
         stop_at_entry: bool,
         unoptimized: bool,
         undelivered: Arc<AtomicU32>,
+        source_files: SourceFiles,
     ) -> Self {
         Self {
             process,
             _debugger: debugger,
-            modules: Modules::default(),
+            modules: Modules::new(source_files),
+            type_cache: TypeCache::default(),
+            layouts: LayoutCache::default(),
+            object_ids: ObjectIds::default(),
+            kept: BTreeMap::new(),
+            runs: 0,
             unoptimized,
             owed: 0,
             undelivered,
             entry: crate::modules::Entry::new(stop_at_entry),
         }
+    }
+
+    /// The program's types, over the modules that are loaded now.
+    pub(crate) fn types(&self) -> Types<'_> {
+        Types::new(&self.process, &self.modules, &self.type_cache)
     }
 
     /// A callback was delivered.
@@ -68,6 +94,7 @@ impl Target {
     /// Answers one callback.
     pub(crate) fn answer(&mut self) -> Result<(), Error> {
         self.owed = self.owed.saturating_sub(1);
+        self.runs += 1;
         self.process.resume().map_err(|error| runtime_error(&error))
     }
 

@@ -21,6 +21,7 @@ pub fn serve() -> io::Result<Infallible> {
     // The debuggee must not inherit the socket by any way, and nothing else here reads standard input.
     let null = std::fs::File::open("/dev/null")?;
     rustix::stdio::dup2_stdin(&null)?;
+    engine::share_one_heap();
     engine::processes::sweep_semaphores();
     let (inbox, engine_inbox) = mpsc::channel();
     let (outbox, writer_inbox) = mpsc::channel::<FromHost>();

@@ -432,12 +432,7 @@ fn refuse_lost(request: &Request) -> Result<(), Error> {
     };
     let pid = attach.pid;
     if engine::processes::identity(pid).is_some_and(|identity| lost().contains(&identity)) {
-        let message = format!(
-            "process {} cannot be attached to again: its debugger was killed, and its runtime would freeze with another one",
-            pid.0
-        );
-        return Err(Error::new(ErrorCode::AlreadyDebugged, message)
-            .hint("restart the program, then attach"));
+        return Err(engine::processes::lost_debugger(pid.0));
     }
     Ok(())
 }

@@ -30,6 +30,14 @@ struct Segment {
 }
 
 impl Archive {
+    /// Of a program whose output was never captured.
+    pub(crate) fn elsewhere() -> Self {
+        Self {
+            elsewhere: true,
+            ..Self::default()
+        }
+    }
+
     /// Adds a page that was read from `from` on.
     pub(crate) fn push(&mut self, from: u64, page: OutputPage) {
         let mut at = from.saturating_add(page.skipped);

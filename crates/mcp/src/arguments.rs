@@ -228,9 +228,10 @@ fn in_range(schema: &JsonObject, value: &Value) -> bool {
             .and_then(Value::as_number)
             .and_then(serde_json::Number::as_i128)
     };
-    // An unsigned number has no minimum in a tidy schema, but is never negative here.
+    // An unsigned number has no minimum in a tidy schema, but is never negative here; where a number of 64 bits is
+    // meant, its schema says how far it goes.
     number >= bound("minimum").unwrap_or(0)
-        && number <= bound("maximum").unwrap_or(i128::from(u64::MAX))
+        && number <= bound("maximum").unwrap_or(i128::from(u32::MAX))
 }
 
 fn wrong(path: &str, schema: &JsonObject, value: &Value) -> String {
@@ -265,7 +266,7 @@ fn expected(schema: &JsonObject) -> String {
             };
             match (bound("minimum").unwrap_or(0), bound("maximum")) {
                 (low, Some(high)) => format!("a whole number from {low} to {high}"),
-                (low, None) => format!("a whole number, at least {low}"),
+                (low, None) => format!("a whole number from {low} to {}", u32::MAX),
             }
         }
         "number" => "a number".to_owned(),
@@ -377,13 +378,13 @@ mod tests {
         check(
             json!({"program": "a", "timeout_ms": -1, "cursor": -1}),
             expect![
-                "debug_launch: cursor must be a whole number, at least 0, not -1; timeout_ms must be a whole number from 0 to 600000, not -1"
+                "debug_launch: cursor must be a whole number from 0 to 4294967295, not -1; timeout_ms must be a whole number from 0 to 600000, not -1"
             ],
         );
         check(
             json!({"program": "a", "timeout_ms": 1.5, "cursor": 1e300, "env": []}),
             expect![
-                "debug_launch: cursor must be a whole number, at least 0, not 1e+300; env must be an object, not a list; timeout_ms must be a whole number from 0 to 600000, not 1.5"
+                "debug_launch: cursor must be a whole number from 0 to 4294967295, not 1e+300; env must be an object, not a list; timeout_ms must be a whole number from 0 to 600000, not 1.5"
             ],
         );
         check(

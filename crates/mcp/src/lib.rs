@@ -11,6 +11,7 @@ mod archive;
 mod arguments;
 mod failure;
 mod framing;
+mod news;
 mod program;
 mod reference;
 mod registry;

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use host::HostProgram;
-use host::api::{Error, ErrorCode};
+use host::api::{Error, ErrorCode, SourceMap};
 use tokio::sync::watch;
 
 use crate::session::{DebugSession, Start};
@@ -67,7 +67,11 @@ impl Registry {
     }
 
     /// Begins a session.
-    pub(crate) fn begin(&self, start: Start) -> Result<Arc<DebugSession>, Error> {
+    pub(crate) fn begin(
+        &self,
+        start: Start,
+        maps: Vec<SourceMap>,
+    ) -> Result<Arc<DebugSession>, Error> {
         let mut sessions = self.sessions();
         if let Some(why) = *self.closing.borrow() {
             return Err(closing(why));
@@ -83,7 +87,7 @@ impl Registry {
                 .hint("end one of them with debug_disconnect; debug_status lists them"));
         }
         sessions.last += 1;
-        let session = DebugSession::begin(format!("s{}", sessions.last), &self.host, start)?;
+        let session = DebugSession::begin(format!("s{}", sessions.last), &self.host, start, maps)?;
         sessions.all.push(session.clone());
         sessions.prune();
         Ok(session)

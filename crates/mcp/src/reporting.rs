@@ -1,14 +1,25 @@
 //! Reports of live sessions: asks the host for what a report needs, and remembers what was told.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use host::api::{BreakpointState, Error, OutputCursor, OutputQuery, Reply, Request, State, StopId};
+use host::api::{
+    BreakpointState, Error, OutputCursor, OutputQuery, Reply, Request, Source, State, Stop, StopId,
+    VariablesQuery, View,
+};
 
+use crate::news::{News, Over, Told};
 use crate::report::breakpoints::BreakpointEntry;
 use crate::report::build::{self, Stack};
-use crate::report::{Reason, Report, SessionState, source, text};
-use crate::session::{DebugSession, News, Over, Told};
+use crate::report::variables::VariableEntry;
+use crate::report::{Reason, Report, SessionState, SourceLine, source, text};
+use crate::session::DebugSession;
+
+/// Variables told in a stop report.
+const VARIABLES: u32 = 12;
+/// Characters told of each.
+const VARIABLE_TEXT: u32 = 100;
 
 /// What a report is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +59,11 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
     if let Some(stop) = stop
         && told.stack.as_ref().is_none_or(|(id, _)| *id != stop.id)
     {
-        told.stack = stack(session, stop.id).map(|stack| (stop.id, stack));
+        let mut stack = stack(session, stop.id);
+        if let Some(stack) = &mut stack {
+            mark_changes(stop, stack, &mut told);
+        }
+        told.stack = stack.map(|stack| (stop.id, stack));
     }
     let known = |id: StopId| {
         told.stack
@@ -80,7 +95,10 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
             report.notes = build::notes(&news.status, 0);
             if let Some(Over::Failed(error)) = &news.over {
                 report.state = SessionState::Failed;
-                report.notes.push(text::one_line(&error.message, 1000));
+                let message = text::one_line(&error.message, 1000);
+                // What became of the program is a note of the session and part of the message.
+                report.notes.retain(|note| !message.contains(note.as_str()));
+                report.notes.push(message);
             }
         }
         Purpose::Stop { waited } => {
@@ -168,13 +186,17 @@ fn stack(session: &DebugSession, stop: StopId) -> Option<Stack> {
             more,
             ..
         }) if found == stop => {
-            let place = frames.iter().find_map(|frame| frame.source.as_ref());
-            let source =
-                place.map_or_else(Vec::new, |place| source::around(&place.path, place.line.0));
+            let shown = frames.iter().find(|frame| frame.source.is_some());
+            let place = shown.and_then(|frame| frame.source.as_ref());
+            let variables = shown.map_or_else(Default::default, |frame| {
+                variables(session, stop, frame.index)
+            });
+            let source = place.map_or_else(Vec::new, |place| lines(session, place));
             Some(Stack {
                 frames,
                 more,
                 source,
+                variables,
             })
         }
         Ok(_) => None,
@@ -185,12 +207,80 @@ fn stack(session: &DebugSession, stop: StopId) -> Option<Stack> {
     }
 }
 
+/// Variables of a frame in short, and how many more there are.
+fn variables(session: &DebugSession, stop: StopId, frame: u32) -> (Vec<VariableEntry>, u64) {
+    let query = VariablesQuery {
+        stop: Some(stop),
+        frame,
+        count: VARIABLES,
+        view: View {
+            mask_secrets: true,
+            text_length: VARIABLE_TEXT,
+            ..View::default()
+        },
+        ..VariablesQuery::default()
+    };
+    match session.ask(Request::Variables(Box::new(query))) {
+        Ok(Reply::Variables(found)) => (
+            found
+                .variables
+                .iter()
+                // The exception has lines of its own.
+                .filter(|variable| variable.name != "$exception")
+                .map(VariableEntry::from)
+                .collect(),
+            found.omitted.as_ref().map_or(0, |omitted| omitted.count),
+        ),
+        Ok(_) => Default::default(),
+        Err(error) => {
+            tracing::debug!(%error, "no variables for a report");
+            Default::default()
+        }
+    }
+}
+
+/// Says of each variable what it was at the last stop in the same method at the same depth of the same thread.
+fn mark_changes(stop: &Stop, stack: &mut Stack, told: &mut Told) {
+    let Some(frame) = stack.frames.iter().find(|frame| frame.source.is_some()) else {
+        return;
+    };
+    let depth = u32::try_from(stack.frames.len()).unwrap_or(u32::MAX) - frame.index;
+    let place = (stop.thread, frame.method.clone(), depth);
+    let values = |variables: &[VariableEntry]| {
+        let value = |it: &VariableEntry| (it.name.clone(), it.value.clone());
+        variables.iter().map(value).collect::<BTreeMap<_, _>>()
+    };
+    let now = values(&stack.variables.0);
+    if let Some((known, before)) = &told.variables
+        && *known == place
+    {
+        for variable in &mut stack.variables.0 {
+            let was = before.get(&variable.name);
+            variable.was = was.filter(|was| **was != variable.value).cloned();
+        }
+    }
+    told.variables = Some((place, now));
+}
+
+/// The lines around a place: from its file, else from the program's symbols.
+fn lines(session: &DebugSession, place: &Source) -> Vec<SourceLine> {
+    let lines = source::around(&place.path, place.line.0);
+    if !lines.is_empty() {
+        return lines;
+    }
+    let file = place.path.to_string_lossy().into_owned();
+    match session.ask(Request::Source { file }) {
+        Ok(Reply::Source(text)) => source::excerpt(&text.text, place.line.0),
+        _ => lines,
+    }
+}
+
 /// What is sensible to call next.
 fn next(report: &Report, news: &News) -> Option<String> {
     let unhandled = report.stop.as_ref().is_some_and(|stop| {
         stop.reasons
             .iter()
-            .any(|reason| reason.kind == Reason::UNHANDLED)
+            .any(|reason| [Reason::UNHANDLED, Reason::FAIL_FAST].contains(&reason.kind))
     });
     let text = match report.state {
         SessionState::Starting => "debug_wait waits on; debug_disconnect gives up.",

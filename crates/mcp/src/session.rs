@@ -6,26 +6,29 @@
 //!
 //! Invariant: a `host::Session` is used and dropped only on threads that may block, never on the async ones.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use host::api::{
-    Attach, Breakpoint, BreakpointState, Error, ErrorCode, Event, Follow, Launch, OutputCursor,
-    OutputPage, OutputQuery, Reply, Request, State, Status, Stop, StopId,
+    Attach, Breakpoint, Error, ErrorCode, Follow, Launch, Origin, OutputCursor, OutputPage,
+    OutputQuery, Reply, Request, SourceMap, State,
 };
 use host::{HostProgram, Session};
 use tokio::sync::watch;
 
 use crate::archive::{self, Archive};
+use crate::news::{News, Over, Told};
 use crate::program::{self, Build};
-use crate::report::build::Stack;
 
 /// How long a host may take to answer an ordinary request.
 const ANSWER: Duration = Duration::from_secs(10);
 /// How long a start may take; the engine gives up earlier and says why.
 const START: Duration = Duration::from_secs(90);
+
+/// How long a build that is given up may take to end.
+const GIVING_UP: Duration = Duration::from_secs(5);
 
 /// How often somebody who waits is told that the wait goes on.
 const PROGRESS: Duration = Duration::from_secs(2);
@@ -37,34 +40,8 @@ pub(crate) struct DebugSession {
     news: watch::Sender<News>,
     held: Mutex<Held>,
     told: Mutex<Told>,
-}
-
-/// What is known of a session right now.
-#[derive(Debug, Clone)]
-pub(crate) struct News {
-    /// As the engine told it last.
-    pub(crate) status: Status,
-    /// What a slow start is doing.
-    pub(crate) progress: Option<String>,
-    /// The last stop, also after it.
-    pub(crate) last_stop: Option<Stop>,
-    /// Breakpoints at places in code, as they were last told.
-    pub(crate) breakpoints: BTreeMap<u32, Breakpoint>,
-    /// Whether the program has reached the debugger.
-    started: bool,
-    /// Whether the start was given up.
-    given_up: bool,
-    /// Set when nothing more will happen.
-    pub(crate) over: Option<Over>,
-}
-
-/// How a session came to its end.
-#[derive(Debug, Clone)]
-pub(crate) enum Over {
-    /// The program ended or was let go: the status says how.
-    Ended,
-    /// It could not be started, or its host died.
-    Failed(Error),
+    /// Disconnected when the thread that starts the program has ended.
+    start: Mutex<mpsc::Receiver<Infallible>>,
 }
 
 /// How a session begins.
@@ -90,58 +67,33 @@ pub(crate) enum Waited {
 struct Held {
     live: Option<Session>,
     archive: Archive,
+    /// Why the archive is not complete, if it is not.
+    lost: Option<Error>,
     /// Whether somebody is closing the session already.
     finishing: bool,
 }
 
-/// What the reader of reports knows already.
-#[derive(Debug, Default)]
-pub(crate) struct Told {
-    /// Output before this was reported.
-    pub(crate) output: u64,
-    /// Notes that were reported.
-    pub(crate) notes: usize,
-    /// Whether it was told what is debugged.
-    pub(crate) introduced: bool,
-    /// Breakpoints that were reported: their state and the reason for it.
-    pub(crate) breakpoints: BTreeMap<u32, (BreakpointState, Option<String>)>,
-    /// Whether those that were never reached were reported at the end.
-    pub(crate) never_reached: bool,
-    /// The stack of the last stop that was reported.
-    pub(crate) stack: Option<(StopId, Stack)>,
-}
-
-impl News {
-    fn has_ended(&self) -> bool {
-        matches!(self.status.state, State::Exited | State::Detached)
-    }
-
-    fn is_settled(&self, after: u32) -> bool {
-        self.over.is_some() || (self.status.state == State::Stopped && self.status.resumes >= after)
-    }
-}
-
 impl DebugSession {
     /// Begins a session; it goes on in the background whether or not anybody waits.
-    pub(crate) fn begin(id: String, host: &HostProgram, start: Start) -> Result<Arc<Self>, Error> {
+    pub(crate) fn begin(
+        id: String,
+        host: &HostProgram,
+        start: Start,
+        maps: Vec<SourceMap>,
+    ) -> Result<Arc<Self>, Error> {
+        let (alive, ended) = mpsc::channel();
         let session = Arc::new(Self {
             id,
-            news: watch::Sender::new(News {
-                status: Status::starting(),
-                progress: None,
-                last_stop: None,
-                breakpoints: BTreeMap::new(),
-                started: false,
-                given_up: false,
-                over: None,
-            }),
+            news: watch::Sender::new(News::starting()),
             held: Mutex::default(),
             told: Mutex::default(),
+            start: Mutex::new(ended),
         });
         let (starting, host) = (session.clone(), host.clone());
         spawn_thread("start", move || {
+            let _alive = alive;
             let started = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                starting.start(&host, start)
+                starting.start(&host, start, maps)
             }));
             let result = started.unwrap_or_else(|_| {
                 Err(Error::new(
@@ -207,7 +159,7 @@ impl DebugSession {
     }
 
     /// Builds, starts a host and launches or attaches; returns when the program is there.
-    fn start(&self, host: &HostProgram, start: Start) -> Result<(), Error> {
+    fn start(&self, host: &HostProgram, start: Start, maps: Vec<SourceMap>) -> Result<(), Error> {
         let request = match start {
             Start::Attach(attach) => Request::Attach(attach),
             Start::Launch(mut launch, build) => {
@@ -224,13 +176,17 @@ impl DebugSession {
         };
         let session = Session::start(host)?;
         let news = self.news.clone();
-        session.observe(move |event| note(&news, event));
+        session.observe(move |event| news.send_modify(|news| news.note(event)));
         self.held().live = Some(session.clone());
         if self.news.borrow().given_up {
             return Err(Error::new(
                 ErrorCode::LaunchFailed,
                 "the start was given up",
             ));
+        }
+        if !maps.is_empty() {
+            let maps = Request::SetSourceMaps(maps);
+            session.request(maps, Instant::now() + ANSWER)?;
         }
         session.request(request, Instant::now() + START)?;
         self.learn_breakpoints(&session);
@@ -288,6 +244,7 @@ impl DebugSession {
             held.live.clone()
         };
         let mut archive = Archive::default();
+        let mut lost = None;
         let mut failed = error;
         if let Some(session) = &session {
             // A host that died on its own is news; one that has ended its work is not.
@@ -296,13 +253,17 @@ impl DebugSession {
                     .died()
                     .filter(|error| error.code == ErrorCode::HostDied)
             });
-            fill(&mut archive, session);
+            lost = fill(&mut archive, session).err();
+            if lost.is_some() && session.status().origin == Some(Origin::Attached) {
+                (archive, lost) = (Archive::elsewhere(), None);
+            }
             self.learn_breakpoints(session);
         }
         {
             let mut held = self.held();
             held.live = None;
             held.archive = archive;
+            held.lost = lost;
         }
         self.news.send_modify(|news| {
             news.over.get_or_insert(match failed {
@@ -408,12 +369,19 @@ impl DebugSession {
             let held = self.held();
             match &held.live {
                 Some(session) => session.clone(),
-                None => return Ok(held.archive.page(query)),
+                None => {
+                    return match &held.lost {
+                        Some(error) => Err(output_lost(error)),
+                        None => Ok(held.archive.page(query)),
+                    };
+                }
             }
         };
-        match live.request(Request::Output(query), Instant::now() + ANSWER)? {
-            Reply::Output(page) => Ok(page),
-            other => Err(unexpected(&other)),
+        match live.request(Request::Output(query), Instant::now() + ANSWER) {
+            Ok(Reply::Output(page)) => Ok(page),
+            Ok(other) => Err(unexpected(&other)),
+            Err(error) if error.code == ErrorCode::HostDied => Err(output_lost(&error)),
+            Err(error) => Err(error),
         }
     }
 
@@ -449,6 +417,11 @@ impl DebugSession {
     pub(crate) fn close(&self) {
         self.news.send_modify(|news| news.given_up = true);
         let live = self.held().live.take();
+        if live.is_none() && !self.is_over() {
+            // Still building: the build's processes and files go with the thread that gives it up.
+            let start = self.start.lock().unwrap_or_else(PoisonError::into_inner);
+            let _ = start.recv_timeout(GIVING_UP);
+        }
         if let Some(session) = live {
             if !self.news.borrow().started {
                 // The starting thread holds the connection open: the host is told in words instead.
@@ -509,32 +482,17 @@ pub(crate) fn unexpected(reply: &Reply) -> Error {
     )
 }
 
-/// Takes an event of the host into the news.
-fn note(news: &watch::Sender<News>, event: &Event) {
-    news.send_modify(|news| match event {
-        Event::Stopped(status) => {
-            news.status = (**status).clone();
-            news.last_stop.clone_from(&news.status.stop);
-        }
-        Event::Running(status) | Event::Exited(status) | Event::Detached(status) => {
-            news.status = (**status).clone();
-        }
-        Event::Output { end } => news.status.output_end = *end,
-        Event::Breakpoint(breakpoint) => {
-            news.breakpoints.insert(breakpoint.id.0, breakpoint.clone());
-        }
-        Event::Progress { message } => news.progress = Some(message.clone()),
-        // Everything else is told when it is asked for.
-        #[allow(
-            unreachable_patterns,
-            reason = "the engine may tell more than this front end needs"
-        )]
-        _ => {}
-    });
+/// The output was kept by the host, and went with it.
+fn output_lost(error: &Error) -> Error {
+    let message = format!("what the program wrote is lost: {}", error.message);
+    Error {
+        message,
+        ..error.clone()
+    }
 }
 
 /// Reads everything that is still captured.
-fn fill(archive: &mut Archive, session: &Session) {
+fn fill(archive: &mut Archive, session: &Session) -> Result<(), Error> {
     let mut from = 0;
     loop {
         let query = OutputQuery {
@@ -548,18 +506,12 @@ fn fill(archive: &mut Archive, session: &Session) {
                 let (next, end) = (page.next.0, page.end.0);
                 archive.push(from, page);
                 if next >= end || next <= from {
-                    return;
+                    return Ok(());
                 }
                 from = next;
             }
-            Ok(other) => {
-                unexpected(&other);
-                return;
-            }
-            Err(error) => {
-                tracing::debug!(%error, "the output of an ended session cannot be read");
-                return;
-            }
+            Ok(other) => return Err(unexpected(&other)),
+            Err(error) => return Err(error),
         }
     }
 }

@@ -52,6 +52,7 @@ pub mod pdb;
 pub mod pe;
 pub mod report;
 mod resolve;
+pub mod search;
 pub mod signature;
 mod symbols;
 pub mod tables;

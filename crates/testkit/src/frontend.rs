@@ -217,9 +217,7 @@ fn launch(program: &str, args: &[&str]) -> Launch {
 }
 
 fn attach(pid: u32) -> Attach {
-    Attach {
-        pid: ProcessId(pid),
-    }
+    Attach::to(ProcessId(pid))
 }
 
 fn told(reply: Reply) -> Result<String, Error> {

@@ -145,9 +145,7 @@ impl Sandbox {
     pub fn try_attach(&self, pid: u32) -> Result<Debuggee<'_>, Error> {
         self.note(pid);
         let debuggee = Debuggee::start(self)?;
-        let attach = host::api::Request::Attach(Attach {
-            pid: ProcessId(pid),
-        });
+        let attach = host::api::Request::Attach(Attach::to(ProcessId(pid)));
         debuggee.request(attach)?;
         Ok(debuggee)
     }

@@ -11,6 +11,10 @@ Written by `cargo xtask bench --write`; the newest run comes first, older ones d
 Medians are of one run on one machine, which may have been doing other things as well; *best* is the best sample. What is
 compared is measured in turns. *No fast memory* is the same figure with `NDBG_FAST_MEMORY=0`. Times are what a front end
 sees: from sending the request to having the answer, or the stop that follows it, in hand.
+
+Memory is the resident set (`Rss` of `smaps_rollup`) of a program that is stopped and whose stack was asked for. It counts
+in full what processes share, such as the executable that server and host both are; their proportional share (`Pss`)
+divides that. 4 MiB of a host are the runtime library's own table, on .NET 9 and older.
 ";
 
 /// The file's new text: `old` with a run on top.

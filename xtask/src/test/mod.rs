@@ -22,10 +22,11 @@ use self::counts::Counts;
 use crate::{dotnet, fixtures::Fixtures, ui, workspace};
 
 const USAGE: &str = "\
-usage: cargo xtask test [--dotnet DIR] [--live-only] [--counts FILE] [-- ARGUMENTS]
+usage: cargo xtask test [--dotnet DIR] [--live-only | --sessions-only] [--counts FILE] [-- ARGUMENTS]
 
   --dotnet DIR   only the live tests, on the .NET in this folder
   --live-only    only the live tests, on the .NET that is found
+  --sessions-only  of these only the ones about debugging: not those that build projects or only read files
   --counts FILE  append `PASSED FAILED` to this file, instead of the closing line
   -- ARGUMENTS   only the tests chosen by these arguments of `cargo nextest run` (or `cargo test`)
 
@@ -35,11 +36,16 @@ Without options: formatting, clippy, all tests, doc tests, documentation.
 /// Test binaries whose tests need a runtime have this in their names.
 const LIVE: [&str; 2] = ["live", "oracle"];
 
+/// Live tests that say nothing about debugging: they look at the fixtures themselves, read files, or build projects,
+/// which takes most of their time.
+const WITHOUT_SESSION: &str = "binary(oracle) | binary(live_fixtures) | test(/^projects?::/)";
+
 /// What the user asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Request {
     dotnet: Option<PathBuf>,
     live_only: bool,
+    sessions_only: bool,
     counts: Option<PathBuf>,
     filter: Vec<String>,
 }
@@ -57,6 +63,7 @@ impl Request {
                 "--dotnet" => request.dotnet = Some(value()?.into()),
                 "--counts" => request.counts = Some(value()?.into()),
                 "--live-only" => request.live_only = true,
+                "--sessions-only" => request.sessions_only = true,
                 "--" => request.filter = arguments.by_ref().cloned().collect(),
                 _ => bail!("unknown argument {argument}\n{USAGE}"),
             }
@@ -65,7 +72,7 @@ impl Request {
     }
 
     fn live_only(&self) -> bool {
-        self.live_only || self.dotnet.is_some()
+        self.live_only || self.sessions_only || self.dotnet.is_some()
     }
 
     /// Everything, not a selection of tests.
@@ -217,7 +224,10 @@ fn tests(request: &Request, environment: &[(&'static str, OsString)]) -> Result<
         command.args(["nextest", "run", "--workspace", "--no-fail-fast"]);
         if request.live_only() {
             // One pattern: nextest refuses one that matches no binary at all.
-            let filter = format!("binary(/{}/)", LIVE.join("|"));
+            let mut filter = format!("binary(/{}/)", LIVE.join("|"));
+            if request.sessions_only {
+                filter = format!("({filter}) - ({WITHOUT_SESSION})");
+            }
             command.args(["-E", &filter]);
         }
         nextest(command.args(&request.filter))
@@ -336,6 +346,7 @@ mod tests {
             "--counts",
             "c",
             "--live-only",
+            "--sessions-only",
             "--",
             "-E",
             "--dotnet",
@@ -343,6 +354,7 @@ mod tests {
         let expected = Request {
             dotnet: Some("d".into()),
             live_only: true,
+            sessions_only: true,
             counts: Some("c".into()),
             filter: vec!["-E".to_owned(), "--dotnet".to_owned()],
         };

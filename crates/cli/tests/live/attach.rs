@@ -94,8 +94,9 @@ fn attach_and_detach_200_times_leaves_everything_as_it_was() {
         memory_after < memory + 1024,
         "{memory} KiB became {memory_after} KiB"
     );
-    // The runtime forgets to close its two pipe ends each time; nothing else grows in the program.
-    assert!(procfs::open_files(pid) <= program_files + 2 * 200);
+    // The runtime forgets to close its two pipe ends each time that somebody leaves: a debugger, or before it one who
+    // only asks whether the runtime is free. Nothing else grows in the program.
+    assert!(procfs::open_files(pid) <= program_files + 4 * 200);
     assert!(procfs::threads(pid) <= program_threads);
     bare.assert_ticks();
 }
@@ -188,9 +189,9 @@ fn session_whose_attach_failed_can_try_another_process() {
     let bare = ticking(&sandbox);
     let program = testkit::debuggee::Debuggee::start(&sandbox).expect("a host");
     let attach = |pid| {
-        program.request(host::api::Request::Attach(host::api::Attach {
-            pid: host::api::ProcessId(pid),
-        }))
+        program.request(host::api::Request::Attach(host::api::Attach::to(
+            host::api::ProcessId(pid),
+        )))
     };
     assert!(attach(5_000_000).is_err());
     assert_eq!(program.status().pid, None);

@@ -1,70 +1,13 @@
 //! Breakpoints on lines and methods.
 
 use host::api::{
-    Breakpoint, BreakpointChange, BreakpointId, BreakpointSpec, BreakpointState, Details,
-    ErrorCode, Event, Line, Place, Reply, Request, StopReason,
+    BreakpointChange, BreakpointId, BreakpointSpec, BreakpointState, Details, ErrorCode, Event,
+    Request,
 };
-use testkit::debuggee::Debuggee;
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
-fn at_line(file: &str, line: u32, column: Option<u32>) -> BreakpointSpec {
-    BreakpointSpec::at(Place::Line {
-        file: file.into(),
-        line: Line(line),
-        column,
-    })
-}
-
-fn at_marker(fixture: &str, marker: &str) -> BreakpointSpec {
-    let marker = Fixture::named(fixture).marker(marker);
-    at_line(&marker.file.display().to_string(), marker.line, None)
-}
-
-fn at_function(name: &str) -> BreakpointSpec {
-    BreakpointSpec::at(Place::Function { name: name.into() })
-}
-
-fn set(program: &Debuggee<'_>, spec: BreakpointSpec) -> (Breakpoint, bool) {
-    match program.request(Request::SetBreakpoint(spec)) {
-        Ok(Reply::Breakpoint {
-            breakpoint,
-            duplicate,
-        }) => (breakpoint, duplicate),
-        other => panic!("{other:?}"),
-    }
-}
-
-fn list(program: &Debuggee<'_>) -> Vec<Breakpoint> {
-    match program.request(Request::Breakpoints) {
-        Ok(Reply::Breakpoints { breakpoints, .. }) => breakpoints,
-        other => panic!("{other:?}"),
-    }
-}
-
-/// Method and line of the innermost frame.
-fn here(program: &Debuggee<'_>) -> (String, u32) {
-    match program.request(Request::Stack {
-        thread: None,
-        start: 0,
-        count: 1,
-    }) {
-        Ok(Reply::Stack { frames, .. }) => {
-            let frame = frames.first().expect("a frame");
-            (
-                frame.method.clone(),
-                frame.source.as_ref().map_or(0, |source| source.line.0),
-            )
-        }
-        other => panic!("{other:?}"),
-    }
-}
-
-fn hit(id: u32) -> Vec<StopReason> {
-    vec![StopReason::Breakpoint {
-        ids: vec![BreakpointId(id)],
-    }]
-}
+use crate::breakpoints_support::{at_function, at_line, at_marker, here, hit, list, set};
 
 #[test]
 fn line_breakpoint_of_a_launch_is_hit_before_the_line_runs() {
@@ -303,4 +246,50 @@ fn hit_conditions_stop_at_the_hits_they_name() {
         program.refused(Request::SetBreakpoint(bad)),
         ErrorCode::InvalidCondition
     );
+}
+
+#[test]
+fn breakpoints_keep_their_names_when_the_program_is_started_again() {
+    let sandbox = Sandbox::new();
+    let named = |spec: BreakpointSpec, id: u32| BreakpointSpec {
+        id: Some(BreakpointId(id)),
+        ..spec
+    };
+    let first = sandbox.launch("hello").stop_at_entry().start();
+    first.wait_stop();
+    let (one, _) = set(&first, at_marker("hello", "first"));
+    let (two, _) = set(&first, at_function("Nowhere.At.All"));
+    first
+        .request(Request::RemoveBreakpoint(one.id))
+        .expect("removed");
+    // What a report says can be asked for again as it is.
+    let again = two.spec.clone();
+    let second = sandbox
+        .launch("hello")
+        .with(|launch| launch.breakpoints = vec![again, named(at_marker("hello", "first"), 7)])
+        .start();
+    assert_eq!(second.wait_stop().reasons, hit(7));
+    let ids: Vec<u32> = list(&second).iter().map(|it| it.id.0).collect();
+    assert_eq!(ids, [two.id.0, 7]);
+    let (new, _) = set(&second, at_function("Something.Else"));
+    assert_eq!(new.id.0, 8, "a name is never given twice");
+    for id in [7, 0] {
+        let taken = named(at_function("Something.New"), id);
+        assert_eq!(
+            second.refused(Request::SetBreakpoint(taken)),
+            ErrorCode::InvalidParameter
+        );
+    }
+}
+
+#[test]
+fn breakpoints_are_set_in_an_attached_program_while_it_runs() {
+    let sandbox = Sandbox::new();
+    let bare = sandbox.bare("loops").start();
+    bare.line();
+    let program = sandbox.attach(bare.pid());
+    let (breakpoint, _) = set(&program, at_marker("loops", "tick"));
+    assert_eq!(breakpoint.state, BreakpointState::Bound, "{breakpoint:#?}");
+    assert_eq!(program.wait_stop().reasons, hit(breakpoint.id.0));
+    program.disconnect(None, false);
 }

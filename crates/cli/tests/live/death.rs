@@ -268,6 +268,24 @@ fn host_killed_while_the_attached_program_is_stopped_says_that_it_is_frozen() {
 }
 
 #[test]
+fn program_whose_debugger_was_killed_is_refused_by_any_other_and_not_harmed() {
+    let sandbox = Sandbox::new();
+    let bare = ticking(&sandbox);
+    // Of another front end: this one knows nothing of it.
+    let mut other = front_end(&sandbox);
+    other.attach(bare.pid());
+    let hosts = other.hosts();
+    procfs::signal(*hosts.first().expect("a host"), Signal::KILL);
+    other.kill(Signal::KILL);
+    for _ in 0..2 {
+        let (code, error) = sandbox.attach_refused(bare.pid());
+        assert_eq!(code, ErrorCode::AlreadyDebugged, "{error:?}");
+        assert!(error.message.contains("was killed"), "{error:?}");
+        bare.assert_ticks();
+    }
+}
+
+#[test]
 fn program_killed_is_told_with_its_signal() {
     let sandbox = Sandbox::with_default_tmp();
     for stopped in [false, true] {

@@ -1,7 +1,10 @@
 //! Exceptions: which stop the program, and what is told of them.
 
 use expect_test::{Expect, expect};
-use host::api::{ExceptionSpec, State, StopReason};
+use host::api::{
+    BreakpointId, ErrorCode, Event, ExceptionReport, ExceptionSpec, ExceptionStage, Exit, Handler,
+    Reply, Request, State, StopReason, Stream, ThreadId,
+};
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
 
@@ -378,3 +381,262 @@ scenario!(
         end: Code(0)
     "#]]
 );
+
+/// Before .NET 10 the runtime cannot tell of it, and hangs.
+#[test]
+fn stack_overflow_is_told_and_ends_the_program() {
+    let sandbox = Sandbox::new();
+    let program = launch(&sandbox, "overflow", Vec::new());
+    let mut status = program.settle();
+    if let Some(stop) = &status.stop {
+        let exception = stop.exception.as_ref().expect("an exception");
+        assert_eq!(exception.type_name, "System.StackOverflowException");
+        program.cont();
+        status = program.settle();
+    } else {
+        let told = |note: &String| note.contains("the program's stack overflowed");
+        assert!(status.notes.iter().any(told), "{:?}", status.notes);
+    }
+    assert!(
+        matches!(status.exit, Some(Exit::Signal { number: 6, .. })),
+        "{status:?}"
+    );
+    let text = program.text(Stream::Stderr);
+    assert!(text.contains("Stack overflow."), "{text}");
+}
+
+#[test]
+fn debugger_log_is_told_in_order_with_the_output() {
+    let sandbox = Sandbox::new();
+    let program = launch(&sandbox, "log", Vec::new());
+    program.expect_exit(0);
+    let output: Vec<_> = program
+        .output()
+        .into_iter()
+        .map(|chunk| (chunk.stream, chunk.text))
+        .collect();
+    let expected = [
+        (Stream::Stdout, "before\n"),
+        (Stream::Trace, "a message\ncategory: a line\ntraced\n"),
+        (Stream::Stdout, "after\n"),
+    ];
+    assert_eq!(
+        output,
+        expected.map(|(stream, text)| (stream, text.to_owned()))
+    );
+    let logged: Vec<_> = program
+        .events()
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::Log(log) => Some((log.level, log.category, log.text, log.thread)),
+            _ => None,
+        })
+        .collect();
+    let (level, category, text, thread) = logged.first().expect("a log message");
+    assert_eq!(
+        (*level, category.as_str(), text.as_str()),
+        (3, "shop", "a message\n")
+    );
+    assert_eq!(*thread, Some(ThreadId(program.pid())));
+    assert_eq!(logged.len(), 3, "{logged:?}");
+}
+
+/// The exceptions that stop a scenario: `stage type message`.
+#[track_caller]
+fn stops(scenario: &str, specs: Vec<ExceptionSpec>) -> Vec<String> {
+    let sandbox = Sandbox::new();
+    let program = launch(&sandbox, scenario, specs);
+    let mut told = Vec::new();
+    loop {
+        let status = program.settle();
+        let Some(stop) = status.stop else {
+            assert_eq!(status.state, State::Exited);
+            return told;
+        };
+        let exception = stop.exception.expect("an exception");
+        let flight = exception.flight.expect("it is in flight");
+        let message = exception.message.unwrap_or_default();
+        told.push(format!(
+            "{:?} {} {message}",
+            flight.stage, exception.type_name
+        ));
+        program.cont();
+    }
+}
+
+fn thrown(types: &[&str]) -> ExceptionSpec {
+    ExceptionSpec {
+        types: types.iter().map(|it| (*it).to_owned()).collect(),
+        ..ExceptionSpec::all()
+    }
+}
+
+#[test]
+fn types_are_named_with_or_without_subtypes_several_and_excluded() {
+    let stock = vec!["Thrown StockException caught".to_owned()];
+    assert_eq!(stops("caught", vec![thrown(&["ShopException"])]), stock);
+    assert_eq!(stops("caught", vec![thrown(&["System.Exception"])]), stock);
+    let several = thrown(&["System.FormatException", "StockException"]);
+    assert_eq!(stops("caught", vec![several]), stock);
+    let exact = ExceptionSpec {
+        subtypes: false,
+        ..thrown(&["ShopException"])
+    };
+    assert!(stops("caught", vec![exact]).is_empty());
+    let without = ExceptionSpec {
+        except: vec!["ShopException".into()],
+        ..ExceptionSpec::all()
+    };
+    assert!(stops("caught", vec![without]).is_empty());
+    let off = ExceptionSpec {
+        enabled: false,
+        ..ExceptionSpec::all()
+    };
+    assert!(stops("caught", vec![off]).is_empty());
+}
+
+#[test]
+fn only_those_that_the_users_code_catches_or_only_the_others() {
+    let caught = |by_user| {
+        vec![ExceptionSpec {
+            caught_by_user: Some(by_user),
+            ..thrown(&["StockException"])
+        }]
+    };
+    let told = |message: &str| vec![format!("Thrown StockException {message}")];
+    assert_eq!(stops("caught", caught(true)), told("caught"));
+    assert!(stops("caught", caught(false)).is_empty());
+    assert_eq!(stops("callback", caught(false)), told("in a callback"));
+    assert!(stops("callback", caught(true)).is_empty());
+}
+
+#[test]
+fn handler_is_exact_once_it_is_found() {
+    let sandbox = Sandbox::new();
+    let spec = ExceptionSpec {
+        caught_by_user: Some(true),
+        ..thrown(&["StockException"])
+    };
+    let program = launch(&sandbox, "filter", vec![spec]);
+    let stop = program.wait_stop();
+    let flight = stop.exception.and_then(|it| it.flight).expect("a flight");
+    // Both filters have run; the frames that threw are still there.
+    assert_eq!(
+        program.text(Stream::Stdout),
+        "filter filtered\nfilter filtered\n"
+    );
+    let Handler::Filter { frame } = flight.handler else {
+        panic!("{:?}", flight.handler)
+    };
+    assert_eq!(
+        (frame.index, frame.method.as_str()),
+        (1, "Program.Filter()")
+    );
+    let line = told::line(frame.source.as_ref());
+    assert!(line.contains("Accepts(error, true)"), "{line}");
+    let thrown_at = flight.thrown_at.expect("a frame");
+    assert_eq!(thrown_at.method, "Program.Throw(string message)");
+    program.cont();
+    program.expect_exit(0);
+}
+
+#[test]
+fn whole_exception_can_be_asked_for_while_it_is_in_flight() {
+    let sandbox = Sandbox::new();
+    let program = launch(&sandbox, "aggregate", Vec::new());
+    let stop = program.wait_stop();
+    let ask = |thread| match program.request(Request::Exception { thread }) {
+        Ok(Reply::Exception(exception)) => exception.map(|it| *it),
+        other => panic!("no exception: {other:?}"),
+    };
+    let told: Option<ExceptionReport> = ask(None);
+    assert_eq!(told, stop.exception);
+    assert_eq!(told, ask(stop.thread));
+    let message = told.and_then(|it| it.message);
+    let expected = "many (one) (two) (bad (Parameter 'count'))";
+    assert_eq!(message.as_deref(), Some(expected));
+    program.cont();
+    assert!(matches!(
+        program.wait_exit(),
+        Exit::Signal { number: 6, .. }
+    ));
+    assert_eq!(
+        program.refused(Request::Exception { thread: None }),
+        ErrorCode::Exited
+    );
+}
+
+#[test]
+fn unhandled_stops_unless_switched_off() {
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch("exception_kinds")
+        .args(["aggregate"])
+        .stop_at_entry()
+        .start();
+    program.wait_stop();
+    let off = program.request(Request::StopAtUnhandled(false));
+    assert!(matches!(off, Ok(Reply::Status(_))), "{off:?}");
+    program.cont();
+    assert!(matches!(
+        program.wait_exit(),
+        Exit::Signal { number: 6, .. }
+    ));
+}
+
+#[test]
+fn breakpoints_are_counted_changed_and_removed() {
+    let sandbox = Sandbox::new();
+    let program = launch(&sandbox, "rethrow", shop());
+    let stop = program.wait_stop();
+    let StopReason::Exception { ids, stage } = &stop.reasons[0] else {
+        panic!("{stop:?}")
+    };
+    assert_eq!(*stage, ExceptionStage::Thrown);
+    let id: BreakpointId = ids[0];
+    let set = |spec| match program.request(Request::SetExceptionBreakpoint(spec)) {
+        Ok(Reply::ExceptionBreakpoint {
+            breakpoint,
+            duplicate,
+        }) => (breakpoint, duplicate),
+        other => panic!("not set: {other:?}"),
+    };
+    let (again, duplicate) = set(ExceptionSpec::of_type("ShopException"));
+    assert!(duplicate);
+    assert_eq!((again.id, again.hits), (id, 1));
+    let conditional = ExceptionSpec {
+        condition: Some("$exception.HResult == 42".into()),
+        ..ExceptionSpec::all()
+    };
+    let refused = program.refused(Request::SetExceptionBreakpoint(conditional));
+    assert_eq!(refused, ErrorCode::InvalidCondition);
+    let (misspelt, _) = set(thrown(&["StokException", "FormatException"]));
+    assert_eq!(
+        misspelt.notes,
+        ["no module that is loaded has a type StokException"]
+    );
+    program
+        .request(Request::RemoveBreakpoint(misspelt.id))
+        .expect("it is removed");
+    let blank = program.refused(Request::SetExceptionBreakpoint(thrown(&[" "])));
+    assert_eq!(blank, ErrorCode::InvalidParameter);
+    let removed = program.request(Request::RemoveBreakpoint(id));
+    let Ok(Reply::Breakpoints { exceptions, .. }) = removed else {
+        panic!("{removed:?}")
+    };
+    assert!(exceptions.is_empty());
+    program.cont();
+    program.expect_exit(0);
+}
+
+#[test]
+fn eight_threads_throw_at_once_and_none_is_lost() {
+    let mut told = stops("parallel", shop());
+    told.sort();
+    let mut expected: Vec<_> = (0..8)
+        .flat_map(|thread| (0..5).map(move |round| (thread, round)))
+        .map(|(thread, round)| format!("Thrown StockException thread {thread} round {round}"))
+        .collect();
+    expected.sort();
+    assert_eq!(told, expected);
+}

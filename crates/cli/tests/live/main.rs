@@ -5,6 +5,12 @@
 
 mod attach;
 mod breakpoints;
+mod breakpoints_lines;
+mod breakpoints_modules;
+mod breakpoints_names;
+mod breakpoints_support;
+mod breakpoints_threads;
+mod breakpoints_traces;
 mod death;
 mod ends;
 mod exceptions;
@@ -12,13 +18,17 @@ mod exits;
 mod following;
 mod launch;
 mod memory;
+mod modules;
 mod output;
 mod sessions;
 mod single_file;
+mod stacks;
+mod stacks_async;
 mod stacks_told;
 mod states;
 mod stepping;
 mod surroundings;
+mod threads;
 
 /// Not a behaviour: the front end process that other tests start, count and kill is this test, run again.
 #[test]

@@ -42,6 +42,17 @@ fn input_is_read_line_by_line_and_ends_when_it_is_closed() {
 }
 
 #[test]
+fn input_after_a_close_is_refused_even_if_the_program_has_not_read_what_came_before() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("loops").args(["silent", "5"]).start();
+    // More than a pipe holds: the close cannot have been carried out.
+    input(&program, &"x".repeat(1 << 20), true).expect("it is open");
+    let error = input(&program, "more\n", false).expect_err("closed");
+    assert_eq!(error.code, ErrorCode::InvalidParameter);
+    assert!(error.message.contains("is closed"), "{error:?}");
+}
+
+#[test]
 fn input_of_a_program_that_does_not_read_is_bounded_and_blocks_nothing() {
     let sandbox = Sandbox::new();
     let program = sandbox.launch("loops").args(["sleep", "5"]).start();
@@ -195,4 +206,18 @@ fn cursors_that_make_no_sense_are_harmless() {
     assert!(page.chunks.is_empty());
     assert_eq!(page.next, page.end);
     assert_eq!(program.page(query(0, 0)).chunks.len(), 1);
+}
+
+#[test]
+fn output_from_before_a_stop_is_there_when_the_stop_is_told() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("breaks").start();
+    for round in 0..3 {
+        program.wait_stop();
+        let expected: String = (1..=round).map(|it| format!("round {it}\n")).collect();
+        assert_eq!(program.text(Stream::Stdout), expected);
+        assert_eq!(program.status().output_end.0, expected.len() as u64);
+        program.cont();
+    }
+    program.expect_exit(0);
 }

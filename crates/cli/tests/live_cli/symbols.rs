@@ -83,7 +83,7 @@ fn file_that_is_no_assembly_is_refused_with_the_reason() {
     let dll = fs::read(fixture.dll()).expect("the dll");
     let pdb = fs::read(fixture.pdb().expect("a PDB beside it")).expect("the PDB");
     let cases: [(&str, &[u8], &str); 5] = [
-        ("elf.dll", b"\x7fELF and more", "not a PE image"),
+        ("elf.dll", b"\x7fELF and more", "in the .dll beside it"),
         ("cut.dll", &dll[..600], "truncated"),
         ("cut.pdb", &pdb[..600], "truncated"),
         (

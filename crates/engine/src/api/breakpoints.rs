@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Line, Source};
+use super::{Line, OutputCursor, Source, ThreadId};
 
 /// Names a breakpoint for the life of its session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -40,8 +40,14 @@ pub struct BreakpointSpec {
     pub hit_condition: Option<String>,
     /// Logs this text, with `{expressions}`, instead of stopping.
     pub log_message: Option<String>,
+    /// Switches itself off after it has stopped the program, or logged, this often.
+    #[serde(default)]
+    pub max_hits: Option<u64>,
     /// Whether it is switched on.
     pub enabled: bool,
+    /// The name it is to have, if that is free: the one it had before the program was started again.
+    #[serde(default)]
+    pub id: Option<BreakpointId>,
 }
 
 impl BreakpointSpec {
@@ -52,7 +58,9 @@ impl BreakpointSpec {
             condition: None,
             hit_condition: None,
             log_message: None,
+            max_hits: None,
             enabled: true,
+            id: None,
         }
     }
 }
@@ -66,6 +74,9 @@ pub struct BreakpointChange {
     pub hit_condition: Option<String>,
     /// The new log message.
     pub log_message: Option<String>,
+    /// After how many more stops or messages it switches itself off; 0 for never.
+    #[serde(default)]
+    pub max_hits: Option<u64>,
     /// Switches it on or off.
     pub enabled: Option<bool>,
 }
@@ -97,6 +108,10 @@ pub struct Breakpoint {
     pub state: BreakpointState,
     /// Why it is not bound, or where it went instead.
     pub reason: Option<String>,
+    /// What else a user should know of it: that its source file was changed since the program was built, that its path
+    /// was matched by a part of it, that a lambda on the line needs a column.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// Where it is set.
     pub locations: Vec<BoundLocation>,
     /// How often it was reached with its condition true.
@@ -116,6 +131,32 @@ pub struct BoundLocation {
     pub il_offset: u32,
 }
 
+/// What a breakpoint with a log message logged. The text is also in the captured output, in its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trace {
+    /// Which breakpoint.
+    pub breakpoint: BreakpointId,
+    /// Which of its hits, from 1.
+    pub hit: u64,
+    /// The thread that came by.
+    pub thread: Option<ThreadId>,
+    /// The statement, if there are symbols.
+    pub source: Option<Source>,
+    /// The message with its values.
+    pub text: String,
+    /// Where in the captured output it begins.
+    pub at: OutputCursor,
+}
+
+/// Where the source files are that a compiler saw elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceMap {
+    /// A folder as the compiler wrote it: `/_/src`, `C:\\build`.
+    pub from: String,
+    /// The folder here that holds the same files.
+    pub to: String,
+}
+
 /// A statement that a breakpoint could be set on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -130,16 +171,4 @@ pub struct AvailablePoint {
     pub end_column: u32,
     /// Its text, if the source file is at hand.
     pub text: Option<String>,
-}
-
-/// How far a step goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum StepKind {
-    /// To the next statement of the same method, or to the caller at its end.
-    Over,
-    /// To the next statement, in a method that this one calls if there is one.
-    Into,
-    /// To the caller.
-    Out,
 }

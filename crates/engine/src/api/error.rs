@@ -130,8 +130,12 @@ error_codes! {
     InvalidColumn = "INVALID_COLUMN",
     /// The condition cannot be understood.
     InvalidCondition = "INVALID_CONDITION",
+    /// This program or its runtime cannot do what was asked for.
+    NotSupported = "NOT_SUPPORTED",
     /// There is no such breakpoint.
     BreakpointNotFound = "BREAKPOINT_NOT_FOUND",
+    /// Code could not be run in the program, or an expression could not be evaluated.
+    EvaluationFailed = "EVAL_FAILED",
     /// The step could not be made.
     StepFailed = "STEP_FAILED",
     /// Something did not happen in time.

@@ -65,6 +65,9 @@ pub struct ExceptionBreakpoint {
     pub spec: ExceptionSpec,
     /// How often it stopped the program.
     pub hits: u64,
+    /// What a user should know of it: a type that no module had when it was set, which may be a slip of the pen.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// How far an exception has come.

@@ -69,7 +69,7 @@ pub struct ModuleReport {
     pub in_memory: bool,
 }
 
-/// A message that the program wrote for its debugger.
+/// A message that the program wrote for its debugger. The text is also in the captured output, in its place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogMessage {
     /// The thread that wrote it.
@@ -80,6 +80,6 @@ pub struct LogMessage {
     pub category: String,
     /// Its text.
     pub text: String,
-    /// Where in the captured output it belongs.
+    /// Where in the captured output it begins.
     pub at: OutputCursor,
 }

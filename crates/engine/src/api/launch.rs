@@ -33,6 +33,9 @@ pub struct Launch {
     pub console: Console,
     /// Which process is to be debugged: the program itself or a .NET child of it.
     pub follow: Follow,
+    /// Where steps stop.
+    #[serde(default)]
+    pub steps: super::StepOptions,
     /// The front end's process group, joined by a program that shares its terminal.
     pub process_group: Option<i32>,
 }
@@ -70,4 +73,17 @@ pub enum Follow {
 pub struct Attach {
     /// The process to attach to.
     pub pid: ProcessId,
+    /// Where steps stop.
+    #[serde(default)]
+    pub steps: super::StepOptions,
+}
+
+impl Attach {
+    /// Attaches to a process with everything else as usual.
+    pub fn to(pid: ProcessId) -> Self {
+        Self {
+            pid,
+            steps: super::StepOptions::default(),
+        }
+    }
 }

@@ -14,14 +14,17 @@ mod exceptions;
 mod inventory;
 mod launch;
 mod output;
+mod source;
 mod stack;
 mod state;
+mod stepping;
+mod values;
 
 use serde::{Deserialize, Serialize};
 
 pub use breakpoints::{
     AvailablePoint, BoundLocation, Breakpoint, BreakpointChange, BreakpointId, BreakpointSpec,
-    BreakpointState, Place, StepKind,
+    BreakpointState, Place, SourceMap, Trace,
 };
 pub use build::{Diagnostic, Severity};
 pub use error::{Details, Error, ErrorCode};
@@ -32,12 +35,20 @@ pub use exceptions::{
 pub use inventory::{LogMessage, ModuleReport, ThreadActivity, ThreadReport};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};
 pub use output::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
+pub use source::SourceText;
 pub use stack::{
     AsyncEnd, AsyncFrame, AsyncKind, AsyncStack, Block, BlockedOn, Frame, FrameKind, Source,
 };
 pub use state::{
     Exit, Line, MemoryReads, Origin, ProcessId, RuntimeVersion, State, Status, Stop, StopId,
     StopReason, ThreadId,
+};
+
+pub use stepping::{StepKind, StepOptions, StepsMade};
+pub use values::{
+    FieldLayout, MemoryBytes, ObjectId, ObjectReport, OmitReason, Omitted, OutgoingReference,
+    SetVariable, Value, ValueKind, Variable, VariableKind, VariableScope, Variables,
+    VariablesQuery, View,
 };
 
 /// What a front end may ask of an engine.
@@ -71,6 +82,11 @@ pub enum Request {
         /// At most this many frames.
         count: u32,
     },
+    /// Who awaits what a thread of the stopped program runs, and what it waits for.
+    AsyncStack {
+        /// The thread; the one that reported the stop if absent.
+        thread: Option<ThreadId>,
+    },
     /// The exception in flight on a thread of the stopped program, whole.
     Exception {
         /// The thread; the one that reported the stop if absent.
@@ -89,6 +105,9 @@ pub enum Request {
     RemoveBreakpoint(BreakpointId),
     /// All breakpoints.
     Breakpoints,
+    /// Says where source files are that a compiler saw elsewhere, in place of what was said before. May come before the
+    /// program does.
+    SetSourceMaps(Vec<SourceMap>),
     /// Sets an exception breakpoint; the same types set again change the one that is there.
     SetExceptionBreakpoint(ExceptionSpec),
     /// Whether exceptions that nobody catches stop the program, which they do unless this says otherwise.
@@ -104,13 +123,53 @@ pub enum Request {
     },
     /// All loaded modules.
     Modules,
+    /// The text of a source file that a loaded module was compiled from.
+    Source {
+        /// Full path, the end of one, or a file name.
+        file: String,
+    },
     /// Lets the stopped program run one step of a thread.
     Step {
         /// The thread; the one that reported the stop if absent.
         thread: Option<ThreadId>,
         /// How far.
         kind: StepKind,
+        /// How many steps to make, at least 1. Whatever else stops the program ends them early; the stop tells how
+        /// many were made.
+        count: u32,
     },
+    /// The variables of a frame of the stopped program, or what lies inside one.
+    Variables(Box<VariablesQuery>),
+    /// Sets a variable, field or element of the stopped program.
+    SetVariable(Box<SetVariable>),
+    /// Bytes of the stopped program's memory.
+    ReadMemory {
+        /// Where.
+        address: u64,
+        /// How many; at most 64 KiB are told.
+        count: u32,
+    },
+    /// How the object that a path leads to lies in memory; of the query frame, path and stop count.
+    InspectObject(Box<VariablesQuery>),
+    /// Keeps the object that a path leads to alive and known over continues; the reply names it `$1` and so on.
+    KeepObject(Box<VariablesQuery>),
+    /// Lets go of a kept object, by its number.
+    ReleaseObject(u64),
+    /// Lets the stopped program run until any thread reaches a place, or something else stops it.
+    RunTo(Place),
+    /// Makes a statement of the innermost frame's method the next to run, without running anything.
+    Goto {
+        /// The thread; the one that reported the stop if absent.
+        thread: Option<ThreadId>,
+        /// The source file; that of the innermost frame if absent.
+        file: Option<String>,
+        /// The line on which the statement begins.
+        line: Line,
+        /// A column inside the wanted statement, from 1.
+        column: Option<u32>,
+    },
+    /// Changes where steps stop.
+    SetStepOptions(StepOptions),
     /// Ends the session: a launched program is ended, an attached one is left running as before.
     Disconnect {
         /// Overrides the default: `Some(true)` ends the program, `Some(false)` lets it run on.
@@ -146,19 +205,29 @@ pub enum Reply {
         /// Whether it was there before.
         duplicate: bool,
     },
-    /// To [`Request::Breakpoints`] and [`Request::RemoveBreakpoint`]: those that are left.
+    /// To [`Request::Breakpoints`], [`Request::SetSourceMaps`] and [`Request::RemoveBreakpoint`]: those that are left.
     Breakpoints {
         /// At places in code.
         breakpoints: Vec<Breakpoint>,
         /// At exceptions.
         exceptions: Vec<ExceptionBreakpoint>,
     },
+    /// To [`Request::AsyncStack`].
+    AsyncStack(Box<AsyncStack>),
     /// To [`Request::Exception`]: `None` if there is none in flight on that thread.
     Exception(Option<Box<ExceptionReport>>),
     /// To [`Request::Threads`] and [`Request::Freeze`].
     Threads(Vec<ThreadReport>),
     /// To [`Request::Modules`].
     Modules(Vec<ModuleReport>),
+    /// To [`Request::Source`].
+    Source(Box<SourceText>),
+    /// To [`Request::Variables`], [`Request::SetVariable`] and [`Request::KeepObject`].
+    Variables(Box<Variables>),
+    /// To [`Request::ReadMemory`].
+    Memory(MemoryBytes),
+    /// To [`Request::InspectObject`].
+    Object(Box<ObjectReport>),
     /// To [`Request::Stack`].
     Stack {
         /// The stop these frames belong to.
@@ -185,8 +254,10 @@ pub enum Event {
     Exited(Box<Status>),
     /// The engine let go of the program, which runs on.
     Detached(Box<Status>),
-    /// A breakpoint changed without being asked to: bound, unbound, failed.
+    /// A breakpoint changed: bound, unbound, failed, switched off or on.
     Breakpoint(Breakpoint),
+    /// A breakpoint logged its message instead of stopping.
+    Trace(Trace),
     /// A module was loaded.
     ModuleLoaded {
         /// Its path, or a bare name for one that is not a file.

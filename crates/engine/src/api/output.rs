@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One of the program's two output streams.
+/// One of the program's two output streams, or the messages of breakpoints in between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stream {
@@ -10,6 +10,8 @@ pub enum Stream {
     Stdout,
     /// Standard error.
     Stderr,
+    /// Messages of breakpoints that log and of `Debugger.Log`, in order with what the program wrote.
+    Trace,
 }
 
 /// A position in the captured output of both streams: bytes since the program's start.

@@ -155,6 +155,6 @@ pub struct BlockedOn {
     pub frame: u32,
     /// What it waits for, and what that waits for, and so on: the last one is what everything waits for.
     pub chain: Vec<AsyncFrame>,
-    /// Where the chain ends.
-    pub end: AsyncEnd,
+    /// Why the chain could not be followed to its end, if that is so.
+    pub incomplete: Option<String>,
 }

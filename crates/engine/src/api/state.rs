@@ -95,6 +95,9 @@ pub struct Stop {
     pub thread: Option<ThreadId>,
     /// The exception in flight on that thread.
     pub exception: Option<super::ExceptionReport>,
+    /// How many steps were made, if steps were asked for.
+    #[serde(default)]
+    pub steps: Option<super::StepsMade>,
 }
 
 /// Why the program stopped.
@@ -112,6 +115,15 @@ pub enum StopReason {
         /// Which; several can be at one place.
         ids: Vec<super::BreakpointId>,
     },
+    /// The condition of a breakpoint failed or is no `bool`: whether to stop there cannot be told.
+    ConditionFailed {
+        /// Which breakpoint.
+        id: super::BreakpointId,
+        /// Its condition.
+        condition: String,
+        /// What is wrong with it.
+        error: String,
+    },
     /// An exception met a breakpoint.
     Exception {
         /// Which.
@@ -121,6 +133,10 @@ pub enum StopReason {
     },
     /// A step is complete.
     Step,
+    /// The place that was to be run to is reached.
+    RunTo,
+    /// The next statement was set.
+    Goto,
     /// The program called `Debugger.Break()`.
     DebuggerBreak,
     /// A `Debug.Assert` or `Debug.Fail` failed.

@@ -2,14 +2,18 @@
 //!
 //! A name matches a method if its parts are the last parts of the method's full name, so that as much of the
 //! namespace and of the outer types may be given as is needed. Generic arity and arguments may be given or left out.
+//! What C# has several names for (accessors, constructors, operators, explicit implementations) is found by each of them.
 
-use cordebug::process::Process;
 use metadata::csharp::{GenericNames, Style};
-use metadata::{IlOffset, Metadata, Token};
+use metadata::{IlOffset, Metadata, Symbols, Token};
 
-use super::bind::Found;
+use super::offer::{Found, Offer, Surroundings, module_notes, obstacle};
+use super::signature;
 use crate::api::{BoundLocation, Error, ErrorCode, Line, Source};
 use crate::modules::LoadedModule;
+
+/// What marks a generic argument list in the words of C# and of metadata.
+const ARITY: char = '`';
 
 /// A parsed name.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,9 +21,55 @@ pub(super) struct FunctionName {
     /// Only in a module of this name.
     module: Option<String>,
     /// The last parts of the name, the method's own last.
-    parts: Vec<String>,
+    parts: Vec<Part>,
     /// The parameter types, if an overload was chosen.
     parameters: Option<Vec<String>>,
+    /// The type that a conversion operator converts to.
+    result: Option<String>,
+}
+
+/// One part of a dotted name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) name: String,
+    /// How many generic parameters it has, if that is said.
+    arity: Option<usize>,
+}
+
+impl Part {
+    pub(super) fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            arity: None,
+        }
+    }
+
+    /// `List<int>`, ``List`1`` or `List`.
+    fn parse(text: &str) -> Self {
+        let text = text.trim();
+        if let Some((name, digits)) = text.split_once(ARITY) {
+            return Self {
+                name: name.to_owned(),
+                arity: digits.parse().ok(),
+            };
+        }
+        match text.split_once('<').filter(|(name, _)| !name.is_empty()) {
+            Some((name, rest)) => {
+                let list = rest.strip_suffix('>').unwrap_or(rest);
+                Self {
+                    name: name.trim().to_owned(),
+                    arity: Some(signature::split(list).len().max(1)),
+                }
+            }
+            None => Self::new(text),
+        }
+    }
+
+    /// Whether this part of a method's name is what was asked for.
+    fn is(&self, wanted: &Self) -> bool {
+        let arity = self.arity.unwrap_or(0);
+        self.name == wanted.name && wanted.arity.is_none_or(|wanted| wanted == arity)
+    }
 }
 
 impl FunctionName {
@@ -34,82 +84,103 @@ impl FunctionName {
                 "a function breakpoint needs the name of a method".into()
             ));
         }
-        if trimmed.contains('*') && !trimmed.contains("operator") {
-            return Err(bad(format!(
-                "{trimmed:?}: wildcards are not supported; search the symbols for the names you mean, then set one breakpoint for each"
-            )));
-        }
         let (module, rest) = match trimmed.split_once('!') {
-            Some((module, rest)) if !module.contains("operator") => {
+            Some((module, rest)) if !module.contains("operator") && !module.contains('(') => {
                 (Some(module.trim().to_owned()), rest.trim())
             }
             _ => (None, trimmed),
         };
-        let (name, parameters) = match rest.split_once('(') {
+        let (name, mut parameters) = match rest.split_once('(') {
             Some((name, list)) => {
                 let list = list
                     .strip_suffix(')')
                     .ok_or_else(|| bad(format!("{trimmed:?}: the parameter list is not closed")))?;
-                (name.trim(), Some(split_types(list)))
+                (name.trim().to_owned(), Some(signature::split(list)))
             }
-            None => (rest, None),
+            None => (rest.to_owned(), None),
         };
-        let parts = split_name(name);
-        if parts.is_empty() || parts.iter().any(String::is_empty) {
+        let mut name = name;
+        // An indexer has its parameters in brackets.
+        if let Some((before, after)) = name.split_once("this[") {
+            let (list, after) = after
+                .split_once(']')
+                .ok_or_else(|| bad(format!("{trimmed:?}: the parameter list is not closed")))?;
+            let list = signature::split(list);
+            parameters = parameters.or((!list.is_empty()).then_some(list));
+            name = format!("{before}this{after}");
+        }
+        let operator = split_operator(&name);
+        let is_wild = |text: &str| text.contains(['*', '?']);
+        if operator.is_none() && is_wild(&name) || module.as_deref().is_some_and(is_wild) {
+            return Err(bad(format!(
+                "{trimmed:?}: wildcards are not supported; search the symbols for the names you mean, then set one breakpoint for each"
+            )));
+        }
+        let (parts, result) = match operator {
+            Some((before, operator, result)) => {
+                let mut parts = split_name(before);
+                parts.push(Part::new(&operator));
+                (parts, result)
+            }
+            None => (split_name(&name), None),
+        };
+        if parts.is_empty() || parts.iter().any(|part| part.name.is_empty()) {
             return Err(bad(format!("{trimmed:?} is not the name of a method")));
         }
         Ok(Self {
             module,
             parts,
             parameters,
+            result,
         })
     }
 
-    /// The methods of a module that the name means.
-    pub(super) fn find(
-        &self,
-        module: &LoadedModule,
-        process: &Process,
-    ) -> Result<Vec<Found>, Error> {
-        if let Some(wanted) = &self.module {
-            let name = module.file_name();
-            let stem = name
-                .strip_suffix(".dll")
-                .or_else(|| name.strip_suffix(".exe"))
-                .unwrap_or(&name);
-            if !wanted.eq_ignore_ascii_case(&name) && !wanted.eq_ignore_ascii_case(stem) {
-                return Ok(Vec::new());
+    pub(super) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The same name for every overload.
+    pub(super) fn any_overload(&self) -> Self {
+        Self {
+            module: self.module.clone(),
+            parts: self.parts.clone(),
+            parameters: None,
+            result: None,
+        }
+    }
+
+    /// What a module has of that name.
+    pub(super) fn find(&self, module: &LoadedModule, around: Surroundings<'_>) -> Offer {
+        let methods = self.methods(module, around);
+        let opened = match module.metadata(around.process) {
+            Ok(opened) => opened,
+            Err(reason) if self.may_be_in(&module.file_name()) => {
+                let hint = format!("{} cannot be searched: {reason}", module.file_name());
+                return Offer::Nothing { hint: Some(hint) };
             }
-        }
-        // A bare method name means the user's own code: the framework has thousands of methods called `Add`.
-        let symbols = module.symbols(process).ok();
-        if symbols.is_none() && self.parts.len() < 2 && self.module.is_none() {
-            return Ok(Vec::new());
-        }
-        let Ok(opened) = module.metadata(process) else {
-            return Ok(Vec::new());
+            Err(_) => return Offer::NOTHING,
         };
-        let metadata = opened.metadata();
-        // For the same reason the type must be named in code that is not the user's. Most modules have none of that name.
-        if symbols.is_none() && self.parts.len() > 1 {
-            let mut before_last = self.parts.iter().rev().skip(1);
-            if !before_last.any(|part| module.type_names(metadata).may_contain(part)) {
-                return Ok(Vec::new());
-            }
-        }
+        let pdb = module.symbols(around.process).ok().map(Symbols::pdb);
         let mut found = Vec::new();
-        for method in metadata.tokens(metadata::tables::Table::Method) {
-            if !self.could_be(metadata, method) || !self.is(metadata, method) {
-                continue;
-            }
-            let pdb = symbols.map(metadata::Symbols::pdb);
+        let mut refused = None;
+        for method in methods {
             let body = pdb
                 .and_then(|pdb| pdb.move_next_method(method).ok().flatten())
                 .unwrap_or(method);
             if !matches!(opened.body(body), Ok(Some(_))) {
+                let name = module.method_name(around.process, method);
+                refused = refused.or(Some(Error::new(
+                    ErrorCode::NotSupported,
+                    format!("{name} has no code of its own: it is abstract, native or made by the runtime"),
+                )
+                .hint("set it on a method that implements or calls it")));
                 continue;
             }
-            let (offset, source) = match module.first_point(process, body) {
+            if let Some(error) = obstacle(module, body, around) {
+                refused = Some(error);
+                continue;
+            }
+            let (offset, source) = match module.first_point(around.process, body) {
                 Some((offset, path, line, column)) => (
                     offset,
                     Some(Source {
@@ -122,7 +193,7 @@ impl FunctionName {
             };
             let shown = BoundLocation {
                 module: module.file_name(),
-                method: module.method_name(process, body),
+                method: module.method_name(around.process, body),
                 source,
                 il_offset: offset.0,
             };
@@ -130,10 +201,69 @@ impl FunctionName {
                 method: body,
                 offset,
                 shown,
-                remark: None,
+                moved: None,
+                notes: module_notes(module, around),
             });
         }
-        Ok(found)
+        match refused {
+            Some(error) if found.is_empty() => Offer::Refused {
+                document: None,
+                error,
+            },
+            _ if found.is_empty() => Offer::NOTHING,
+            _ => Offer::Code {
+                document: None,
+                found,
+            },
+        }
+    }
+
+    /// The methods of a module that the name means.
+    pub(super) fn methods(&self, module: &LoadedModule, around: Surroundings<'_>) -> Vec<Token> {
+        if !self.may_be_in(&module.file_name()) {
+            return Vec::new();
+        }
+        // A bare method name means the user's own code: the framework has thousands of methods called `Add`.
+        let has_symbols = module.symbols(around.process).is_ok();
+        if !has_symbols && self.parts.len() < 2 && self.module.is_none() {
+            return Vec::new();
+        }
+        let Ok(opened) = module.metadata(around.process) else {
+            return Vec::new();
+        };
+        let metadata = opened.metadata();
+        // For the same reason the type must be named in code that is not the user's. Most modules have none of that name.
+        if !has_symbols && self.parts.len() > 1 {
+            let mut before_last = self.parts.iter().rev().skip(1);
+            if !before_last.any(|part| module.type_names(metadata).may_contain(&part.name)) {
+                return Vec::new();
+            }
+        }
+        let tokens = metadata.tokens(metadata::tables::Table::Method);
+        let named: Vec<Token> = tokens
+            .filter(|&it| self.could_be(metadata, it) && self.is(metadata, it))
+            .collect();
+        let exact: Vec<Token> = named
+            .iter()
+            .copied()
+            .filter(|&it| self.fits(metadata, it, signature::Rule::Exact))
+            .collect();
+        if !exact.is_empty() {
+            return exact;
+        }
+        let fits = |it: &Token| self.fits(metadata, *it, signature::Rule::IgnoreNullable);
+        named.into_iter().filter(fits).collect()
+    }
+
+    fn may_be_in(&self, file_name: &str) -> bool {
+        let Some(wanted) = &self.module else {
+            return true;
+        };
+        let stem = file_name
+            .strip_suffix(".dll")
+            .or_else(|| file_name.strip_suffix(".exe"))
+            .unwrap_or(file_name);
+        wanted.eq_ignore_ascii_case(file_name) || wanted.eq_ignore_ascii_case(stem)
     }
 
     /// A quick look at the metadata name, to avoid building names for every method of a large module.
@@ -141,173 +271,228 @@ impl FunctionName {
         let Ok(method) = metadata.method(method) else {
             return false;
         };
-        let Ok(name) = method.name_bytes() else {
-            return false;
-        };
-        let Some(last) = self.parts.last() else {
+        let (Ok(name), Some(last)) = (method.name_bytes(), self.parts.last()) else {
             return false;
         };
         let contains = |part: &str| {
             name.windows(part.len().max(1))
                 .any(|window| window == part.as_bytes())
         };
-        match last.as_str() {
-            // Accessors and constructors are called otherwise in metadata.
-            "get" | "set" | "add" | "remove" => {
-                let property = self
-                    .parts
-                    .len()
-                    .checked_sub(2)
-                    .and_then(|at| self.parts.get(at));
-                property.is_some_and(|property| contains(property))
+        match last.name.as_str() {
+            "get" | "set" | "init" | "add" | "remove" | "this" => {
+                contains("et_") || contains("add_") || contains("remove_")
             }
-            _ if last.starts_with("operator") => name.starts_with(b"op_"),
-            _ if name == b".ctor" || name == b".cctor" => {
+            "AnonymousMethod" => contains("b__"),
+            // Local functions of that name may be there, too.
+            _ if last.name.contains("operator") => contains("op_") || contains(&last.name),
+            _ if last.name.starts_with('~') => name == b"Finalize",
+            _ if name == b".ctor" => {
                 let owner = method.declaring_type().and_then(|it| metadata.type_def(it));
-                let owner = owner.and_then(|it| it.name());
-                owner.is_ok_and(|owner| without_arity(&owner) == last)
+                last.name == ".ctor"
+                    || owner
+                        .and_then(|it| it.name())
+                        .is_ok_and(|owner| contains_name(&owner, &last.name))
             }
-            _ => contains(last),
+            _ => contains(&last.name),
         }
     }
 
+    /// Whether a method is called so.
     fn is(&self, metadata: Metadata<'_>, method: Token) -> bool {
-        let names = GenericNames::default();
-        let Ok(full) = metadata.method_name(method, &names, Style { namespaces: true }) else {
-            return false;
-        };
-        let owner = split_name(&full.owner);
-        let mut as_shown = owner.clone();
-        for part in &full.path {
-            match part.as_str() {
-                // C# calls a constructor by the name of its type.
-                ".ctor" | ".cctor" => as_shown.extend(owner.last().cloned()),
-                _ => as_shown.extend(split_name(part)),
-            }
-        }
-        // Accessors and operators may also be given by their names in metadata: `get_Name`, `op_Addition`.
-        let mut as_compiled = owner;
-        if let Ok(raw) = metadata.method(method).and_then(|it| it.name()) {
-            as_compiled.push(raw.into_owned());
-        }
-        (ends_with(&as_shown, &self.parts) || ends_with(&as_compiled, &self.parts))
-            && self.parameters_match(metadata, method)
+        names_of(metadata, method)
+            .iter()
+            .any(|known| ends_with(known, &self.parts))
     }
 
-    fn parameters_match(&self, metadata: Metadata<'_>, method: Token) -> bool {
-        let Some(wanted) = &self.parameters else {
-            return true;
-        };
-        let types = |namespaces| -> Option<Vec<String>> {
-            let signature = metadata.method(method).ok()?.signature().ok()?;
-            let names = GenericNames::declared(
-                metadata,
-                metadata.method(method).ok()?.declaring_type().ok(),
-                Some(method),
-            );
-            let text = |ty| {
-                metadata.type_text(
-                    ty,
-                    &names,
-                    &metadata::csharp::Annotations::default(),
-                    Style { namespaces },
-                )
-            };
-            Some(signature.parameters.iter().map(text).collect())
-        };
-        let same = |known: Option<Vec<String>>| {
-            known.is_some_and(|known| {
-                known.len() == wanted.len()
-                    && known
-                        .iter()
-                        .zip(wanted)
-                        .all(|(known, wanted)| squeeze(known) == squeeze(wanted))
-            })
-        };
-        same(types(false)) || same(types(true))
+    fn fits(&self, metadata: Metadata<'_>, method: Token, rule: signature::Rule) -> bool {
+        let parameters = self
+            .parameters
+            .as_deref()
+            .is_none_or(|wanted| signature::has_parameters(metadata, method, wanted, rule));
+        let result = self
+            .result
+            .as_deref()
+            .is_none_or(|wanted| signature::has_result(metadata, method, wanted, rule));
+        parameters && result
     }
 }
 
-fn squeeze(text: &str) -> String {
-    text.chars()
-        .filter(|character| !character.is_whitespace())
-        .collect()
-}
-
-/// Parts of a dotted name without generic arguments and arity; dots inside `<…>` do not separate.
-fn split_name(name: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    let mut depth = 0_u32;
-    let is_operator = name.contains("operator");
-    let constructor = name.ends_with(".ctor") || name.ends_with(".cctor");
-    let name = if constructor {
-        name.trim_end_matches(".cctor")
-            .trim_end_matches(".ctor")
-            .trim_end_matches('.')
-    } else {
-        name
+/// Every name by which a method may be called, as parts.
+pub(super) fn names_of(metadata: Metadata<'_>, method: Token) -> Vec<Vec<Part>> {
+    let names = GenericNames::default();
+    let Ok(full) = metadata.method_name(method, &names, Style { namespaces: true }) else {
+        return Vec::new();
     };
-    for character in name.chars() {
-        match character {
-            '<' if !is_operator => depth += 1,
-            '>' if !is_operator => depth = depth.saturating_sub(1),
-            '.' | '+' if depth == 0 && !(is_operator && character == '+') => {
-                parts.push(String::new())
+    let raw = metadata.method(method).and_then(|it| it.name());
+    let raw = raw.map(|it| it.into_owned()).unwrap_or_default();
+    let owner = split_name(&full.owner);
+    let with = |parts: &[Part]| {
+        let mut all = owner.clone();
+        all.extend_from_slice(parts);
+        all
+    };
+    let own_name = owner.last().map(|it| it.name.clone()).unwrap_or_default();
+    let mut path: Vec<Part> = Vec::new();
+    for part in &full.path {
+        match split_operator(part) {
+            Some((before, operator, _)) => {
+                path.extend(
+                    split_name(before)
+                        .into_iter()
+                        .filter(|it| !it.name.is_empty()),
+                );
+                path.push(Part::new(&operator));
             }
-            _ if depth == 0 => {
-                if let Some(last) = parts.last_mut() {
-                    last.push(character);
-                }
+            None if part.starts_with('.') => path.push(Part::new(part)),
+            None => path.extend(split_name(part)),
+        }
+    }
+    let mut all = vec![with(&path)];
+    // The code of an async method or iterator is found by the method that the user wrote.
+    if raw != "MoveNext" {
+        all.push(with(&[Part::new(&raw)]));
+    }
+    match raw.as_str() {
+        // C# calls a constructor by the name of its type.
+        ".ctor" => all.push(with(&[Part::new(&own_name)])),
+        "Finalize" => all.push(with(&[Part::new(&format!("~{own_name}"))])),
+        _ => {}
+    }
+    let (path, accessor) = match path.split_last() {
+        Some((last, rest))
+            if !rest.is_empty()
+                && matches!(last.name.as_str(), "get" | "set" | "add" | "remove") =>
+        {
+            // A property or event stands for its accessors.
+            all.push(with(rest));
+            (rest.to_vec(), Some(last.clone()))
+        }
+        _ => (path, None),
+    };
+    let mut ends = Vec::new();
+    if let Some(last) = path.last() {
+        // Explicit implementations and local functions, with less of what they are explicit for or local to.
+        if last.name != "AnonymousMethod" {
+            ends.extend((1..path.len()).filter_map(|from| path.get(from..).map(<[Part]>::to_vec)));
+        }
+        if accessor.is_some() && is_indexer(metadata, method) {
+            ends.push(vec![Part::new("this")]);
+        }
+    }
+    for end in ends {
+        all.push(with(&end));
+        if let Some(accessor) = &accessor {
+            let mut end = end;
+            end.push(accessor.clone());
+            all.push(with(&end));
+        }
+    }
+    if accessor.as_ref().is_some_and(|it| it.name == "set") {
+        let sets: Vec<Vec<Part>> = all
+            .iter()
+            .filter(|it| it.last() == accessor.as_ref())
+            .cloned()
+            .collect();
+        for mut name in sets {
+            name.pop();
+            name.push(Part::new("init"));
+            all.push(name);
+        }
+    }
+    all
+}
+
+/// An accessor of a property that takes arguments.
+fn is_indexer(metadata: Metadata<'_>, method: Token) -> bool {
+    let count = || -> metadata::Result<usize> {
+        let method = metadata.method(method)?;
+        let count = method.signature()?.parameters.len();
+        Ok(match method.name_bytes()? {
+            name if name.windows(4).any(|it| it == b"set_") => count.saturating_sub(1),
+            _ => count,
+        })
+    };
+    count().is_ok_and(|count| count > 0)
+}
+
+/// `Type`, `operator +` and the type that a conversion gives; nothing if the name is not an operator's.
+fn split_operator(name: &str) -> Option<(&str, String, Option<String>)> {
+    let at = name.find("operator")?;
+    let (before, rest) = name.split_at_checked(at)?;
+    let symbol = rest.strip_prefix("operator")?.trim();
+    let starts_a_word = before.is_empty() || before.ends_with(['.', ' ', '+']);
+    let ends_a_word = rest
+        .chars()
+        .nth("operator".len())
+        .is_none_or(|it| !it.is_alphanumeric() && it != '_');
+    if !starts_a_word || !ends_a_word {
+        return None;
+    }
+    let before = before.trim_end();
+    for kind in ["implicit", "explicit"] {
+        if let Some(owner) = before.strip_suffix(kind) {
+            let result = (!symbol.is_empty()).then(|| symbol.to_owned());
+            return Some((
+                owner.trim_end_matches('.'),
+                format!("{kind} operator"),
+                result,
+            ));
+        }
+    }
+    let symbol = symbol.strip_prefix("checked ").unwrap_or(symbol);
+    (!symbol.is_empty()).then(|| {
+        (
+            before.trim_end_matches('.'),
+            format!("operator {symbol}"),
+            None,
+        )
+    })
+}
+
+/// Parts of a dotted name; dots inside `<…>` do not separate. An empty name has none.
+fn split_name(name: &str) -> Vec<Part> {
+    let name = name.trim();
+    for constructor in [".ctor", ".cctor"] {
+        if let Some(owner) = name.strip_suffix(constructor) {
+            let mut parts = split_name(owner.strip_suffix('.').unwrap_or(owner));
+            parts.push(Part::new(constructor));
+            return parts;
+        }
+    }
+    let mut parts = Vec::new();
+    let (mut depth, mut start) = (0_u32, 0);
+    for (at, character) in name.char_indices() {
+        match character {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            '.' | '+' | '/' if depth == 0 => {
+                parts.push(Part::parse(name.get(start..at).unwrap_or_default()));
+                start = at + 1;
             }
             _ => {}
         }
     }
-    for part in &mut parts {
-        *part = without_arity(part).trim().to_owned();
-    }
-    if constructor {
-        // C# calls a constructor by the name of its type.
-        parts.extend(parts.last().cloned());
+    if !name.is_empty() {
+        parts.push(Part::parse(name.get(start..).unwrap_or_default()));
     }
     parts
 }
 
-/// `List` for `List`1`.
-fn without_arity(name: &str) -> &str {
-    name.split_once('`').map_or(name, |(bare, _)| bare)
+/// Whether a type's name, with arity and perhaps a file's mark, may be the one that was written.
+fn contains_name(known: &str, wanted: &str) -> bool {
+    known
+        .split_once(ARITY)
+        .map_or(known, |(bare, _)| bare)
+        .ends_with(wanted)
 }
 
-fn ends_with(known: &[String], wanted: &[String]) -> bool {
+fn ends_with(known: &[Part], wanted: &[Part]) -> bool {
     known.len() >= wanted.len()
         && known
             .iter()
             .rev()
             .zip(wanted.iter().rev())
-            .all(|(known, wanted)| known == wanted)
-}
-
-/// Types of a parameter list; commas inside `<…>`, `[…]` and `(…)` do not separate.
-fn split_types(list: &str) -> Vec<String> {
-    let mut types = vec![String::new()];
-    let mut depth = 0_u32;
-    for character in list.chars() {
-        match character {
-            ',' if depth == 0 => {
-                types.push(String::new());
-                continue;
-            }
-            '<' | '[' | '(' => depth += 1,
-            '>' | ']' | ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if let Some(last) = types.last_mut() {
-            last.push(character);
-        }
-    }
-    if types.len() == 1 && types.first().is_some_and(|only| only.trim().is_empty()) {
-        return Vec::new();
-    }
-    types.into_iter().map(|it| it.trim().to_owned()).collect()
+            .all(|(known, wanted)| known.is(wanted))
 }
 
 #[cfg(test)]
@@ -317,10 +502,18 @@ mod tests {
     #[track_caller]
     fn check(text: &str, module: Option<&str>, parts: &[&str], parameters: Option<&[&str]>) {
         let parsed = FunctionName::parse(text).expect("a name");
-        assert_eq!(parsed.module.as_deref(), module);
-        assert_eq!(parsed.parts, parts);
+        assert_eq!(parsed.module.as_deref(), module, "{text}");
+        let shown: Vec<String> = parsed
+            .parts
+            .iter()
+            .map(|it| match it.arity {
+                Some(arity) => format!("{}`{arity}", it.name),
+                None => it.name.clone(),
+            })
+            .collect();
+        assert_eq!(shown, parts, "{text}");
         let expected = parameters.map(|list| list.iter().map(|it| (*it).to_owned()).collect());
-        assert_eq!(parsed.parameters, expected);
+        assert_eq!(parsed.parameters, expected, "{text}");
     }
 
     #[test]
@@ -339,17 +532,64 @@ mod tests {
             &["Cart", "Add"],
             Some(&["Dictionary<string, int>", "int[,]"]),
         );
-        check("Box<T>.Put", None, &["Box", "Put"], None);
-        check("Box`1.Put", None, &["Box", "Put"], None);
+        check("Box<T>.Put", None, &["Box`1", "Put"], None);
+        check("Map<K, V>.Put<T>", None, &["Map`2", "Put`1"], None);
+        check("Map<,>.Put", None, &["Map`2", "Put"], None);
+        check("Box`1.Put", None, &["Box`1", "Put"], None);
         check("Outer+Inner.Run", None, &["Outer", "Inner", "Run"], None);
-        check("Cart..ctor", None, &["Cart", "Cart"], None);
+        check("Cart..ctor", None, &["Cart", ".ctor"], None);
+        check("Cart..cctor", None, &["Cart", ".cctor"], None);
+        check(".ctor", None, &[".ctor"], None);
+        check("Cart.~Cart", None, &["Cart", "~Cart"], None);
         check("Cart.Name.get", None, &["Cart", "Name", "get"], None);
         check("Money.operator +", None, &["Money", "operator +"], None);
+        check(
+            "Money.operator<<(Money, int)",
+            None,
+            &["Money", "operator <<"],
+            Some(&["Money", "int"]),
+        );
+        check(
+            "app!Money.operator !=",
+            Some("app"),
+            &["Money", "operator !="],
+            None,
+        );
+        check("operator *", None, &["operator *"], None);
+        check(
+            "Money.implicit operator int",
+            None,
+            &["Money", "implicit operator"],
+            None,
+        );
+        check(
+            "Grid.this[int, int]",
+            None,
+            &["Grid", "this"],
+            Some(&["int", "int"]),
+        );
+        check("Grid.this[].get", None, &["Grid", "this", "get"], None);
+        check(
+            "My.operatorTable.Run",
+            None,
+            &["My", "operatorTable", "Run"],
+            None,
+        );
     }
 
     #[test]
     fn wildcards_and_nonsense_are_refused_with_a_hint() {
-        for text in ["", "*", "Cart.*", "Cart.Add(int", "a..b"] {
+        for text in [
+            "",
+            "*",
+            "Cart.*",
+            "Cart.Ad?",
+            "*!Cart.Add",
+            "Cart.Add(int",
+            "a..b",
+            "Grid.this[int",
+            ".",
+        ] {
             let error = FunctionName::parse(text).expect_err(text);
             assert_eq!(error.code, ErrorCode::InvalidParameter, "{text}");
             assert!(error.hint.is_some());

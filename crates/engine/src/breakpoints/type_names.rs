@@ -31,6 +31,11 @@ impl TypeNames {
         Self(hashes.into())
     }
 
+    /// Whether a type of metadata may be called so, given its name without arity mark.
+    pub(crate) fn may_have(&self, name: &str) -> bool {
+        self.0.binary_search(&hash(name.as_bytes())).is_ok()
+    }
+
     /// Whether a type may be called so; never `false` for one that is.
     pub(super) fn may_contain(&self, name: &str) -> bool {
         // `int` and its like are names of C#, not of metadata.

@@ -210,7 +210,7 @@ fn first_text(
     let span = point.span?;
     let path = pdb.document(point.document).ok()?.path().ok()?;
     Some(crate::api::Source {
-        path: path.into(),
+        path: module.source_path(&path),
         line: crate::api::Line(span.start_line),
         column: Some(span.start_column),
     })

@@ -6,6 +6,7 @@
 
 mod giving_up;
 mod handler;
+mod overflow;
 mod report;
 
 use std::collections::HashMap;
@@ -51,6 +52,7 @@ impl Exceptions {
     pub(crate) fn set(
         &mut self,
         spec: ExceptionSpec,
+        notes: Vec<String>,
         new_id: impl FnOnce() -> BreakpointId,
     ) -> (ExceptionBreakpoint, bool) {
         let same = self
@@ -59,12 +61,14 @@ impl Exceptions {
             .find(|it| it.spec.types == spec.types && it.spec.except == spec.except);
         if let Some(same) = same {
             same.spec = spec;
+            same.notes = notes;
             return (same.clone(), true);
         }
         let added = ExceptionBreakpoint {
             id: new_id(),
             spec,
             hits: 0,
+            notes,
         };
         self.wanted.push(added.clone());
         (added, false)
@@ -160,10 +164,14 @@ fn matches(spec: &ExceptionSpec, types: &[String]) -> bool {
     wanted && !names(&spec.except, true)
 }
 
-/// A simple name matches in every namespace.
+/// A simple name matches in every namespace and type; a generic one is named without its arguments.
 fn same_type(known: &str, wanted: &str) -> bool {
-    let wanted = wanted.trim();
-    known == wanted || (!wanted.contains('.') && known.rsplit(['.', '+']).next() == Some(wanted))
+    let bare = |name: &str| {
+        let name = name.split(['<', '`']).next().unwrap_or_default();
+        name.trim().replace('+', ".")
+    };
+    let (known, wanted) = (bare(known), bare(wanted));
+    known == wanted || (!wanted.contains('.') && known.rsplit('.').next() == Some(&wanted))
 }
 
 impl Engine<'_> {
@@ -192,12 +200,34 @@ impl Engine<'_> {
             )
             .hint("leave the condition out, and name the types instead"));
         }
+        let names = spec.types.iter().chain(&spec.except);
+        let unknown = names.filter(|name| self.is_unknown_type(name));
+        let notes = unknown
+            .map(|name| format!("no module that is loaded has a type {}", name.trim()))
+            .collect();
         let Self {
             exceptions,
             breakpoints,
             ..
         } = self;
-        Ok(exceptions.set(spec, || breakpoints.new_id()))
+        Ok(exceptions.set(spec, notes, || breakpoints.new_id()))
+    }
+
+    /// Whether no loaded module can have a type of that name; before the program is there nobody knows.
+    fn is_unknown_type(&self, name: &str) -> bool {
+        let Some(target) = &self.target else {
+            return false;
+        };
+        let name = name.split(['<', '`']).next().unwrap_or_default();
+        let simple = name.rsplit(['.', '+']).next().unwrap_or_default().trim();
+        let mut modules = target.modules.iter().peekable();
+        modules.peek().is_some()
+            && !modules.any(|module| {
+                let opened = module.metadata(&target.process);
+                // A module that cannot be read may have any type.
+                opened.is_ok_and(|it| module.type_names(it.metadata()).may_have(simple))
+                    || opened.is_err()
+            })
     }
 
     /// The runtime tells of an exception; whether it stops the program. `frame` and `offset` are those of the handler, if
@@ -310,5 +340,19 @@ mod tests {
         check(&[], &[], true, true);
         check(&[], &["IOException"], true, false);
         check(&["Exception"], &["System.ArgumentException"], true, true);
+        check(&["IO.IOException"], &[], true, false);
+    }
+
+    #[test]
+    fn nested_and_generic_types_are_named_in_either_way() {
+        for wanted in [
+            "Shop.Cart+Full",
+            "Shop.Cart.Full",
+            "Full",
+            "Shop.Cart+Full`1",
+        ] {
+            assert!(same_type("Shop.Cart.Full<T>", wanted), "{wanted}");
+        }
+        assert!(!same_type("Shop.Cart.Full<T>", "Shop.Full"));
     }
 }

@@ -74,7 +74,7 @@ fn thrown_at(target: &mut Target, thread: &Thread) -> Option<crate::api::Frame> 
         let told = frame::describe(target, &walked.frame, index);
         if !matches!(told.kind, FrameKind::Transition | FrameKind::Hidden) {
             return Some(crate::api::Frame {
-                block: walked.block,
+                block: walked.block.or(told.block),
                 ..told
             });
         }
@@ -210,7 +210,9 @@ impl<'a> Reader<'a> {
         told.user_code = frame::kind(loaded, process, token) == FrameKind::User;
         if loaded.symbols(process).is_ok() {
             let function = module.function(entry.method).ok();
-            let offset = function.and_then(|function| function.il_offset_of(entry.address));
+            // The address is where a call returns to; what counts is the call before it.
+            let offset = function
+                .and_then(|function| function.il_offset_of(entry.address.saturating_sub(1)));
             told.source = offset.and_then(|it| frame::source(loaded, process, token, IlOffset(it)));
         }
         told

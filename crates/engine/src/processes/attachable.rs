@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use cordebug::procfs::{self, MappedLibrary, Stat};
 use cordebug::runtime;
+use cordebug::transport::{self, Readiness};
 
 use super::builds;
 use super::listing::Users;
@@ -36,8 +37,43 @@ pub fn check_attachable(pid: u32) -> Result<(), Error> {
 /// How long a runtime may take to be ready for the next debugger after one has left.
 const BETWEEN_DEBUGGERS: Duration = Duration::from_secs(2);
 
-/// As [`check_attachable`], but a runtime that a debugger has only just left is given the time to notice it.
+/// As [`check_attachable`], but a runtime that a debugger has only just left is given the time to notice it, and one
+/// that had a debugger before is asked whether it still waits for that one.
 pub(crate) fn await_attachable(pid: u32) -> Result<(), Error> {
+    await_check(pid)?;
+    if !was_debugged(pid) {
+        return Ok(());
+    }
+    if is_bound_to_lost_debugger(pid) {
+        return Err(lost_debugger(pid));
+    }
+    // It has made its pipes anew.
+    await_check(pid)
+}
+
+/// Whether the runtime waits for a debugger that was killed; `false` also if it does not answer.
+fn is_bound_to_lost_debugger(pid: u32) -> bool {
+    let Ok(pipes) = runtime::debugger_pipes(pid) else {
+        return false;
+    };
+    match transport::ask(&pipes, Instant::now() + BETWEEN_DEBUGGERS) {
+        Ok(readiness) => readiness == Readiness::BoundToLostDebugger,
+        Err(error) => {
+            tracing::debug!(%error, "asking the runtime whether it is free");
+            false
+        }
+    }
+}
+
+/// Why a process whose debugger was killed cannot be attached to.
+pub fn lost_debugger(pid: u32) -> Error {
+    let message = format!(
+        "process {pid} cannot be attached to again: its debugger was killed, and its runtime waits for that one only"
+    );
+    Error::new(ErrorCode::AlreadyDebugged, message).hint("restart the program, then attach")
+}
+
+fn await_check(pid: u32) -> Result<(), Error> {
     let deadline = Instant::now() + BETWEEN_DEBUGGERS;
     loop {
         match check_attachable(pid) {
@@ -198,7 +234,7 @@ fn check_undebugged(pid: u32, pipes: &[PathBuf]) -> Result<(), Error> {
 }
 
 /// Whether the process had a debugger before. Its runtime keeps the old pipes, which are deleted, after every end of a
-/// debugger; from outside a debugger that was killed cannot be told from one that let go.
+/// debugger; a debugger that was killed looks like one that let go.
 pub(crate) fn was_debugged(pid: u32) -> bool {
     let pipes = runtime::debugger_pipes(pid).into_iter().flatten();
     let old: Vec<PathBuf> = pipes

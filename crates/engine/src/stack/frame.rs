@@ -1,14 +1,18 @@
 //! One frame as data: its method with type arguments, its place in the source, whose code it is.
 
 use cordebug::bindings;
+use cordebug::hresult::CORDBG_E_CODE_NOT_AVAILABLE;
 use cordebug::process::Process;
 use cordebug::thread::{Frame as RuntimeFrame, Mapping};
 use metadata::pe::ClauseKind;
-use metadata::{IlOffset, Metadata, Token};
+use metadata::{IlOffset, Metadata, Symbols, Token};
 
 use crate::api::{Block, Frame, FrameKind, Line, Source};
 use crate::modules::{LoadedModule, Modules};
 use crate::target::Target;
+
+/// What stands for the name of a function that was emitted without one.
+const LIGHTWEIGHT: &str = "[lightweight function]";
 
 /// Everything that can be told of a frame; what cannot be read is left out, never guessed.
 pub(crate) fn describe(target: &mut Target, frame: &RuntimeFrame, index: u32) -> Frame {
@@ -29,6 +33,12 @@ pub(crate) fn describe(target: &mut Target, frame: &RuntimeFrame, index: u32) ->
     }
     let function = match frame.function() {
         Ok(function) => function,
+        // Functions of `DynamicMethod` belong to no module.
+        Err(error) if error.code() == Some(CORDBG_E_CODE_NOT_AVAILABLE) => {
+            told.kind = FrameKind::Dynamic;
+            told.method = LIGHTWEIGHT.into();
+            return told;
+        }
         Err(error) => {
             told.method = format!("[no method: {error}]");
             return told;
@@ -71,12 +81,27 @@ pub(crate) fn describe(target: &mut Target, frame: &RuntimeFrame, index: u32) ->
     told.method = method_name(module, process, token, &arguments);
     // Where the exact place is not known, the place near it still tells the statement.
     if let Some((offset, _)) = ip {
-        told.source = source(module, process, token, IlOffset(offset));
+        // Where a call returns to may be the next statement already: what counts is the call.
+        let returns = index > 0 && begins_statement(module, process, token, offset);
+        let calling = frame.calling_offset().filter(|_| returns);
+        told.source = source(module, process, token, IlOffset(calling.unwrap_or(offset)));
     }
     told.kind = kind(module, process, token);
     told.user_code = told.kind == FrameKind::User;
     told.is_async = is_async(module, process, token);
+    // A filter is no funclet for the runtime, but nothing else runs its code.
+    let block = ip.and_then(|(offset, _)| block_at(module, process, token, offset));
+    told.block = block.filter(|block| *block == Block::Filter);
     told
+}
+
+/// Whether a statement begins at an offset.
+fn begins_statement(module: &LoadedModule, process: &Process, method: Token, offset: u32) -> bool {
+    let points = module
+        .symbols(process)
+        .ok()
+        .and_then(|symbols| symbols.pdb().sequence_points(method).ok());
+    points.is_some_and(|points| points.flatten().any(|it| it.offset.0 == offset))
 }
 
 /// A method with the arguments that it runs with.
@@ -172,6 +197,25 @@ pub(crate) fn source(
     let span = point.span?;
     let path = pdb.document(point.document).ok()?.path().ok()?;
     Some(Source {
+        path: module.source_path(&path),
+        line: Line(span.start_line),
+        column: Some(span.start_column),
+    })
+}
+
+/// The first statement at or behind an offset.
+pub(crate) fn source_from(
+    module: &LoadedModule,
+    process: &Process,
+    method: Token,
+    offset: IlOffset,
+) -> Option<Source> {
+    let pdb = module.symbols(process).ok().map(Symbols::pdb)?;
+    let mut points = pdb.sequence_points(method).ok()?.flatten();
+    let point = points.find(|point| point.offset >= offset && point.span.is_some())?;
+    let span = point.span?;
+    let path = pdb.document(point.document).ok()?.path().ok()?;
+    Some(Source {
         path: path.into(),
         line: Line(span.start_line),
         column: Some(span.start_column),
@@ -187,11 +231,12 @@ pub(crate) fn block(
     let (offset, _) = frame.ip().ok()??;
     let function = frame.function().ok()?;
     let module = modules.entry(&function.module().ok()?);
-    let body = module
-        .metadata(process)
-        .ok()?
-        .body(Token(function.token().ok()?));
-    let clauses = body.ok()??.clauses;
+    block_at(module, process, Token(function.token().ok()?), offset)
+}
+
+/// The innermost block of a method that handles exceptions and whose code has the offset.
+fn block_at(module: &LoadedModule, process: &Process, method: Token, offset: u32) -> Option<Block> {
+    let clauses = module.metadata(process).ok()?.body(method).ok()??.clauses;
     // Inner clauses come first.
     clauses.iter().find_map(|clause| {
         let inside = |start: u32, length: u32| offset >= start && offset - start < length;
@@ -218,7 +263,7 @@ fn internal_name(kind: bindings::CorDebugInternalFrameType) -> &'static str {
         bindings::STUBFRAME_M2U => "[managed to native transition]",
         bindings::STUBFRAME_U2M => "[native to managed transition]",
         bindings::STUBFRAME_APPDOMAIN_TRANSITION => "[application domain transition]",
-        bindings::STUBFRAME_LIGHTWEIGHT_FUNCTION => "[lightweight function]",
+        bindings::STUBFRAME_LIGHTWEIGHT_FUNCTION => LIGHTWEIGHT,
         bindings::STUBFRAME_FUNC_EVAL => "[function evaluation]",
         bindings::STUBFRAME_CLASS_INIT => "[class initialisation]",
         bindings::STUBFRAME_EXCEPTION => "[exception handling]",

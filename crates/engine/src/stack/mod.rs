@@ -4,6 +4,9 @@
 //! are still there for the runtime, but dead; they are left out. Below a `when` filter they are alive, and shown.
 
 pub(crate) mod frame;
+mod logical;
+mod machine;
+mod objects;
 
 use cordebug::thread::{Frame as RuntimeFrame, StackWalk, Step, Thread};
 
@@ -164,7 +167,7 @@ pub(crate) fn frames(
         }
         if index >= start {
             let mut told = frame::describe(target, &frame, index);
-            told.block = block;
+            told.block = block.or(told.block);
             found.push(told);
         }
         index += 1;
@@ -173,6 +176,30 @@ pub(crate) fn frames(
         }
     }
     Ok((found, index, false))
+}
+
+/// The frame of a thread with that index, counted as [`frames`] does.
+pub(crate) fn frame_at(
+    target: &mut Target,
+    thread: &Thread,
+    index: u32,
+) -> Result<RuntimeFrame, Error> {
+    let mut count = 0;
+    let mut walk = Walk::new(thread)?;
+    while let Some(Walked { frame, .. }) = walk.next(target)? {
+        if count == index {
+            return Ok(frame);
+        }
+        count += 1;
+        if count >= MAX_WALK {
+            break;
+        }
+    }
+    Err(Error::new(
+        ErrorCode::InvalidParameter,
+        format!("the thread has no frame {index}; it has {count}"),
+    )
+    .hint("ask for the stack, its frames have their numbers"))
 }
 
 /// The innermost frame of the user's code, else the innermost one.
@@ -191,7 +218,7 @@ pub(crate) fn top_frame(target: &mut Target, thread: &Thread) -> (Option<Frame>,
             }
             if is_user(target, &frame) {
                 let mut told = frame::describe(target, &frame, at);
-                told.block = block;
+                told.block = block.or(told.block);
                 return Ok(Some(told));
             }
             first.get_or_insert((frame, at));

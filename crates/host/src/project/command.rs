@@ -8,6 +8,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use engine::api::ProcessId;
 use rustix::process::{Pid, Signal};
 use serde::Deserialize;
 
@@ -275,7 +276,11 @@ struct Group(Child);
 
 impl Drop for Group {
     fn drop(&mut self) {
-        if let Some(group) = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw) {
+        let pid = self.0.id();
+        if let Ok(None) = self.0.try_wait() {
+            // Given up: its processes are runtimes, and leave files when they are killed.
+            engine::processes::end_tree(ProcessId(pid));
+        } else if let Some(group) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
             // Nothing is left of it after a build that ended well.
             let _ = rustix::process::kill_process_group(group, Signal::KILL);
         }

@@ -58,6 +58,9 @@ pub struct BreakpointEntry {
     /// It logs this and does not stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_message: Option<String>,
+    /// What else is to be known of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// How often it was reached with its condition true.
     pub hits: u64,
 }
@@ -101,6 +104,9 @@ pub struct ExceptionBreakpointEntry {
     pub user_unhandled: bool,
     /// It stops when nobody catches one.
     pub unhandled: bool,
+    /// Of those that are thrown, only the ones that the user's code catches (true) or does not (false).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caught_by_user: Option<bool>,
     /// Whether it is switched on.
     pub enabled: bool,
     /// How often it stopped the program.
@@ -163,6 +169,12 @@ impl From<&Breakpoint> for BreakpointEntry {
             condition: short(&spec.condition),
             hit_condition: short(&spec.hit_condition),
             log_message: short(&spec.log_message),
+            notes: breakpoint
+                .notes
+                .iter()
+                .take(4)
+                .map(|note| text::one_line(note, REASON))
+                .collect(),
             hits: breakpoint.hits,
             ..Self::default()
         };
@@ -205,6 +217,7 @@ impl From<&ExceptionBreakpoint> for ExceptionBreakpointEntry {
             thrown,
             user_unhandled,
             unhandled,
+            caught_by_user,
             enabled,
             ..
         } = &breakpoint.spec;
@@ -216,6 +229,7 @@ impl From<&ExceptionBreakpoint> for ExceptionBreakpointEntry {
             thrown: *thrown,
             user_unhandled: *user_unhandled,
             unhandled: *unhandled,
+            caught_by_user: *caught_by_user,
             enabled: *enabled,
             hits: breakpoint.hits,
         }
@@ -308,6 +322,9 @@ impl BreakpointEntry {
                 let _ = write!(line, " {label} {}.", text::quoted(value, NAME));
             }
         }
+        for note in &self.notes {
+            let _ = write!(line, " Note: {note}.");
+        }
         match self.hits {
             0 => {}
             1 => line.push_str(" Hit once."),
@@ -335,8 +352,15 @@ impl ExceptionBreakpointEntry {
             let _ = write!(line, " except {}", list(&self.except));
         }
         let stages: Vec<_> = [
-            (self.thrown, "thrown"),
-            (self.user_unhandled, "not caught in the user's code"),
+            (
+                self.thrown,
+                match self.caught_by_user {
+                    None => "thrown",
+                    Some(true) => "thrown and caught in the user's code",
+                    Some(false) => "thrown and not caught in the user's code",
+                },
+            ),
+            (self.user_unhandled, "it leaves the user's code"),
             (self.unhandled, "unhandled"),
         ]
         .iter()

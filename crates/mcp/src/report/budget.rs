@@ -13,10 +13,12 @@ const CUTS: &[fn(&mut Report)] = &[
     |report| cut_output(report, 1500),
     |report| each_stop(report, |stop| cut_frames(stop, 4)),
     |report| each_stop(report, |stop| cut_exceptions(stop, 3, 300)),
+    |report| each_stop(report, |stop| cut_variables(stop, 6)),
     |report| cut_lists(report, 4, 300),
     |report| cut_output(report, 0),
     |report| each_stop(report, |stop| cut_frames(stop, 1)),
     |report| each_stop(report, |stop| cut_exceptions(stop, 1, 100)),
+    |report| each_stop(report, |stop| cut_variables(stop, 0)),
     |report| cut_lists(report, 0, 0),
     |report| each_stop(report, |stop| stop.source.clear()),
 ];
@@ -93,6 +95,11 @@ fn cut_exceptions(stop: &mut StopReport, max: usize, max_characters: usize) {
     }
 }
 
+fn cut_variables(stop: &mut StopReport, max: usize) {
+    stop.more_variables += stop.variables.len().saturating_sub(max) as u64;
+    stop.variables.truncate(max);
+}
+
 fn cut_lists(report: &mut Report, max: usize, max_characters: usize) {
     let more = report.breakpoints.len().saturating_sub(max);
     report.more_breakpoints += u32::try_from(more).unwrap_or(u32::MAX);
@@ -113,6 +120,7 @@ fn cut_lists(report: &mut Report, max: usize, max_characters: usize) {
 mod tests {
     use super::super::breakpoints::BreakpointEntry;
     use super::super::stack::FrameReport;
+    use super::super::variables::VariableEntry;
     use super::super::{Chunk, ExceptionEntry, OutputReport, SessionState, SourceLine};
     use super::*;
 
@@ -138,6 +146,14 @@ mod tests {
             text: long(200),
             current: line == 3,
         };
+        let variable = VariableEntry {
+            name: long(120),
+            type_name: long(120),
+            value: long(120),
+            path: Some(long(120)),
+            was: Some(long(120)),
+            ..VariableEntry::default()
+        };
         let breakpoint = |id| BreakpointEntry {
             id,
             file: Some(long(200)),
@@ -155,6 +171,7 @@ mod tests {
                 exceptions: (0..8).map(exception).collect(),
                 frames: (0..8).map(frame).collect(),
                 source: (1..6).map(source).collect(),
+                variables: vec![variable; 12],
                 ..StopReport::default()
             }),
             output: Some(OutputReport {

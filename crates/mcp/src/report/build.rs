@@ -1,13 +1,15 @@
 //! From the engine's plain data to reports.
 
 use host::api::{
-    ExceptionReport, ExceptionStage, Exit, Frame, Origin, OutputPage, State, Status, Stop,
-    StopReason, Stream,
+    BreakpointId, ExceptionReport, ExceptionStage, Exit, Frame, Origin, OutputPage, State, Status,
+    Stop, StopReason, Stream,
 };
 
+use super::exception::HandlerReport;
+use super::variables::VariableEntry;
 use super::{
     Chunk, ExceptionEntry, ExitReport, OutputReport, Reason, Report, SessionState, SourceLine,
-    StopReport, stack, text,
+    StepsReport, StopReport, stack, text,
 };
 
 /// Bytes of output shown in a stop report.
@@ -36,6 +38,8 @@ pub struct Stack {
     pub more: bool,
     /// Source around the first of them that has any.
     pub source: Vec<SourceLine>,
+    /// Variables of that frame, and how many more there are.
+    pub variables: (Vec<VariableEntry>, u64),
 }
 
 /// What a status says, without output and advice.
@@ -81,35 +85,68 @@ pub fn stop_report(stop: &Stop, stack: Option<&Stack>) -> StopReport {
         id: stop.id.0,
         reasons: stop.reasons.iter().map(reason).collect(),
         thread: stop.thread.map(|thread| thread.0),
+        steps: stop
+            .steps
+            .filter(|steps| steps.asked > 1)
+            .map(|steps| StepsReport {
+                made: steps.made,
+                asked: steps.asked,
+            }),
         exceptions,
         more_exceptions,
+        handler: exception
+            .and_then(|it| it.flight.as_deref())
+            .map(|flight| HandlerReport::of(&flight.handler)),
         frames,
         hidden_frames,
         more_frames: stack.is_some_and(|stack| stack.more) || told < walked,
         source: stack.map_or_else(Vec::new, |stack| stack.source.clone()),
+        variables: stack.map_or_else(Vec::new, |stack| stack.variables.0.clone()),
+        more_variables: stack.map_or(0, |stack| stack.variables.1),
     }
 }
 
 fn reason(reason: &StopReason) -> Reason {
-    let (kind, breakpoints) = match reason {
-        StopReason::Entry => ("entry", Vec::new()),
-        StopReason::Pause => ("pause", Vec::new()),
-        StopReason::Breakpoint { ids } => ("breakpoint", ids.iter().map(|id| id.0).collect()),
+    let numbers = |ids: &[BreakpointId]| ids.iter().map(|id| id.0).collect();
+    let said = |texts: &[&Option<String>]| {
+        let texts: Vec<_> = texts.iter().filter_map(|text| text.as_deref()).collect();
+        (!texts.is_empty()).then(|| text::one_line(&texts.join(" "), MESSAGE))
+    };
+    let (kind, breakpoints, detail) = match reason {
+        StopReason::Entry => ("entry", Vec::new(), None),
+        StopReason::Pause => ("pause", Vec::new(), None),
+        StopReason::Breakpoint { ids } => ("breakpoint", numbers(ids), None),
         StopReason::Exception { ids, stage } => {
             let kind = match stage {
                 ExceptionStage::Thrown => Reason::THROWN,
                 ExceptionStage::UserUnhandled => Reason::USER_UNHANDLED,
                 ExceptionStage::Unhandled => Reason::UNHANDLED,
             };
-            (kind, ids.iter().map(|id| id.0).collect())
+            (kind, numbers(ids), None)
         }
-        StopReason::Step => ("step", Vec::new()),
-        StopReason::UnhandledException => (Reason::UNHANDLED, Vec::new()),
-        StopReason::DebuggerBreak => ("debugger_break", Vec::new()),
-        StopReason::AssertionFailed { .. } => ("assertion_failed", Vec::new()),
-        StopReason::FailFast { .. } => ("fail_fast", Vec::new()),
+        StopReason::Step => ("step", Vec::new(), None),
+        StopReason::RunTo => ("run_to", Vec::new(), None),
+        StopReason::Goto => ("goto", Vec::new(), None),
+        StopReason::UnhandledException => (Reason::UNHANDLED, Vec::new(), None),
+        StopReason::DebuggerBreak => ("debugger_break", Vec::new(), None),
+        StopReason::ConditionFailed {
+            id,
+            condition,
+            error,
+        } => {
+            let detail = text::one_line(&format!("{condition}: {error}"), NOTE);
+            ("condition_failed", vec![id.0], Some(detail))
+        }
+        StopReason::AssertionFailed { message, detail } => {
+            ("assertion_failed", Vec::new(), said(&[message, detail]))
+        }
+        StopReason::FailFast { message } => (Reason::FAIL_FAST, Vec::new(), said(&[message])),
     };
-    Reason { kind, breakpoints }
+    Reason {
+        kind,
+        breakpoints,
+        detail,
+    }
 }
 
 /// An exception and its inner ones in order, at most `max`, and how many more there are.
@@ -139,6 +176,7 @@ fn push_exceptions(
     } else {
         *left_out += 1;
     }
+    *left_out += exception.inner_left_out;
     for inner in &exception.inner {
         push_exceptions(entries, left_out, inner, max, depth + 1);
     }
@@ -221,6 +259,7 @@ pub fn stream_name(stream: Stream) -> &'static str {
     match stream {
         Stream::Stdout => "stdout",
         Stream::Stderr => "stderr",
+        Stream::Trace => "trace",
     }
 }
 

@@ -90,6 +90,9 @@ pub struct ModuleEntry {
     /// Whether its compiler optimised it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimized: Option<bool>,
+    /// Whether the runtime optimises it when it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optimized_code: Option<bool>,
     /// Whether code is emitted into it while the program runs.
     #[serde(skip_serializing_if = "is_false")]
     pub dynamic: bool,
@@ -134,6 +137,7 @@ impl From<&ModuleReport> for ModuleEntry {
             symbols: module.symbols,
             symbols_detail: short(&module.symbols_detail),
             optimized: module.optimized,
+            optimized_code: module.optimized_code,
             dynamic: module.dynamic,
             in_memory: module.in_memory,
         }
@@ -146,7 +150,10 @@ impl ThreadsReport {
         let mut entries: Vec<_> = threads.iter().map(ThreadEntry::from).collect();
         // Whoever looks at many threads wants those that run the user's code.
         entries.sort_by_key(|thread| {
-            let user_code = thread.top.as_ref().is_some_and(|top| top.user_code);
+            let user_code = thread
+                .top
+                .as_ref()
+                .is_some_and(|top| top.kind == FrameReport::USER);
             (!thread.current, !user_code, thread.id)
         });
         let left_out = entries.len().saturating_sub(THREADS);
@@ -243,6 +250,10 @@ impl Render for ModulesReport {
             }
             for (holds, word) in [
                 (module.optimized == Some(true), "optimised"),
+                (
+                    module.optimized == Some(true) && module.optimized_code == Some(false),
+                    "compiled for debugging here",
+                ),
                 (module.dynamic, "dynamic"),
                 (module.in_memory, "only in memory"),
             ] {

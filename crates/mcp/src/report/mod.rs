@@ -4,6 +4,7 @@
 //! use it too. Invariant: every string of the debugged program in it has gone through [`text`], so that both the
 //! structured form and the rendered text are harmless and bounded.
 
+pub mod awaits;
 pub mod breakpoints;
 mod budget;
 pub mod build;
@@ -13,12 +14,15 @@ mod render;
 pub mod source;
 pub mod stack;
 pub mod text;
+pub mod variables;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use breakpoints::BreakpointEntry;
+use exception::HandlerReport;
 use stack::FrameReport;
+use variables::VariableEntry;
 
 /// The state of one session, and what is new since the last report.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
@@ -108,12 +112,18 @@ pub struct StopReport {
     /// The thread that reported it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<u32>,
+    /// Steps that were made, if several were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<StepsReport>,
     /// The exception in flight, then its inner ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exceptions: Vec<ExceptionEntry>,
     /// Exceptions of the chain that are not told: `exception_get` tells all.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_exceptions: u32,
+    /// Who will handle the exception.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handler: Option<HandlerReport>,
     /// The innermost frame of that thread and the user's own below it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub frames: Vec<FrameReport>,
@@ -126,16 +136,25 @@ pub struct StopReport {
     /// Source around the first frame that has any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub source: Vec<SourceLine>,
+    /// Arguments and locals of that frame.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<VariableEntry>,
+    /// Variables that are not told: `variables_get` tells all.
+    #[serde(skip_serializing_if = "is_zero_u64")]
+    pub more_variables: u64,
 }
 
 /// Why the program stopped.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct Reason {
     /// Such as `breakpoint`, `step`, `pause`, `unhandled_exception`.
     pub kind: &'static str,
     /// The breakpoints that were hit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub breakpoints: Vec<u32>,
+    /// What more there is to say, such as why a condition failed, or what a failed assertion says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
 }
 
 impl Reason {
@@ -143,8 +162,19 @@ impl Reason {
     pub const UNHANDLED: &str = "unhandled_exception";
     /// The kind of an exception that was just thrown.
     pub const THROWN: &str = "exception_thrown";
+    /// The kind of a program that gave up on its own.
+    pub const FAIL_FAST: &str = "fail_fast";
     /// The kind of an exception that left the user's code and is caught elsewhere.
     pub const USER_UNHANDLED: &str = "exception_user_unhandled";
+}
+
+/// How far a request for several steps has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+pub struct StepsReport {
+    /// Steps that were made.
+    pub made: u32,
+    /// Steps that were asked for.
+    pub asked: u32,
 }
 
 /// An exception or one of its inner ones.

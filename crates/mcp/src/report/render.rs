@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use super::stack::push_frames;
+use super::variables::push_variables;
 use super::{
     Chunk, ExceptionEntry, ExitReport, InputReport, OutputPageReport, OutputReport, Overview,
     ProcessesReport, Reason, Render, Report, SessionState, SourceLine, StopReport, finish, text,
@@ -28,6 +29,9 @@ impl Render for Report {
         }
         if let Some(output) = &self.output {
             push_output(&mut out, output);
+        }
+        if self.state == SessionState::Exited && !self.breakpoints.is_empty() {
+            out.push_str("Never reached:\n");
         }
         for breakpoint in &self.breakpoints {
             push_line(&mut out, "", &breakpoint.render());
@@ -220,6 +224,18 @@ impl Render for ProcessesReport {
 }
 
 fn stop_reasons(stop: &StopReport) -> String {
+    let of = |reason: &Reason| {
+        let ids: Vec<_> = reason.breakpoints.iter().map(u32::to_string).collect();
+        match ids.as_slice() {
+            [] => String::new(),
+            [only] => format!(", breakpoint {only}"),
+            several => format!(", breakpoints {}", several.join(", ")),
+        }
+    };
+    let said = |reason: &Reason| match &reason.detail {
+        Some(message) => format!(": {}", text::quoted(message, usize::MAX)),
+        None => String::new(),
+    };
     let reason = |reason: &Reason| match (reason.kind, reason.breakpoints.as_slice()) {
         ("entry", _) => "at the entry of the program".into(),
         ("pause", _) => "paused".into(),
@@ -228,11 +244,26 @@ fn stop_reasons(stop: &StopReport) -> String {
             let ids: Vec<_> = several.iter().map(u32::to_string).collect();
             format!("at breakpoints {}", ids.join(", "))
         }
-        ("step", _) => "after the step".into(),
-        (Reason::UNHANDLED, _) => "unhandled exception".into(),
+        ("step", _) => match stop.steps {
+            Some(steps) => format!("after {} steps", steps.made),
+            None => "after the step".into(),
+        },
+        ("run_to", _) => "at the place that was run to".into(),
+        ("goto", _) => "the statement that runs next was set".into(),
+        (Reason::UNHANDLED, _) => format!("unhandled exception{}", of(reason)),
         ("debugger_break", _) => "at a call of Debugger.Break()".into(),
-        (Reason::THROWN, _) => "an exception was thrown".into(),
-        (Reason::USER_UNHANDLED, _) => "an exception left the user's code".into(),
+        (Reason::THROWN, _) => format!("an exception was thrown{}", of(reason)),
+        (Reason::USER_UNHANDLED, _) => format!("an exception left the user's code{}", of(reason)),
+        ("assertion_failed", _) => format!("an assertion failed{}", said(reason)),
+        (Reason::FAIL_FAST, _) => format!("the program gives up (FailFast){}", said(reason)),
+        ("condition_failed", ids) => {
+            let ids: Vec<_> = ids.iter().map(u32::to_string).collect();
+            let why = reason.detail.as_deref().unwrap_or("it has no value");
+            format!(
+                "the condition of breakpoint {} failed: {why}",
+                ids.join(", ")
+            )
+        }
         (other, _) => other.to_owned(),
     };
     let mut text = stop
@@ -241,6 +272,9 @@ fn stop_reasons(stop: &StopReport) -> String {
         .map(reason)
         .collect::<Vec<_>>()
         .join("; ");
+    if let Some(steps) = stop.steps.filter(|steps| steps.made < steps.asked) {
+        let _ = write!(text, ", after {} of {} steps", steps.made, steps.asked);
+    }
     if let Some(thread) = stop.thread {
         let _ = write!(text, " (thread {thread})");
     }
@@ -304,7 +338,22 @@ fn push_stop(out: &mut String, stop: &StopReport) {
             stop.more_exceptions
         );
     }
+    if let Some(handler) = &stop.handler
+        && let Some(line) = handler.render()
+    {
+        push_line(out, "", &line);
+    }
     push_source(out, &stop.source);
+    if !stop.variables.is_empty() {
+        push_variables(out, &stop.variables, 2);
+        if stop.more_variables > 0 {
+            let _ = writeln!(
+                out,
+                "  … {} more: variables_get tells them",
+                stop.more_variables
+            );
+        }
+    }
     // The path of the place is in the headline.
     let with_source = stop.frames.iter().find_map(|frame| frame.file.clone());
     let mut known: Vec<_> = with_source.into_iter().collect();
@@ -362,10 +411,10 @@ fn push_output(out: &mut String, output: &OutputReport) {
 
 fn push_chunks(out: &mut String, chunks: &[Chunk]) {
     for chunk in chunks {
-        let prefix = if chunk.stream == "stderr" {
-            "err| "
-        } else {
-            "out| "
+        let prefix = match chunk.stream {
+            "stderr" => "err| ",
+            "trace" => "log| ",
+            _ => "out| ",
         };
         text::push_quoted_lines(out, prefix, &chunk.text);
     }

@@ -1,4 +1,4 @@
-//! The lines of a source file around a place in it.
+//! Source text: the lines around a place, or a part of a file.
 //!
 //! The path comes from the debugged program's symbols, so it is not trusted: only regular files of moderate size that
 //! are named like source code are read.
@@ -7,8 +7,12 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use super::SourceLine;
-use super::text;
+use host::api::SourceText;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::breakpoints::file_name;
+use super::{Render, SourceLine, is_false, text};
 
 /// Lines shown before and after the current one.
 const AROUND: u32 = 2;
@@ -16,6 +20,8 @@ const AROUND: u32 = 2;
 const MAX_BYTES: u64 = 8 << 20;
 /// Characters shown of one line.
 const MAX_LINE: usize = 200;
+/// Bytes of a report with lines.
+const MAX_REPORT: isize = 12_000;
 /// What source of .NET languages is called.
 const EXTENSIONS: &[&str] = &["cs", "csx", "fs", "fsx", "vb", "razor", "cshtml", "il"];
 
@@ -39,23 +45,114 @@ pub fn read(path: &Path) -> Option<String> {
     Some(text.trim_start_matches('\u{feff}').to_owned())
 }
 
-fn excerpt(source: &str, line: u32) -> Vec<SourceLine> {
-    let wanted = line.saturating_sub(AROUND).max(1)..=line.saturating_add(AROUND);
-    let lines: Vec<_> = (1..)
-        .zip(source.lines())
-        .skip_while(|(number, _)| number < wanted.start())
-        .take_while(|(number, _)| number <= wanted.end())
-        .map(|(number, text)| SourceLine {
-            line: number,
-            // Tabs and wide indentation carry no meaning here.
-            text: text::one_line(&text.replace('\t', "    "), MAX_LINE),
-            current: number == line,
-        })
-        .collect();
+/// The lines of a text around `line`; empty if it does not have that line.
+pub fn excerpt(source: &str, line: u32) -> Vec<SourceLine> {
+    let first = line.saturating_sub(AROUND).max(1);
+    let lines = numbered(source, first, line.saturating_add(AROUND), Some(line));
     if lines.iter().any(|line| line.current) {
         lines
     } else {
         Vec::new()
+    }
+}
+
+fn numbered(source: &str, first: u32, last: u32, current: Option<u32>) -> Vec<SourceLine> {
+    (1..)
+        .zip(source.lines())
+        .skip_while(|(number, _)| *number < first)
+        .take_while(|(number, _)| *number <= last)
+        .map(|(number, text)| SourceLine {
+            line: number,
+            // Tabs and wide indentation carry no meaning here.
+            text: text::one_line(&text.replace('\t', "    "), MAX_LINE),
+            current: Some(number) == current,
+        })
+        .collect()
+}
+
+/// A part of a source file.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct SourceReport {
+    /// The session's id.
+    pub session: String,
+    /// The file.
+    pub file: String,
+    /// Its lines.
+    pub lines: Vec<SourceLine>,
+    /// How many lines the file has.
+    pub total_lines: u32,
+    /// Whether the text comes out of the program's symbols, because the file is not here as it was compiled.
+    #[serde(skip_serializing_if = "is_false")]
+    pub embedded: bool,
+    /// Whether the file was changed since the program was built: its lines may be others.
+    #[serde(skip_serializing_if = "is_false")]
+    pub changed: bool,
+    /// Modules that were compiled from it.
+    pub modules: Vec<String>,
+}
+
+impl SourceReport {
+    /// `count` lines from `first` on, fewer if they would be too long; `current` is marked.
+    pub fn of(
+        session: &str,
+        source: &SourceText,
+        first: u32,
+        count: u32,
+        current: Option<u32>,
+    ) -> Self {
+        let last = first.saturating_add(count.saturating_sub(1));
+        let mut lines = numbered(&source.text, first, last, current);
+        let mut room = MAX_REPORT;
+        let fitting = lines.iter().take_while(|line| {
+            // Numbers and marks count, too.
+            room -= isize::try_from(line.text.len() + 40).unwrap_or(isize::MAX);
+            room >= 0
+        });
+        let fitting = fitting.count();
+        lines.truncate(fitting);
+        Self {
+            session: session.to_owned(),
+            file: text::one_line(&source.path, MAX_LINE),
+            lines,
+            total_lines: u32::try_from(source.text.lines().count()).unwrap_or(u32::MAX),
+            embedded: source.embedded,
+            changed: source.changed == Some(true),
+            modules: source
+                .modules
+                .iter()
+                .take(8)
+                .map(|name| text::one_line(name, MAX_LINE))
+                .collect(),
+        }
+    }
+}
+
+impl Render for SourceReport {
+    fn render(&self) -> String {
+        let mut out = format!("{} ({} lines", self.file, self.total_lines);
+        if self.embedded {
+            out.push_str(", from the program's symbols");
+        }
+        out.push_str("):\n");
+        if self.lines.is_empty() {
+            out.push_str("(no such lines)\n");
+        }
+        super::render::push_source(&mut out, &self.lines);
+        if let Some(last) = self.lines.last()
+            && last.line < self.total_lines
+        {
+            out.push_str(&format!(
+                "… it goes on: source_get with file={} and line={}\n",
+                text::quoted(file_name(&self.file), MAX_LINE),
+                last.line + 1
+            ));
+        }
+        if self.changed {
+            out.push_str(
+                "Note: the file was changed since the program was built; its lines may be others.\n",
+            );
+        }
+        super::finish(out)
     }
 }
 

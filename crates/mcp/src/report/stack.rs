@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
-use host::api::Frame;
+use host::api::{Block, Frame, FrameKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::awaits::AwaitsReport;
 use super::breakpoints::file_name;
-use super::{Render, is_false, is_zero, text};
+use super::{Render, is_false, text};
 
 /// Characters told of a method, a module or a path.
 const NAME: usize = 200;
@@ -34,8 +35,15 @@ pub struct FrameReport {
     /// Offset in the method's IL, where there is no source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub il_offset: Option<u32>,
-    /// Whether it is the user's own code.
-    pub user_code: bool,
+    /// Whose code it is: `user`, `external` (without symbols, or marked so), `hidden` (made by a compiler, or marked so),
+    /// `transition` (between managed and native code) or `dynamic` (emitted at run time).
+    pub kind: &'static str,
+    /// Which block runs apart from the rest of the method: `catch`, `filter` or `finally`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block: Option<&'static str>,
+    /// Whether its code is optimised: positions are approximate.
+    #[serde(skip_serializing_if = "is_false")]
+    pub optimized: bool,
 }
 
 /// The stack of a thread.
@@ -49,9 +57,9 @@ pub struct StackReport {
     pub thread: u32,
     /// The frames, innermost first.
     pub frames: Vec<FrameReport>,
-    /// Frames that are not the user's code and were left out among those shown.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub hidden: u32,
+    /// Who awaits what the thread runs, and what it waits for, across async methods.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub awaits: Option<AwaitsReport>,
     /// Whether the stack goes on.
     #[serde(skip_serializing_if = "is_false")]
     pub more: bool,
@@ -75,12 +83,55 @@ impl From<&Frame> for FrameReport {
                 Some(_) => None,
                 None => frame.il_offset,
             },
-            user_code: frame.user_code,
+            kind: match frame.kind {
+                FrameKind::User => Self::USER,
+                FrameKind::External => "external",
+                FrameKind::Hidden => "hidden",
+                FrameKind::Transition => "transition",
+                FrameKind::Dynamic => "dynamic",
+            },
+            block: frame.block.map(|block| match block {
+                Block::Catch => "catch",
+                Block::Filter => "filter",
+                Block::Finally => "finally",
+            }),
+            optimized: frame.optimized,
         }
     }
 }
 
 impl FrameReport {
+    /// The kind of the user's own code.
+    pub const USER: &str = "user";
+
+    /// What is unusual about it, in words.
+    fn remarks(&self) -> String {
+        let mut remarks = Vec::new();
+        match self.block {
+            Some("filter") => remarks.push("in a when filter"),
+            Some("finally") => remarks.push("in a finally block"),
+            _ => {}
+        }
+        match self.kind {
+            "hidden" => remarks.push("hidden"),
+            "dynamic" => remarks.push("emitted at run time"),
+            _ => {}
+        }
+        if self.optimized && self.kind == Self::USER {
+            remarks.push("optimised");
+        }
+        if remarks.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", remarks.join(", "))
+        }
+    }
+
+    /// `Order.Total() at /src/shop.cs:20`.
+    pub(super) fn told(&self, known: &mut Vec<String>) -> String {
+        format!("{}{}", self.method, self.place(known))
+    }
+
     /// ` at /src/shop.cs:20`, or where else it is; the whole path only where it is not `known`.
     fn place(&self, known: &mut Vec<String>) -> String {
         match (&self.file, self.line, &self.module) {
@@ -124,8 +175,8 @@ pub(super) fn push_frames(out: &mut String, frames: &[FrameReport], known: &mut 
             out,
             "  #{} {}{}",
             frame.index,
-            frame.method,
-            frame.place(known)
+            frame.told(known),
+            frame.remarks()
         );
     }
 }
@@ -150,6 +201,9 @@ impl Render for StackReport {
                 out,
                 "  … it goes on: stacktrace_get with start={next} tells more"
             );
+        }
+        if let Some(awaits) = &self.awaits {
+            awaits.push(&mut out);
         }
         super::finish(out)
     }

@@ -34,7 +34,8 @@ pub fn one_line(text: &str, max_characters: usize) -> String {
     let left = characters.count();
     if left > 0 {
         // Writing to a String cannot fail.
-        let _ = write!(line, "… ({left} more characters)");
+        let characters = if left == 1 { "character" } else { "characters" };
+        let _ = write!(line, "… ({left} more {characters})");
     }
     line
 }

@@ -1,5 +1,7 @@
 //! Setting, changing and listing breakpoints.
 
+use std::sync::Arc;
+
 use host::api::{
     BreakpointChange, BreakpointId, BreakpointSpec, Error, ErrorCode, ExceptionSpec, Line, Place,
     Reply, Request,
@@ -7,7 +9,7 @@ use host::api::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Call, statement};
+use super::{Call, run, statement};
 use crate::registry::Which;
 use crate::report::breakpoints::{BreakpointReport, BreakpointsReport};
 use crate::schema::{self, JsonObject};
@@ -15,37 +17,51 @@ use crate::{arguments, session};
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct SetArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     session: Option<String>,
     #[serde(flatten)]
     wanted: Wanted,
 }
 
-/// A breakpoint at a place in code, as a client asks for it.
+/// A place in code, as a client names it.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Wanted {
+pub(super) struct Spot {
     /// Source file: full path, the end of one, or its name. With line or text.
     file: Option<String>,
     /// 1-based line.
-    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
+    #[schemars(range(min = 1))]
     line: Option<u32>,
     /// 1-based column inside the wanted statement, if the line has several, or a lambda.
-    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
+    #[schemars(range(min = 1))]
     column: Option<u32>,
     /// Instead of line: the statement's text or a part of it. With line: the occurrence nearest to it.
     text: Option<String>,
     /// Instead of file: the first line of a method: Type.Method, Ns.Type.Method(int, string), module!Method.
     function: Option<String>,
+}
+
+/// A breakpoint at a place in code, as a client asks for it.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Wanted {
+    #[serde(flatten)]
+    place: Spot,
+    /// Stop only if this C# expression is true.
+    condition: Option<String>,
     /// Stop only at some hits: 5, >=5, >5 or %5 (every fifth).
     hit_condition: Option<String>,
+    /// Log this text with {expressions} and do not stop: a tracepoint. What it logs is in the output behind "log| ".
+    log_message: Option<String>,
+    /// Switch it off after so many stops or messages.
+    #[schemars(range(min = 1, max = 1_000_000_000))]
+    max_hits: Option<u64>,
     /// false sets it switched off.
-    #[serde(default = "yes")]
+    #[serde(default = "run::yes")]
     enabled: bool,
 }
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct SetExceptionArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     session: Option<String>,
     #[serde(flatten)]
     wanted: WantedException,
@@ -64,29 +80,37 @@ pub(super) struct WantedException {
     #[serde(default)]
     except: Vec<String>,
     /// Whether derived types count.
-    #[serde(default = "yes")]
+    #[serde(default = "run::yes")]
     subtypes: bool,
     /// Stop when one is thrown, whoever catches it.
-    #[serde(default = "yes")]
+    #[serde(default = "run::yes")]
     thrown: bool,
     /// Stop when one leaves the user's code and other code catches it.
     #[serde(default)]
     user_unhandled: bool,
     /// Stop when nobody catches one.
-    #[serde(default = "yes")]
+    #[serde(default = "run::yes")]
     unhandled: bool,
+    /// Of those that are thrown, only the ones that the user's code catches (true) or does not (false).
+    caught_by_user: Option<bool>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UpdateArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     session: Option<String>,
     /// The breakpoint.
-    #[schemars(range(max = 4_294_967_295_u32))]
     id: u32,
+    /// New condition; "" removes it.
+    condition: Option<String>,
     /// New hit condition; "" removes it.
     hit_condition: Option<String>,
+    /// New log message; "" makes it stop again.
+    log_message: Option<String>,
+    /// Switch it off after so many more stops or messages; 0 for never.
+    #[schemars(range(max = 1_000_000_000))]
+    max_hits: Option<u64>,
     /// Switches it on or off.
     enabled: Option<bool>,
 }
@@ -94,18 +118,13 @@ pub(super) struct UpdateArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RemoveArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     session: Option<String>,
     /// The breakpoint.
-    #[schemars(range(max = 4_294_967_295_u32))]
     id: Option<u32>,
     /// Instead of id: removes all.
     #[serde(default)]
     all: bool,
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// Reads breakpoints that are given as a list to another tool.
@@ -126,38 +145,95 @@ fn invalid(message: impl Into<String>) -> Error {
     Error::new(ErrorCode::InvalidParameter, message)
 }
 
-impl Wanted {
-    /// The engine's form of it.
-    pub(super) fn spec(self) -> Result<BreakpointSpec, Error> {
-        let place = match (self.file, self.line, self.text, self.function) {
-            (None, None, None, Some(name)) if self.column.is_none() => Place::Function { name },
+impl Spot {
+    /// Whether it is named by the text of a statement.
+    pub(super) fn is_by_text(&self) -> bool {
+        self.text.is_some()
+    }
+
+    /// The engine's form of it; `read` reads the file that a text is to be found in.
+    fn place(self, read: impl Fn(&str) -> Result<String, Error>) -> Result<Place, Error> {
+        match (self.file, self.line, self.text, self.function) {
+            (None, None, None, Some(name)) if self.column.is_none() => Ok(Place::Function { name }),
             (Some(file), line, Some(text), None) if self.column.is_none() => {
-                let (line, column) = statement::find(&file, &text, line)?;
-                Place::Line { file, line, column }
+                let (line, column) = statement::find(&file, &read(&file)?, &text, line)?;
+                Ok(Place::Line { file, line, column })
             }
-            (Some(file), Some(line), None, None) => Place::Line {
+            (Some(file), Some(line), None, None) => Ok(Place::Line {
                 file,
                 line: Line(line),
                 column: self.column,
-            },
+            }),
             (Some(_), None, None, None) => {
-                return Err(invalid("a file needs a line or the text of a statement")
-                    .hint("add line, or text: a part of the statement"));
+                Err(invalid("a file needs a line or the text of a statement")
+                    .hint("add line, or text: a part of the statement"))
             }
             (None, _, _, None) => {
-                return Err(invalid("a breakpoint needs a place")
-                    .hint("give file and line, file and text, or function"));
+                Err(invalid("no place is named")
+                    .hint("give file and line, file and text, or function"))
             }
-            _ => {
-                return Err(invalid("these parameters name more than one place")
-                    .hint("give file and line (and column), or file and text, or function alone"));
-            }
-        };
+            _ => Err(invalid("these parameters name more than one place")
+                .hint("give file and line (and column), or file and text, or function alone")),
+        }
+    }
+}
+
+impl Wanted {
+    /// The engine's form of it; `read` reads the file that a text is to be found in.
+    pub(super) fn spec(
+        self,
+        read: impl Fn(&str) -> Result<String, Error>,
+    ) -> Result<BreakpointSpec, Error> {
+        let some = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
         Ok(BreakpointSpec {
-            hit_condition: self.hit_condition.filter(|text| !text.trim().is_empty()),
+            condition: some(self.condition),
+            hit_condition: some(self.hit_condition),
+            log_message: some(self.log_message),
+            max_hits: self.max_hits,
             enabled: self.enabled,
-            ..BreakpointSpec::at(place)
+            ..BreakpointSpec::at(self.place.place(read)?)
         })
+    }
+}
+
+/// The text of a file: as the program was compiled from it, else as it is here.
+fn source_of(session: &session::DebugSession, file: &str) -> Result<String, Error> {
+    match session.ask(Request::Source { file: file.into() }) {
+        Ok(Reply::Source(source)) => Ok(source.text),
+        // A file of a module that is not loaded yet.
+        _ => statement::read(file),
+    }
+}
+
+/// The place that is meant, in the files of a session.
+pub(super) async fn resolved(
+    session: &Arc<session::DebugSession>,
+    spot: Spot,
+) -> Result<Place, Error> {
+    session
+        .blocking(move |session| spot.place(|file| source_of(session, file)))
+        .await?
+}
+
+/// Asks for something at a place. A text may begin where no statement does, such as at the name of a lambda's
+/// parameter: then the line alone counts.
+pub(super) async fn with_or_without_column(
+    session: &Arc<session::DebugSession>,
+    place: Place,
+    by_text: bool,
+    request: impl Fn(Place) -> Request,
+) -> Result<Reply, Error> {
+    let reply = session.request(request(place.clone())).await;
+    match (&reply, place) {
+        (Err(error), Place::Line { file, line, .. })
+            if error.code == ErrorCode::InvalidColumn && by_text =>
+        {
+            let column = None;
+            session
+                .request(request(Place::Line { file, line, column }))
+                .await
+        }
+        _ => reply,
     }
 }
 
@@ -189,6 +265,7 @@ impl WantedException {
             thrown: self.thrown,
             user_unhandled: self.user_unhandled,
             unhandled: self.unhandled,
+            caught_by_user: self.caught_by_user,
             ..ExceptionSpec::of_type("")
         }))
     }
@@ -198,17 +275,18 @@ pub(super) async fn set(call: &Call, arguments: SetArguments) -> Result<Breakpoi
     let session = call
         .registry
         .find(arguments.session.as_deref(), Which::Live)?;
-    let by_text = arguments.wanted.text.is_some();
-    let mut spec = session.blocking(|_| arguments.wanted.spec()).await??;
-    let mut reply = session.request(Request::SetBreakpoint(spec.clone())).await;
-    // A text may begin where no statement does, such as at the name of a lambda's parameter.
-    if let (Err(error), Place::Line { column, .. }) = (&reply, &mut spec.place)
-        && error.code == ErrorCode::InvalidColumn
-        && by_text
-    {
-        *column = None;
-        reply = session.request(Request::SetBreakpoint(spec)).await;
-    }
+    let by_text = arguments.wanted.place.is_by_text();
+    let spec = session
+        .blocking(move |session| arguments.wanted.spec(|file| source_of(session, file)))
+        .await??;
+    let place = spec.place.clone();
+    let at = |place| {
+        Request::SetBreakpoint(BreakpointSpec {
+            place,
+            ..spec.clone()
+        })
+    };
+    let reply = with_or_without_column(&session, place, by_text, at).await;
     report(&session, reply?)
 }
 
@@ -249,12 +327,15 @@ pub(super) async fn update(
         .registry
         .find(arguments.session.as_deref(), Which::Live)?;
     let change = BreakpointChange {
+        condition: arguments.condition,
         hit_condition: arguments.hit_condition,
+        log_message: arguments.log_message,
+        max_hits: arguments.max_hits,
         enabled: arguments.enabled,
-        ..BreakpointChange::default()
     };
     if change == BreakpointChange::default() {
-        return Err(invalid("there is nothing to change").hint("give enabled or hit_condition"));
+        return Err(invalid("there is nothing to change")
+            .hint("give enabled, condition, hit_condition, log_message or max_hits"));
     }
     let request = Request::ChangeBreakpoint {
         id: BreakpointId(arguments.id),
@@ -321,7 +402,7 @@ type Everything = (
     Vec<host::api::ExceptionBreakpoint>,
 );
 
-async fn everything(session: &std::sync::Arc<session::DebugSession>) -> Result<Everything, Error> {
+async fn everything(session: &Arc<session::DebugSession>) -> Result<Everything, Error> {
     match session.request(Request::Breakpoints).await? {
         Reply::Breakpoints {
             breakpoints,

@@ -31,9 +31,10 @@ const FILTER: usize = 64 << 10;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OutputArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     session: Option<String>,
     /// Read on from this position; 0 is the start, each answer tells the next one.
+    #[schemars(range(max = 9_007_199_254_740_991_u64))]
     cursor: Option<u64>,
     /// Only this stream.
     stream: Option<StreamName>,
@@ -49,12 +50,13 @@ pub(super) struct OutputArguments {
 enum StreamName {
     Stdout,
     Stderr,
+    Trace,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct InputArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     session: Option<String>,
     /// What to write; end a line with \n.
     #[serde(default)]
@@ -128,6 +130,7 @@ fn query(arguments: &OutputArguments, from: u64, max_bytes: u32, tail: bool) -> 
     let stream = arguments.stream.map(|stream| match stream {
         StreamName::Stdout => Stream::Stdout,
         StreamName::Stderr => Stream::Stderr,
+        StreamName::Trace => Stream::Trace,
     });
     OutputQuery {
         from: OutputCursor(from),
@@ -231,7 +234,7 @@ struct Search<'a> {
     /// Only the last so many matches are kept.
     last: Option<usize>,
     /// Begun lines of standard output and error.
-    begun: [String; 2],
+    begun: [String; 3],
     found: VecDeque<Chunk>,
     bytes: usize,
     matches: u64,
@@ -264,7 +267,11 @@ impl<'a> Search<'a> {
     }
 
     fn feed(&mut self, stream: Stream, text: &str) {
-        let index = usize::from(stream == Stream::Stderr);
+        let index = match stream {
+            Stream::Stdout => 0,
+            Stream::Stderr => 1,
+            Stream::Trace => 2,
+        };
         for piece in text.split_inclusive('\n') {
             let Some(begun) = self.begun.get_mut(index) else {
                 return;
@@ -280,7 +287,7 @@ impl<'a> Search<'a> {
 
     /// No more will come: a begun line counts as one.
     fn finish(&mut self) {
-        for (stream, line) in [Stream::Stdout, Stream::Stderr]
+        for (stream, line) in [Stream::Stdout, Stream::Stderr, Stream::Trace]
             .into_iter()
             .zip(std::mem::take(&mut self.begun))
         {

@@ -1,33 +1,34 @@
-//! Looking at a stopped program: stacks, threads, modules.
+//! Looking at a program: stacks, exceptions, threads, modules, source.
 
-use host::api::{Error, ErrorCode, Reply, Request, ThreadId};
+use host::api::{Error, ErrorCode, Reply, Request, ThreadId, VariableScope, VariablesQuery, View};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Call;
 use crate::registry::Which;
+use crate::report::awaits::AwaitsReport;
 use crate::report::build;
 use crate::report::exception::ExceptionAnswer;
 use crate::report::inventory::{ModulesReport, ThreadsReport};
+use crate::report::source::SourceReport;
 use crate::report::stack::{FrameReport, StackReport};
+use crate::report::variables::VariablesReport;
 use crate::session;
 
 /// Frames told unless asked otherwise.
 const FRAMES: u32 = 20;
-/// Exceptions told of one chain.
-const EXCEPTIONS: usize = 12;
+/// Bytes of the texts of variables in one answer.
+const TEXT: u32 = 8000;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StackArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     session: Option<String>,
     /// Thread id; the one that reported the stop if absent.
-    #[schemars(range(max = 4_294_967_295_u32))]
     thread: Option<u32>,
     /// First frame; 0 is the innermost.
     #[serde(default)]
-    #[schemars(range(max = 4_294_967_295_u32))]
     start: u32,
     /// How many frames.
     #[serde(default = "frames")]
@@ -41,8 +42,74 @@ fn frames() -> u32 {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+pub(super) struct VariablesArguments {
+    /// Session id, if there are several.
+    session: Option<String>,
+    /// Thread id; the one that reported the stop if absent.
+    thread: Option<u32>,
+    /// Frame number; 0 is the innermost.
+    #[serde(default)]
+    frame: u32,
+    /// Which variables.
+    #[serde(default)]
+    scope: ScopeName,
+    /// What lies inside a value instead: order.Lines[3], $exception.
+    path: Option<String>,
+    /// Only these names; * stands for any letters.
+    #[serde(default)]
+    names: Vec<String>,
+    /// First member or element.
+    #[serde(default)]
+    #[schemars(range(max = 9_007_199_254_740_991_u64))]
+    start: u64,
+    /// How many of them, and of each value's members.
+    #[serde(default = "variables_count")]
+    #[schemars(range(min = 1, max = 200))]
+    count: u32,
+    /// Levels of members to tell along.
+    #[serde(default)]
+    #[schemars(range(max = 3))]
+    depth: u32,
+    /// Fields as they are, without views of collections.
+    #[serde(default)]
+    raw: bool,
+    /// Characters of each text.
+    #[serde(default = "text_length")]
+    #[schemars(range(min = 1, max = 8000))]
+    text_length: u32,
+}
+
+#[derive(Deserialize, JsonSchema, Clone, Copy, Default)]
+#[serde(rename_all = "lowercase")]
+enum ScopeName {
+    #[default]
+    All,
+    Arguments,
+    Locals,
+    Statics,
+}
+
+fn variables_count() -> u32 {
+    50
+}
+
+fn text_length() -> u32 {
+    200
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ThreadArguments {
+    /// Session id, if there are several.
+    session: Option<String>,
+    /// Thread id; the one that reported the stop if absent.
+    thread: Option<u32>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct ThreadsArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     session: Option<String>,
     /// Ids of threads to keep stopped while the program runs.
     #[serde(default)]
@@ -54,8 +121,28 @@ pub(super) struct ThreadsArguments {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+pub(super) struct SourceArguments {
+    /// Session id, if there are several.
+    session: Option<String>,
+    /// Full path, the end of one, or a name; where the program is stopped if absent.
+    file: Option<String>,
+    /// First line wanted.
+    #[schemars(range(min = 1))]
+    line: Option<u32>,
+    /// How many lines.
+    #[serde(default = "lines")]
+    #[schemars(range(min = 1, max = 300))]
+    count: u32,
+}
+
+fn lines() -> u32 {
+    40
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct ModulesArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     session: Option<String>,
     /// Only modules whose name or path contains this.
     name: Option<String>,
@@ -78,13 +165,17 @@ pub(super) async fn stack(call: &Call, arguments: StackArguments) -> Result<Stac
             more,
             ..
         } => {
+            let awaits = match arguments.start {
+                0 => awaits(&session, thread).await,
+                _ => None,
+            };
             let after = frames.last().map(|last| last.index + 1);
             Ok(StackReport {
                 session: session.id().to_owned(),
                 stop: stop.0,
                 thread: thread.0,
                 frames: frames.iter().map(FrameReport::from).collect(),
-                hidden: 0,
+                awaits,
                 more,
                 next_start: after.filter(|_| more),
             })
@@ -93,33 +184,73 @@ pub(super) async fn stack(call: &Call, arguments: StackArguments) -> Result<Stac
     }
 }
 
+/// The chains of awaits of a thread; a stack is worth telling without them, too.
+async fn awaits(
+    session: &std::sync::Arc<session::DebugSession>,
+    thread: ThreadId,
+) -> Option<AwaitsReport> {
+    let thread = Some(thread);
+    match session.request(Request::AsyncStack { thread }).await {
+        Ok(Reply::AsyncStack(stack)) => AwaitsReport::of(&stack),
+        Ok(other) => {
+            session::unexpected(&other);
+            None
+        }
+        Err(error) => {
+            tracing::debug!(%error, "no chains of awaits");
+            None
+        }
+    }
+}
+
+pub(super) async fn variables(
+    call: &Call,
+    arguments: VariablesArguments,
+) -> Result<VariablesReport, Error> {
+    let session = call
+        .registry
+        .find(arguments.session.as_deref(), Which::Live)?;
+    let query = VariablesQuery {
+        thread: arguments.thread.map(ThreadId),
+        frame: arguments.frame,
+        scope: match arguments.scope {
+            ScopeName::All => VariableScope::All,
+            ScopeName::Arguments => VariableScope::Arguments,
+            ScopeName::Locals => VariableScope::Locals,
+            ScopeName::Statics => VariableScope::Statics,
+        },
+        path: arguments.path,
+        names: arguments.names,
+        start: arguments.start,
+        count: arguments.count,
+        depth: arguments.depth,
+        view: View {
+            raw: arguments.raw,
+            mask_secrets: true,
+            text_length: arguments.text_length,
+            total_text: TEXT,
+            ..View::default()
+        },
+        ..VariablesQuery::default()
+    };
+    match session.request(Request::Variables(Box::new(query))).await? {
+        Reply::Variables(variables) => Ok(VariablesReport::of(session.id(), &variables)),
+        other => Err(session::unexpected(&other)),
+    }
+}
+
 pub(super) async fn exception(
     call: &Call,
-    arguments: super::run::SessionArguments,
+    arguments: ThreadArguments,
 ) -> Result<ExceptionAnswer, Error> {
     let session = call
         .registry
         .find(arguments.session.as_deref(), Which::Live)?;
-    let status = match session.request(Request::Status).await? {
-        Reply::Status(status) => status,
-        other => return Err(session::unexpected(&other)),
-    };
-    let Some(stop) = &status.stop else {
-        return Err(Error::new(
-            ErrorCode::NotStopped,
-            "the program is running: an exception is looked at when it has stopped the program",
-        ));
-    };
-    let exception = stop.exception.as_ref();
-    let (exceptions, left_out) =
-        exception.map_or_else(Default::default, |it| build::exceptions(it, EXCEPTIONS));
-    Ok(ExceptionAnswer {
-        session: session.id().to_owned(),
-        thread: stop.thread.map(|thread| thread.0),
-        unhandled: exception.is_some_and(|it| it.unhandled),
-        exceptions,
-        left_out,
-    })
+    let thread = arguments.thread.map(ThreadId);
+    match session.request(Request::Exception { thread }).await? {
+        Reply::Exception(exception) => Ok(ExceptionAnswer::of(session.id(), exception.as_deref())),
+        other => Err(session::unexpected(&other)),
+    }
 }
 
 pub(super) async fn threads(
@@ -156,4 +287,57 @@ pub(super) async fn modules(
         )),
         other => Err(session::unexpected(&other)),
     }
+}
+
+pub(super) async fn source(call: &Call, arguments: SourceArguments) -> Result<SourceReport, Error> {
+    let session = call
+        .registry
+        .find(arguments.session.as_deref(), Which::Live)?;
+    let (file, current) = match arguments.file {
+        Some(file) => (file, None),
+        None => {
+            let (file, line) = current_place(&session).await?;
+            (file, Some(line))
+        }
+    };
+    let first = match (arguments.line, current) {
+        (Some(line), _) => line,
+        (None, Some(line)) => line.saturating_sub(arguments.count / 2).max(1),
+        (None, None) => 1,
+    };
+    match session.request(Request::Source { file }).await? {
+        Reply::Source(source) => Ok(SourceReport::of(
+            session.id(),
+            &source,
+            first,
+            arguments.count,
+            current,
+        )),
+        other => Err(session::unexpected(&other)),
+    }
+}
+
+/// The nearest place with source of the thread that reported the stop.
+async fn current_place(
+    session: &std::sync::Arc<session::DebugSession>,
+) -> Result<(String, u32), Error> {
+    let request = Request::Stack {
+        thread: None,
+        start: 0,
+        count: build::FRAMES,
+    };
+    let frames = match session.request(request).await? {
+        Reply::Stack { frames, .. } => frames,
+        other => return Err(session::unexpected(&other)),
+    };
+    let place = frames.iter().find_map(|frame| frame.source.as_ref());
+    place
+        .map(|place| (place.path.to_string_lossy().into_owned(), place.line.0))
+        .ok_or_else(|| {
+            Error::new(
+                ErrorCode::InvalidFile,
+                "no frame near the top of the stack has source",
+            )
+            .hint("name a file; modules_get tells which modules have symbols")
+        })
 }

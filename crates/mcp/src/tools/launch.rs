@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use host::api::{Attach, Error, ErrorCode, Follow, Launch, ProcessId};
+use host::api::{Attach, Error, ErrorCode, Follow, Launch, ProcessId, SourceMap, StepOptions};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::breakpoints::{self, Wanted, WantedException};
-use super::{Call, processes, run};
+use super::{Call, processes, run, statement};
+use crate::news::Over;
 use crate::program::Build;
 use crate::registry::Which;
 use crate::report::Report;
 use crate::reporting::{self, Purpose};
 use crate::schema::JsonObject;
-use crate::session::{Over, Start, Waited};
+use crate::session::{Start, Waited};
 
 /// How long the end of a session is waited for.
 const END: Duration = Duration::from_secs(15);
@@ -49,6 +50,15 @@ pub(super) struct LaunchArguments {
     /// Exception breakpoints from the start: each an object as breakpoint_set_exception takes it.
     #[serde(default)]
     exceptions: Vec<JsonObject>,
+    /// Where source files are that the compiler saw elsewhere: {"/_/src": "/home/me/src"}.
+    #[serde(default)]
+    source_maps: BTreeMap<String, String>,
+    /// Leave the user's code optimised as it was built; positions and variables may then be off.
+    #[serde(default)]
+    keep_optimized: bool,
+    /// Whether steps stop only in code with symbols that no attribute takes out.
+    #[serde(default = "run::yes")]
+    just_my_code: bool,
     /// Stop at the first line of Main.
     #[serde(default)]
     stop_at_entry: bool,
@@ -74,16 +84,21 @@ fn follow_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 #[serde(deny_unknown_fields)]
 pub(super) struct AttachArguments {
     /// Process id; process_list tells it.
-    #[schemars(range(max = 4_294_967_295_u32))]
     pid: Option<u32>,
     /// Instead of pid: a part of the command line that only one process has.
     name: Option<String>,
+    /// As for debug_launch.
+    #[serde(default = "run::yes")]
+    just_my_code: bool,
+    /// As for debug_launch.
+    #[serde(default)]
+    source_maps: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DisconnectArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     session: Option<String>,
     /// true ends the program, false lets it run on. Default: a launched one is ended, an attached one runs on.
     terminate: Option<bool>,
@@ -94,6 +109,7 @@ pub(super) struct DisconnectArguments {
 
 pub(super) async fn launch(call: &Call, arguments: LaunchArguments) -> Result<Report, Error> {
     let timeout_ms = arguments.timeout_ms;
+    let maps = source_maps(&arguments.source_maps);
     let build = Build {
         configuration: arguments.configuration.clone(),
         framework: arguments.framework.clone(),
@@ -104,7 +120,7 @@ pub(super) async fn launch(call: &Call, arguments: LaunchArguments) -> Result<Re
         .map_err(|_| Error::new(ErrorCode::Internal, "a bug in ndbg: the launch failed"))??;
     let session = call
         .registry
-        .begin(Start::Launch(Box::new(launch), build))?;
+        .begin(Start::Launch(Box::new(launch), build), maps)?;
     call.first_report(&session, timeout_ms).await
 }
 
@@ -168,7 +184,7 @@ fn checked(arguments: LaunchArguments) -> Result<Launch, Error> {
     Ok(Launch {
         breakpoints: breakpoints
             .into_iter()
-            .map(Wanted::spec)
+            .map(|wanted| wanted.spec(statement::read))
             .collect::<Result<_, _>>()?,
         exceptions: exceptions
             .into_iter()
@@ -179,9 +195,26 @@ fn checked(arguments: LaunchArguments) -> Result<Launch, Error> {
         args: arguments.args,
         cwd,
         env: arguments.env,
+        steps: steps(arguments.just_my_code),
+        keep_optimized: arguments.keep_optimized,
         stop_at_entry: arguments.stop_at_entry,
         ..Launch::default()
     })
+}
+
+fn steps(just_my_code: bool) -> StepOptions {
+    StepOptions {
+        just_my_code,
+        ..StepOptions::default()
+    }
+}
+
+fn source_maps(maps: &BTreeMap<String, String>) -> Vec<SourceMap> {
+    let map = |(from, to): (&String, &String)| SourceMap {
+        from: from.clone(),
+        to: to.clone(),
+    };
+    maps.iter().map(map).collect()
 }
 
 /// The file of a command such as `dotnet`, if there is none of that name here.
@@ -219,9 +252,12 @@ pub(super) async fn attach(call: &Call, arguments: AttachArguments) -> Result<Re
         return Err(Error::new(ErrorCode::AlreadyDebugged, message)
             .hint(format!("use session={session:?}")));
     }
-    let session = call.registry.begin(Start::Attach(Attach {
-        pid: ProcessId(pid),
-    }))?;
+    let attach = Attach {
+        steps: steps(arguments.just_my_code),
+        ..Attach::to(ProcessId(pid))
+    };
+    let maps = source_maps(&arguments.source_maps);
+    let session = call.registry.begin(Start::Attach(attach), maps)?;
     // Returns as soon as the program is attached to: it runs on, and there may be no stop for hours.
     call.attached(&session).await
 }

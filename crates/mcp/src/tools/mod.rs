@@ -21,15 +21,18 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+use crate::news::Over;
 use crate::registry::Registry;
 use crate::report::breakpoints::{BreakpointReport, BreakpointsReport};
 use crate::report::exception::ExceptionAnswer;
 use crate::report::inventory::{ModulesReport, ThreadsReport};
+use crate::report::source::SourceReport;
 use crate::report::stack::StackReport;
+use crate::report::variables::VariablesReport;
 use crate::report::{InputReport, OutputPageReport, Overview, ProcessesReport, Render, Report};
 use crate::reporting::{self, Purpose};
 use crate::schema::{self, JsonObject};
-use crate::session::{DebugSession, Over, Waited};
+use crate::session::{DebugSession, Waited};
 use crate::{arguments, similar};
 
 /// A tool of the server.
@@ -126,8 +129,12 @@ pub(crate) static TOOLS: &[Tool] = &[
     tool!(debug_continue, "Continue", RUNS_CODE, run::resume, run::WaitArguments => Report,
         "Lets a stopped program run and waits for the next stop, its end or the time to be up. Returns one stop report."),
     tool!(debug_step, "Step", RUNS_CODE, run::step, run::StepArguments => Report,
-        "Runs a stopped program by one statement and waits for the stop. Returns one stop report; a breakpoint or an \
-         exception on the way ends the step early."),
+        "Runs a stopped program by one statement, or several, and waits for the stop. Returns one stop report; a \
+         breakpoint or an exception on the way ends the step early."),
+    tool!(debug_run_to, "Run to a place", RUNS_CODE, run::run_to, run::RunToArguments => Report,
+        "Lets a stopped program run until a thread reaches a place, or something else stops it. Returns one stop report."),
+    tool!(debug_goto, "Set the next statement", ENDS, run::goto, run::GotoArguments => Report,
+        "Makes another statement of the current method the next to run; what is in between does not run."),
     tool!(debug_wait, "Wait for a stop", LOOKS, run::wait, run::WaitArguments => Report,
         "Waits for the next stop of a running program, its end or the time to be up, without changing anything. \
          Returns one stop report; at once if it is stopped or has ended."),
@@ -152,8 +159,13 @@ pub(crate) static TOOLS: &[Tool] = &[
         "Lists all breakpoints with their state, why they are not bound, where they are set and how often they were hit."),
     tool!(stacktrace_get, "Stack of a thread", LOOKS, inspect::stack, inspect::StackArguments => StackReport,
         "Tells the stack of a thread of a stopped program, all frames."),
-    tool!(exception_get, "Exception", LOOKS, inspect::exception, run::SessionArguments => ExceptionAnswer,
-        "Tells the exception that stopped the program, with all its inner ones."),
+    tool!(variables_get, "Variables", LOOKS, inspect::variables, inspect::VariablesArguments => VariablesReport,
+        "Tells arguments, locals and `this` of a frame of a stopped program, or what lies inside one of them. Runs no \
+         code of the program; values with names such as password are masked."),
+    tool!(exception_get, "Exception", LOOKS, inspect::exception, inspect::ThreadArguments => ExceptionAnswer,
+        "Tells the exception in flight on a thread: all its inner ones, where it was thrown, who will catch it, the way it came."),
+    tool!(source_get, "Source", LOOKS, inspect::source, inspect::SourceArguments => SourceReport,
+        "Reads source that loaded modules were compiled from, also where it is only in their symbols."),
     tool!(threads_get, "Threads", SETS, inspect::threads, inspect::ThreadsArguments => ThreadsReport,
         "Lists the threads of a stopped program: what each is doing and its top frame. Can freeze and thaw threads first."),
     tool!(modules_get, "Modules", LOOKS, inspect::modules, inspect::ModulesArguments => ModulesReport,
@@ -255,7 +267,7 @@ impl Call {
     ) -> Result<Report, Error> {
         let begun = Instant::now();
         let total = Duration::from_millis(timeout_ms);
-        let tell = |news: &crate::session::News| {
+        let tell = |news: &crate::news::News| {
             if let Some(progress) = &self.progress {
                 let message = reporting::progress(session.id(), news);
                 // The call may be over.

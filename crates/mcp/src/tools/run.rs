@@ -1,10 +1,11 @@
 //! Letting a program run, stopping it, looking at its state.
 
-use host::api::{Error, Reply, Request, State, StepKind, ThreadId};
+use host::api::{Error, Line, Reply, Request, State, StepKind, ThreadId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Call;
+use super::breakpoints::{self, Spot};
 use crate::registry::Which;
 use crate::report::{Overview, Report};
 use crate::reporting::{self, Purpose};
@@ -20,7 +21,7 @@ pub(super) fn timeout_ms() -> u64 {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WaitArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     session: Option<String>,
     /// How long to wait at most.
     #[serde(default = "timeout_ms")]
@@ -31,19 +32,22 @@ pub(super) struct WaitArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SessionArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     pub(super) session: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StepArguments {
-    /// Which session; needed only when there are several.
+    /// Session id, if there are several.
     session: Option<String>,
     /// over: to the next statement; into: also into a method it calls; out: to the caller.
     kind: StepName,
+    /// How many steps; whatever else stops the program ends them early.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 1000))]
+    count: u32,
     /// Thread id; the one that reported the stop if absent.
-    #[schemars(range(max = 4_294_967_295_u32))]
     thread: Option<u32>,
     /// How long to wait at most.
     #[serde(default = "timeout_ms")]
@@ -57,6 +61,72 @@ enum StepName {
     Over,
     Into,
     Out,
+}
+
+fn one() -> u32 {
+    1
+}
+
+pub(super) fn yes() -> bool {
+    true
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct RunToArguments {
+    /// Session id, if there are several.
+    session: Option<String>,
+    #[serde(flatten)]
+    place: Spot,
+    /// How long to wait at most.
+    #[serde(default = "timeout_ms")]
+    #[schemars(range(max = 600_000))]
+    timeout_ms: u64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GotoArguments {
+    /// Session id, if there are several.
+    session: Option<String>,
+    /// The line, in the method of the innermost frame.
+    #[schemars(range(min = 1))]
+    line: u32,
+    /// Column inside the statement, if the line has several.
+    #[schemars(range(min = 1))]
+    column: Option<u32>,
+    /// Thread id; the one that reported the stop if absent.
+    thread: Option<u32>,
+}
+
+pub(super) async fn run_to(call: &Call, arguments: RunToArguments) -> Result<Report, Error> {
+    let session = call
+        .registry
+        .find(arguments.session.as_deref(), Which::Live)?;
+    let by_text = arguments.place.is_by_text();
+    let place = breakpoints::resolved(&session, arguments.place).await?;
+    let reply = breakpoints::with_or_without_column(&session, place, by_text, Request::RunTo).await;
+    let resumed = match reply? {
+        Reply::Status(status) => status.resumes,
+        other => return Err(session::unexpected(&other)),
+    };
+    call.stop_report(&session, resumed, arguments.timeout_ms)
+        .await
+}
+
+pub(super) async fn goto(call: &Call, arguments: GotoArguments) -> Result<Report, Error> {
+    let session = call
+        .registry
+        .find(arguments.session.as_deref(), Which::Live)?;
+    let request = Request::Goto {
+        thread: arguments.thread.map(ThreadId),
+        file: None,
+        line: Line(arguments.line),
+        column: arguments.column,
+    };
+    match session.request(request).await? {
+        Reply::Status(_) => reporting::report(&session, Purpose::Stop { waited: None }).await,
+        other => Err(session::unexpected(&other)),
+    }
 }
 
 pub(super) async fn resume(call: &Call, arguments: WaitArguments) -> Result<Report, Error> {
@@ -76,6 +146,7 @@ pub(super) async fn step(call: &Call, arguments: StepArguments) -> Result<Report
         .registry
         .find(arguments.session.as_deref(), Which::Live)?;
     let request = Request::Step {
+        count: arguments.count,
         thread: arguments.thread.map(ThreadId),
         kind: match arguments.kind {
             StepName::Over => StepKind::Over,

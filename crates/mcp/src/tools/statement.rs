@@ -9,21 +9,27 @@ use crate::report::{source, text};
 /// Places told when a text is ambiguous.
 const CANDIDATES: usize = 12;
 
+/// The text of a file that is named by its path.
+pub(super) fn read(file: &str) -> Result<String, Error> {
+    source::read(Path::new(file)).ok_or_else(|| {
+        let message = format!(
+            "{} cannot be read as a source file, so its text cannot be searched",
+            text::quoted(file, 200)
+        );
+        Error::new(ErrorCode::InvalidFile, message)
+            .hint("give the file's full path, or a line instead of text")
+    })
+}
+
 /// Where a text stands in a file: its line, and its column if the line does not begin with it.
 pub(super) fn find(
     file: &str,
+    content: &str,
     wanted: &str,
     near: Option<u32>,
 ) -> Result<(Line, Option<u32>), Error> {
-    let path = Path::new(file);
     let shown = text::quoted(file, 200);
-    let Some(content) = source::read(path) else {
-        let message =
-            format!("{shown} cannot be read as a source file, so its text cannot be searched");
-        return Err(Error::new(ErrorCode::InvalidFile, message)
-            .hint("give the file's full path, or a line instead of text"));
-    };
-    let places = places(&content, wanted);
+    let places = places(content, wanted);
     let nearest = near.and_then(|near| places.iter().min_by_key(|place| place.line.abs_diff(near)));
     match (places.as_slice(), nearest) {
         ([only], _) | (_, Some(only)) => Ok((Line(only.line), only.column)),
@@ -66,6 +72,8 @@ fn places(content: &str, wanted: &str) -> Vec<Place> {
     }
     (1..)
         .zip(content.lines())
+        // Nothing stops in a comment.
+        .filter(|(_, whole)| !whole.trim_start().starts_with("//"))
         .filter_map(|(line, whole)| {
             let at = position(whole, &words)?;
             let begins_line = whole.get(..at)?.trim().is_empty();
@@ -101,7 +109,7 @@ fn position(line: &str, words: &[&str]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    const SOURCE: &str = "class A\n{\n    int  total = 0;\n    total += 1; total += 2;\n    Run(x => x.Price);\n    total += 1;\n}\n";
+    const SOURCE: &str = "class A // total += 2\n{\n    int  total = 0;\n    total += 1; total += 2;\n    Run(x => x.Price);\n    // nothing\n    total += 1;\n}\n";
 
     fn check(wanted: &str, expected: &[(u32, Option<u32>)]) {
         let found: Vec<_> = places(SOURCE, wanted)
@@ -115,8 +123,8 @@ mod tests {
     fn a_text_is_found_whatever_its_blanks() {
         check("int total = 0;", &[(3, None)]);
         check("  int   total =\n 0;", &[(3, None)]);
-        check("total += 1;", &[(4, None), (6, None)]);
-        check("total += 2", &[(4, Some(17))]);
+        check("total += 1;", &[(4, None), (7, None)]);
+        check("total += 2;", &[(4, Some(17))]);
         check("x.Price", &[(5, Some(14))]);
         check("nothing", &[]);
         check(" ", &[]);
@@ -124,22 +132,17 @@ mod tests {
 
     #[test]
     fn several_places_need_a_line() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("a.cs");
-        std::fs::write(&path, SOURCE).expect("written");
-        let file = path.display().to_string();
-        let error = find(&file, "total += 1;", None).expect_err("ambiguous");
+        let find = |wanted, near| find("a.cs", SOURCE, wanted, near);
+        let error = find("total += 1;", None).expect_err("ambiguous");
         assert_eq!(error.code, ErrorCode::InvalidParameter);
         assert!(
             matches!(error.details.as_deref(), Some(Details::Candidates(all)) if all.len() == 2)
         );
-        assert_eq!(
-            find(&file, "total += 1;", Some(100)).expect("nearest").0,
-            Line(6)
-        );
-        let error = find(&file, "nothing", Some(1)).expect_err("nowhere");
+        let (line, _) = find("total += 1;", Some(100)).expect("nearest");
+        assert_eq!(line, Line(7));
+        let error = find("nothing", Some(1)).expect_err("nowhere");
         assert_eq!(error.code, ErrorCode::InvalidLine);
-        let error = find("/etc/passwd", "root", None).expect_err("no source");
+        let error = read("/etc/passwd").expect_err("no source");
         assert_eq!(error.code, ErrorCode::InvalidFile);
     }
 }

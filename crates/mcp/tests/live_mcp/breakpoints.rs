@@ -52,6 +52,9 @@ fn breakpoints_of_a_launch_are_hit() {
             > 22 |         decimal discount = Coupons.Percent(Coupon); //@discount
               23 |         return total * (100 - discount) / 100; //@total
               24 |     }
+              this: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
+              total: decimal = 18.90
+              discount: decimal = 0
               #0 Order.Total() at demo_shop.cs:22
               #1 Program.Main() at demo_shop.cs:51
             Output since the last report:
@@ -71,6 +74,8 @@ fn breakpoints_of_a_launch_are_hit() {
             > 31 |     {
               32 |         if (coupon == null)
               33 |             return 0;
+              coupon: string = "SUMMER5"
+              digits: string = null
               #0 Coupons.Percent(string coupon) at demo_shop.cs:31
               #1 Order.Total() at demo_shop.cs:22
               #2 Program.Main() at demo_shop.cs:51
@@ -82,14 +87,16 @@ fn breakpoints_of_a_launch_are_hit() {
             Removed breakpoints 1, 2, 3.
             s1 has no breakpoints; breakpoint_set sets one.
             > debug_continue
-            s1 stopped: unhandled exception (thread <tid>), in System.Number.ThrowFormatException<TChar>(ReadOnlySpan<TChar> value), called from Coupons.Percent(string coupon) at <source>/demo_shop.cs:35.
+            s1 stopped: unhandled exception (thread <tid>), in System.Number.ThrowFormatException<char>(ReadOnlySpan<char> value), called from Coupons.Percent(string coupon) at <source>/demo_shop.cs:35.
             Exception System.FormatException: "The input string 'ER5' was not in a correct format."
               33 |             return 0;
               34 |         string digits = coupon.Substring(4); //@bug
             > 35 |         return int.Parse(digits); //@parse
               36 |     }
               37 | }
-              #0 System.Number.ThrowFormatException<TChar>(ReadOnlySpan<TChar> value) in System.Private.CoreLib.dll
+              coupon: string = "SUMMER5"
+              digits: string = "ER5" (was null)
+              #0 System.Number.ThrowFormatException<char>(ReadOnlySpan<char> value) in System.Private.CoreLib.dll
               … 1 frame that is not the user's code
               #2 Coupons.Percent(string coupon) at demo_shop.cs:35
               #3 Order.Total() at demo_shop.cs:22
@@ -150,8 +157,11 @@ fn a_statement_is_found_by_its_text() {
             > breakpoint_set {"file":"<source>/demo_shop.cs","line":1000,"text":"Console.WriteLine("}
             Breakpoint 2 at demo_shop.cs:52, in Program.Main(): bound.
             > breakpoint_set {"file":"demo_shop.cs","text":"coupon"}
-            !INVALID_FILE: "demo_shop.cs" cannot be read as a source file, so its text cannot be searched
-            Hint: give the file's full path, or a line instead of text
+            !INVALID_PARAMETER: 3 lines of "demo_shop.cs" have "coupon"
+              30: public static decimal Percent(string coupon)
+              32: if (coupon == null)
+              34: string digits = coupon.Substring(4); //@bug
+            Hint: add line to say which, or give more of the text
         "#]].assert_eq(&agent.transcript());
         agent.close().await;
     });
@@ -200,14 +210,14 @@ fn what_cannot_be_set_says_why() {
             !NO_SESSION: no program is being debugged
             Hint: debug_launch starts one, debug_attach takes a running one
             > breakpoint_set
-            !INVALID_PARAMETER: a breakpoint needs a place
+            !INVALID_PARAMETER: no place is named
             Hint: give file and line, file and text, or function
             > breakpoint_set {"file":"a.cs"}
             !INVALID_PARAMETER: a file needs a line or the text of a statement
             Hint: add line, or text: a part of the statement
             > breakpoint_set {"file":"a.cs","line":0}
             !INVALID_PARAMETER: breakpoint_set: line must be a whole number from 1 to 4294967295, not 0
-            Hint: breakpoint_set takes column, enabled, file, function, hit_condition, line, session, text
+            Hint: breakpoint_set takes column, condition, enabled, file, function, hit_condition, line, log_message, max_hits, session, text
             > breakpoint_set {"file":"a.cs","function":"Main","line":1}
             !INVALID_PARAMETER: these parameters name more than one place
             Hint: give file and line (and column), or file and text, or function alone
@@ -232,7 +242,7 @@ fn what_cannot_be_set_says_why() {
             Hint: breakpoint_list lists the breakpoints
             > breakpoint_update {"id":1}
             !INVALID_PARAMETER: there is nothing to change
-            Hint: give enabled or hit_condition
+            Hint: give enabled, condition, hit_condition, log_message or max_hits
             > breakpoint_remove
             !INVALID_PARAMETER: breakpoint_remove needs an id, or all=true
             Hint: breakpoint_list tells the ids
@@ -241,7 +251,7 @@ fn what_cannot_be_set_says_why() {
             Hint: breakpoint_list lists the breakpoints
             > debug_launch {"breakpoints":[{"file":"a.cs","lien":3}],"program":"<fixtures>/hello/hello.dll"}
             !INVALID_PARAMETER: breakpoints[0]: there is no parameter "lien", did you mean line?
-            Hint: breakpoints[0] takes column, enabled, file, function, hit_condition, line, text
+            Hint: breakpoints[0] takes column, condition, enabled, file, function, hit_condition, line, log_message, max_hits, text
             > debug_launch {"exceptions":[{"thrown":true}],"program":"<fixtures>/hello/hello.dll"}
             !INVALID_PARAMETER: exceptions: no exception type is named
             Hint: types=["System.FormatException"], or types=["*"] for every type
@@ -311,14 +321,17 @@ fn exceptions_stop_the_program_where_they_are_thrown() {
         );
         expect![[r#"
             > debug_launch {"exceptions":[{"types":["System.ArithmeticException"],"unhandled":false}],"program":"<fixtures>/throws/throws.dll"}
-            s1 stopped: an exception was thrown (thread <tid>), in Program.Ratio(int whole, int parts) at <source>/throws.cs:41.
+            s1 stopped: an exception was thrown, breakpoint 1 (thread <tid>), in Program.Ratio(int whole, int parts) at <source>/throws.cs:41.
             Launched <fixtures>/throws/throws.dll, process <pid>, .NET <version>.
             Exception System.DivideByZeroException: "Attempted to divide by zero."
+            It will be caught in Program.ProcessOrder(int id) at <source>/throws.cs:33.
               39 |     static int Ratio(int whole, int parts)
               40 |     {
             > 41 |         return whole / parts; //@throw_inner
               42 |     }
               43 | }
+              whole: int = 10
+              parts: int = 0
               #0 Program.Ratio(int whole, int parts) at throws.cs:41
               #1 Program.ProcessOrder(int id) at throws.cs:31
               #2 Program.ProcessOrders(int count) at throws.cs:24
@@ -329,6 +342,10 @@ fn exceptions_stop_the_program_where_they_are_thrown() {
             Next: debug_continue lets it run on; debug_step runs one statement.
             > exception_get
             Exception System.DivideByZeroException: "Attempted to divide by zero."
+            Thrown in Program.Ratio(int whole, int parts) at <source>/throws.cs:41.
+            It will be caught in Program.ProcessOrder(int id) at <source>/throws.cs:33.
+            It came through:
+              Program.Ratio(int whole, int parts) at <source>/throws.cs:41
             > breakpoint_set_exception {"except":["OrderException"],"stop_at_unhandled":false,"types":["*"]}
             Exception breakpoint 2: any exception except OrderException, when thrown or unhandled.
             Exceptions that nobody catches end the program without a stop.
@@ -341,6 +358,97 @@ fn exceptions_stop_the_program_where_they_are_thrown() {
             > breakpoint_list
             Exception breakpoint 1: System.ArithmeticException and derived types, when thrown. Stopped 1 times.
             Exception breakpoint 2: any exception except OrderException, when thrown or unhandled.
+        "#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn a_tracepoint_logs_in_its_place_and_does_not_stop() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        let place = Fixture::named("demo_shop").marker("sum");
+        let stopped = agent
+            .say(
+                "debug_launch",
+                json!({
+                    "program": dll("demo_shop"),
+                    "breakpoints": [{
+                        "file": place.file,
+                        "line": place.line,
+                        "log_message": "one more {{item}}",
+                        "max_hits": 3,
+                    }],
+                }),
+            )
+            .await;
+        assert_eq!(stopped["stop"]["reasons"][0]["kind"], "unhandled_exception");
+        agent.say("breakpoint_list", json!({})).await;
+        agent
+            .say("process_output", json!({"stream": "trace", "cursor": 0}))
+            .await;
+        expect![[r#"
+            > debug_launch {"breakpoints":[{"file":"<source>/demo_shop.cs","line":21,"log_message":"one more {{item}}","max_hits":3}],"program":"<fixtures>/demo_shop/demo_shop.dll"}
+            s1 stopped: unhandled exception (thread <tid>), in System.Number.ThrowFormatException<char>(ReadOnlySpan<char> value), called from Coupons.Percent(string coupon) at <source>/demo_shop.cs:35.
+            Launched <fixtures>/demo_shop/demo_shop.dll, process <pid>, .NET <version>.
+            Exception System.FormatException: "The input string 'ER5' was not in a correct format."
+              33 |             return 0;
+              34 |         string digits = coupon.Substring(4); //@bug
+            > 35 |         return int.Parse(digits); //@parse
+              36 |     }
+              37 | }
+              coupon: string = "SUMMER5"
+              digits: string = "ER5"
+              #0 System.Number.ThrowFormatException<char>(ReadOnlySpan<char> value) in System.Private.CoreLib.dll
+              … 1 frame that is not the user's code
+              #2 Coupons.Percent(string coupon) at demo_shop.cs:35
+              #3 Order.Total() at demo_shop.cs:22
+              #4 Program.Main() at demo_shop.cs:51
+            Output since the last report:
+            out| The shop opens.
+            log| one more {item}
+            log| one more {item}
+            out| Order 1 for Ada: 18.90
+            log| one more {item}
+            out| Order 2 for Grace: 20.40
+            Tracepoint 1 at demo_shop.cs:21, in Order.Total(): disabled, it switched itself off after 3 hits. Logs "one more {{item}}". Hit 3 times.
+            Next: debug_continue lets it end as it would without a debugger; debug_disconnect ends it now.
+            > breakpoint_list
+            Tracepoint 1 at demo_shop.cs:21, in Order.Total(): disabled, it switched itself off after 3 hits. Logs "one more {{item}}". Hit 3 times.
+            > process_output {"cursor":0,"stream":"trace"}
+            log| one more {item}
+            log| one more {item}
+            log| one more {item}
+            That is all so far; cursor=112 reads what comes after it.
+        "#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn breakpoints_that_were_never_reached_are_told_at_the_end() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        agent
+            .say(
+                "debug_launch",
+                json!({
+                    "program": dll("exits"),
+                    "args": ["return", "0"],
+                    "breakpoints": [{"file": "no_such.cs", "line": 3}, {"function": "Main", "hit_condition": ">5"}],
+                }),
+            )
+            .await;
+        expect![[r#"
+            > debug_launch {"args":["return","0"],"breakpoints":[{"file":"no_such.cs","line":3},{"function":"Main","hit_condition":">5"}],"program":"<fixtures>/exits/exits.dll"}
+            s1 exited with code 0.
+            Launched <fixtures>/exits/exits.dll return 0, process <pid>, .NET <version>.
+            Output since the last report:
+            out| ending by return
+            Never reached:
+            Breakpoint 1 at no_such.cs:3: pending, no loaded module was compiled from no_such.cs with symbols.
         "#]].assert_eq(&agent.transcript());
         agent.close().await;
     });

@@ -39,11 +39,11 @@ fn an_unhandled_exception_is_seen_and_the_program_ends_as_it_would() {
             > 35 |             throw new OrderException(id, $"order {id} failed", inner); //@throw_outer
               36 |         }
               37 |     }
+              id: int = 2
+              inner: DivideByZeroException = System.DivideByZeroException: Attempted to divide by zero.
               #0 Program.ProcessOrder(int id) at throws.cs:35
-              #1 Program.Ratio(int whole, int parts) at throws.cs:41
-              #2 Program.ProcessOrder(int id) at throws.cs:31
-              #3 Program.ProcessOrders(int count) at throws.cs:24
-              #4 Program.Main() at throws.cs:17
+              #1 Program.ProcessOrders(int count) at throws.cs:24
+              #2 Program.Main() at throws.cs:17
             Output since the last report:
             out| before
             out| order 1: 10
@@ -169,6 +169,8 @@ fn a_program_stops_at_its_entry() {
             > 4 | Console.WriteLine("top level"); //@first
               5 | int count = args.Length;
               6 | Console.WriteLine(Describe(count)); //@call
+              args: string[] = Length = 0
+              count: int = 0
               #0 Program.Main(string[] args) at toplevel.cs:4
             Next: debug_continue lets it run on; debug_step runs one statement.
             > debug_continue
@@ -377,11 +379,11 @@ fn two_programs_are_debugged_at_once() {
             > 35 |             throw new OrderException(id, $"order {id} failed", inner); //@throw_outer
               36 |         }
               37 |     }
+              id: int = 2
+              inner: DivideByZeroException = System.DivideByZeroException: Attempted to divide by zero.
               #0 Program.ProcessOrder(int id) at throws.cs:35
-              #1 Program.Ratio(int whole, int parts) at throws.cs:41
-              #2 Program.ProcessOrder(int id) at throws.cs:31
-              #3 Program.ProcessOrders(int count) at throws.cs:24
-              #4 Program.Main() at throws.cs:17
+              #1 Program.ProcessOrders(int count) at throws.cs:24
+              #2 Program.Main() at throws.cs:17
             Output since the last report:
             out| before
             out| order 1: 10

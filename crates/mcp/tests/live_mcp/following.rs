@@ -52,11 +52,11 @@ fn a_script_is_refused_with_the_way_to_follow_its_child() {
             > 35 |             throw new OrderException(id, $"order {id} failed", inner); //@throw_outer
               36 |         }
               37 |     }
+              id: int = 2
+              inner: DivideByZeroException = System.DivideByZeroException: Attempted to divide by zero.
               #0 Program.ProcessOrder(int id) at throws.cs:35
-              #1 Program.Ratio(int whole, int parts) at throws.cs:41
-              #2 Program.ProcessOrder(int id) at throws.cs:31
-              #3 Program.ProcessOrders(int count) at throws.cs:24
-              #4 Program.Main() at throws.cs:17
+              #1 Program.ProcessOrders(int count) at throws.cs:24
+              #2 Program.Main() at throws.cs:17
             Output since the last report:
             out| before
             out| order 1: 10

@@ -31,6 +31,7 @@ fn steps_go_from_statement_to_statement() {
             > 15 |     public string Coupon { get; set; }
               16 | 
               17 |     public decimal Total()
+              this: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
               #0 Order.Coupon.get() at demo_shop.cs:15
               #1 Order.Total() at demo_shop.cs:22
               #2 Program.Main() at demo_shop.cs:51
@@ -42,6 +43,9 @@ fn steps_go_from_statement_to_statement() {
             > 22 |         decimal discount = Coupons.Percent(Coupon); //@discount
               23 |         return total * (100 - discount) / 100; //@total
               24 |     }
+              this: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
+              total: decimal = 18.90
+              discount: decimal = 0
               #0 Order.Total() at demo_shop.cs:22
               #1 Program.Main() at demo_shop.cs:51
             Next: debug_continue lets it run on; debug_step runs one statement.
@@ -52,6 +56,9 @@ fn steps_go_from_statement_to_statement() {
             > 23 |         return total * (100 - discount) / 100; //@total
               24 |     }
               25 | }
+              this: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
+              total: decimal = 18.90
+              discount: decimal = 0
               #0 Order.Total() at demo_shop.cs:23
               #1 Program.Main() at demo_shop.cs:51
             Next: debug_continue lets it run on; debug_step runs one statement.
@@ -62,11 +69,13 @@ fn steps_go_from_statement_to_statement() {
             > 51 |             Console.WriteLine($"Order {order.Id} for {order.Customer}: {order.Total():0.00}"); //@print
               52 |         Console.WriteLine("The shop closes.");
               53 |     }
+              orders: List<Order> = Count = 3 { { Id = 1, Customer = "Ada", Items = Count = 2, Coupon = null }, { Id = 2, Customer = "Gr…
+              order: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
               #0 Program.Main() at demo_shop.cs:51
             Next: debug_continue lets it run on; debug_step runs one statement.
             > debug_step {"mode":"in"}
             !INVALID_PARAMETER: debug_step: there is no parameter "mode", did you mean kind?; the parameter kind is missing
-            Hint: debug_step takes kind (required), session, thread, timeout_ms
+            Hint: debug_step takes kind (required), count, session, thread, timeout_ms
         "#]].assert_eq(&agent.transcript());
         agent.close().await;
     });
@@ -161,6 +170,336 @@ fn modules_are_listed_with_their_symbols() {
         expect![[r#"
             > modules_get {"name":"no-such"}
             No loaded module has such a name.
+        "#]]
+        .assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn source_is_read_where_the_program_is_stopped() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        let place = Fixture::named("demo_shop").marker("bug");
+        agent
+            .call(
+                "debug_launch",
+                json!({"program": dll("demo_shop"), "breakpoints": [{"file": place.file, "line": place.line}]}),
+            )
+            .await;
+        agent.say("source_get", json!({"count": 5})).await;
+        agent
+            .say(
+                "source_get",
+                json!({"file": "demo_shop.cs", "line": place.line + 1, "count": 2}),
+            )
+            .await;
+        agent
+            .say("source_get", json!({"file": "demo_shop.cs", "line": 1000}))
+            .await;
+        agent
+            .say("source_get", json!({"file": "/etc/passwd"}))
+            .await;
+        expect![[r#"
+            > source_get {"count":5}
+            <source>/demo_shop.cs (54 lines):
+              32 |         if (coupon == null)
+              33 |             return 0;
+            > 34 |         string digits = coupon.Substring(4); //@bug
+              35 |         return int.Parse(digits); //@parse
+              36 |     }
+            … it goes on: source_get with file="demo_shop.cs" and line=37
+            > source_get {"count":2,"file":"demo_shop.cs","line":35}
+            <source>/demo_shop.cs (54 lines):
+              35 |         return int.Parse(digits); //@parse
+              36 |     }
+            … it goes on: source_get with file="demo_shop.cs" and line=37
+            > source_get {"file":"demo_shop.cs","line":1000}
+            <source>/demo_shop.cs (54 lines):
+            (no such lines)
+            > source_get {"file":"/etc/passwd"}
+            !INVALID_FILE: no loaded module was compiled from /etc/passwd with symbols
+        "#]]
+        .assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn source_is_found_elsewhere_and_in_the_symbols() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        let launch = json!({"program": dll("source_embedded"), "stop_at_entry": true});
+        agent.say("debug_launch", launch).await;
+        agent.say("source_get", json!({"count": 3})).await;
+        agent.call("debug_disconnect", json!({})).await;
+        let place = Fixture::named("metadata_mapped").marker("length");
+        let launch = json!({
+            "program": dll("metadata_mapped"),
+            "breakpoints": [{"file": place.file, "line": place.line}],
+            "source_maps": {"/_/src": place.file.parent()},
+        });
+        let stopped = agent.call("debug_launch", launch).await;
+        let stop = structured(&stopped)["stop"].clone();
+        assert_eq!(stop["frames"][0]["file"], json!(place.file), "{stop}");
+        assert_eq!(stop["source"][2]["current"], true, "{stop}");
+        expect![[r#"
+            > debug_launch {"program":"<fixtures>/source_embedded/source_embedded.dll","stop_at_entry":true}
+            s1 stopped: at the entry of the program (thread <tid>), in Program.Main() at /_/nowhere/source_embedded.cs:8.
+            Launched <fixtures>/source_embedded/source_embedded.dll, process <pid>, .NET <version>.
+               6 | {
+               7 |     static void Main()
+            >  8 |     {
+               9 |         Console.WriteLine("embedded"); //@main
+              10 |     }
+              #0 Program.Main() at source_embedded.cs:8
+            Next: debug_continue lets it run on; debug_step runs one statement.
+            > source_get {"count":3}
+            /_/nowhere/source_embedded.cs (11 lines, from the program's symbols):
+              7 |     static void Main()
+            > 8 |     {
+              9 |         Console.WriteLine("embedded"); //@main
+            … it goes on: source_get with file="source_embedded.cs" and line=10
+        "#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn the_program_runs_to_a_place_and_goes_back() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        let shop = Fixture::named("demo_shop");
+        let file = shop.marker("bug").file;
+        agent
+            .call(
+                "debug_launch",
+                json!({"program": dll("demo_shop"), "stop_at_entry": true}),
+            )
+            .await;
+        agent
+            .say("debug_run_to", json!({"file": file, "text": "int.Parse"}))
+            .await;
+        let goto = agent
+            .say("debug_goto", json!({"line": shop.marker("bug").line}))
+            .await;
+        assert_eq!(goto["stop"]["reasons"][0]["kind"], "goto");
+        agent
+            .say("debug_goto", json!({"line": shop.marker("sum").line}))
+            .await;
+        agent
+            .say("debug_run_to", json!({"function": "NoSuch"}))
+            .await;
+        agent
+            .say(
+                "debug_run_to",
+                json!({"file": file, "line": shop.marker("discount").line}),
+            )
+            .await;
+        expect![[r#"
+            > debug_run_to {"file":"<source>/demo_shop.cs","text":"int.Parse"}
+            s1 stopped: at the place that was run to (thread <tid>), in Coupons.Percent(string coupon) at <source>/demo_shop.cs:35.
+              33 |             return 0;
+              34 |         string digits = coupon.Substring(4); //@bug
+            > 35 |         return int.Parse(digits); //@parse
+              36 |     }
+              37 | }
+              coupon: string = "SAVE15"
+              digits: string = "15"
+              #0 Coupons.Percent(string coupon) at demo_shop.cs:35
+              #1 Order.Total() at demo_shop.cs:22
+              #2 Program.Main() at demo_shop.cs:51
+            Output since the last report:
+            out| The shop opens.
+            out| Order 1 for Ada: 18.90
+            Next: debug_continue lets it run on; debug_step runs one statement.
+            > debug_goto {"line":34}
+            s1 stopped: the statement that runs next was set (thread <tid>), in Coupons.Percent(string coupon) at <source>/demo_shop.cs:34.
+              32 |         if (coupon == null)
+              33 |             return 0;
+            > 34 |         string digits = coupon.Substring(4); //@bug
+              35 |         return int.Parse(digits); //@parse
+              36 |     }
+              coupon: string = "SAVE15"
+              digits: string = "15"
+              #0 Coupons.Percent(string coupon) at demo_shop.cs:34
+              #1 Order.Total() at demo_shop.cs:22
+              #2 Program.Main() at demo_shop.cs:51
+            Next: debug_continue lets it run on; debug_step runs one statement.
+            > debug_goto {"line":21}
+            !INVALID_LINE: no statement of Coupons.Percent(string coupon), the method that runs, begins on line 21; the nearest are on 31, 32, 33, 34
+            Hint: the next statement can only be set inside the method of the innermost frame
+            > debug_run_to {"function":"NoSuch"}
+            !INVALID_FILE: the place cannot be run to: no loaded module has a method NoSuch
+            Hint: set a breakpoint instead, which waits for its module, and continue
+            > debug_run_to {"file":"<source>/demo_shop.cs","line":22}
+            s1 stopped: at the place that was run to (thread <tid>), in Order.Total() at <source>/demo_shop.cs:22.
+              20 |         foreach (Item item in Items)
+              21 |             total += item.Price * item.Quantity; //@sum
+            > 22 |         decimal discount = Coupons.Percent(Coupon); //@discount
+              23 |         return total * (100 - discount) / 100; //@total
+              24 |     }
+              this: Order = { Id = 3, Customer = "Edsger", Items = Count = 1 { {Item} }, Coupon = "SUMMER5" }
+              total: decimal = 27.00
+              discount: decimal = 0
+              #0 Order.Total() at demo_shop.cs:22
+              #1 Program.Main() at demo_shop.cs:51
+            Output since the last report:
+            out| Order 2 for Grace: 20.40
+            Next: debug_continue lets it run on; debug_step runs one statement.
+        "#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn steps_are_counted() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        let place = Fixture::named("demo_shop").marker("parse");
+        let launch = json!({
+            "program": dll("demo_shop"),
+            "stop_at_entry": true,
+            "breakpoints": [{"file": place.file, "line": place.line}],
+        });
+        agent.call("debug_launch", launch).await;
+        let steps = agent
+            .say("debug_step", json!({"kind": "over", "count": 3}))
+            .await;
+        assert_eq!(steps["stop"]["steps"], json!({"made": 3, "asked": 3}));
+        let steps = agent
+            .call("debug_step", json!({"kind": "over", "count": 1000}))
+            .await;
+        let stop = structured(&steps)["stop"].clone();
+        assert_eq!(stop["reasons"][0]["kind"], "breakpoint", "{stop}");
+        assert!(
+            text(&steps).contains(" of 1000 steps (thread"),
+            "{}",
+            text(&steps)
+        );
+        expect![[r#"
+            > debug_step {"count":3,"kind":"over"}
+            s1 stopped: after 3 steps (thread <tid>), in Program.Main() at <source>/demo_shop.cs:50.
+              48 |         };
+              49 |         Console.WriteLine("The shop opens.");
+            > 50 |         foreach (Order order in orders)
+              51 |             Console.WriteLine($"Order {order.Id} for {order.Customer}: {order.Total():0.00}"); //@print
+              52 |         Console.WriteLine("The shop closes.");
+              orders: List<Order> = Count = 3 { { Id = 1, Customer = "Ada", Items = Count = 2, Coupon = null }, { Id = 2, Customer = "Gr… (was null)
+              #0 Program.Main() at demo_shop.cs:50
+            Output since the last report:
+            out| The shop opens.
+            Next: debug_continue lets it run on; debug_step runs one statement.
+        "#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn variables_are_told_in_the_report_and_on_request() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        let place = Fixture::named("demo_shop").marker("sum");
+        let launch = json!({
+            "program": dll("demo_shop"),
+            "breakpoints": [{"file": place.file, "line": place.line}],
+        });
+        agent.say("debug_launch", launch).await;
+        agent.say("debug_continue", json!({})).await;
+        agent
+            .say("variables_get", json!({"path": "this", "depth": 1}))
+            .await;
+        agent
+            .say("variables_get", json!({"frame": 1, "names": ["ord*"]}))
+            .await;
+        agent.say("variables_get", json!({"path": "nothing"})).await;
+        agent.say("variables_get", json!({"frame": 99})).await;
+        expect![[r#"
+            > debug_launch {"breakpoints":[{"file":"<source>/demo_shop.cs","line":21}],"program":"<fixtures>/demo_shop/demo_shop.dll"}
+            s1 stopped: at breakpoint 1 (thread <tid>), in Order.Total() at <source>/demo_shop.cs:21.
+            Launched <fixtures>/demo_shop/demo_shop.dll, process <pid>, .NET <version>.
+              19 |         decimal total = 0;
+              20 |         foreach (Item item in Items)
+            > 21 |             total += item.Price * item.Quantity; //@sum
+              22 |         decimal discount = Coupons.Percent(Coupon); //@discount
+              23 |         return total * (100 - discount) / 100; //@total
+              this: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
+              total: decimal = 0
+              discount: decimal = 0
+              item: Item = { Name = "tea", Price = 4.50, Quantity = 2 }
+              #0 Order.Total() at demo_shop.cs:21
+              #1 Program.Main() at demo_shop.cs:51
+            Output since the last report:
+            out| The shop opens.
+            Next: debug_continue lets it run on; debug_step runs one statement.
+            > debug_continue
+            s1 stopped: at breakpoint 1 (thread <tid>), in Order.Total() at <source>/demo_shop.cs:21.
+              19 |         decimal total = 0;
+              20 |         foreach (Item item in Items)
+            > 21 |             total += item.Price * item.Quantity; //@sum
+              22 |         decimal discount = Coupons.Percent(Coupon); //@discount
+              23 |         return total * (100 - discount) / 100; //@total
+              this: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
+              total: decimal = 9.00 (was 0)
+              discount: decimal = 0
+              item: Item = { Name = "cup", Price = 9.90, Quantity = 1 } (was { Name = "tea", Price = 4.50, Quantity = 2 })
+              #0 Order.Total() at demo_shop.cs:21
+              #1 Program.Main() at demo_shop.cs:51
+            Next: debug_continue lets it run on; debug_step runs one statement.
+            > variables_get {"depth":1,"path":"this"}
+            this: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
+              Id: int = 1
+              Customer: string = "Ada"
+              Items: List<Item> = Count = 2 { { Name = "tea", Price = 4.50, Quantity = 2 }, { Name = "cup", Price = 9.90, Quantity = 1 } }
+                [0] = { Name = "tea", Price = 4.50, Quantity = 2 }
+                [1] = { Name = "cup", Price = 9.90, Quantity = 1 }
+              Coupon: string = null
+            > variables_get {"frame":1,"names":["ord*"]}
+            Variables of frame #1 of thread <tid>:
+              orders: List<Order> = Count = 3 { { Id = 1, Customer = "Ada", Items = Count = 2, Coupon = null }, { Id = 2, Customer = "Grace", Items = Count = 1, Coupon = "SAVE1…, { Id = 3, Customer = "Edsger", Items = Count = 1, Coupon …
+              order: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
+            > variables_get {"path":"nothing"}
+            !INVALID_PARAMETER: frame 0 has no variable nothing
+              this
+              total
+              discount
+              item
+            Hint: names are those of arguments, locals and captured variables; members begin with this
+            > variables_get {"frame":99}
+            !INVALID_PARAMETER: the thread has no frame 99; it has 2
+            Hint: ask for the stack, its frames have their numbers
+        "#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn chains_of_awaits_are_told_with_the_stack() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        agent
+            .call(
+                "debug_launch",
+                json!({"program": dll("async_stacks"), "args": ["task"]}),
+            )
+            .await;
+        let stack = agent.say("stacktrace_get", json!({"count": 1})).await;
+        assert_eq!(stack["awaits"]["awaiting"][0]["kind"], "method", "{stack}");
+        expect![[r#"
+            > stacktrace_get {"count":1}
+            Stack of thread <tid> of s1:
+              #0 Program.Leaf() at <source>/async_stacks.cs:26
+              … it goes on: stacktrace_get with start=1 tells more
+            Frame #0 was resumed after an await; it is awaited by:
+              Program.Middle() at async_stacks.cs:30
+              Program.Outer() at async_stacks.cs:35
+              (thread <tid> is blocked on it)
         "#]]
         .assert_eq(&agent.transcript());
         agent.close().await;

@@ -9,6 +9,7 @@ mod breakpoints;
 mod client;
 mod console;
 mod conversations;
+mod exceptions;
 mod following;
 mod looking;
 mod projects;

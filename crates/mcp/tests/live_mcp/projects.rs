@@ -129,3 +129,42 @@ fn a_build_can_be_given_up() {
         sandbox.assert_clean();
     });
 }
+
+/// Its processes are killed in the middle of their work, and so cannot tidy up themselves.
+#[test]
+fn a_build_that_is_given_up_leaves_no_process_and_no_pipe() {
+    let sandbox = Sandbox::with_default_tmp();
+    let tmp = sandbox.folder().join("builds");
+    std::fs::create_dir(&tmp).expect("a new folder");
+    let folder = project(&sandbox, "return 0;");
+    for disconnects in [false, true] {
+        run(async {
+            let agent = Agent::new(&sandbox).await;
+            let mut env = environment(&sandbox);
+            env.insert("TMPDIR".into(), json!(tmp));
+            let launch = json!({"program": folder, "env": env, "timeout_ms": 0});
+            agent.call("debug_launch", launch).await;
+            let pipe = || {
+                let entries = std::fs::read_dir(&tmp).expect("our own folder");
+                let names = entries.filter_map(|it| it.ok()?.file_name().into_string().ok());
+                names
+                    .filter(|name| {
+                        name.starts_with("clr-debug-pipe-")
+                            || name.starts_with("dotnet-diagnostic-")
+                    })
+                    .collect::<Vec<_>>()
+            };
+            let deadline = testkit::deadline();
+            while pipe().is_empty() {
+                assert!(std::time::Instant::now() < deadline, "no build begins");
+                tokio::task::yield_now().await;
+            }
+            if disconnects {
+                agent.call("debug_disconnect", json!({})).await;
+            }
+            agent.close().await;
+            // The server has ended: nothing is waited for.
+            assert_eq!(pipe(), Vec::<String>::new());
+        });
+    }
+}

@@ -48,16 +48,16 @@ fn wrong_arguments_are_explained() {
             Hint: did you mean debug_launch?
             > evaluate_everything
             !INVALID_PARAMETER: there is no tool "evaluate_everything"
-            Hint: the tools are debug_launch, debug_attach, debug_continue, debug_step, debug_wait, debug_pause, debug_status, debug_disconnect, breakpoint_set, breakpoint_set_exception, breakpoint_update, breakpoint_remove, breakpoint_list, stacktrace_get, exception_get, threads_get, modules_get, process_list, process_output, process_input
+            Hint: the tools are debug_launch, debug_attach, debug_continue, debug_step, debug_run_to, debug_goto, debug_wait, debug_pause, debug_status, debug_disconnect, breakpoint_set, breakpoint_set_exception, breakpoint_update, breakpoint_remove, breakpoint_list, stacktrace_get, variables_get, exception_get, source_get, threads_get, modules_get, process_list, process_output, process_input
             > debug_launch
             !INVALID_PARAMETER: debug_launch: the parameter program is missing
-            Hint: debug_launch takes program (required), args, breakpoints, configuration, cwd, env, exceptions, follow_child, framework, stop_at_entry, timeout_ms
+            Hint: debug_launch takes program (required), args, breakpoints, configuration, cwd, env, exceptions, follow_child, framework, just_my_code, keep_optimized, source_maps, stop_at_entry, timeout_ms
             > debug_launch {"argumets":"x","dll":"a.dll"}
             !INVALID_PARAMETER: debug_launch: there is no parameter "argumets", did you mean args?; there is no parameter "dll", did you mean program?; the parameter program is missing
-            Hint: debug_launch takes program (required), args, breakpoints, configuration, cwd, env, exceptions, follow_child, framework, stop_at_entry, timeout_ms
+            Hint: debug_launch takes program (required), args, breakpoints, configuration, cwd, env, exceptions, follow_child, framework, just_my_code, keep_optimized, source_maps, stop_at_entry, timeout_ms
             > debug_launch {"args":"--fast","program":"a.dll","timeout_ms":"5 s"}
             !INVALID_PARAMETER: debug_launch: args must be a list of texts, not the text "--fast"; timeout_ms must be a whole number from 0 to 600000, not the text "5 s"
-            Hint: debug_launch takes program (required), args, breakpoints, configuration, cwd, env, exceptions, follow_child, framework, stop_at_entry, timeout_ms
+            Hint: debug_launch takes program (required), args, breakpoints, configuration, cwd, env, exceptions, follow_child, framework, just_my_code, keep_optimized, source_maps, stop_at_entry, timeout_ms
             > debug_launch {"env":{"A=B":"1"},"program":"a.dll"}
             !INVALID_PARAMETER: "A=B" cannot be the name of an environment variable
             > debug_launch {"program":" "}
@@ -73,12 +73,12 @@ fn wrong_arguments_are_explained() {
             !INVALID_PARAMETER: debug_attach takes a pid or a name, not both
             > debug_attach {"pid":-1}
             !INVALID_PARAMETER: debug_attach: pid must be a whole number from 0 to 4294967295, not -1
-            Hint: debug_attach takes name, pid
+            Hint: debug_attach takes just_my_code, name, pid, source_maps
             > debug_attach {"pid":4294967296}
             !INVALID_PARAMETER: debug_attach: pid must be a whole number from 0 to 4294967295, not 4294967296
-            Hint: debug_attach takes name, pid
+            Hint: debug_attach takes just_my_code, name, pid, source_maps
             > process_output {"stream":"both"}
-            !INVALID_PARAMETER: process_output: stream must be one of "stdout", "stderr", not the text "both"
+            !INVALID_PARAMETER: process_output: stream must be one of "stdout", "stderr", "trace", not the text "both"
             Hint: process_output takes cursor, filter, session, stream, tail
         "#]].assert_eq(&agent.transcript());
         agent.close().await;
@@ -287,10 +287,65 @@ fn a_host_that_dies_costs_one_session() {
             "{}",
             text(&answer)
         );
+        // The host kept the output: it is gone, and not "nothing".
+        let output = agent.call("process_output", json!({"session": "s1"})).await;
+        assert_eq!(structured(&output)["error"]["code"], "HOST_DIED");
+        assert!(
+            text(&output).contains("what the program wrote is lost"),
+            "{}",
+            text(&output)
+        );
+        let status = agent.call("debug_status", json!({"session": "s1"})).await;
+        assert_eq!(
+            text(&status)
+                .matches("the launched program was ended")
+                .count(),
+            1,
+            "{}",
+            text(&status)
+        );
         agent.say("debug_continue", json!({"session": "s1"})).await;
         agent.say("debug_continue", json!({})).await;
         let told = agent.transcript();
         assert!(told.contains("s2 was ended by SIGABRT"), "{told}");
         agent.close().await;
     });
+}
+
+#[test]
+fn a_host_that_dies_says_once_what_became_of_the_attached_program() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.bare("loops").args(["sleep", "5"]).start();
+    program.line_starting("tick");
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        agent
+            .call("debug_attach", json!({"pid": program.pid()}))
+            .await;
+        let processes = sandbox.processes();
+        let host = processes
+            .iter()
+            .find(|process| process.command.ends_with(" host "))
+            .expect("a host");
+        testkit::procfs::signal(host.pid, rustix::process::Signal::KILL);
+        let status = agent
+            .until("debug_status", json!({"session": "s1"}), |result| {
+                text(result).contains("was ended by signal")
+            })
+            .await;
+        assert_eq!(
+            text(&status).matches("runs on").count(),
+            1,
+            "{}",
+            text(&status)
+        );
+        let output = agent.call("process_output", json!({"session": "s1"})).await;
+        assert!(
+            text(&output).contains("is not captured"),
+            "{}",
+            text(&output)
+        );
+        agent.close().await;
+    });
+    program.assert_ticks();
 }

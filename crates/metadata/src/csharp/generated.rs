@@ -185,7 +185,7 @@ pub fn field_display_name(name: &str) -> Option<Cow<'_, str>> {
 }
 
 /// A name and the number of its own generic parameters: `` List`1 `` has one.
-pub(super) fn split_arity(name: &str) -> (&str, usize) {
+pub(crate) fn split_arity(name: &str) -> (&str, usize) {
     let split = name.rsplit_once('`');
     match split.and_then(|(bare, arity)| Some((bare, arity.parse().ok()?))) {
         Some((bare, arity)) => (bare, arity),

@@ -13,6 +13,8 @@ use crate::view::Metadata;
 
 /// Lambdas in local functions in state machines nest names; nobody nests them this deep.
 const MAX_NESTING: usize = 16;
+/// Among more methods or types than this none is looked for.
+const MAX_SIBLINGS: usize = 4096;
 
 /// The name of a method: the type that a person wrote it in, and the way to it from there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,17 +48,23 @@ impl<'a> Metadata<'a> {
         let mut ty = method.declaring_type()?;
         let names = self.or_declared(names, ty, method.token());
 
-        let mut is_special = method.flags().is_special_name();
+        let mut is_special = method.flags().is_special_name()
+            || name.contains(".op_")
+            || self.is_extension_accessor(&method)?;
         let type_name = self.simple_name(ty)?.1;
-        if name == "MoveNext" && kind(&type_name) == Some(GeneratedKind::StateMachine) {
+        // A `finally` of an iterator is a method of its own: it must run when the iterator is disposed of early.
+        let runs_method = name == "MoveNext" || name.starts_with("<>m__Finally");
+        if runs_method && kind(&type_name) == Some(GeneratedKind::StateMachine) {
             let original = GeneratedName::parse(split_arity(&type_name).0);
             // Dots of an explicit implementation's name cannot stand in a type's.
             name = original.map_or(name, |it| it.text.replace('-', "."));
             is_special = true;
             ty = self.enclosing_type(ty)?.unwrap_or(ty);
         }
+        // Constructors of closures are nobody's code.
+        let is_generated = GeneratedName::parse(&name).is_some();
         for _ in 0..MAX_NESTING {
-            if kind(&self.simple_name(ty)?.1) != Some(GeneratedKind::Closure) {
+            if !is_generated || kind(&self.simple_name(ty)?.1) != Some(GeneratedKind::Closure) {
                 break;
             }
             let Some(outer) = self.enclosing_type(ty)? else {
@@ -73,16 +81,59 @@ impl<'a> Metadata<'a> {
             of_method: Vec::new(),
         };
         let mut path = method_path(&name, is_special, 0);
+        let (mut of_outer, mut of_inner) = (of_outer_method, names.of_method.as_slice());
+        // A local function repeats the parameters of the method around it, or its closure has some of both.
+        let all = [of_outer, of_inner].concat();
+        if path.len() > 1
+            && !all.is_empty()
+            && let Some(n_outer) = self.arity_of(ty, outermost(&name))
+            && let Some((outer, inner)) = all.split_at_checked(n_outer)
+        {
+            (of_outer, of_inner) = (outer, inner);
+        }
         if let Some(first) = path.first_mut() {
-            push_arguments(first, of_outer_method);
+            push_arguments(first, of_outer);
         }
         if let Some(last) = path.last_mut() {
-            push_arguments(last, &names.of_method);
+            push_arguments(last, of_inner);
         }
         Ok(MethodName {
             owner: self.type_def_text(ty, &owner, style),
             path,
         })
+    }
+
+    /// How many generic parameters the methods of a name have, if all have the same number.
+    fn arity_of(self, ty: Token, name: &str) -> Option<usize> {
+        let methods = self.type_def(ty).ok()?.methods().take(MAX_SIBLINGS);
+        let named = methods
+            .flatten()
+            .filter(|it| it.name_bytes().is_ok_and(|it| it == name.as_bytes()));
+        let mut arities = named.map(|it| it.generic_params().count());
+        let arity = arities.next()?;
+        arities.all(|it| it == arity).then_some(arity)
+    }
+
+    /// Whether a method is an accessor or operator of an `extension` block: its type then has the declaration in a nested type.
+    fn is_extension_accessor(self, method: &Method<'a>) -> Result<bool> {
+        let name = method.name_bytes()?;
+        let prefixes: [&[u8]; 3] = [b"get_", b"set_", b"op_"];
+        if !method.flags().is_static() || !prefixes.iter().any(|it| name.starts_with(it)) {
+            return Ok(false);
+        }
+        let nested = self.type_def(method.declaring_type()?)?.nested();
+        let mut declarations = nested
+            .take(MAX_SIBLINGS)
+            .flatten()
+            .filter(|&it| {
+                self.simple_name(it)
+                    .is_ok_and(|it| it.1.starts_with("<G>$"))
+            })
+            .filter_map(|it| self.type_def(it).ok())
+            .flat_map(|it| it.methods().flatten())
+            .take(MAX_SIBLINGS);
+        Ok(declarations
+            .any(|it| it.flags().is_special_name() && it.name_bytes().is_ok_and(|it| it == name)))
     }
 
     /// The names given, with declared ones where none are given.
@@ -198,7 +249,8 @@ impl<'a> Metadata<'a> {
         Ok(self.type_text(&signature.return_type, &names, &annotations, style))
     }
 
-    /// A method with its return type and parameters: `int Program.Add(int a, int b)`.
+    /// A method with its return type and parameters: `int Program.Add(int a, int b)`. Those of a state machine's method are its
+    /// own, not those of the method that it runs.
     pub fn method_text(self, method: Token, style: Style) -> Result<String> {
         let names = GenericNames::default();
         let name = self.method_name(method, &names, style)?;
@@ -241,6 +293,20 @@ fn push_arguments(name: &mut String, arguments: &[String]) {
     }
 }
 
+/// The name of the method around local functions and lambdas.
+fn outermost(name: &str) -> &str {
+    let mut name = name;
+    while let Some(GeneratedName {
+        kind: GeneratedKind::Lambda | GeneratedKind::LocalFunction,
+        text,
+        ..
+    }) = GeneratedName::parse(name)
+    {
+        name = text;
+    }
+    name
+}
+
 /// The way from a type to a method: one part for most, more for local functions and lambdas.
 fn method_path(name: &str, is_special: bool, depth: usize) -> Vec<String> {
     let Some(generated) = GeneratedName::parse(name).filter(|_| depth < MAX_NESTING) else {
@@ -277,35 +343,52 @@ fn special_name(name: &str) -> String {
             return format!("{interface}{property}.{accessor}");
         }
     }
-    let operator = match simple.strip_prefix("op_") {
-        Some("Addition" | "UnaryPlus") => "+",
-        Some("Subtraction" | "UnaryNegation") => "-",
-        Some("Multiply") => "*",
-        Some("Division") => "/",
-        Some("Modulus") => "%",
-        Some("ExclusiveOr") => "^",
-        Some("BitwiseAnd") => "&",
-        Some("BitwiseOr") => "|",
-        Some("LogicalNot") => "!",
-        Some("OnesComplement") => "~",
-        Some("LeftShift") => "<<",
-        Some("RightShift") => ">>",
-        Some("UnsignedRightShift") => ">>>",
-        Some("Equality") => "==",
-        Some("Inequality") => "!=",
-        Some("LessThan") => "<",
-        Some("GreaterThan") => ">",
-        Some("LessThanOrEqual") => "<=",
-        Some("GreaterThanOrEqual") => ">=",
-        Some("Increment") => "++",
-        Some("Decrement") => "--",
-        Some("True") => "true",
-        Some("False") => "false",
-        Some("Implicit") => return format!("{interface}implicit operator"),
-        Some("Explicit") => return format!("{interface}explicit operator"),
-        _ => return name.to_owned(),
+    match simple.strip_prefix("op_").and_then(operator) {
+        Some(operator) => format!("{interface}{operator}"),
+        None => name.to_owned(),
+    }
+}
+
+/// An operator by its name in metadata, as it is declared: `operator checked +`, `operator +=`, `implicit operator`.
+fn operator(name: &str) -> Option<String> {
+    let (name, checked) = match name.strip_prefix("Checked") {
+        Some(rest) => (rest, " checked"),
+        None => (name, ""),
     };
-    format!("{interface}operator {operator}")
+    let (name, is_assignment) = match name.strip_suffix("Assignment") {
+        Some(rest) => (rest, true),
+        None => (name, false),
+    };
+    let symbol = match name {
+        "Addition" | "UnaryPlus" => "+",
+        "Subtraction" | "UnaryNegation" => "-",
+        "Multiply" | "Multiplication" => "*",
+        "Division" => "/",
+        "Modulus" => "%",
+        "ExclusiveOr" => "^",
+        "BitwiseAnd" => "&",
+        "BitwiseOr" => "|",
+        "LogicalNot" => "!",
+        "OnesComplement" => "~",
+        "LeftShift" => "<<",
+        "RightShift" => ">>",
+        "UnsignedRightShift" => ">>>",
+        "Equality" => "==",
+        "Inequality" => "!=",
+        "LessThan" => "<",
+        "GreaterThan" => ">",
+        "LessThanOrEqual" => "<=",
+        "GreaterThanOrEqual" => ">=",
+        "Increment" => return Some(format!("operator{checked} ++")),
+        "Decrement" => return Some(format!("operator{checked} --")),
+        "True" => "true",
+        "False" => "false",
+        "Implicit" => return Some("implicit operator".to_owned()),
+        "Explicit" => return Some(format!("explicit operator{checked}")),
+        _ => return None,
+    };
+    let assignment = if is_assignment { "=" } else { "" };
+    Some(format!("operator{checked} {symbol}{assignment}"))
 }
 
 #[cfg(test)]
@@ -330,6 +413,15 @@ mod tests {
             "System.Collections.IList.Item.get",
         );
         check("op_Addition", "operator +");
+        check("op_CheckedAddition", "operator checked +");
+        check("op_MultiplicationAssignment", "operator *=");
+        check("op_CheckedIncrementAssignment", "operator checked ++");
+        check("op_CheckedExplicit", "explicit operator checked");
+        check(
+            "N.IAdd<System.Int32>.op_Addition",
+            "N.IAdd<System.Int32>.operator +",
+        );
+        check("op_Unknown", "op_Unknown");
         check("<Clone>$", "Clone");
         check("Plain", "Plain");
         check(&"<".repeat(1000), &"<".repeat(1000));

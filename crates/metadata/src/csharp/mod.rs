@@ -8,9 +8,12 @@ mod types;
 
 use std::borrow::Cow;
 
+use crate::signature::Type;
+use crate::tables::Table;
 use crate::token::Token;
 use crate::view::Metadata;
 
+pub(crate) use generated::split_arity;
 pub use generated::{GeneratedKind, GeneratedName, field_display_name, type_display_name};
 pub use methods::MethodName;
 
@@ -65,6 +68,8 @@ pub struct Annotations<'a> {
     pub dynamic: Vec<bool>,
     /// Which parts may be null.
     pub nullable: Nullability,
+    /// Whether what a reference refers to may only be read.
+    pub is_read_only: bool,
 }
 
 /// Which reference types may be null.
@@ -86,12 +91,21 @@ impl<'a> Metadata<'a> {
     /// The annotations on a field, parameter, property or event; `context` is the nullability that holds around it.
     #[must_use]
     pub fn annotations(self, token: Token, context: Option<u8>) -> Annotations<'a> {
+        let mut dynamic = match self.dynamic_flags(token) {
+            Some(flags) if flags.is_empty() => vec![true],
+            flags => flags.unwrap_or_default(),
+        };
+        // Compilers count the reference of a parameter as a part, but not that of a field.
+        if !dynamic.is_empty()
+            && token.is(Table::Field)
+            && let Ok(Type::ByRef(_)) = self.field(token).and_then(|field| field.ty())
+        {
+            dynamic.insert(0, false);
+        }
         Annotations {
             tuple_names: self.tuple_element_names(token).unwrap_or_default(),
-            dynamic: match self.dynamic_flags(token) {
-                Some(flags) if flags.is_empty() => vec![true],
-                flags => flags.unwrap_or_default(),
-            },
+            dynamic,
+            is_read_only: self.is_read_only(token),
             nullable: match self.nullable_flags(token) {
                 Some(flags) => match flags[..] {
                     [uniform] => Nullability::Uniform(uniform),

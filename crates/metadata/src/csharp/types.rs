@@ -15,6 +15,8 @@ const MAX_TEXT: usize = 8 * 1024;
 const MAX_SPECS: u32 = 2;
 /// Signatures nest less deeply.
 const MAX_DEPTH: u32 = 64;
+/// The kind of a signature whose calling conventions are modifiers of its return type.
+const UNMANAGED: u8 = 9;
 
 impl Metadata<'_> {
     /// A type as C# writes it.
@@ -63,6 +65,7 @@ pub(super) struct Writer<'w, 'a> {
     tuple_names: std::slice::Iter<'w, Option<Cow<'a, str>>>,
     dynamic: std::slice::Iter<'w, bool>,
     nullable: Nulls<'w>,
+    is_read_only: bool,
 }
 
 /// Nullability flags, handed out part by part.
@@ -101,6 +104,7 @@ impl<'w, 'a> Writer<'w, 'a> {
                 Nullability::Uniform(flag) => Nulls::Uniform(*flag),
                 Nullability::Parts(flags) => Nulls::Parts(flags.iter()),
             },
+            is_read_only: annotations.is_read_only,
         }
     }
 
@@ -184,11 +188,18 @@ impl<'w, 'a> Writer<'w, 'a> {
             }
             Type::SzArray(_) | Type::Array { .. } => self.array(ty),
             Type::Pointer(inner) => {
+                // Compilers count pointers among the generic value types, which take a flag.
+                self.nullable.next();
                 self.ty(inner);
                 self.push("*");
             }
             Type::ByRef(inner) => {
-                self.push("ref ");
+                let is_read_only = self.is_read_only && self.depth == 1;
+                self.push(if is_read_only {
+                    "ref readonly "
+                } else {
+                    "ref "
+                });
                 self.ty(inner);
             }
             Type::Pinned(inner) => self.ty(inner),
@@ -263,6 +274,7 @@ impl<'w, 'a> Writer<'w, 'a> {
     }
 
     fn function(&mut self, method: &MethodSignature) {
+        self.nullable.next();
         self.push("delegate*");
         self.push(match method.convention.kind() {
             0 => "",
@@ -272,6 +284,9 @@ impl<'w, 'a> Writer<'w, 'a> {
             4 => " unmanaged[Fastcall]",
             _ => " unmanaged",
         });
+        if method.convention.kind() == UNMANAGED {
+            self.calling_conventions(&method.return_type);
+        }
         self.push("<");
         // Flags come in the order of the signature, the return type first; C# writes it last.
         let start = self.out.len();
@@ -279,11 +294,62 @@ impl<'w, 'a> Writer<'w, 'a> {
         let return_type = self.out.get(start..).unwrap_or_default().to_owned();
         self.out.truncate(start);
         for parameter in &method.parameters {
-            self.ty(parameter);
+            self.function_parameter(parameter);
             self.push(", ");
         }
         self.push(&return_type);
         self.push(">");
+    }
+
+    /// `[Cdecl, SuppressGCTransition]`: modifiers of the return type say what the signature has no number for.
+    fn calling_conventions(&mut self, return_type: &Type) {
+        let mut names = Vec::new();
+        let mut ty = return_type;
+        while let Type::Modified {
+            modifier, inner, ..
+        } = ty
+        {
+            if let Ok((namespace, name)) = self.metadata.simple_name(*modifier)
+                && namespace == "System.Runtime.CompilerServices"
+                && let Some(convention) = name.strip_prefix("CallConv")
+            {
+                names.push(convention.to_owned());
+            }
+            ty = inner;
+        }
+        if !names.is_empty() {
+            self.push(&format!("[{}]", names.join(", ")));
+        }
+    }
+
+    /// A parameter of a function pointer has no row for attributes: modifiers tell `in` and `out` from `ref`.
+    fn function_parameter(&mut self, parameter: &Type) {
+        let mut keyword = "ref ";
+        let mut n_modifiers = 0;
+        let mut ty = parameter;
+        while let Type::Modified {
+            modifier, inner, ..
+        } = ty
+        {
+            let name = self.metadata.simple_name(*modifier);
+            let is = |expected| name.as_ref().is_ok_and(|it| it.1 == expected);
+            if is("RequiresLocationAttribute") {
+                keyword = "ref readonly ";
+            } else if is("InAttribute") && keyword == "ref " {
+                keyword = "in ";
+            } else if is("OutAttribute") {
+                keyword = "out ";
+            }
+            n_modifiers += 1;
+            ty = inner;
+        }
+        if let Type::ByRef(referent) = ty {
+            self.skip_dynamic(n_modifiers + 1);
+            self.push(keyword);
+            self.ty(referent);
+        } else {
+            self.ty(parameter);
+        }
     }
 
     /// A type by its token alone, with all its names but no arguments.
@@ -319,6 +385,8 @@ impl<'w, 'a> Writer<'w, 'a> {
                 self.tuple(arguments);
                 return;
             }
+            // Written like any other type, but with a name that is never given.
+            [_] if is_value && is("ValueTuple`1") => drop(self.tuple_names.next()),
             _ => {}
         }
         let nullable = self.nullable.next() && !is_value;

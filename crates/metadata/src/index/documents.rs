@@ -61,6 +61,19 @@ impl DocumentIndex {
     }
 }
 
+impl MatchQuality {
+    /// How well two paths match, if they have at least the file name in common.
+    #[must_use]
+    pub fn of(asked: &str, recorded: &str, ignore_case: bool) -> Option<Self> {
+        let same = if ignore_case {
+            str::eq_ignore_ascii_case
+        } else {
+            <str as PartialEq>::eq
+        };
+        compare(asked, recorded, same)
+    }
+}
+
 /// The documents of a PDB by path.
 #[derive(Debug, Clone, Copy)]
 pub struct Documents<'s> {
@@ -103,6 +116,35 @@ impl<'s> Documents<'s> {
     pub fn find(self, path: &str) -> Option<DocumentMatches<'s>> {
         self.find_with(path, str::eq)
             .or_else(|| self.find_with(path, str::eq_ignore_ascii_case))
+    }
+
+    /// All documents with the file name of a path, in whatever case.
+    #[must_use]
+    pub fn named(self, path: &str) -> Vec<(&'s str, Token)> {
+        let metadata = self.pdb.metadata();
+        let mut found = Vec::new();
+        let mut length = 0;
+        let Some(file) = parts(path).next() else {
+            return found;
+        };
+        for (row, document) in metadata.rows::<DocumentRow>() {
+            let last = document
+                .ok()
+                .and_then(|document| last_part(metadata, document.name));
+            if !last.is_some_and(|last| last.eq_ignore_ascii_case(file)) {
+                continue;
+            }
+            let token = Token::new(Table::Document, row);
+            let Some(candidate) = self.path(token) else {
+                continue;
+            };
+            length += candidate.len();
+            if length > MAX_TEXT {
+                break;
+            }
+            found.push((candidate, token));
+        }
+        found
     }
 
     fn find_with(self, path: &str, same: fn(&str, &str) -> bool) -> Option<DocumentMatches<'s>> {

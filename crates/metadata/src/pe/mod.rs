@@ -71,6 +71,10 @@ const CLI_IL_ONLY: u32 = 0x01;
 /// The entry point is native code.
 const CLI_NATIVE_ENTRY_POINT: u32 = 0x10;
 const READY_TO_RUN_SIGNATURE: u32 = 0x0052_5452;
+/// The MS-DOS header, which says where the others are.
+const DOS_HEADER_SIZE: usize = 64;
+/// The signature and the header before the optional one.
+const NT_HEADERS_SIZE: usize = 24;
 /// The format has room for more, but no loader accepts more than 96.
 const MAX_SECTIONS: usize = 96;
 /// A directory entry takes 28 bytes; real images have at most eight.
@@ -82,7 +86,7 @@ impl ImageLayout {
         match optional_header_magic(bytes) {
             Ok(pe::IMAGE_NT_OPTIONAL_HDR32_MAGIC) => parse::<pe::ImageNtHeaders32>(bytes, kind),
             Ok(pe::IMAGE_NT_OPTIONAL_HDR64_MAGIC) => parse::<pe::ImageNtHeaders64>(bytes, kind),
-            _ if bytes.starts_with(b"MZ") => Err(Malformed::new("PE headers", 0).into()),
+            _ if bytes.starts_with(b"MZ") => Err(bad_headers(bytes)),
             _ => Err(Error::NotAnImage),
         }
     }
@@ -97,8 +101,34 @@ impl ImageLayout {
     }
 }
 
+/// Why the headers cannot be read: a file that ends within them was cut off.
+fn bad_headers(bytes: &[u8]) -> Error {
+    let u16_at = |at: usize| Some(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
+    let nt_headers = bytes
+        .get(0x3c..)
+        .and_then(|it| it.first_chunk())
+        .map(|it| u32::from_le_bytes(*it) as usize);
+    let needed = match nt_headers {
+        None => DOS_HEADER_SIZE,
+        Some(start) => match (u16_at(start + 6), u16_at(start + 20)) {
+            (Some(n_sections), Some(size)) => {
+                start + NT_HEADERS_SIZE + usize::from(size) + usize::from(n_sections) * 40
+            }
+            _ => start + NT_HEADERS_SIZE,
+        },
+    };
+    if needed > bytes.len() {
+        return Error::Truncated {
+            what: "the PE header",
+            needed: needed as u64,
+            have: bytes.len() as u64,
+        };
+    }
+    Malformed::new("PE headers", 0).into()
+}
+
 fn parse<H: ImageNtHeaders>(bytes: &[u8], kind: ImageKind) -> Result<ImageLayout, Error> {
-    let bad = |_| Malformed::new("PE headers", 0);
+    let bad = |_| bad_headers(bytes);
     let dos = pe::ImageDosHeader::parse(bytes).map_err(bad)?;
     let mut offset = dos.nt_headers_offset().into();
     let (headers, directories) = H::parse(bytes, &mut offset).map_err(bad)?;

@@ -99,10 +99,7 @@ pub enum SourceState {
 
 /// Opens an assembly and finds its PDB, or opens a PDB and looks for its assembly beside it.
 pub fn inspect(path: &Path, bytes: Bytes, read: &ReadFile<'_>) -> Result<Inspection, Error> {
-    if path
-        .extension()
-        .is_none_or(|extension| !extension.eq_ignore_ascii_case("pdb"))
-    {
+    if !is_pdb(path, &bytes) {
         let module = Module::open(bytes)?;
         let search = module.find_symbols(Some(path), read)?;
         return Ok(Inspection {
@@ -115,25 +112,34 @@ pub fn inspect(path: &Path, bytes: Bytes, read: &ReadFile<'_>) -> Result<Inspect
     let beside = ["dll", "exe"]
         .iter()
         .filter_map(|extension| read(&path.with_extension(extension)));
-    let module = beside.filter_map(|bytes| Module::open(bytes).ok()).next();
     let mut tried = Vec::new();
-    if let Some(module) = &module {
-        tried.push((
-            PdbLocation::Beside(path.to_owned()),
-            module.verdict(&symbols)?,
-        ));
+    let mut module = None;
+    for candidate in beside.filter_map(|bytes| Module::open(bytes).ok()) {
+        let verdict = candidate.verdict(&symbols)?;
+        // Names of another build would be lies.
+        let matches = verdict == PdbVerdict::Matches;
+        tried.push((PdbLocation::Beside(path.to_owned()), verdict));
+        if matches {
+            module = Some(candidate);
+            break;
+        }
     }
-    // Names of another build would be lies.
-    let module = module.filter(|_| {
-        tried
-            .iter()
-            .all(|(_, verdict)| *verdict == PdbVerdict::Matches)
-    });
     Ok(Inspection {
         module,
         symbols: Some(symbols),
         tried,
     })
+}
+
+/// Whether a file is to be read as a PDB: its first bytes say so, or else its name.
+fn is_pdb(path: &Path, bytes: &Bytes) -> bool {
+    match bytes.first_chunk() {
+        Some(b"BSJB" | b"Micr") => true,
+        Some([b'M', b'Z', ..]) => false,
+        _ => path
+            .extension()
+            .is_some_and(|extension| extension.eq_ignore_ascii_case("pdb")),
+    }
 }
 
 impl Inspection {

@@ -119,6 +119,9 @@ impl Display for LineReport {
                     .iter()
                     .try_for_each(|document| writeln!(f, "  {document}"))
             }
+            LineOutcome::NoCode { document, nearest } if nearest.is_empty() => {
+                writeln!(f, ": {document} has no code at all")
+            }
             LineOutcome::NoCode { document, nearest } => {
                 let lines: Vec<_> = nearest.iter().map(u32::to_string).collect();
                 writeln!(

@@ -1,6 +1,7 @@
 //! Files made to exhaust time or memory: each asks, in a few kilobytes, for more than a machine has.
 
 use metadata::csharp::{GenericNames, Style};
+use metadata::search::{Pattern, SymbolKind};
 use metadata::tables::Table;
 use metadata::{Error, IlOffset, Symbols, Token, signature};
 
@@ -249,4 +250,20 @@ fn a_bomb_of_zeros_is_refused_by_its_declared_size_and_by_the_limit() {
     );
     assert!(matches!(source(2, 1 << 20), Err(Error::TooLarge { .. })));
     assert!(matches!(source(3, 1 << 30), Err(Error::TooLarge { .. })));
+}
+
+#[test]
+fn search_gives_up_on_names_of_absurd_length() {
+    let mut builder = Builder::default();
+    let long = builder.string(&"a".repeat(8000));
+    builder.row(Table::TypeDef, &[0, 0, 0, 0, 1, 1]);
+    for row in 0..1000 {
+        builder.row(Table::TypeDef, &[0, long + row, 0, 0, 1, 1]);
+    }
+    builder.read(|metadata| {
+        let pattern = Pattern::new("A").expect("a pattern");
+        let found = metadata.search(&pattern, &SymbolKind::ALL, 3);
+        assert!(!found.is_complete, "8 million letters were looked at");
+        assert!(found.symbols.len() == 3 && found.n_fitting < 1000);
+    });
 }

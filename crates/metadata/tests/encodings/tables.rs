@@ -1,5 +1,6 @@
 //! Tables: widths, lists, pointer tables, and lookups in tables that are not sorted.
 
+use metadata::csharp::{GenericNames, Style};
 use metadata::pdb::{CustomKind, Import};
 use metadata::tables::{Coded, ImplMapRow, LocalScopeRow, MemberRefRow, Table, TypeDefRow};
 use metadata::{IlOffset, StringHandle, Symbols, Token};
@@ -182,6 +183,34 @@ proptest! {
             }
         });
     }
+}
+
+/// C# 14 writes the members of an `extension` block as static methods, and their declarations into a nested type.
+#[test]
+fn accessors_of_extension_blocks_are_named_as_such() {
+    const STATIC: u32 = 0x0010;
+    const SPECIAL_NAME: u32 = 0x0800;
+    const NESTED_PUBLIC: u32 = 2;
+    let mut builder = Builder::default();
+    let names = ["Extensions", "<G>$1F2E", "get_Size", "get_Plain"];
+    let [extensions, group, size, plain] = names.map(|it| builder.string(it));
+    let signature = builder.blob(&[0, 0, 8]);
+    builder.row(Table::TypeDef, &[0, extensions, 0, 0, 1, 1]);
+    builder.row(Table::TypeDef, &[NESTED_PUBLIC, group, 0, 0, 1, 3]);
+    builder.row(Table::NestedClass, &[2, 1]);
+    for (flags, name) in [(STATIC, size), (STATIC, plain), (SPECIAL_NAME, size)] {
+        builder.row(Table::Method, &[0, 0, flags, name, signature, 1]);
+    }
+    builder.read(|metadata| {
+        let name = |row| {
+            let names = GenericNames::default();
+            let name =
+                metadata.method_name(Token::new(Table::Method, row), &names, Style::default());
+            name.expect("a name").to_string()
+        };
+        assert_eq!(name(1), "Extensions.Size.get");
+        assert_eq!(name(2), "Extensions.get_Plain");
+    });
 }
 
 #[test]

@@ -9,6 +9,7 @@
 mod common;
 mod module_dump;
 mod pdb_dump;
+mod search;
 mod text;
 
 use std::collections::HashMap;

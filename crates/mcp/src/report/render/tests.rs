@@ -25,14 +25,14 @@ fn stopped() -> StopReport {
         module: Some("shop.dll".into()),
         file: Some("/src/shop/Order.cs".into()),
         line: Some(line),
-        user_code: true,
+        kind: FrameReport::USER,
         ..FrameReport::default()
     };
     StopReport {
         id: 1,
         reasons: vec![Reason {
             kind: Reason::UNHANDLED,
-            breakpoints: Vec::new(),
+            ..Reason::default()
         }],
         thread: Some(4711),
         exceptions: vec![

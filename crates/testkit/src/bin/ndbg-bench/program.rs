@@ -129,6 +129,7 @@ impl Program {
         let status = self.ask(Request::Step {
             thread: None,
             kind: StepKind::Over,
+            count: 1,
         })?;
         self.wait_stop(status.resumes)
     }

@@ -81,9 +81,7 @@ pub(crate) fn attach(sandbox: &Sandbox) -> Outcome {
     let fixture = Fixture::named("loops");
     let program = sandbox.bare_fixture(&fixture).args(["silent", "5"]).start();
     program.line_starting("running");
-    let attach = Attach {
-        pid: ProcessId(program.pid()),
-    };
+    let attach = Attach::to(ProcessId(program.pid()));
     let host = host(sandbox, Memory::Fast);
     let mut starts = Figure::time("attach.host");
     let mut attaches = Figure::time("attach.running");

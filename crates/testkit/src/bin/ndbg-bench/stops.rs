@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::Instant;
 
+use host::api::BreakpointSpec;
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
@@ -79,29 +80,7 @@ pub(crate) fn hits(sandbox: &Sandbox) -> Outcome {
     let fixture = Fixture::named("bench_stops");
     let mut counting = breakpoint(&fixture, "work");
     counting.hit_condition = Some(format!("=={}", u32::MAX));
-    let mut sides = Vec::new();
-    for memory in Memory::BOTH {
-        let breakpoints = vec![breakpoint(&fixture, "round"), counting.clone()];
-        let launch = launch(&fixture, &["calls", &HITS.to_string()], breakpoints);
-        let program = Program::launch(sandbox, memory, launch)?;
-        program.next_stop()?;
-        let figure = Figure::new(memory.figure("hits.counted"), Unit::PerSecond);
-        sides.push((program, figure));
-    }
-    for _ in 0..7 {
-        for (program, figure) in &mut sides {
-            let before = counted(program)?;
-            let started = Instant::now();
-            program.next_stop()?;
-            let time = started.elapsed();
-            let hits = counted(program)? - before;
-            if hits != u64::from(HITS) {
-                return Err(format!("{hits} hits were counted, not {HITS}").into());
-            }
-            figure.add(hits * 1_000_000_000 / nanoseconds(time).max(1));
-        }
-    }
-    sides.into_iter().for_each(|(_, figure)| figure.print());
+    passing(sandbox, "hits.counted", &counting)?;
 
     let launch = launch(
         &fixture,
@@ -121,12 +100,47 @@ pub(crate) fn hits(sandbox: &Sandbox) -> Outcome {
     Ok(())
 }
 
+/// Breakpoints that log.
+pub(crate) fn traces(sandbox: &Sandbox) -> Outcome {
+    let fixture = Fixture::named("bench_stops");
+    let mut text = breakpoint(&fixture, "work");
+    text.log_message = Some("came by".into());
+    passing(sandbox, "traces.text", &text)
+}
+
+/// How often per second a program comes by a breakpoint that does not stop it.
+fn passing(sandbox: &Sandbox, name: &str, spec: &BreakpointSpec) -> Outcome {
+    let fixture = Fixture::named("bench_stops");
+    let mut sides = Vec::new();
+    for memory in Memory::BOTH {
+        let breakpoints = vec![breakpoint(&fixture, "round"), spec.clone()];
+        let launch = launch(&fixture, &["calls", &HITS.to_string()], breakpoints);
+        let program = Program::launch(sandbox, memory, launch)?;
+        program.next_stop()?;
+        let figure = Figure::new(memory.figure(name), Unit::PerSecond);
+        sides.push((program, figure));
+    }
+    for _ in 0..7 {
+        for (program, figure) in &mut sides {
+            let before = counted(program)?;
+            let started = Instant::now();
+            program.next_stop()?;
+            let time = started.elapsed();
+            let hits = counted(program)? - before;
+            if hits != u64::from(HITS) {
+                return Err(format!("{hits} hits were counted, not {HITS}").into());
+            }
+            figure.add(hits * 1_000_000_000 / nanoseconds(time).max(1));
+        }
+    }
+    sides.into_iter().for_each(|(_, figure)| figure.print());
+    Ok(())
+}
+
+/// The hits of the breakpoint that is passed by, which was set second.
 fn counted(program: &Program) -> Result<u64, Box<dyn std::error::Error>> {
     let breakpoints = program.breakpoints()?;
-    let counting = breakpoints
-        .iter()
-        .find(|it| it.spec.hit_condition.is_some());
-    Ok(counting.ok_or("the breakpoint is gone")?.hits)
+    Ok(breakpoints.get(1).ok_or("the breakpoint is gone")?.hits)
 }
 
 /// The first stack after a stop, and once more while nothing has changed.

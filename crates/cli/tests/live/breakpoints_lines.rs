@@ -1,0 +1,431 @@
+//! Breakpoints on lines: columns, lines without code, paths, source files that changed.
+
+use host::api::{
+    BreakpointSpec, BreakpointState, Details, ErrorCode, Place, Reply, Request, SourceMap,
+};
+use testkit::debuggee::Debuggee;
+use testkit::fixtures::Fixture;
+use testkit::sandbox::Sandbox;
+
+use crate::breakpoints_support::{
+    at_function, at_line, at_marker, at_text, here, hit, line, lines, list, set,
+};
+
+const FIXTURE: &str = "bp_lines";
+
+fn launched<'s>(sandbox: &'s Sandbox, specs: &[BreakpointSpec]) -> Debuggee<'s> {
+    let specs = specs.to_vec();
+    sandbox
+        .launch(FIXTURE)
+        .with(|launch| launch.breakpoints = specs)
+        .start()
+}
+
+/// Runs to the end and returns how often each breakpoint was hit.
+fn all_hits(program: &Debuggee<'_>) -> Vec<u64> {
+    while program.settle().exit.is_none() {
+        program.cont();
+    }
+    list(program).iter().map(|it| it.hits).collect()
+}
+
+#[test]
+fn columns_choose_a_statement_or_a_lambda_of_the_line() {
+    let sandbox = Sandbox::new();
+    let program = launched(
+        &sandbox,
+        &[
+            at_text(FIXTURE, "several", "b = 2"),
+            at_text(FIXTURE, "several", "a += b"),
+            at_text(FIXTURE, "lambda", "x * x"),
+            at_marker(FIXTURE, "lambda"),
+            at_text(FIXTURE, "multi_end", "squares"),
+        ],
+    );
+    let stop = program.wait_stop();
+    assert_eq!(stop.reasons, hit(1));
+    let at = list(&program)[0].locations[0]
+        .source
+        .as_ref()
+        .and_then(|it| it.column);
+    let Place::Line { column, .. } = at_text(FIXTURE, "several", "int b").place else {
+        unreachable!("a line")
+    };
+    assert_eq!(at, column);
+    assert_eq!(all_hits(&program), [1, 1, 3, 1, 1]);
+    let note = &list(&program)[3].notes[0];
+    assert!(note.contains("give the column"), "{note}");
+    assert_eq!(lines(&list(&program)[4]), [line(FIXTURE, "multi")]);
+}
+
+#[test]
+fn wrong_columns_list_the_statements_of_the_line() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch(FIXTURE).stop_at_entry().start();
+    program.wait_stop();
+    let marker = Fixture::named(FIXTURE).marker("several");
+    let spec = at_line(&marker.file.display().to_string(), marker.line, Some(200));
+    let error = program
+        .request(Request::SetBreakpoint(spec))
+        .expect_err("no such column");
+    assert_eq!(error.code, ErrorCode::InvalidColumn);
+    let Some(Details::AvailablePoints(points)) = error.details.as_deref() else {
+        panic!("{error:#?}")
+    };
+    let texts: Vec<_> = points.iter().filter_map(|it| it.text.as_deref()).collect();
+    assert_eq!(texts, ["int a = 1;", "int b = 2;", "a += b;"]);
+    assert!(
+        points
+            .iter()
+            .all(|it| (it.start_line, it.end_line) == (marker.line, marker.line))
+    );
+    assert_eq!(points[1].start_column, points[0].end_column + 1);
+    assert!(list(&program).is_empty(), "what was refused is not kept");
+}
+
+#[test]
+fn lines_without_code_move_on_in_the_method_or_name_the_nearest() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch(FIXTURE).stop_at_entry().start();
+    program.wait_stop();
+    let (moved, _) = set(&program, at_marker(FIXTURE, "comment"));
+    assert_eq!(lines(&moved), [line(FIXTURE, "multi")]);
+    let reason = moved.reason.expect("it moved");
+    assert!(
+        reason.contains(&format!("moved to line {}", line(FIXTURE, "multi"))),
+        "{reason}"
+    );
+    // In the middle of a statement of a lambda, which is in the middle of another statement.
+    let (inner, _) = set(&program, at_marker(FIXTURE, "inner_end"));
+    assert_eq!(lines(&inner), [line(FIXTURE, "inner")]);
+    let marker = Fixture::named(FIXTURE).marker("nothing");
+    let file = marker.file.display().to_string();
+    let error = program
+        .request(Request::SetBreakpoint(at_line(&file, marker.line, None)))
+        .expect_err("no code follows");
+    assert_eq!(error.code, ErrorCode::InvalidLine);
+    let Some(Details::NearestLines(nearest)) = error.details.as_deref() else {
+        panic!("{error:#?}")
+    };
+    assert!(nearest.contains(&line(FIXTURE, "end")), "{nearest:?}");
+    // The same line in a launch is not refused, for nothing is known yet; it fails when the module loads.
+    let program = launched(
+        &sandbox,
+        &[at_line(&file, marker.line, None), at_marker(FIXTURE, "end")],
+    );
+    program.wait_stop();
+    let failed = &list(&program)[0];
+    assert_eq!(failed.state, BreakpointState::Failed);
+    assert!(
+        failed
+            .reason
+            .as_deref()
+            .is_some_and(|it| it.contains("nearest lines")),
+        "{failed:#?}"
+    );
+}
+
+#[test]
+fn one_line_is_set_in_all_code_that_was_made_of_it() {
+    let sandbox = Sandbox::new();
+    let markers = [
+        "field",
+        "two_methods",
+        "generic",
+        "async_before",
+        "async_after",
+        "iterator",
+        "local",
+    ];
+    let specs: Vec<_> = markers.iter().map(|it| at_marker(FIXTURE, it)).collect();
+    let program = launched(&sandbox, &specs);
+    program.wait_stop();
+    let locations: Vec<usize> = list(&program).iter().map(|it| it.locations.len()).collect();
+    // A field is initialised by each constructor; two methods share a line; instantiations share their code's text.
+    assert_eq!(locations, [2, 2, 1, 1, 1, 1, 1]);
+    // Four twins; both methods; int, string and double.
+    assert_eq!(all_hits(&program), [4, 2, 3, 1, 1, 1, 1]);
+}
+
+#[test]
+fn paths_match_by_their_ends_in_any_case_and_with_any_slashes() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch(FIXTURE).stop_at_entry().start();
+    program.wait_stop();
+    let end = line(FIXTURE, "end");
+    let (first, duplicate) = set(&program, at_marker(FIXTURE, "end"));
+    assert!(!duplicate);
+    for path in [
+        "bp_lines.cs",
+        "fixtures/bp_lines.cs",
+        r"fixtures\bp_lines.cs",
+        "BP_Lines.CS",
+        "./bp_lines.cs",
+    ] {
+        let (same, duplicate) = set(&program, at_line(path, end, None));
+        assert!(duplicate && same.id == first.id, "{path}: {same:#?}");
+        assert_eq!(same.state, BreakpointState::Bound, "{path}");
+    }
+    let (partly, _) = set(
+        &program,
+        at_line("/nowhere/fixtures/bp_lines.cs", end - 1, None),
+    );
+    assert_eq!(partly.state, BreakpointState::Bound, "{partly:#?}");
+    assert!(
+        partly.notes.iter().any(|it| it.contains("was taken to be")),
+        "{partly:#?}"
+    );
+}
+
+#[test]
+fn several_files_of_one_name_are_asked_about() {
+    let sandbox = Sandbox::new();
+    let own = line("bp_documents", "windows");
+    let program = sandbox.launch("bp_documents").stop_at_entry().start();
+    program.wait_stop();
+    let error = program
+        .request(Request::SetBreakpoint(at_line("Same.cs", 10, None)))
+        .expect_err("it may be either");
+    assert_eq!(error.code, ErrorCode::InvalidFile);
+    let both = vec!["/one/Same.cs".to_owned(), "/two/Same.cs".to_owned()];
+    assert_eq!(
+        error.details.as_deref(),
+        Some(&Details::Candidates(both)),
+        "{error:#?}"
+    );
+    for (path, bound) in [
+        ("two/Same.cs", "/two/Same.cs"),
+        ("/one/Same.cs", "/one/Same.cs"),
+        ("/elsewhere/one/Same.cs", "/one/Same.cs"),
+        (
+            r"c:\build\src\BP_documents.cs",
+            r"C:\Build\Src\bp_documents.cs",
+        ),
+        ("Src/bp_documents.cs", r"C:\Build\Src\bp_documents.cs"),
+    ] {
+        let line = if path.ends_with("Same.cs") { 10 } else { own };
+        let (breakpoint, _) = set(&program, at_line(path, line, None));
+        let source = breakpoint
+            .locations
+            .first()
+            .and_then(|it| it.source.as_ref());
+        let found = source.map(|it| it.path.display().to_string());
+        assert_eq!(found.as_deref(), Some(bound), "{path}: {breakpoint:#?}");
+    }
+    let windows = SourceMap {
+        from: r"C:\Build".into(),
+        to: "/mapped".into(),
+    };
+    program
+        .request(Request::SetSourceMaps(vec![windows]))
+        .expect("mapped");
+    let (mapped, _) = set(&program, at_line("/mapped/Src/bp_documents.cs", own, None));
+    assert_eq!(mapped.state, BreakpointState::Bound, "{mapped:#?}");
+    assert!(mapped.notes.is_empty(), "{mapped:#?}");
+}
+
+#[test]
+fn unknown_files_are_pending_and_say_which_file_has_the_name() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch(FIXTURE).stop_at_entry().start();
+    program.wait_stop();
+    let other = sandbox.folder().join("bp_lines.cs");
+    std::fs::write(&other, "// Another file of that name.\n").expect("written");
+    let (breakpoint, _) = set(&program, at_line(&other.display().to_string(), 1, None));
+    assert_eq!(
+        breakpoint.state,
+        BreakpointState::Pending,
+        "{breakpoint:#?}"
+    );
+    let reason = breakpoint.reason.expect("a reason");
+    let real = Fixture::named(FIXTURE).marker("end").file;
+    assert!(reason.contains(&real.display().to_string()), "{reason}");
+}
+
+#[test]
+fn source_maps_lead_to_files_that_were_compiled_elsewhere() {
+    let sandbox = Sandbox::new();
+    let marker = Fixture::named("metadata_mapped").marker("loop");
+    let folder = marker
+        .file
+        .parent()
+        .expect("a folder")
+        .display()
+        .to_string();
+    // The compiler was told to write another folder into the PDB.
+    let map = |to: &str| {
+        Request::SetSourceMaps(vec![SourceMap {
+            from: "/_/src".into(),
+            to: to.into(),
+        }])
+    };
+    let program = sandbox.launch("metadata_mapped").stop_at_entry().start();
+    program.wait_stop();
+    program.request(map(&folder)).expect("mapped");
+    let (breakpoint, _) = set(
+        &program,
+        at_line(&marker.file.display().to_string(), marker.line, None),
+    );
+    assert_eq!(breakpoint.state, BreakpointState::Bound, "{breakpoint:#?}");
+    let shown = breakpoint.locations[0]
+        .source
+        .as_ref()
+        .map(|it| it.path.clone());
+    assert_eq!(shown.as_ref(), Some(&marker.file));
+    assert!(breakpoint.notes.is_empty(), "{breakpoint:#?}");
+    program.cont();
+    assert_eq!(program.wait_stop().reasons, hit(breakpoint.id.0));
+    match program.request(Request::Stack {
+        thread: None,
+        start: 0,
+        count: 1,
+    }) {
+        Ok(Reply::Stack { frames, .. }) => {
+            let source = frames[0].source.as_ref().expect("a source");
+            assert_eq!(source.path, marker.file);
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(
+        program.refused(Request::SetSourceMaps(vec![SourceMap {
+            from: "/".into(),
+            to: "/a".into()
+        }])),
+        ErrorCode::InvalidParameter
+    );
+    // A folder that only the map knows of.
+    program.request(map("/elsewhere/entirely")).expect("mapped");
+    let (mapped, _) = set(
+        &program,
+        at_line(
+            "/elsewhere/entirely/metadata_mapped.cs",
+            marker.line + 1,
+            None,
+        ),
+    );
+    assert_eq!(mapped.state, BreakpointState::Bound, "{mapped:#?}");
+    assert!(
+        mapped.notes.iter().all(|it| !it.contains("taken to be")),
+        "{mapped:#?}"
+    );
+}
+
+#[test]
+fn changed_source_files_are_told() {
+    let sandbox = Sandbox::new();
+    let marker = Fixture::named("metadata_mapped").marker("length");
+    let copy = sandbox.folder().join("src/metadata_mapped.cs");
+    std::fs::create_dir_all(copy.parent().expect("a folder")).expect("a folder");
+    let text = std::fs::read_to_string(&marker.file).expect("the source");
+    let program = sandbox.launch("metadata_mapped").stop_at_entry().start();
+    program.wait_stop();
+    let copied = || at_line(&copy.display().to_string(), marker.line, None);
+    // Other ends of lines are no change.
+    std::fs::write(&copy, text.replace('\n', "\r\n")).expect("written");
+    let (same, _) = set(&program, copied());
+    assert!(
+        same.state == BreakpointState::Bound && same.notes.is_empty(),
+        "{same:#?}"
+    );
+    program
+        .request(Request::RemoveBreakpoint(same.id))
+        .expect("removed");
+    std::fs::write(&copy, text.replace("length", "count")).expect("written");
+    let (changed, _) = set(&program, copied());
+    assert_eq!(changed.state, BreakpointState::Bound, "{changed:#?}");
+    assert!(
+        changed
+            .notes
+            .iter()
+            .any(|it| it.contains("was changed since")),
+        "{changed:#?}"
+    );
+}
+
+#[test]
+fn breakpoints_on_one_line_are_all_named_by_its_stop() {
+    let sandbox = Sandbox::new();
+    let next = at_function("Program.Next");
+    let text = at_text(FIXTURE, "end", "Console");
+    let program = launched(&sandbox, &[at_marker(FIXTURE, "end"), text, next]);
+    let mut reasons = program.wait_stop().reasons;
+    while here(&program).1 != line(FIXTURE, "end") {
+        program.cont();
+        reasons = program.wait_stop().reasons;
+    }
+    assert_eq!(
+        format!("{reasons:?}"),
+        "[Breakpoint { ids: [BreakpointId(1), BreakpointId(2)] }]"
+    );
+}
+
+/// A copy of `bp_runtime_async` whose method has the flag of those that the runtime suspends.
+fn with_runtime_async(sandbox: &Sandbox) -> std::path::PathBuf {
+    let fixture = Fixture::named("bp_runtime_async");
+    let copy = sandbox.folder().join("bp_runtime_async.dll");
+    for extension in ["dll", "pdb", "runtimeconfig.json"] {
+        let file = fixture.dll().with_extension(extension);
+        std::fs::copy(file, copy.with_extension(extension)).expect("copied");
+    }
+    let mut bytes = std::fs::read(&copy).expect("the copy");
+    // `MethodImplAttributes` of the source, then `public static hidebysig`: ECMA-335 II.22.26.
+    let flags = [0x68, 0x01, 0x96, 0x00];
+    let found = bytes.windows(flags.len()).enumerate();
+    let found: Vec<usize> = found
+        .filter(|(_, it)| *it == flags)
+        .map(|(at, _)| at)
+        .collect();
+    let [at] = found[..] else {
+        panic!("the row of one method is expected, not {found:?}")
+    };
+    bytes[at..at + 2].copy_from_slice(&0x2000_u16.to_le_bytes());
+    std::fs::write(&copy, bytes).expect("written");
+    copy
+}
+
+#[test]
+fn methods_that_the_runtime_suspends_are_refused() {
+    let sandbox = Sandbox::new();
+    let copy = with_runtime_async(&sandbox);
+    let program = sandbox
+        .launch("bp_runtime_async")
+        .program(&copy)
+        .stop_at_entry()
+        .start();
+    program.wait_stop();
+    for spec in [
+        at_function("Never.Called"),
+        at_marker("bp_runtime_async", "suspended"),
+    ] {
+        let error = program
+            .request(Request::SetBreakpoint(spec))
+            .expect_err("refused");
+        assert_eq!(error.code, ErrorCode::NotSupported);
+        assert!(error.message.contains("runtime-async"), "{error}");
+    }
+    program.cont();
+    program.expect_exit(0);
+    // One that is wanted before the module is there fails when it comes, and the program runs on.
+    let program = sandbox
+        .launch("bp_runtime_async")
+        .program(&copy)
+        .with(|launch| {
+            launch.breakpoints = vec![
+                at_function("Never.Called"),
+                at_marker("bp_runtime_async", "main"),
+            ]
+        })
+        .start();
+    assert_eq!(program.wait_stop().reasons, hit(2));
+    let failed = &list(&program)[0];
+    assert_eq!(failed.state, BreakpointState::Failed);
+    assert!(
+        failed
+            .reason
+            .as_deref()
+            .is_some_and(|it| it.contains("runtime-async")),
+        "{failed:#?}"
+    );
+    program.cont();
+    program.expect_exit(0);
+}

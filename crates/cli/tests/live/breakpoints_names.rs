@@ -1,0 +1,202 @@
+//! Breakpoints on methods, by every form of their names.
+
+use host::api::{BreakpointState, ErrorCode, Request};
+use testkit::debuggee::Debuggee;
+use testkit::sandbox::Sandbox;
+
+use crate::breakpoints_support::{at_function, here, hit, line, lines, list, set};
+
+/// The lines, by their markers, that a name binds to.
+#[track_caller]
+fn check(program: &Debuggee<'_>, name: &str, markers: &[&str]) {
+    let (breakpoint, _) = set(program, at_function(name));
+    assert_eq!(
+        breakpoint.state,
+        BreakpointState::Bound,
+        "{name}: {breakpoint:#?}"
+    );
+    let mut expected: Vec<u32> = markers.iter().map(|it| line("bp_names", it)).collect();
+    expected.sort_unstable();
+    let mut found = lines(&breakpoint);
+    found.sort_unstable();
+    assert_eq!(found, expected, "{name}: {breakpoint:#?}");
+    program
+        .request(Request::RemoveBreakpoint(breakpoint.id))
+        .expect("removed");
+}
+
+#[test]
+fn every_kind_of_method_is_found_by_its_names() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("bp_names").stop_at_entry().start();
+    program.wait_stop();
+    for (name, markers) in [
+        ("Names.Deep.Person.Greet", &["explicit"][..]),
+        ("Person.IGreets.Greet", &["explicit"]),
+        (
+            "Names.Deep.Person.Names.Deep.IGreets.Greet()",
+            &["explicit"],
+        ),
+        ("Person..cctor", &["static_constructor"]),
+        ("Person..ctor(string)", &["constructor"]),
+        ("Person.Person(string name)", &["constructor"]),
+        ("Person.Name", &["property", "property"]),
+        ("Person.Name.get", &["property"]),
+        ("Person.set_Name", &["property"]),
+        ("Person.this[int]", &["indexer"]),
+        ("Person.this.set", &["indexer"]),
+        ("Person.get_Item(System.Int32)", &["indexer"]),
+        ("Person.Item", &["indexer", "indexer"]),
+        ("Person.Changed", &["event", "event"]),
+        ("Person.Changed.remove", &["event"]),
+        ("Person.add_Changed", &["event"]),
+        ("Person.~Person", &["finalizer"]),
+        ("Person.Finalize", &["finalizer"]),
+        ("Person.operator +", &["plus"]),
+        ("Person.operator+(Person, Person)", &["plus"]),
+        ("Person.op_Addition", &["plus"]),
+        ("Person.implicit operator int", &["to_int"]),
+        ("Person.implicit operator", &["to_int", "to_string"]),
+        ("Person.op_Implicit", &["to_int", "to_string"]),
+        ("Person.Pet.Bark", &["nested"]),
+        ("Names.Deep.Person+Pet.Bark(ref int, string[])", &["nested"]),
+        ("Bark(ref int times, params string[] words)", &["nested"]),
+        ("Box<T>.Put", &["box_put"]),
+        ("Box`1.Put(T)", &["box_put"]),
+        ("Names.Deep.Box<T>.As<U>", &["box_as"]),
+        ("As`1", &["box_as"]),
+        ("Program.Over(int)", &["over_int"]),
+        ("Over(string?)", &["over_string"]),
+        ("Program.Later", &["later"]),
+        ("Three", &["three"]),
+        ("Program.Main.Twice", &["local"]),
+        ("Twice", &["local"]),
+        ("Main.AnonymousMethod", &["lambda"]),
+        ("bp_names!Program.Over(int)", &["over_int"]),
+        ("bp_names.dll!Twice", &["local"]),
+    ] {
+        check(&program, name, markers);
+    }
+    for (name, count) in [
+        ("Over", 3),
+        ("Box.Put", 2),
+        ("Person..ctor", 2),
+        ("Program.Over(int?, Dictionary<string, int[]>)", 1),
+    ] {
+        let (breakpoint, _) = set(&program, at_function(name));
+        assert_eq!(breakpoint.locations.len(), count, "{name}: {breakpoint:#?}");
+    }
+}
+
+#[test]
+fn names_that_no_method_has_are_pending_with_what_may_be_meant() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("bp_names").stop_at_entry().start();
+    program.wait_stop();
+    for (name, meant) in [
+        ("Persn.Name", "Person.Name"),
+        ("Program.Latre", "Program.Later"),
+        ("Over(long)", "Over(int a)"),
+        ("box<T>.put", "Box<T>.Put"),
+    ] {
+        let (breakpoint, _) = set(&program, at_function(name));
+        assert_eq!(
+            breakpoint.state,
+            BreakpointState::Pending,
+            "{name}: {breakpoint:#?}"
+        );
+        let reason = breakpoint.reason.expect("a reason");
+        assert!(
+            reason.contains("did you mean") && reason.contains(meant),
+            "{name}: {reason}"
+        );
+    }
+    let (breakpoint, _) = set(&program, at_function("Completely.Different"));
+    assert!(
+        !breakpoint
+            .reason
+            .expect("a reason")
+            .contains("did you mean")
+    );
+    for name in ["Person.*", "Pers?n.Name", "*!Main", "Person.Name(int"] {
+        assert_eq!(
+            program.refused(Request::SetBreakpoint(at_function(name))),
+            ErrorCode::InvalidParameter,
+            "{name}"
+        );
+    }
+    let error = program
+        .request(Request::SetBreakpoint(at_function("Shape.Area")))
+        .expect_err("an abstract method");
+    assert_eq!(error.code, ErrorCode::NotSupported);
+    assert!(error.message.contains("abstract"), "{error}");
+}
+
+#[test]
+fn method_breakpoints_stop_once_for_each_call_whatever_the_method_is() {
+    let sandbox = Sandbox::new();
+    let names = [
+        ("Person..cctor", 1),
+        ("Person..ctor(string)", 1),
+        ("Twice", 1),
+        ("Main.AnonymousMethod", 1),
+        ("Person.Changed", 2),
+        ("Person.Greet", 1),
+        ("Person.operator +", 1),
+        ("Pet.Bark", 1),
+        ("Box<T>.Put", 2),
+        ("Program.Later", 1),
+        ("Program.Three", 1),
+    ];
+    let specs = names.iter().map(|(name, _)| at_function(name)).collect();
+    let program = sandbox
+        .launch("bp_names")
+        .with(|launch| launch.breakpoints = specs)
+        .start();
+    while program.settle().exit.is_none() {
+        program.cont();
+    }
+    let hits = list(&program);
+    for ((name, expected), breakpoint) in names.iter().zip(&hits) {
+        // Two constructors call the one with a name, and `+` makes another person.
+        let expected = if *name == "Person..ctor(string)" {
+            2
+        } else {
+            *expected
+        };
+        assert_eq!(breakpoint.hits, expected, "{name}: {breakpoint:#?}");
+    }
+}
+
+#[test]
+fn framework_methods_stop_without_source_and_say_that_they_are_optimised() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("bp_names").stop_at_entry().start();
+    program.wait_stop();
+    let (breakpoint, _) = set(&program, at_function("System.Threading.Tasks.Task.Wait()"));
+    assert_eq!(breakpoint.state, BreakpointState::Bound, "{breakpoint:#?}");
+    assert_eq!(breakpoint.locations.len(), 1);
+    assert_eq!(
+        (
+            breakpoint.locations[0].il_offset,
+            &breakpoint.locations[0].source
+        ),
+        (0, &None)
+    );
+    assert!(
+        breakpoint
+            .notes
+            .iter()
+            .any(|note| note.contains("optimised")),
+        "{breakpoint:#?}"
+    );
+    program.cont();
+    assert_eq!(program.wait_stop().reasons, hit(breakpoint.id.0));
+    assert!(
+        here(&program)
+            .0
+            .starts_with("System.Threading.Tasks.Task.Wait("),
+        "{:?}",
+        here(&program)
+    );
+}

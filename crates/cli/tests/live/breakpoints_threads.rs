@@ -1,0 +1,98 @@
+//! Breakpoints that many threads reach at once, and threads that are kept from running.
+
+use std::collections::BTreeMap;
+
+use host::api::{BreakpointSpec, Reply, Request, StopReason, ThreadReport};
+use testkit::debuggee::Debuggee;
+use testkit::sandbox::Sandbox;
+
+use crate::breakpoints_support::{at_marker, list};
+
+const FIXTURE: &str = "bp_threads";
+
+fn threads(program: &Debuggee<'_>) -> Vec<ThreadReport> {
+    match program.request(Request::Threads) {
+        Ok(Reply::Threads(threads)) => threads,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn hits_of_sixteen_threads_are_counted_exactly() {
+    let sandbox = Sandbox::new();
+    let counting = BreakpointSpec {
+        hit_condition: Some("==1000000".into()),
+        ..at_marker(FIXTURE, "once")
+    };
+    let program = sandbox
+        .launch(FIXTURE)
+        .args(["16", "1000"])
+        .with(|launch| launch.breakpoints = vec![counting, at_marker(FIXTURE, "end")])
+        .start();
+    program.wait_stop();
+    assert_eq!(list(&program)[0].hits, 16_000);
+    program.cont();
+    program.expect_exit(0);
+    program.wait_output("total 16000");
+}
+
+#[test]
+fn stops_of_threads_at_the_same_time_come_one_by_one_and_none_is_lost() {
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch(FIXTURE)
+        .args(["8", "25"])
+        .with(|launch| launch.breakpoints = vec![at_marker(FIXTURE, "once")])
+        .start();
+    let mut by_thread = BTreeMap::new();
+    loop {
+        let status = program.settle();
+        let Some(stop) = status.stop else { break };
+        assert!(
+            matches!(stop.reasons[..], [StopReason::Breakpoint { .. }]),
+            "{stop:?}"
+        );
+        *by_thread.entry(stop.thread.expect("a thread")).or_insert(0) += 1;
+        program.cont();
+    }
+    assert_eq!(by_thread.len(), 8);
+    assert!(
+        by_thread.values().all(|stops| *stops == 25),
+        "{by_thread:?}"
+    );
+    program.expect_exit(0);
+}
+
+#[test]
+fn frozen_threads_stay_where_they_are_until_they_are_thawed() {
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch(FIXTURE)
+        .args(["2", "5"])
+        .with(|launch| {
+            launch.breakpoints = vec![at_marker(FIXTURE, "once"), at_marker(FIXTURE, "done")]
+        })
+        .start();
+    let frozen = program.wait_stop().thread.expect("a thread");
+    let freeze = |frozen_now| Request::Freeze {
+        thread: frozen,
+        frozen: frozen_now,
+    };
+    program.request(freeze(true)).expect("frozen");
+    let reported = threads(&program).into_iter().find(|it| it.id == frozen);
+    assert!(reported.is_some_and(|it| it.frozen));
+    // The other thread comes by five times and is done; the frozen one is not seen again.
+    for _ in 0..6 {
+        program.cont();
+        assert_ne!(program.wait_stop().thread, Some(frozen));
+    }
+    assert_eq!(list(&program)[1].hits, 1);
+    program.request(freeze(false)).expect("thawed");
+    for _ in 0..5 {
+        program.cont();
+        assert_eq!(program.wait_stop().thread, Some(frozen));
+    }
+    assert_eq!(list(&program)[1].hits, 2);
+    program.cont();
+    program.expect_exit(0);
+}

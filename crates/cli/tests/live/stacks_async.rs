@@ -1,0 +1,353 @@
+//! Async logical stacks: who awaits what runs, and what a blocked thread waits for.
+
+use std::fmt::Write;
+
+use expect_test::{Expect, expect};
+use host::api::{AsyncEnd, AsyncFrame, AsyncStack, Reply, Request, ThreadId};
+use testkit::debuggee::Debuggee;
+use testkit::sandbox::Sandbox;
+
+use crate::stacks_told as told;
+
+#[track_caller]
+fn async_stack(program: &Debuggee<'_>, thread: Option<ThreadId>) -> AsyncStack {
+    match program.request(Request::AsyncStack { thread }) {
+        Ok(Reply::AsyncStack(stack)) => *stack,
+        other => panic!("no async stack: {other:?}"),
+    }
+}
+
+fn push(text: &mut String, frames: &[AsyncFrame]) {
+    for frame in frames {
+        let kind = format!("{:?}", frame.kind).to_lowercase();
+        let source = match &frame.source {
+            Some(source) => format!(": {}", told::line(Some(source))),
+            None => String::new(),
+        };
+        let others = match frame.others {
+            0 => String::new(),
+            others => format!(" (and {others} others)"),
+        };
+        writeln!(text, "{kind} {}{source}{others}", frame.method).expect("text grows");
+    }
+}
+
+fn render(program: &Debuggee<'_>, thread: Option<ThreadId>) -> String {
+    let stack = async_stack(program, thread);
+    let mut text = String::new();
+    if let Some(resumed) = stack.resumed {
+        let frames = told::frames(program, thread);
+        let frame = frames.get(resumed as usize).expect("the frame is there");
+        writeln!(text, "resumed {}", told::frame(frame)).expect("text grows");
+    }
+    push(&mut text, &stack.awaiting);
+    if let Some(end) = &stack.end {
+        let first = ThreadId(program.pid());
+        match end {
+            AsyncEnd::Blocks { thread } if *thread == Some(first) => {
+                writeln!(text, "blocks the first thread").expect("text grows");
+            }
+            end => writeln!(text, "{end:?}").expect("text grows"),
+        }
+    }
+    if let Some(blocked) = &stack.blocked {
+        writeln!(text, "blocked").expect("text grows");
+        push(&mut text, &blocked.chain);
+        if let Some(incomplete) = &blocked.incomplete {
+            writeln!(text, "incomplete: {incomplete}").expect("text grows");
+        }
+    }
+    text
+}
+
+/// The logical stack where a scenario calls `Debugger.Break`.
+#[track_caller]
+fn check(args: &[&str], expected: &Expect) {
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch("async_stacks")
+        .args(args.iter().copied())
+        .start();
+    program.wait_stop();
+    expected.assert_eq(&render(&program, None));
+    program.disconnect(Some(true), false);
+}
+
+/// What the first thread of a scenario waits for.
+#[track_caller]
+fn check_blocked(scenario: &str, expected: &Expect) {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("async_stacks").args([scenario]).start();
+    program.wait_output("waiting");
+    let main = ThreadId(program.pid());
+    program.pause();
+    expected.assert_eq(&render(&program, Some(main)));
+    program.disconnect(Some(true), false);
+}
+
+#[test]
+fn tasks() {
+    check(
+        &["task"],
+        &expect![[r#"
+            resumed async Program.Leaf(): Debugger.Break();
+            method Program.Middle(): static async Task<int> Middle() => await Leaf() + 1;
+            method Program.Outer(): int sum = await Middle();
+            blocks the first thread
+        "#]],
+    );
+}
+
+#[test]
+fn value_tasks() {
+    check(
+        &["value"],
+        &expect![[r#"
+            resumed async Program.Leaf(): Debugger.Break();
+            method Program.ValueMiddle(): return await Leaf();
+            method Program.ValueOuter(): static async Task ValueOuter() => Console.WriteLine(await ValueMiddle());
+            blocks the first thread
+        "#]],
+    );
+}
+
+#[test]
+fn pooled_value_tasks() {
+    check(
+        &["pooled"],
+        &expect![[r#"
+            resumed async Program.Leaf(): Debugger.Break();
+            method Program.Pooled(): return await Leaf();
+            method Program.PooledOuter(): static async Task PooledOuter() => Console.WriteLine(await Pooled());
+            blocks the first thread
+        "#]],
+    );
+}
+
+#[test]
+fn configured_awaits() {
+    check(
+        &["configured"],
+        &expect![[r#"
+            resumed async Program.Leaf(): Debugger.Break();
+            method Program.Middle(): static async Task<int> Middle() => await Leaf() + 1;
+            method Program.Configured(): static async Task Configured() => Console.WriteLine(await Middle().ConfigureAwait(false));
+            blocks the first thread
+        "#]],
+    );
+}
+
+#[test]
+fn async_void() {
+    check(
+        &["void"],
+        &expect![[r#"
+        resumed async Program.Leaf(): Debugger.Break();
+        method Program.Middle(): static async Task<int> Middle() => await Leaf() + 1;
+        method Program.Outer(): int sum = await Middle();
+        method Program.Void(): await Outer();
+        AsyncVoid
+    "#]],
+    );
+}
+
+#[test]
+fn when_all() {
+    check(
+        &["all"],
+        &expect![[r#"
+            resumed async Program.Leaf(): Debugger.Break();
+            method Program.Middle(): static async Task<int> Middle() => await Leaf() + 1;
+            combinator Task.WhenAll (2 not done)
+            method Program.All(): static async Task All() => await Task.WhenAll(Middle(), Other());
+            blocks the first thread
+        "#]],
+    );
+}
+
+#[test]
+fn when_any() {
+    check(
+        &["any"],
+        &expect![[r#"
+            resumed async Program.Leaf(): Debugger.Break();
+            method Program.Middle(): static async Task<int> Middle() => await Leaf() + 1;
+            combinator Task.WhenAny
+            method Program.Any(): static async Task Any() => await await Task.WhenAny(Middle(), Other());
+            blocks the first thread
+        "#]],
+    );
+}
+
+#[test]
+fn async_iterators() {
+    check(
+        &["iterator"],
+        &expect![[r#"
+            resumed async Program.Leaf(): Debugger.Break();
+            iterator Program.Numbers(): yield return await Leaf();
+            method Program.Consume(): await foreach (int number in Numbers())
+            blocks the first thread
+        "#]],
+    );
+}
+
+#[test]
+fn two_that_await_the_same() {
+    check(
+        &["twice"],
+        &expect![[r#"
+            resumed async Program.Leaf(): Debugger.Break();
+            method Program.Middle(): static async Task<int> Middle() => await Leaf() + 1;
+            method Program.Outer(): int sum = await Middle();
+            method Program.Sharer(Task shared): static async Task Sharer(Task shared) => await shared; (and 1 others)
+            combinator Task.WhenAll (2 not done)
+            method Program.Twice(): await Task.WhenAll(Sharer(shared), Sharer(shared));
+            blocks the first thread
+        "#]],
+    );
+}
+
+#[test]
+fn generic_methods_have_their_arguments() {
+    check(
+        &["generic"],
+        &expect![[r#"
+            resumed async Shop<string[]>.Load<long>(Task gate, long key, string[] item): Debugger.Break();
+            method Program.Generic(): static async Task Generic() => Console.WriteLine(await new Shop<string[]>().Load(Gate.Task, 7L, new[] { "x" }));
+            blocks the first thread
+        "#]],
+    );
+}
+
+#[test]
+fn lambdas_and_local_functions() {
+    check(
+        &["lambda"],
+        &expect![[r#"
+            resumed async Program.Lambda.AnonymousMethod(int n): Func<int, Task<int>> twice = async n => { await Gate.Task; Debugger.Break(); return n * 2; };
+            method Program.Lambda.Local(int n): async Task<int> Local(int n) => await twice(n);
+            method Program.Lambda(): Console.WriteLine(await Local(4));
+            blocks the first thread
+        "#]],
+    );
+}
+
+#[test]
+fn continue_with() {
+    check(
+        &["continue_with"],
+        &expect![[r#"
+            resumed async Program.Leaf(): Debugger.Break();
+            method Program.Middle(): static async Task<int> Middle() => await Leaf() + 1;
+            continuation Program.Main.AnonymousMethod(Task<int> done): "continue_with" => Middle().ContinueWith(done => Console.WriteLine(done.Result)),
+            blocks the first thread
+        "#]],
+    );
+}
+
+#[test]
+fn called_and_not_resumed() {
+    check(
+        &["synchronous"],
+        &expect![[r#"
+            resumed async Program.Synchronous(): await Inner();
+            blocks the first thread
+        "#]],
+    );
+}
+
+#[test]
+fn blocked_on_an_async_method() {
+    check_blocked(
+        "hangs",
+        &expect![[r#"
+        blocked
+        method Program.Hangs(): await Never();
+        method Program.Never(): await new TaskCompletionSource<int>().Task;
+        task a task that its TaskCompletionSource completes
+    "#]],
+    );
+}
+
+#[test]
+fn blocked_on_a_delay() {
+    check_blocked(
+        "delay",
+        &expect![[r#"
+        blocked
+        task Task.Delay
+    "#]],
+    );
+}
+
+#[test]
+fn blocked_on_several_tasks() {
+    check_blocked(
+        "wait_all",
+        &expect![[r#"
+        blocked
+        method Program.Hangs(): await Never();
+        method Program.Never(): await new TaskCompletionSource<int>().Task;
+        task a task that its TaskCompletionSource completes
+    "#]],
+    );
+}
+
+/// Launched or not, its state machines are structs; `keep` leaves its code optimised.
+#[track_caller]
+fn check_release(keep: bool, expected: &Expect) {
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch("async_stacks_release")
+        .with(|launch| launch.keep_optimized = keep)
+        .start();
+    program.wait_stop();
+    expected.assert_eq(&render(&program, None));
+    program.disconnect(Some(true), false);
+}
+
+#[test]
+fn release_builds() {
+    check_release(
+        false,
+        &expect![[r#"
+        resumed async Program.Leaf<string>(string item): return 1;
+        method Program.Middle(): int first = await Leaf("x");
+        iterator Program.Numbers(): yield return await Middle();
+        method Program.Outer(): await foreach (int number in Numbers())
+        method Program.Void(): static async void Void() => await Outer();
+        AsyncVoid
+    "#]],
+    );
+}
+
+#[test]
+fn optimised_code_is_followed_or_says_why_not() {
+    check_release(
+        true,
+        &expect![[r#"
+        resumed async Program.Leaf<string>(string item): return 1;
+        method Program.Middle(): int first = await Leaf("x");
+        iterator Program.Numbers(): yield return await Middle();
+        method Program.Outer(): await foreach (int number in Numbers())
+        method Program.Void(): static async void Void() => await Outer();
+        AsyncVoid
+    "#]],
+    );
+}
+
+#[test]
+fn a_thousand_levels() {
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch("async_stacks")
+        .args(["deep", "1000"])
+        .start();
+    program.wait_stop();
+    let stack = async_stack(&program, None);
+    assert_eq!(stack.awaiting.len(), 1001, "{:?}", stack.end);
+    let deep = "Program.Deep(int depth)";
+    assert!(stack.awaiting.iter().all(|frame| frame.method == deep));
+    program.disconnect(Some(true), false);
+}

@@ -1,0 +1,92 @@
+//! Collections and other types of the framework, shown as a person wants them without running code in the program.
+
+use host::api::{ErrorCode, Request, VariablesQuery};
+use testkit::sandbox::Sandbox;
+
+use crate::support::{children, lines, look, says_the_same, stopped, variables};
+
+#[test]
+fn every_collection_shows_what_the_program_enumerates() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_collections", &["stop"]);
+    says_the_same(&program);
+}
+
+#[test]
+fn attributes_say_what_is_shown() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_collections", &["stop"]);
+    let told = lines(&children(&program, "orders[2]"));
+    assert_eq!(
+        told,
+        [
+            "Id = 2",
+            "Name = \"order2\"",
+            "Lines = Count = 1 { \"line\" }",
+            "[0] = 7",
+            "[1] = 8"
+        ]
+    );
+}
+
+#[test]
+fn a_page_of_a_large_collection_is_told_with_what_is_left() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_collections", &["stop"]);
+    let query = VariablesQuery {
+        path: Some("millions".into()),
+        start: 9_999_998,
+        count: 5,
+        ..VariablesQuery::default()
+    };
+    let told = variables(&program, query);
+    assert_eq!(lines(&told.variables), ["[9999998] = 0", "[9999999] = 77"]);
+    assert_eq!(told.omitted, None);
+    assert_eq!(told.parent.expect("the array").value.children, 10_000_000);
+    let query = VariablesQuery {
+        path: Some("orders".into()),
+        count: 2,
+        ..VariablesQuery::default()
+    };
+    let told = variables(&program, query);
+    assert_eq!(
+        lines(&told.variables),
+        ["[0] = order0 #0 x0", "[1] = order1 #1 x0"]
+    );
+    let omitted = told.omitted.expect("more");
+    assert_eq!((omitted.start, omitted.count), (2, 28));
+}
+
+#[test]
+fn paths_lead_back_to_every_element() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_collections", &["stop"]);
+    for path in [
+        "dictionary",
+        "sortedDictionary",
+        "orders",
+        "lookup",
+        "set",
+        "expando",
+    ] {
+        for child in children(&program, path) {
+            let again = look(&program, &child.path);
+            assert_eq!(again.value.text, child.value.text, "{}", child.path);
+        }
+    }
+    let query = |path: &str| {
+        Request::Variables(Box::new(VariablesQuery {
+            path: Some(path.into()),
+            ..VariablesQuery::default()
+        }))
+    };
+    for path in [
+        "numbers[20]",
+        "dictionary[\"two\"]",
+        "nobody",
+        "numbers.nothing",
+    ] {
+        let error = program.request(query(path)).expect_err(path);
+        assert_eq!(error.code, ErrorCode::InvalidParameter, "{error:?}");
+    }
+}

@@ -1,0 +1,15 @@
+//! Live tests of values: each fixture prints its own truth, and the debugger must say the same.
+
+mod basics;
+mod calls;
+mod collections;
+mod hostile;
+mod scopes;
+mod setting;
+mod support;
+
+/// Not a behaviour: the front end process that other tests start, count and kill is this test, run again.
+#[test]
+fn front_end_process() {
+    testkit::frontend::serve_if_asked();
+}

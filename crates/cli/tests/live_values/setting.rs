@@ -1,0 +1,115 @@
+//! Values that are set: the program itself says what it finds then.
+
+use host::api::{ErrorCode, Reply, Request, SetVariable, Stream};
+use testkit::debuggee::Debuggee;
+use testkit::sandbox::Sandbox;
+
+use crate::support::stopped;
+
+fn request(frame: u32, path: &str, value: &str) -> SetVariable {
+    SetVariable {
+        stop: None,
+        thread: None,
+        frame,
+        path: path.into(),
+        value: value.into(),
+        force: false,
+    }
+}
+
+#[track_caller]
+fn set(program: &Debuggee<'_>, frame: u32, path: &str, value: &str) -> String {
+    match program.request(Request::SetVariable(Box::new(request(frame, path, value)))) {
+        Ok(Reply::Variables(told)) => told.parent.expect("what was set").value.text,
+        other => panic!("{path} = {value}: {other:?}"),
+    }
+}
+
+#[test]
+fn what_is_set_is_what_the_program_finds() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_set", &["stop"]);
+    // Of the innermost frame: through a reference, and an argument's object.
+    assert_eq!(set(&program, 0, "alias", "41"), "41");
+    assert_eq!(set(&program, 0, "account.Balance", "-12.50"), "-12.50");
+    // Of the frame around it.
+    for (path, value, told) in [
+        ("small", "255", "255"),
+        ("ratio", "2.25", "2.25"),
+        ("on", "true", "true"),
+        ("letter", "'é'", "'é'"),
+        ("text", "\"new \\\"text\\\"\"", "\"new \\\"text\\\"\""),
+        ("gone", "null", "null"),
+        ("level", "Level.High", "High"),
+        ("maybe", "12", "12"),
+        ("other", "null", "null"),
+        ("price", "99.95", "99.95"),
+        ("thing", "account", "{Account}"),
+        ("size", "copy", "{ Width = 8, Height = 9 }"),
+        ("size.Width", "100", "100"),
+        ("account.Owner", "\"ann\"", "\"ann\""),
+        ("account.Next", "second", ""),
+        ("account.Limit", "77", "77"),
+        ("numbers[1]", "-2", "-2"),
+        ("words[0]", "\"word\"", "\"word\""),
+        ("list[1]", "\"item\"", "\"item\""),
+    ] {
+        let said = set(&program, 1, path, value);
+        let is_text = !told.is_empty() && path != "thing";
+        assert!(!is_text || said == told, "{path} = {value}: {said}");
+    }
+    program.cont();
+    program.expect_exit(0);
+    let out = program.text(Stream::Stdout);
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "stop",
+            "41|255|2.25|True|é|new \"text\"|null|High|12|False|99.95|Account",
+            "100|9|-12.50|ann|5|second|77",
+            "-2|word|item|new \"text\"41",
+        ]
+    );
+}
+
+#[test]
+fn what_cannot_be_set_is_refused_with_a_reason() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_set", &["stop"]);
+    for (path, value, reason) in [
+        ("small", "256", "range of byte"),
+        ("count", "1.5", "is no int"),
+        ("count", "null", "is no int"),
+        ("on", "1", "is no bool"),
+        ("account.Number", "6", "readonly"),
+        ("account", "list", "is no Account"),
+        ("text", "5", "no string"),
+        ("nobody", "5", "no variable"),
+        ("numbers[9]", "5", "outside"),
+        (
+            "level",
+            "Level.Nothing",
+            "neither a literal nor another value",
+        ),
+    ] {
+        let asked = Request::SetVariable(Box::new(request(1, path, value)));
+        let error = program.request(asked).expect_err(path);
+        assert_eq!(error.code, ErrorCode::InvalidParameter, "{error:?}");
+        assert!(
+            error.message.contains(reason),
+            "{path} = {value}: {}",
+            error.message
+        );
+    }
+    let forced = SetVariable {
+        force: true,
+        ..request(1, "account.Number", "6")
+    };
+    program
+        .request(Request::SetVariable(Box::new(forced)))
+        .expect("a readonly field by force");
+    program.cont();
+    program.expect_exit(0);
+    assert!(program.text(Stream::Stdout).contains("|nobody|6||10"));
+}

@@ -1,0 +1,322 @@
+//! Binding: which modules have the places of the breakpoints, as modules come and go.
+
+use super::function::FunctionName;
+use super::offer::{self, Found, Match, Offer, Surroundings, ambiguous};
+use super::{Bound, CodeLocation, Failure, MAX_HINTS, Wanted, suggest};
+use crate::api::{Breakpoint, BreakpointId, BreakpointState, Error, Event, Place};
+use crate::engine::Engine;
+use crate::modules::LoadedModule;
+
+/// A way to say that nothing was refused.
+type Refusal = Option<Error>;
+
+impl Wanted {
+    /// Takes what a module offers, unless another module has a better fit; what it refuses.
+    fn consider(&mut self, module: &LoadedModule, offer: Offer) -> Refusal {
+        match offer {
+            Offer::Nothing { hint } => {
+                if let Some(hint) = hint
+                    && self.hints.len() < MAX_HINTS
+                    && !self.hints.contains(&hint)
+                {
+                    self.hints.push(hint);
+                }
+                None
+            }
+            Offer::Ambiguous { rank, paths } => {
+                if self.document.as_ref().is_some_and(|it| rank < it.rank) {
+                    return None;
+                }
+                Some(ambiguous(&self.spec.place, paths))
+            }
+            Offer::Code { document, found } => {
+                if self.accepts(document) {
+                    self.take(module, found);
+                }
+                None
+            }
+            Offer::Refused { document, error } => self.accepts(document).then_some(error),
+        }
+    }
+
+    /// Whether code of a document is what this breakpoint wants: a better fit drops what was taken before.
+    fn accepts(&mut self, document: Option<Match>) -> bool {
+        let Some(new) = document else {
+            return true;
+        };
+        match &self.document {
+            Some(known) if known.path == new.path || (known.rank.same && new.rank.same) => true,
+            Some(known) if known.rank > new.rank => false,
+            Some(known) if known.rank == new.rank => {
+                if !self.also.contains(&new.path) && self.also.len() < MAX_HINTS {
+                    self.also.push(new.path);
+                }
+                false
+            }
+            _ => {
+                self.bound.clear();
+                self.failure = None;
+                self.also.clear();
+                self.document = Some(new);
+                true
+            }
+        }
+    }
+
+    fn take(&mut self, module: &LoadedModule, found: Vec<Found>) {
+        for found in found {
+            let at = CodeLocation {
+                module: module.identity(),
+                method: found.method,
+                offset: found.offset,
+            };
+            if self.bound.iter().all(|bound| bound.at != at) {
+                self.bound.push(Bound {
+                    at,
+                    shown: found.shown,
+                    moved: found.moved,
+                    notes: found.notes,
+                });
+            }
+            self.was_bound = true;
+        }
+    }
+
+    fn forget_bindings(&mut self) {
+        self.bound.clear();
+        self.document = None;
+        self.failure = None;
+        self.hints.clear();
+        self.also.clear();
+    }
+}
+
+impl Engine<'_> {
+    /// Looks for the place of a breakpoint in all loaded modules.
+    pub(super) fn bind_everywhere(&mut self, id: BreakpointId) -> Result<(), Error> {
+        if self.is_arriving() {
+            self.breakpoints.late = true;
+            return Ok(());
+        }
+        let Some(target) = &self.target else {
+            return Ok(());
+        };
+        let around = Surroundings {
+            process: &target.process,
+            files: &self.source_files,
+            unoptimized: target.unoptimized,
+        };
+        let entry = self.breakpoints.find(id)?;
+        entry.hints.clear();
+        entry.also.clear();
+        let mut refused = None;
+        for module in target.modules.iter() {
+            let refusal = entry.consider(module, offer::of(&entry.spec.place, module, around));
+            refused = refusal.or(refused);
+        }
+        if entry.bound.is_empty() {
+            if let Some(error) = refused {
+                return Err(error);
+            }
+            if let Place::Function { name } = &entry.spec.place
+                && let Ok(name) = FunctionName::parse(name)
+            {
+                let modules = target.modules.iter();
+                let similar = modules.flat_map(|it| suggest::similar(&name, it, around));
+                entry.hints.extend(suggest::told(similar.collect()));
+            }
+        } else if !entry.also.is_empty() {
+            // Nothing says which one is meant: better to ask than to guess.
+            let mut paths: Vec<String> = entry.document.iter().map(|it| it.path.clone()).collect();
+            paths.append(&mut entry.also);
+            let place = entry.spec.place.clone();
+            entry.forget_bindings();
+            return Err(ambiguous(&place, paths));
+        }
+        self.synchronize_breakpoints()
+    }
+
+    /// Brings the runtime up to date; it must be stopped for a moment for that.
+    pub(super) fn synchronize_breakpoints(&mut self) -> Result<(), Error> {
+        if self.is_arriving() {
+            self.breakpoints.late = true;
+            return Ok(());
+        }
+        let Some(target) = &self.target else {
+            return Ok(());
+        };
+        let running = !target.is_stopped();
+        if running {
+            self.stop_target()?;
+        }
+        if let Some(target) = &mut self.target {
+            self.breakpoints.synchronize(target);
+            if running {
+                target.answer()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what could not be done while the program was arriving.
+    pub(crate) fn bind_late_breakpoints(&mut self) {
+        if !std::mem::take(&mut self.breakpoints.late) {
+            return;
+        }
+        let ids: Vec<BreakpointId> = self.breakpoints.wanted.iter().map(|it| it.id).collect();
+        for id in ids {
+            let Ok(entry) = self.breakpoints.find(id) else {
+                continue;
+            };
+            let before = vec![(id, entry.report())];
+            if let Err(error) = self.bind_everywhere(id)
+                && let Ok(entry) = self.breakpoints.find(id)
+            {
+                let reason = error.message;
+                entry.failure = Some(Failure { module: 0, reason });
+            }
+            self.tell_changes(before);
+        }
+    }
+
+    /// Looks for all lines anew, as paths mean other documents now.
+    pub(super) fn rebind_lines(&mut self) -> Result<(), Error> {
+        let lines = self.breakpoints.wanted.iter_mut();
+        let lines = lines.filter(|it| matches!(it.spec.place, Place::Line { .. }));
+        let before: Vec<(BreakpointId, Breakpoint)> = lines
+            .map(|entry| {
+                let report = entry.report();
+                entry.forget_bindings();
+                (entry.id, report)
+            })
+            .collect();
+        for (id, _) in &before {
+            if let Err(error) = self.bind_everywhere(*id)
+                && let Ok(entry) = self.breakpoints.find(*id)
+            {
+                let reason = error.message;
+                entry.failure = Some(Failure { module: 0, reason });
+            }
+        }
+        self.synchronize_breakpoints()?;
+        self.tell_changes(before);
+        Ok(())
+    }
+
+    /// A module was loaded: breakpoints that wait for it are bound.
+    pub(crate) fn bind_to_module(&mut self, identity: usize) {
+        let Some(target) = &mut self.target else {
+            return;
+        };
+        let Some(module) = target.modules.get(identity) else {
+            return;
+        };
+        let around = Surroundings {
+            process: &target.process,
+            files: &self.source_files,
+            unoptimized: target.unoptimized,
+        };
+        let mut changed = Vec::new();
+        for entry in &mut self.breakpoints.wanted {
+            // Most modules have nothing for most breakpoints: that must cost nothing.
+            let offer = offer::of(&entry.spec.place, module, around);
+            if let Offer::Nothing { hint: None } = offer {
+                continue;
+            }
+            changed.push((entry.id, entry.report()));
+            if let Some(error) = entry.consider(module, offer) {
+                entry.failure = Some(Failure {
+                    module: identity,
+                    reason: error.message,
+                });
+            }
+        }
+        if changed.is_empty() {
+            return;
+        }
+        self.breakpoints.synchronize(target);
+        self.tell_changes(changed);
+    }
+
+    /// A module was unloaded: what was bound in it is not any more.
+    pub(crate) fn unbind_from_module(&mut self, identity: usize) {
+        let mut changed = Vec::new();
+        for entry in &mut self.breakpoints.wanted {
+            changed.push((entry.id, entry.report()));
+            entry.bound.retain(|bound| bound.at.module != identity);
+            entry.failure.take_if(|it| it.module == identity);
+            if entry.bound.is_empty() && entry.failure.is_none() {
+                entry.document = None;
+                entry.also.clear();
+            }
+        }
+        self.breakpoints
+            .set
+            .retain(|location| location.at.module != identity);
+        self.tell_changes(changed);
+    }
+
+    pub(super) fn tell_changes(&mut self, before: Vec<(BreakpointId, Breakpoint)>) {
+        for (id, before) in before {
+            let now = self.breakpoints.find(id).map(|entry| entry.report());
+            // While it waits, what modules do not have is no news.
+            let still_waits = |now: &Breakpoint| {
+                now.state == BreakpointState::Pending && before.state == BreakpointState::Pending
+            };
+            if let Ok(now) = now
+                && now != before
+                && !still_waits(&now)
+            {
+                self.tell(Event::Breakpoint(now));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Parsed;
+    use super::super::offer::Rank;
+    use super::*;
+    use crate::api::{BreakpointSpec, Line};
+
+    fn wanted() -> Wanted {
+        let place = Place::Line {
+            file: "a/P.cs".into(),
+            line: Line(1),
+            column: None,
+        };
+        Wanted::new(
+            BreakpointId(1),
+            BreakpointSpec::at(place),
+            Parsed::default(),
+        )
+    }
+
+    fn document(path: &str, same: bool, folders: usize) -> Option<Match> {
+        Some(Match {
+            rank: Rank {
+                same,
+                case: true,
+                folders,
+            },
+            path: path.into(),
+        })
+    }
+
+    #[test]
+    fn the_best_document_of_all_modules_is_taken() {
+        let mut entry = wanted();
+        assert!(entry.accepts(document("/x/b/P.cs", false, 0)));
+        // One that fits as well is another file: it is told, and not taken.
+        assert!(!entry.accepts(document("/y/c/P.cs", false, 0)));
+        assert_eq!(entry.also, ["/y/c/P.cs"]);
+        // A better one takes its place, whatever loaded first; the same file in another module is the same.
+        assert!(entry.accepts(document("/z/a/P.cs", false, 1)));
+        assert!(entry.also.is_empty());
+        assert!(entry.accepts(document("/z/a/P.cs", false, 1)));
+        assert!(!entry.accepts(document("/x/b/P.cs", false, 0)));
+        assert!(entry.accepts(document("/here/a/P.cs", true, 1)));
+        assert!(entry.accepts(None), "methods have no document");
+    }
+}

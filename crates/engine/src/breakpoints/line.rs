@@ -1,0 +1,486 @@
+//! Breakpoints on lines: from a path, a line and perhaps a column to statements of a module.
+//!
+//! A path is taken for a document by the whole path, else by the longest common end, else by the file name. Two files
+//! that both exist here are different ones, however much of their paths is the same.
+
+use std::path::Path;
+
+use metadata::index::{Binding, Candidate, LinePoint, MatchQuality};
+use metadata::pdb::{Document, Span};
+use metadata::{Symbols, Token};
+
+use super::offer::{Found, Match, Offer, Rank, Surroundings, module_notes, obstacle};
+use crate::api::{AvailablePoint, BoundLocation, Details, Error, ErrorCode, Line, Source};
+use crate::modules::LoadedModule;
+use crate::source_files::{SourceFiles, parts};
+
+/// Embedded source text larger than this is not unpacked.
+const MAX_EMBEDDED: usize = 32 << 20;
+/// Lines and statements named in an error at most.
+const NEAREST: usize = 4;
+const POINTS: usize = 32;
+
+/// What was asked for.
+#[derive(Debug, Clone, Copy)]
+struct Asked<'a> {
+    file: &'a str,
+    line: Line,
+    column: Option<u32>,
+}
+
+/// A document that may be the one that was asked for.
+#[derive(Debug)]
+pub(super) struct Candidates {
+    pub(super) rank: Rank,
+    /// Path here and token.
+    pub(super) documents: Vec<(String, Token)>,
+    /// Whether all that was asked for is the same.
+    whole: bool,
+}
+
+/// How a document relates to a path.
+#[derive(Debug, PartialEq, Eq)]
+enum Judged {
+    Fits {
+        rank: Rank,
+        whole: bool,
+    },
+    /// Another file of the same name.
+    Elsewhere,
+}
+
+/// What a module has for a line.
+pub(super) fn find(
+    file: &str,
+    line: Line,
+    column: Option<u32>,
+    module: &LoadedModule,
+    around: Surroundings<'_>,
+) -> Offer {
+    let symbols = match module.symbols(around.process) {
+        Ok(symbols) => symbols,
+        Err(_) if module.is_framework() => return Offer::NOTHING,
+        Err(reason) => {
+            let hint = format!("{} has no symbols: {reason}", module.file_name());
+            return Offer::Nothing { hint: Some(hint) };
+        }
+    };
+    let asked = Asked { file, line, column };
+    let (best, elsewhere) = documents(asked.file, symbols, around.files);
+    let Some(best) = best else {
+        let hint = elsewhere.map(|path| {
+            format!(
+                "{} was compiled from another file of that name, {path}",
+                module.file_name()
+            )
+        });
+        return Offer::Nothing { hint };
+    };
+    let Some((path, _)) = best.documents.first() else {
+        return Offer::NOTHING;
+    };
+    if best.documents.iter().any(|(other, _)| other != path) && !best.rank.same {
+        return Offer::Ambiguous {
+            rank: best.rank,
+            paths: best.documents.into_iter().map(|(path, _)| path).collect(),
+        };
+    }
+    let document = Some(Match {
+        rank: best.rank,
+        path: path.clone(),
+    });
+    let mut found = Vec::new();
+    let mut refused = None;
+    for (path, token) in &best.documents {
+        match statements(asked, module, symbols, (path, *token), around) {
+            Ok(more) => found.extend(more),
+            Err(error) => refused = Some(error),
+        }
+    }
+    if let Some(error) = refused
+        && found.is_empty()
+    {
+        return Offer::Refused { document, error };
+    }
+    if !best.whole {
+        let note = match best.rank.folders {
+            0 => format!("{file} was taken to be {path}, which has the same file name"),
+            n => format!(
+                "{file} was taken to be {path}, which has the same file name and {n} of its folders"
+            ),
+        };
+        if let Some(first) = found.first_mut() {
+            first.notes.push(note);
+        }
+    }
+    Offer::Code { document, found }
+}
+
+/// The documents that fit a path best, and one that has only the name.
+pub(super) fn documents(
+    file: &str,
+    symbols: &Symbols,
+    files: &SourceFiles,
+) -> (Option<Candidates>, Option<String>) {
+    let mut best: Option<Candidates> = None;
+    let mut elsewhere = None;
+    for (recorded, token) in symbols.documents().named(file) {
+        let Ok(document) = symbols.pdb().document(token) else {
+            continue;
+        };
+        let path = files.here(recorded).display().to_string();
+        let (rank, whole) = match judge(file, recorded, &path, &document, files) {
+            Judged::Fits { rank, whole } => (rank, whole),
+            Judged::Elsewhere => {
+                elsewhere = elsewhere.or(Some(path));
+                continue;
+            }
+        };
+        match &mut best {
+            Some(best) if rank < best.rank => {}
+            Some(best) if rank == best.rank => best.documents.push((path, token)),
+            _ => {
+                best = Some(Candidates {
+                    rank,
+                    documents: vec![(path, token)],
+                    whole,
+                });
+            }
+        }
+    }
+    (best, elsewhere)
+}
+
+fn judge(
+    asked: &str,
+    recorded: &str,
+    here: &str,
+    document: &Document<'_>,
+    files: &SourceFiles,
+) -> Judged {
+    let (mut rank, mut whole) = (rank(asked, recorded), false);
+    if here != recorded {
+        rank = rank.max(self::rank(asked, here));
+    }
+    if rank.same {
+        return Judged::Fits { rank, whole: true };
+    }
+    let path = Path::new(asked);
+    if !path.is_absolute() {
+        // The end of a path was given, and it is the end of this one.
+        whole |= rank.folders + 1 == parts(asked).count();
+        return Judged::Fits { rank, whole };
+    }
+    let Ok(asked_file) = path.canonicalize() else {
+        return Judged::Fits { rank, whole };
+    };
+    let here = Path::new(here);
+    let known_file = here
+        .is_absolute()
+        .then(|| here.canonicalize().ok())
+        .flatten();
+    if known_file.as_ref() == Some(&asked_file) {
+        let rank = Rank { same: true, ..rank };
+        return Judged::Fits { rank, whole: true };
+    }
+    match files.is_as_compiled(&asked_file, document) {
+        // Byte for byte what was compiled; if that is not here any more, it is what was meant.
+        Some(true) if known_file.is_none() => Judged::Fits {
+            rank: Rank { same: true, ..rank },
+            whole: true,
+        },
+        Some(true) => Judged::Fits { rank, whole },
+        _ if known_file.is_some() => Judged::Elsewhere,
+        Some(false) if rank.folders == 0 => Judged::Elsewhere,
+        _ => Judged::Fits { rank, whole },
+    }
+}
+
+fn rank(asked: &str, path: &str) -> Rank {
+    let of = |ignore_case| MatchQuality::of(asked, path, ignore_case);
+    let (quality, case) = match of(false) {
+        Some(quality) => (Some(quality), true),
+        None => (of(true), false),
+    };
+    match quality {
+        Some(MatchQuality::Exact) => Rank {
+            same: true,
+            case,
+            folders: parts(asked).count().saturating_sub(1),
+        },
+        Some(MatchQuality::Suffix(folders)) => Rank {
+            same: false,
+            case,
+            folders,
+        },
+        Some(MatchQuality::Name) | None => Rank {
+            same: false,
+            case,
+            folders: 0,
+        },
+    }
+}
+
+/// The statements of a document that a breakpoint on the line belongs to.
+fn statements(
+    asked: Asked<'_>,
+    module: &LoadedModule,
+    symbols: &Symbols,
+    (path, document): (&str, Token),
+    around: Surroundings<'_>,
+) -> Result<Vec<Found>, Error> {
+    let all = symbols.candidates(document, asked.line.0, asked.column);
+    if all.is_empty() {
+        return Err(no_code(asked, symbols, path, document, around.files));
+    }
+    let (candidates, inside) = chosen(&all, asked.column);
+    let mut notes = module_notes(module, around);
+    notes.extend(changed(asked, symbols, path, document, around.files));
+    if let Some(inner) = inside.first() {
+        notes.push(format!(
+            "the line holds more code, at column {}: give the column to stop there",
+            inner.point.span.start_column
+        ));
+    }
+    let mut found = Vec::new();
+    let mut refused = None;
+    for candidate in candidates {
+        let point = candidate.point;
+        if let Some(error) = obstacle(module, point.method(), around) {
+            refused = Some(error);
+            continue;
+        }
+        let start = point.span.start_line;
+        let moved = match candidate.binding {
+            Binding::Exact if start == asked.line.0 => None,
+            Binding::Exact | Binding::Within => {
+                Some(format!("moved to line {start}, where the statement begins"))
+            }
+            Binding::Next => Some(format!(
+                "line {} has no code; moved to line {start}",
+                asked.line.0
+            )),
+        };
+        let source = Source {
+            path: path.into(),
+            line: Line(start),
+            column: Some(point.span.start_column),
+        };
+        let shown = BoundLocation {
+            module: module.file_name(),
+            method: module.method_name(around.process, point.method()),
+            source: Some(source),
+            il_offset: point.offset.0,
+        };
+        found.push(Found {
+            method: point.method(),
+            offset: point.offset,
+            shown,
+            moved,
+            notes: notes.clone(),
+        });
+    }
+    match refused {
+        Some(error) if found.is_empty() => Err(error),
+        _ => Ok(found),
+    }
+}
+
+/// The candidates that a breakpoint belongs to, and those inside them that it does not belong to.
+///
+/// Without a column a breakpoint belongs to the statements that begin on the line, not to lambdas inside them. On a line
+/// in the middle of a statement it belongs to the innermost one.
+fn chosen(all: &[Candidate], column: Option<u32>) -> (Vec<Candidate>, Vec<Candidate>) {
+    if column.is_some() {
+        return (all.to_vec(), Vec::new());
+    }
+    let within = all.iter().any(|it| it.binding == Binding::Within);
+    let (mut kept, mut inside) = (Vec::new(), Vec::new());
+    for it in all {
+        let span = it.point.span;
+        let beaten = |other: &Candidate| {
+            if within {
+                is_inside(other.point.span, span)
+            } else {
+                is_inside(span, other.point.span)
+            }
+        };
+        if all.iter().any(beaten) {
+            inside.push(*it);
+        } else {
+            kept.push(*it);
+        }
+    }
+    if within {
+        inside.clear();
+    }
+    (kept, inside)
+}
+
+fn is_inside(inner: Span, outer: Span) -> bool {
+    inner != outer
+        && (outer.start_line, outer.start_column) <= (inner.start_line, inner.start_column)
+        && (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
+}
+
+/// Says that the source file is not the one that was compiled, if so.
+fn changed(
+    asked: Asked<'_>,
+    symbols: &Symbols,
+    path: &str,
+    document: Token,
+    files: &SourceFiles,
+) -> Option<String> {
+    let document = symbols.pdb().document(document).ok()?;
+    let file = source_file(asked, path)?;
+    let as_compiled = files.is_as_compiled(file, &document)?;
+    (!as_compiled).then(|| {
+        format!(
+            "{} was changed since the program was built: its lines may be others",
+            file.display()
+        )
+    })
+}
+
+/// The file here that holds the text.
+fn source_file<'a>(asked: Asked<'a>, path: &'a str) -> Option<&'a Path> {
+    [asked.file, path]
+        .into_iter()
+        .map(Path::new)
+        .find(|it| it.is_absolute() && it.is_file())
+}
+
+/// The text that was compiled, if it is at hand.
+fn compiled_text(
+    asked: Asked<'_>,
+    symbols: &Symbols,
+    path: &str,
+    document: Token,
+    files: &SourceFiles,
+) -> Option<String> {
+    let pdb = symbols.pdb();
+    let here = source_file(asked, path);
+    let described = pdb.document(document).ok()?;
+    if let Some(file) = here
+        && files.is_as_compiled(file, &described) != Some(false)
+    {
+        let text = std::fs::read(file).ok()?;
+        return Some(String::from_utf8_lossy(&text).into_owned());
+    }
+    let embedded = pdb.embedded_source(document, MAX_EMBEDDED).ok()??;
+    Some(String::from_utf8_lossy(&embedded).into_owned())
+}
+
+/// Says which lines, or columns of the line, have code.
+fn no_code(
+    asked: Asked<'_>,
+    symbols: &Symbols,
+    path: &str,
+    document: Token,
+    files: &SourceFiles,
+) -> Error {
+    let line = asked.line.0;
+    let points = symbols.points(document);
+    let on_line: Vec<&LinePoint> = points
+        .iter()
+        .filter(|it| (it.span.start_line..=it.span.end_line).contains(&line))
+        .take(POINTS)
+        .collect();
+    if let (Some(column), false) = (asked.column, on_line.is_empty()) {
+        let text = compiled_text(asked, symbols, path, document, files);
+        let mut available: Vec<AvailablePoint> = on_line
+            .iter()
+            .map(|point| available(point.span, text.as_deref()))
+            .collect();
+        available.dedup();
+        let columns: Vec<String> = available
+            .iter()
+            .map(|it| format!("{}-{}", it.start_column, it.end_column))
+            .collect();
+        let message = format!(
+            "no statement of {path}:{line} holds column {column}; there are {}",
+            columns.join(", ")
+        );
+        return Error::new(ErrorCode::InvalidColumn, message)
+            .hint("give a column inside one of the available statements, or none")
+            .details(Details::AvailablePoints(available));
+    }
+    let mut nearest: Vec<u32> = points.iter().map(|point| point.span.start_line).collect();
+    nearest.dedup();
+    nearest.sort_by_key(|it| it.abs_diff(line));
+    nearest.truncate(NEAREST);
+    nearest.sort_unstable();
+    let listed: Vec<String> = nearest.iter().map(u32::to_string).collect();
+    let message = match listed.is_empty() {
+        true => format!("{path} has no code at all in this program"),
+        false => format!(
+            "{path}:{line} has no code; the nearest lines that do are {}",
+            listed.join(", ")
+        ),
+    };
+    Error::new(ErrorCode::InvalidLine, message)
+        .hint("set it on one of those lines")
+        .details(Details::NearestLines(nearest))
+}
+
+/// Columns count UTF-16 units, as the compiler counts them.
+fn available(span: Span, text: Option<&str>) -> AvailablePoint {
+    let line = text.and_then(|it| it.lines().nth(span.start_line.saturating_sub(1) as usize));
+    let part = line.map(|line| {
+        let last = match span.end_line == span.start_line {
+            true => span.end_column,
+            false => u32::MAX,
+        };
+        let (from, to) = (span.start_column.saturating_sub(1), last.saturating_sub(1));
+        let units = line.encode_utf16().take(to as usize);
+        let units: Vec<u16> = units.skip(from as usize).collect();
+        String::from_utf16_lossy(&units)
+    });
+    AvailablePoint {
+        start_line: span.start_line,
+        start_column: span.start_column,
+        end_line: span.end_line,
+        end_column: span.end_column,
+        text: part,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(asked: &str, path: &str, same: bool, case: bool, folders: usize) {
+        let expected = Rank {
+            same,
+            case,
+            folders,
+        };
+        assert_eq!(rank(asked, path), expected, "{asked} {path}");
+    }
+
+    #[test]
+    fn documents_are_ranked_by_path_then_suffix_then_name() {
+        check("/src/a/P.cs", "/src/a/P.cs", true, true, 2);
+        check("/me/a/P.cs", "/src/a/P.cs", false, true, 1);
+        check(r"a\P.cs", "/src/a/P.cs", false, true, 1);
+        check("P.cs", r"C:\x\P.cs", false, true, 0);
+        check("/src/A/p.cs", "/src/a/P.cs", true, false, 2);
+        let ranks =
+            ["/src/a/P.cs", "a/P.cs", "P.cs", "src/A/p.cs"].map(|it| rank(it, "/src/a/P.cs"));
+        assert!(ranks.is_sorted_by(|a, b| a > b), "{ranks:?}");
+    }
+
+    #[test]
+    fn texts_of_statements_count_utf_16_units() {
+        let span = Span {
+            start_line: 2,
+            start_column: 6,
+            end_line: 2,
+            end_column: 10,
+        };
+        let point = available(span, Some("\n\"🦀\"; run;"));
+        assert_eq!(point.text.as_deref(), Some(" run"));
+        assert_eq!(available(span, Some("")).text, None);
+    }
+}

@@ -1,0 +1,183 @@
+//! What happens when the program comes by a breakpoint: counting, conditions, messages, stops.
+
+use cordebug::thread::Thread;
+use syntax::MessagePart;
+
+use super::CodeLocation;
+use crate::api::{BreakpointId, Event, StopReason, ThreadId, Trace};
+use crate::engine::Engine;
+
+/// Longer messages are cut.
+const MAX_MESSAGE: usize = 64 << 10;
+
+/// What a condition comes to.
+enum Verdict {
+    Holds,
+    DoesNot,
+    /// It cannot be told, and why.
+    Failed(String),
+}
+
+impl Engine<'_> {
+    /// The runtime reached one of its breakpoints: why that stops the program, if it does.
+    pub(crate) fn breakpoint_reached(
+        &mut self,
+        identity: usize,
+        thread: &Thread,
+    ) -> Vec<StopReason> {
+        let Some(at) = self.breakpoints.location(identity) else {
+            // It was removed while its hit was on the way.
+            return Vec::new();
+        };
+        let mut ids = Vec::new();
+        let mut reasons = Vec::new();
+        let mut exhausted = Vec::new();
+        for id in self.breakpoints_at(at) {
+            match self.condition(id, thread) {
+                Verdict::Holds => {}
+                Verdict::DoesNot => continue,
+                Verdict::Failed(error) => {
+                    let Ok(entry) = self.breakpoints.find(id) else {
+                        continue;
+                    };
+                    let condition = entry.spec.condition.clone().unwrap_or_default();
+                    reasons.push(StopReason::ConditionFailed {
+                        id,
+                        condition,
+                        error,
+                    });
+                    continue;
+                }
+            }
+            let Ok(entry) = self.breakpoints.find(id) else {
+                continue;
+            };
+            entry.hits += 1;
+            let wanted = entry
+                .parsed
+                .hit_condition
+                .is_none_or(|it| it.holds(entry.hits));
+            if !wanted {
+                continue;
+            }
+            entry.effects += 1;
+            if entry.spec.max_hits.is_some_and(|max| entry.effects >= max) {
+                exhausted.push(id);
+            }
+            if entry.parsed.message.is_some() {
+                self.log(id, at, thread);
+            } else {
+                ids.push(id);
+            }
+        }
+        if !ids.is_empty() {
+            reasons.insert(0, StopReason::Breakpoint { ids });
+        }
+        self.switch_off(&exhausted);
+        reasons
+    }
+
+    /// Whether the condition of a breakpoint holds for a thread that came by.
+    fn condition(&mut self, id: BreakpointId, thread: &Thread) -> Verdict {
+        let Ok(entry) = self.breakpoints.find(id) else {
+            return Verdict::DoesNot;
+        };
+        let Some(_condition) = &entry.parsed.condition else {
+            return Verdict::Holds;
+        };
+        let _ = thread;
+        Verdict::Failed("expressions cannot be evaluated yet".into())
+    }
+
+    /// Logs the message of a breakpoint in its place in the output.
+    fn log(&mut self, id: BreakpointId, at: CodeLocation, thread: &Thread) {
+        let Ok(entry) = self.breakpoints.find(id) else {
+            return;
+        };
+        let Some(message) = &entry.parsed.message else {
+            return;
+        };
+        let mut text = String::new();
+        for part in &message.parts {
+            match part {
+                MessagePart::Text(part, _) => text.push_str(part),
+                MessagePart::Hole(..) => text.push_str("{expressions cannot be evaluated yet}"),
+            }
+        }
+        let bound = entry.bound.iter().find(|bound| bound.at == at);
+        let trace = Trace {
+            breakpoint: id,
+            hit: entry.hits,
+            thread: thread.id().ok().map(ThreadId),
+            source: bound.and_then(|bound| bound.shown.source.clone()),
+            text: cut(text),
+            at: self.capture.end(),
+        };
+        self.tell_trace(trace);
+    }
+
+    fn tell_trace(&mut self, mut trace: Trace) {
+        let (at, tell) = self.capture.trace(&format!("{}\n", trace.text));
+        trace.at = at;
+        self.tell(Event::Trace(trace));
+        if tell {
+            let end = self.capture.end();
+            self.tell(Event::Output { end });
+        }
+    }
+
+    /// The breakpoints that are switched on at a place in code.
+    fn breakpoints_at(&self, at: CodeLocation) -> Vec<BreakpointId> {
+        let wanted = self.breakpoints.wanted.iter();
+        wanted.filter(|it| it.uses(at)).map(|it| it.id).collect()
+    }
+
+    /// Switches breakpoints off that have done what they were set for.
+    fn switch_off(&mut self, ids: &[BreakpointId]) {
+        if ids.is_empty() {
+            return;
+        }
+        for &id in ids {
+            if let Ok(entry) = self.breakpoints.find(id) {
+                entry.spec.enabled = false;
+                entry.exhausted = true;
+            }
+        }
+        if let Some(target) = &self.target {
+            self.breakpoints.synchronize(target);
+        }
+        for &id in ids {
+            if let Ok(entry) = self.breakpoints.find(id) {
+                let report = entry.report();
+                self.tell(Event::Breakpoint(report));
+            }
+        }
+    }
+}
+
+/// Bounds a message, and says so.
+fn cut(mut text: String) -> String {
+    if text.len() <= MAX_MESSAGE {
+        return text;
+    }
+    let mut end = MAX_MESSAGE;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let left = text.len() - end;
+    text.truncate(end);
+    text.push_str(&format!("… ({left} more bytes)"));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_messages_are_cut_between_characters() {
+        assert_eq!(cut("short".into()), "short");
+        let long = cut("ä".repeat(MAX_MESSAGE));
+        assert!(long.ends_with("more bytes)") && long.len() < MAX_MESSAGE + 100);
+    }
+}

@@ -1,0 +1,241 @@
+//! What front ends ask of breakpoints: setting, changing, removing, listing.
+
+use super::hit::BadHitCondition;
+use super::{Breakpoints, Parsed, Wanted, offer};
+use crate::api::{
+    BreakpointChange, BreakpointId, BreakpointSpec, Details, Error, ErrorCode, Place, Reply,
+    SourceMap,
+};
+use crate::engine::Engine;
+
+impl Parsed {
+    /// Understands the texts of a breakpoint, or says where one is wrong.
+    fn of(spec: &BreakpointSpec) -> Result<Self, Error> {
+        let text = |text: &Option<String>| text.clone().filter(|it| !it.trim().is_empty());
+        let mut parsed = Self::default();
+        if let Some(text) = text(&spec.hit_condition) {
+            let hit_condition = text.trim().parse().map_err(|error: BadHitCondition| {
+                Error::new(ErrorCode::InvalidCondition, error.to_string())
+                    .hint("write 5, ==5, >=5, >5 or %5")
+            })?;
+            parsed.hit_condition = Some(hit_condition);
+        }
+        if let Some(text) = text(&spec.condition) {
+            let condition =
+                syntax::parse(&text).map_err(|error| wrong("condition", &text, &error))?;
+            parsed.condition = Some(condition);
+        }
+        if let Some(text) = text(&spec.log_message) {
+            let message = syntax::parse_message(&text)
+                .map_err(|error| wrong("log message", &text, &error))?;
+            if let Some(error) = message.error() {
+                return Err(wrong("log message", &text, error));
+            }
+            parsed.message = Some(message);
+        }
+        if spec.max_hits == Some(0) {
+            return Err(Error::new(
+                ErrorCode::InvalidParameter,
+                "a breakpoint of no hits would never do anything",
+            )
+            .hint("give a maximum of at least 1, or none"));
+        }
+        Ok(parsed)
+    }
+}
+
+/// Says where a text is wrong.
+fn wrong(what: &str, text: &str, error: &syntax::SyntaxError) -> Error {
+    let offset = |byte: u32| {
+        let before = text.get(..byte as usize).unwrap_or(text);
+        u32::try_from(before.chars().count()).unwrap_or(u32::MAX)
+    };
+    let (start, end) = (offset(error.span.start), offset(error.span.end));
+    Error::new(
+        ErrorCode::InvalidCondition,
+        format!(
+            "the {what} {text:?} is wrong at character {}: {error}",
+            start + 1
+        ),
+    )
+    .details(Details::Position { start, end })
+}
+
+impl Breakpoints {
+    /// Takes a breakpoint in without looking at any module; whether it was there before.
+    fn want(&mut self, spec: BreakpointSpec) -> Result<(BreakpointId, bool), Error> {
+        offer::check(&spec.place)?;
+        let parsed = Parsed::of(&spec)?;
+        if let Some(same) = self
+            .wanted
+            .iter_mut()
+            .find(|it| it.spec.place == spec.place)
+        {
+            same.change(spec, parsed);
+            return Ok((same.id, true));
+        }
+        let id = match spec.id {
+            Some(id) => self.take_id(id)?,
+            None => self.new_id(),
+        };
+        self.wanted.push(Wanted::new(id, spec, parsed));
+        Ok((id, false))
+    }
+
+    /// Gives a breakpoint the name that it had in an earlier run.
+    fn take_id(&mut self, id: BreakpointId) -> Result<BreakpointId, Error> {
+        let taken = self.wanted.iter().any(|it| it.id == id);
+        if taken || id.0 == 0 {
+            return Err(Error::new(
+                ErrorCode::InvalidParameter,
+                format!("a breakpoint cannot be called {}: that is taken", id.0),
+            )
+            .hint("leave the id out, and it gets a new one"));
+        }
+        self.next = self.next.max(id.0);
+        Ok(id)
+    }
+
+    /// A breakpoint at the very same place that was set before, with the place written otherwise.
+    fn same_as(&self, id: BreakpointId) -> Option<BreakpointId> {
+        let entry = self.wanted.iter().find(|it| it.id == id)?;
+        let written = |entry: &Wanted| match &entry.spec.place {
+            Place::Line { line, column, .. } => Some((*line, *column)),
+            Place::Function { .. } => None,
+        };
+        let line = written(entry);
+        let code = |entry: &Wanted| -> Vec<_> { entry.bound.iter().map(|it| it.at).collect() };
+        let same = |other: &&Wanted| {
+            let document = line.is_some()
+                && other.document.as_ref().map(|it| &it.path)
+                    == entry.document.as_ref().map(|it| &it.path);
+            let function = line.is_none() && code(other) == code(entry);
+            other.id != id
+                && written(other) == line
+                && !entry.bound.is_empty()
+                && (document || function)
+        };
+        self.wanted.iter().find(same).map(|it| it.id)
+    }
+}
+
+impl Wanted {
+    /// Takes new texts; counts begin anew where what is counted is another thing.
+    fn change(&mut self, spec: BreakpointSpec, parsed: Parsed) {
+        if spec.max_hits != self.spec.max_hits || (spec.enabled && !self.spec.enabled) {
+            self.effects = 0;
+        }
+        self.exhausted &= !spec.enabled;
+        let place = std::mem::replace(&mut self.spec, spec).place;
+        // The place stays as it was written first.
+        self.spec.place = place;
+        self.parsed = parsed;
+    }
+}
+
+impl Engine<'_> {
+    /// Takes in the breakpoints of a launch, before there is any module.
+    pub(crate) fn want_breakpoints(&mut self, specs: Vec<BreakpointSpec>) -> Result<(), Error> {
+        for spec in specs {
+            self.want_breakpoint(spec)?;
+        }
+        Ok(())
+    }
+
+    fn want_breakpoint(&mut self, spec: BreakpointSpec) -> Result<(BreakpointId, bool), Error> {
+        if let Some(id) = spec.id
+            && self.exceptions.list().iter().any(|it| it.id == id)
+        {
+            let message = format!("{} is the name of an exception breakpoint", id.0);
+            return Err(Error::new(ErrorCode::InvalidParameter, message)
+                .hint("leave the id out, and it gets a new one"));
+        }
+        self.breakpoints.want(spec)
+    }
+
+    pub(crate) fn set_breakpoint(&mut self, spec: BreakpointSpec) -> Result<Reply, Error> {
+        let kept = spec.clone();
+        let (mut id, mut duplicate) = self.want_breakpoint(spec)?;
+        if let Err(error) = self.bind_everywhere(id) {
+            if !duplicate {
+                self.breakpoints.wanted.retain(|it| it.id != id);
+            }
+            return Err(error);
+        }
+        if !duplicate && let Some(first) = self.breakpoints.same_as(id) {
+            self.breakpoints.wanted.retain(|it| it.id != id);
+            let parsed = Parsed::of(&kept)?;
+            self.breakpoints.find(first)?.change(kept, parsed);
+            self.synchronize_breakpoints()?;
+            (id, duplicate) = (first, true);
+        }
+        Ok(Reply::Breakpoint {
+            breakpoint: self.breakpoints.find(id)?.report(),
+            duplicate,
+        })
+    }
+
+    pub(crate) fn change_breakpoint(
+        &mut self,
+        id: BreakpointId,
+        change: BreakpointChange,
+    ) -> Result<Reply, Error> {
+        if let Some(enabled) = change.enabled
+            && let Some(breakpoint) = self.exceptions.enable(id, enabled)
+        {
+            return Ok(Reply::ExceptionBreakpoint {
+                breakpoint,
+                duplicate: true,
+            });
+        }
+        let entry = self.breakpoints.find(id)?;
+        let before = vec![(id, entry.report())];
+        let changed = |new: Option<String>, old: &Option<String>| match new {
+            Some(text) if text.trim().is_empty() => None,
+            Some(text) => Some(text),
+            None => old.clone(),
+        };
+        let old = &entry.spec;
+        let spec = BreakpointSpec {
+            place: old.place.clone(),
+            condition: changed(change.condition, &old.condition),
+            hit_condition: changed(change.hit_condition, &old.hit_condition),
+            log_message: changed(change.log_message, &old.log_message),
+            max_hits: change.max_hits.or(old.max_hits).filter(|it| *it > 0),
+            enabled: change.enabled.unwrap_or(old.enabled),
+            id: old.id,
+        };
+        let parsed = Parsed::of(&spec)?;
+        entry.change(spec, parsed);
+        self.synchronize_breakpoints()?;
+        self.tell_changes(before);
+        Ok(Reply::Breakpoint {
+            breakpoint: self.breakpoints.find(id)?.report(),
+            duplicate: true,
+        })
+    }
+
+    pub(crate) fn remove_breakpoint(&mut self, id: BreakpointId) -> Result<Reply, Error> {
+        if !self.exceptions.remove(id) {
+            self.breakpoints.find(id)?;
+            self.breakpoints.wanted.retain(|it| it.id != id);
+            self.synchronize_breakpoints()?;
+        }
+        Ok(self.list_breakpoints())
+    }
+
+    pub(crate) fn list_breakpoints(&self) -> Reply {
+        let exceptions = self.exceptions.list().to_vec();
+        Reply::Breakpoints {
+            breakpoints: self.breakpoints.reports(),
+            exceptions,
+        }
+    }
+
+    /// Takes new source maps; breakpoints on lines are looked for anew.
+    pub(crate) fn set_source_maps(&mut self, maps: Vec<SourceMap>) -> Result<Reply, Error> {
+        self.source_files.set_maps(maps)?;
+        self.rebind_lines()?;
+        Ok(self.list_breakpoints())
+    }
+}

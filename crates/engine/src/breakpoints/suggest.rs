@@ -1,0 +1,121 @@
+//! What may have been meant by a name that no method has.
+
+use metadata::Token;
+
+use super::function::{FunctionName, Part, names_of};
+use super::offer::Surroundings;
+use crate::modules::LoadedModule;
+
+/// Suggestions at most.
+const SUGGESTIONS: usize = 3;
+/// Methods looked at in one module at most.
+const METHODS: usize = 20_000;
+/// Longer names are not compared.
+const LONGEST: usize = 200;
+
+/// The methods of a module of the user's that are called almost so, the most similar first, with their distances.
+pub(super) fn similar(
+    wanted: &FunctionName,
+    module: &LoadedModule,
+    around: Surroundings<'_>,
+) -> Vec<(usize, String)> {
+    if module.symbols(around.process).is_err() {
+        return Vec::new();
+    }
+    // Right but for the parameters.
+    let overloads = wanted.any_overload().methods(module, around);
+    if !overloads.is_empty() {
+        let shown = |method: &Token| (0, module.method_name(around.process, *method));
+        return overloads.iter().take(SUGGESTIONS).map(shown).collect();
+    }
+    let Ok(opened) = module.metadata(around.process) else {
+        return Vec::new();
+    };
+    let metadata = opened.metadata();
+    let asked = joined(wanted.parts());
+    let limit = (asked.chars().count() / 3).clamp(1, 4);
+    let mut found = Vec::new();
+    for method in metadata
+        .tokens(metadata::tables::Table::Method)
+        .take(METHODS)
+    {
+        let closest = names_of(metadata, method)
+            .into_iter()
+            .filter_map(|name| {
+                let from = name.len().checked_sub(wanted.parts().len())?;
+                distance(&asked, &joined(name.get(from..)?), limit)
+            })
+            .min();
+        if let Some(distance) = closest {
+            found.push((distance, method));
+        }
+    }
+    found.sort_unstable();
+    let shown = |(distance, method)| (distance, module.method_name(around.process, method));
+    found.into_iter().take(SUGGESTIONS).map(shown).collect()
+}
+
+/// The best of what several modules suggest, as a person reads it.
+pub(super) fn told(mut found: Vec<(usize, String)>) -> Option<String> {
+    found.sort();
+    found.dedup();
+    let names: Vec<String> = found
+        .into_iter()
+        .take(SUGGESTIONS)
+        .map(|(_, name)| name)
+        .collect();
+    (!names.is_empty()).then(|| format!("did you mean {}?", names.join(" or ")))
+}
+
+fn joined(parts: &[Part]) -> String {
+    let names: Vec<&str> = parts.iter().map(|it| it.name.as_str()).collect();
+    names.join(".").to_lowercase()
+}
+
+/// How many characters must be changed, added, removed or swapped; nothing if more than `limit`.
+fn distance(a: &str, b: &str, limit: usize) -> Option<usize> {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().abs_diff(b.len()) > limit || a.len().max(b.len()) > LONGEST {
+        return None;
+    }
+    let mut before: Vec<usize> = Vec::new();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut next = vec![i + 1];
+        for (j, y) in b.iter().enumerate() {
+            let at = |row: &[usize], j: usize| row.get(j).copied().unwrap_or(usize::MAX / 2);
+            let mut best = (at(&row, j) + usize::from(x != y))
+                .min(at(&row, j + 1) + 1)
+                .min(at(&next, j) + 1);
+            let swapped = i > 0 && j > 0 && a.get(i - 1) == Some(y) && b.get(j - 1) == Some(x);
+            if swapped && x != y {
+                best = best.min(at(&before, j - 1) + 1);
+            }
+            next.push(best);
+        }
+        if next.iter().all(|it| *it > limit) {
+            return None;
+        }
+        before = std::mem::replace(&mut row, next);
+    }
+    row.last().copied().filter(|it| *it <= limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances() {
+        for (a, b, expected) in [
+            ("total", "total", Some(0)),
+            ("totla", "total", Some(1)),
+            ("totl", "total", Some(1)),
+            ("cart.total", "card.totals", Some(2)),
+            ("total", "percent", None),
+            ("", "abc", None),
+        ] {
+            assert_eq!(distance(a, b, 2), expected, "{a} {b}");
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! The mechanism: the program runs one evaluation and is stopped again.
+
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
+
+use cordebug::callback::Callback;
+use cordebug::eval::Eval;
+use cordebug::hresult as hr;
+use cordebug::thread::Thread;
+
+use crate::api::{Reply, Request};
+use crate::engine::{Engine, Input};
+use crate::output::Notice;
+
+use super::{CallError, CallSite, Kept, Outcome};
+
+/// How long a thread may take to give up after it was asked, and after it was made to.
+const ABORT_LIMIT: Duration = Duration::from_secs(2);
+
+/// What is known of evaluations that did not end as they should.
+#[derive(Debug, Default)]
+pub(crate) struct Evaluations {
+    /// Why none can be made until the program continues.
+    disabled: Option<String>,
+    /// One that still runs on its thread; its end is to be passed over.
+    stray: Vec<Eval>,
+    /// Set while one runs.
+    is_running: bool,
+}
+
+impl Evaluations {
+    /// The program continues: what was stuck may go on.
+    pub(crate) fn continued(&mut self) {
+        self.disabled = None;
+    }
+
+    /// Refuses while an earlier one could not be ended.
+    pub(crate) fn check(&self) -> Result<(), CallError> {
+        match &self.disabled {
+            Some(earlier) => Err(CallError::Disabled {
+                earlier: earlier.clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether one could not be ended, so that frames are not where they were.
+    pub(crate) fn is_disabled(&self) -> bool {
+        self.disabled.is_some()
+    }
+}
+
+/// What ended the wait for an evaluation.
+enum Ended {
+    /// It returned or threw.
+    Done { threw: bool },
+    /// The program is gone.
+    Program,
+    /// It takes too long.
+    Late,
+    /// Somebody wants the program.
+    Wanted(&'static str),
+}
+
+impl Engine<'_> {
+    /// Sets something up with `start`, lets the program do it, and gives what came out.
+    pub(crate) fn evaluate(
+        &mut self,
+        site: &CallSite,
+        start: impl FnOnce(&Eval) -> Result<(), CallError>,
+    ) -> Result<Outcome, CallError> {
+        self.stopped_target()
+            .map_err(|error| CallError::Refused(error.message))?;
+        if self.evaluations.is_running {
+            return Err(CallError::Refused("another evaluation is running".into()));
+        }
+        self.evaluations.check()?;
+        let eval = site.thread.eval().map_err(|error| refused(&error))?;
+        start(&eval)?;
+        let frozen = self.freeze_others(site)?;
+        self.evaluations.is_running = true;
+        let outcome = self.run_evaluation(site, &eval);
+        self.evaluations.is_running = false;
+        if !matches!(outcome, Err(CallError::ProgramEnded)) {
+            self.thaw_others(site, &frozen);
+        }
+        outcome
+    }
+
+    fn run_evaluation(&mut self, site: &CallSite, eval: &Eval) -> Result<Outcome, CallError> {
+        let refused_to_run = |error: crate::api::Error| CallError::Refused(error.message);
+        let target = self.stopped_target().map_err(refused_to_run)?;
+        target.resume_all().map_err(refused_to_run)?;
+        let ended = self.pump(eval, Instant::now() + site.limit);
+        let why = match ended {
+            Ended::Done { threw } => return outcome(eval, threw),
+            Ended::Program => return Err(CallError::ProgramEnded),
+            Ended::Late => None,
+            Ended::Wanted(why) => Some(why),
+        };
+        // Asked first, then made to.
+        for abort in [Eval::abort, Eval::rude_abort] {
+            self.abort(eval, abort);
+            match self.pump(eval, Instant::now() + ABORT_LIMIT) {
+                Ended::Done { .. } => return Err(given_up(site, why, "")),
+                Ended::Program => return Err(CallError::ProgramEnded),
+                Ended::Late | Ended::Wanted(_) => {}
+            }
+        }
+        self.leave_stuck(site, eval);
+        Err(given_up(
+            site,
+            why,
+            "; it cannot be ended, so nothing more can be evaluated until the program continues",
+        ))
+    }
+
+    /// Asks the thread to give up, for which the program must be stopped for a moment.
+    fn abort(&mut self, eval: &Eval, abort: fn(&Eval) -> Result<(), cordebug::Error>) {
+        let Some(target) = &mut self.target else {
+            return;
+        };
+        if let Err(error) = target.stop() {
+            tracing::debug!(%error, "stopping to give up an evaluation");
+            return;
+        }
+        if let Err(error) = abort(eval) {
+            tracing::debug!(%error, "giving up an evaluation");
+        }
+        if let Err(error) = target.resume_all() {
+            tracing::debug!(%error, "going on to give up an evaluation");
+        }
+    }
+
+    /// Stops the program around an evaluation that goes on as soon as the program does.
+    fn leave_stuck(&mut self, site: &CallSite, eval: &Eval) {
+        let thread = site.thread.id().unwrap_or(0);
+        self.evaluations.disabled = Some(format!("it still runs on thread {thread}"));
+        self.evaluations.stray.push(eval.clone());
+        if let Some(target) = &mut self.target
+            && !target.is_stopped()
+            && let Err(error) = target.stop()
+        {
+            tracing::warn!(%error, "stopping around an evaluation");
+        }
+    }
+
+    /// Handles what comes in until the evaluation ends or the time is over.
+    fn pump(&mut self, eval: &Eval, deadline: Instant) -> Ended {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let input = match self.inputs.recv_timeout(left) {
+                Ok(input) => input,
+                Err(RecvTimeoutError::Timeout) => return Ended::Late,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Ended::Wanted("nobody listens any more");
+                }
+            };
+            match input {
+                Input::Callback(delivered) => {
+                    if let Some(ended) = self.callback_while_evaluating(eval, delivered.receive()) {
+                        return ended;
+                    }
+                }
+                Input::Command {
+                    id,
+                    request: Request::Status,
+                    ..
+                } => {
+                    let status = Box::new(self.status());
+                    self.answer(id, Ok(Reply::Status(status)));
+                }
+                Input::Console(Notice::New) => {
+                    let end = self.capture.end();
+                    self.tell(crate::api::Event::Output { end });
+                }
+                Input::Command {
+                    request: Request::Pause,
+                    ..
+                } => {
+                    self.deferred.push_back(input);
+                    return Ended::Wanted("the program was to be paused");
+                }
+                Input::Command {
+                    request: Request::Disconnect { .. },
+                    ..
+                } => {
+                    self.deferred.push_back(input);
+                    return Ended::Wanted("the session ends");
+                }
+                Input::FrontEndGone => {
+                    self.deferred.push_back(input);
+                    return Ended::Wanted("nobody listens any more");
+                }
+                Input::ProcessEnded(_) => {
+                    self.deferred.push_back(input);
+                    return Ended::Program;
+                }
+                other => self.deferred.push_back(other),
+            }
+        }
+    }
+
+    fn callback_while_evaluating(&mut self, eval: &Eval, callback: Callback) -> Option<Ended> {
+        if let Callback::ExitProcess = callback {
+            self.runtime_ended();
+            return Some(Ended::Program);
+        }
+        let target = self.target.as_mut()?;
+        target.delivered();
+        match callback {
+            Callback::EvalComplete {
+                eval: Some(told), ..
+            } if eval.is(&told) => return Some(Ended::Done { threw: false }),
+            Callback::EvalException {
+                eval: Some(told), ..
+            } if eval.is(&told) => return Some(Ended::Done { threw: true }),
+            // What happens inside is nobody's stop.
+            Callback::Breakpoint { .. }
+            | Callback::StepComplete { .. }
+            | Callback::Break { .. }
+            | Callback::Exception { .. }
+            | Callback::Exception2 { .. }
+            | Callback::ExceptionUnwind { .. }
+            | Callback::EvalComplete { .. }
+            | Callback::EvalException { .. } => {}
+            other => {
+                self.wants_to_stop(other);
+            }
+        }
+        if let Some(target) = &mut self.target
+            && let Err(error) = target.answer()
+        {
+            tracing::debug!(%error, "answering a callback inside an evaluation");
+        }
+        None
+    }
+
+    /// Keeps all other threads still; those that were so already, to be left so afterwards.
+    fn freeze_others(&mut self, site: &CallSite) -> Result<Vec<Thread>, CallError> {
+        if site.free_threads {
+            return Ok(Vec::new());
+        }
+        let target = self
+            .stopped_target()
+            .map_err(|error| CallError::Refused(error.message))?;
+        let threads = target.process.threads().map_err(|error| refused(&error))?;
+        let frozen = threads
+            .into_iter()
+            .filter(|it| it.is_frozen().unwrap_or(false))
+            .collect();
+        let all = target.process.freeze_all(true, &site.thread);
+        all.map_err(|error| refused(&error))?;
+        Ok(frozen)
+    }
+
+    fn thaw_others(&mut self, site: &CallSite, frozen: &[Thread]) {
+        if site.free_threads {
+            return;
+        }
+        let Some(target) = &self.target else { return };
+        if let Err(error) = target.process.freeze_all(false, &site.thread) {
+            tracing::warn!(%error, "letting threads run again");
+        }
+        for thread in frozen {
+            if let Err(error) = thread.freeze(true) {
+                tracing::warn!(%error, "freezing a thread again");
+            }
+        }
+    }
+
+    /// The end of an evaluation that nobody waits for any more.
+    pub(crate) fn stray_evaluation_ended(
+        &mut self,
+        told: &cordebug::com::Com<cordebug::bindings::ICorDebugEval>,
+    ) {
+        self.evaluations.stray.retain(|it| !it.is(told));
+    }
+}
+
+fn given_up(site: &CallSite, why: Option<&'static str>, more: &str) -> CallError {
+    match why {
+        Some(why) => CallError::GivenUp { why },
+        None => CallError::TimedOut {
+            limit: site.limit,
+            more: more.to_owned(),
+        },
+    }
+}
+
+fn outcome(eval: &Eval, threw: bool) -> Result<Outcome, CallError> {
+    let result = eval.result().map_err(|error| refused(&error))?;
+    let kept = result.map(|runtime| Kept { runtime });
+    match (threw, kept) {
+        (false, kept) => Ok(Outcome::Returned(kept)),
+        (true, Some(exception)) => Ok(Outcome::Threw(exception)),
+        (true, None) => Err(CallError::Refused(
+            "it threw something that cannot be read".into(),
+        )),
+    }
+}
+
+/// Why the library does not want to run code, in words.
+pub(super) fn refused(error: &cordebug::Error) -> CallError {
+    let why = match error.code() {
+        Some(hr::CORDBG_E_ILLEGAL_AT_GC_UNSAFE_POINT) => {
+            "the thread is where the garbage collector could not run"
+        }
+        Some(hr::CORDBG_E_ILLEGAL_IN_PROLOG) => "the thread is at the very start of a method",
+        Some(hr::CORDBG_E_ILLEGAL_IN_NATIVE_CODE) => "the thread is in native code",
+        Some(hr::CORDBG_E_ILLEGAL_IN_OPTIMIZED_CODE) => "the thread is in optimised code",
+        Some(hr::CORDBG_E_ILLEGAL_IN_STACK_OVERFLOW) => "the thread has used up its stack",
+        Some(hr::CORDBG_E_FUNC_EVAL_BAD_START_POINT) => {
+            "the thread did not stop where code can be run, as it does at a breakpoint"
+        }
+        _ => return CallError::Refused(error.to_string()),
+    };
+    CallError::Unsafe {
+        why: why.to_owned(),
+    }
+}

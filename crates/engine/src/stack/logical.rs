@@ -1,0 +1,337 @@
+//! Async logical stacks: who awaits what a thread runs, and what a blocked thread waits for.
+//!
+//! Read from fields only: a getter could wait for ever. Where a chain cannot be followed, its end says why.
+
+use std::collections::HashSet;
+
+use cordebug::thread::{Frame as RuntimeFrame, Thread};
+use cordebug::value::Value;
+use metadata::Token;
+
+use super::machine::{Awaiters, Link};
+use super::objects::Objects;
+use super::{Walk, Walked, frame, words};
+use crate::api::{AsyncEnd, AsyncFrame, AsyncStack, BlockedOn, Error, Reply, ThreadId};
+use crate::engine::Engine;
+use crate::fields::Fields;
+use crate::target::Target;
+
+/// Links of a chain that are followed.
+const MAX_CHAIN: usize = 2_000;
+/// Frames that are looked through for an async method.
+const MAX_FRAMES: u32 = 500;
+
+impl Engine<'_> {
+    pub(crate) fn async_stack(&mut self, thread: Option<ThreadId>) -> Result<Reply, Error> {
+        let (id, thread) = self.thread_of(thread)?;
+        let stop = self.stop_id()?;
+        let target = self.stopped_target()?;
+        let mut told = AsyncStack {
+            stop,
+            thread: id,
+            resumed: None,
+            awaiting: Vec::new(),
+            end: None,
+            blocked: blocked(target, &thread)?,
+        };
+        if let Some((index, object)) = resumed(target, &thread)? {
+            told.resumed = Some(index);
+            let (awaiting, end) = match object {
+                Ok(object) => awaiting(target, object),
+                Err(end) => (Vec::new(), end),
+            };
+            told.awaiting = awaiting;
+            told.end = Some(end);
+        }
+        Ok(Reply::AsyncStack(Box::new(told)))
+    }
+}
+
+/// The innermost async method of a thread that was resumed, and what stands for its run; an end if nothing can wait for it
+/// or that cannot be told.
+#[expect(clippy::type_complexity, reason = "a name would say less")]
+fn resumed(
+    target: &mut Target,
+    thread: &Thread,
+) -> Result<Option<(u32, Result<Value, AsyncEnd>)>, Error> {
+    let mut walk = Walk::new(thread)?;
+    let mut index = 0;
+    let mut candidate: Option<(u32, RuntimeFrame)> = None;
+    while index < MAX_FRAMES {
+        let Some(Walked { frame, .. }) = walk.next(target)? else {
+            break;
+        };
+        let at = index;
+        index += 1;
+        // Frames of the runtime's own lie between.
+        if frame.internal_kind().is_some() {
+            continue;
+        }
+        if let Some((found, body)) = candidate.take()
+            && !calls(target, &frame, &body)
+        {
+            return Ok(Some((found, run_of(target, &body))));
+        }
+        if is_async(target, &frame) {
+            candidate = Some((at, frame));
+        }
+    }
+    Ok(candidate.map(|(found, body)| (found, run_of(target, &body))))
+}
+
+fn is_async(target: &mut Target, frame: &RuntimeFrame) -> bool {
+    let Target {
+        modules, process, ..
+    } = target;
+    let mut found = || -> Option<bool> {
+        let function = frame.function().ok()?;
+        let module = modules.entry(&function.module().ok()?);
+        Some(frame::is_async(
+            module,
+            process,
+            Token(function.token().ok()?),
+        ))
+    };
+    found().unwrap_or(false)
+}
+
+/// Whether a frame calls the body of an async method in the ordinary way: then it is its caller, and not the machinery that
+/// resumes it.
+fn calls(target: &mut Target, caller: &RuntimeFrame, body: &RuntimeFrame) -> bool {
+    let Target {
+        modules, process, ..
+    } = target;
+    let mut found = || -> Option<bool> {
+        let (calling, called) = (caller.function().ok()?, body.function().ok()?);
+        let token = Token(calling.token().ok()?);
+        let module = modules.entry(&calling.module().ok()?);
+        let metadata = module.metadata(process).ok()?.metadata();
+        let method = metadata.method(token).ok()?;
+        let ty = metadata.simple_name(method.declaring_type().ok()?).ok()?.1;
+        let builder = ty.contains("MethodBuilder");
+        let name = method.name().ok()?;
+        if builder && (name == "Start" || name == "MoveNext") {
+            return Some(true);
+        }
+        // Where the builder's method was inlined, the method that the user wrote is next.
+        let module = modules.entry(&called.module().ok()?);
+        let kickoff = crate::names::declared(module, process, Token(called.token().ok()?));
+        Some(kickoff == token && calling.module().ok()?.identity() == module.identity())
+    };
+    found().unwrap_or(false)
+}
+
+/// The task, or the source of a `ValueTask`, that stands for the run of an async method.
+fn run_of(target: &mut Target, body: &RuntimeFrame) -> Result<Value, AsyncEnd> {
+    let unknown = |why: &str| AsyncEnd::Unknown(why.into());
+    let this = body.argument(0).ok().and_then(|it| it.dereference().ok()?);
+    let Some(machine) = this else {
+        return Err(unknown(
+            "the method's code is optimised: its state is out of reach",
+        ));
+    };
+    let mut fields = Fields::new(target);
+    if fields.is_async_void(&machine) {
+        return Err(AsyncEnd::AsyncVoid);
+    }
+    if fields.is_async_iterator(&machine) {
+        return Ok(machine);
+    }
+    let task = fields.task_of_machine(&machine);
+    task.ok_or_else(|| unknown("the method has no task that others could wait for"))
+}
+
+/// Who waits for a task, who waits for that, and so on.
+fn awaiting(target: &mut Target, start: Value) -> (Vec<AsyncFrame>, AsyncEnd) {
+    let mut chain: Vec<AsyncFrame> = Vec::new();
+    let mut object = start;
+    // Objects do not move while the program is stopped; a chain that meets itself is broken.
+    let mut seen = HashSet::new();
+    while chain.len() < MAX_CHAIN {
+        if !seen.insert(object.address().unwrap_or(0)) {
+            return (
+                chain,
+                AsyncEnd::Unknown("the chain leads back to itself".into()),
+            );
+        }
+        let mut fields = Fields::new(target);
+        let awaiters = match fields.awaiters(&object) {
+            Awaiters::Some(awaiters) => awaiters,
+            Awaiters::Nobody => return (chain, AsyncEnd::Nobody),
+            Awaiters::Completed => return (chain, AsyncEnd::Completed),
+            Awaiters::Unknown(why) => return (chain, AsyncEnd::Unknown(why)),
+        };
+        let others = u32::try_from(awaiters.len())
+            .unwrap_or(u32::MAX)
+            .saturating_sub(1);
+        let Some(mut waiting) = awaiters.into_iter().next() else {
+            return (chain, AsyncEnd::Nobody);
+        };
+        let link = loop {
+            match fields.link(&waiting) {
+                Link::Pass(next) => {
+                    if !seen.insert(next.address().unwrap_or(0)) {
+                        break Link::Unknown("the chain leads back to itself".into());
+                    }
+                    waiting = next;
+                }
+                link => break link,
+            }
+        };
+        match link {
+            Link::Frame(mut frame, next) => {
+                frame.others = others;
+                let void = frame.kind != crate::api::AsyncKind::Continuation;
+                chain.push(frame);
+                match next {
+                    Some(next) => object = next,
+                    None if void => return (chain, AsyncEnd::AsyncVoid),
+                    None => return (chain, AsyncEnd::Nobody),
+                }
+            }
+            Link::Blocks(event) => {
+                let thread = waiter(target, &event);
+                return (chain, AsyncEnd::Blocks { thread });
+            }
+            Link::Unknown(why) => return (chain, AsyncEnd::Unknown(why)),
+            Link::Pass(_) => {
+                return (
+                    chain,
+                    AsyncEnd::Unknown("the chain cannot be followed".into()),
+                );
+            }
+        }
+    }
+    let why = format!("the chain has more than {MAX_CHAIN} links");
+    (chain, AsyncEnd::Unknown(why))
+}
+
+/// The thread that is blocked until an event is set.
+fn waiter(target: &mut Target, event: &Value) -> Option<ThreadId> {
+    let event = event.address().ok().filter(|address| *address != 0)?;
+    for thread in target.process.threads().ok()? {
+        if let Ok(Some(wait)) = wait_of(target, &thread)
+            && words(target, wait.start, wait.end).contains(&event)
+        {
+            return thread.id().ok().map(ThreadId);
+        }
+    }
+    None
+}
+
+/// The part of a stack that waits for a task.
+struct Wait {
+    start: u64,
+    end: u64,
+    /// The frame that called it.
+    caller: u32,
+}
+
+/// The innermost part of a thread's stack, if it waits for a task there.
+fn wait_of(target: &mut Target, thread: &Thread) -> Result<Option<Wait>, Error> {
+    let mut walk = Walk::new(thread)?;
+    let start = walk.stack_pointer();
+    let mut waits = false;
+    for caller in 0..MAX_FRAMES {
+        let Some(Walked { frame, .. }) = walk.next(target)? else {
+            return Ok(None);
+        };
+        let told = frame::describe(target, &frame, caller);
+        if waits && !is_waiting(&told.method) {
+            let range = start.zip(walk.stack_pointer());
+            return Ok(range.map(|(start, end)| Wait { start, end, caller }));
+        }
+        waits = is_waiting(&told.method);
+        if told.user_code {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+/// The task that a thread is blocked on, and what that waits for.
+fn blocked(target: &mut Target, thread: &Thread) -> Result<Option<BlockedOn>, Error> {
+    let Some(wait) = wait_of(target, thread)? else {
+        return Ok(None);
+    };
+    let Some(task) = waited_task(target, thread, &wait) else {
+        return Ok(None);
+    };
+    let (chain, incomplete) = waits_for(target, task);
+    Ok(Some(BlockedOn {
+        frame: wait.caller,
+        chain,
+        incomplete,
+    }))
+}
+
+/// Whether a method of the framework is one that blocks until a task is done.
+fn is_waiting(method: &str) -> bool {
+    method.starts_with("System.Threading.Tasks.Task")
+        || method.starts_with("System.Runtime.CompilerServices.TaskAwaiter")
+}
+
+/// The task that a thread waits for: one that its stack refers to, whose continuation is an event that the same part of the
+/// stack refers to.
+fn waited_task(target: &mut Target, thread: &Thread, wait: &Wait) -> Option<Value> {
+    let objects = Objects::new(target, thread)?;
+    let words = words(target, wait.start, wait.end);
+    let here = |object: &Value| object.address().is_ok_and(|at| words.contains(&at));
+    words.iter().find_map(|word| {
+        let task = objects.at(target, *word)?;
+        let mut fields = Fields::new(target);
+        if !fields.raw_names(&task).iter().any(|name| name == "Task") {
+            return None;
+        }
+        let Awaiters::Some(awaiters) = fields.awaiters(&task) else {
+            return None;
+        };
+        let waits = awaiters
+            .iter()
+            .any(|it| matches!(fields.link(it), Link::Blocks(event) if here(&event)));
+        waits.then_some(task)
+    })
+}
+
+/// What a task waits for, what that waits for, and so on; and why no more can be told, if that is so.
+fn waits_for(target: &mut Target, task: Value) -> (Vec<AsyncFrame>, Option<String>) {
+    let mut chain = Vec::new();
+    let mut object = task;
+    let mut seen = HashSet::new();
+    let mut fields = Fields::new(target);
+    while chain.len() < MAX_CHAIN {
+        if !seen.insert(object.address().unwrap_or(0)) {
+            return (chain, Some("the chain leads back to itself".into()));
+        }
+        let Some(machine) = fields.machine_of(&object) else {
+            chain.push(fields.leaf(&object));
+            let mut inner = fields.combined(&object).into_iter();
+            match inner.find(|task| !fields.is_done(task)) {
+                Some(next) => {
+                    object = next;
+                    continue;
+                }
+                None => return (chain, None),
+            }
+        };
+        let Some(frame) = fields.suspended(&machine) else {
+            return (chain, Some("a state machine cannot be read".into()));
+        };
+        let suspended = frame.il_offset.is_some() || !frame.user_code;
+        chain.push(frame);
+        match fields.awaited(&machine) {
+            Some(next) => object = next,
+            None if suspended => {
+                return (
+                    chain,
+                    Some("what the last one awaits cannot be told".into()),
+                );
+            }
+            None => return (chain, Some("the last one is running or about to".into())),
+        }
+    }
+    (
+        chain,
+        Some(format!("the chain has more than {MAX_CHAIN} links")),
+    )
+}

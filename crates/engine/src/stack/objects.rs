@@ -1,0 +1,58 @@
+//! Objects that a stack refers to, found among its words.
+//!
+//! The code of the framework is optimised and tells no variables, and the library must not be asked about an address that may be
+//! anything: it crashes on some. So an address counts as an object only if the type that its first word names is derived,
+//! step by step, from the very type that the thread's own object is derived from: `System.Object`.
+
+use cordebug::thread::Thread;
+use cordebug::value::Value;
+
+use crate::target::Target;
+
+/// Where a type of the runtime keeps the type that it is derived from. Checked against a known object before it is relied on.
+const PARENT: u64 = 0x10;
+/// Types that one is derived from at most.
+const MAX_BASES: usize = 32;
+
+/// Tells objects from other addresses.
+pub(super) struct Objects {
+    /// The type of `System.Object`.
+    root: u64,
+}
+
+impl Objects {
+    /// `None` if types do not lie in memory as is known here.
+    pub(super) fn new(target: &Target, thread: &Thread) -> Option<Self> {
+        let known = thread.object().ok()?.dereference().ok()??;
+        let mut bases = known.class_chain().ok()?.len();
+        let mut ty = word(target, known.address().ok()?)?;
+        while bases > 1 {
+            ty = word(target, ty + PARENT)?;
+            bases -= 1;
+        }
+        (word(target, ty + PARENT)? == 0).then_some(Self { root: ty })
+    }
+
+    /// The object at an address, if there is one.
+    pub(super) fn at(&self, target: &Target, address: u64) -> Option<Value> {
+        let is_pointer = |at: &u64| at % 8 == 0 && *at > 0xffff && *at < 1 << 56;
+        let mut ty = Some(address)
+            .filter(is_pointer)
+            .and_then(|address| word(target, address))?;
+        for _ in 0..MAX_BASES {
+            if ty == self.root {
+                return target.process.object_at(address).ok();
+            }
+            ty = Some(ty)
+                .filter(is_pointer)
+                .and_then(|ty| word(target, ty + PARENT))?;
+        }
+        None
+    }
+}
+
+fn word(target: &Target, address: u64) -> Option<u64> {
+    let mut bytes = [0; 8];
+    let read = target.process.read_memory(address, &mut bytes).ok()?;
+    (read == bytes.len()).then(|| u64::from_le_bytes(bytes))
+}

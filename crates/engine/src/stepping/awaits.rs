@@ -1,0 +1,288 @@
+//! Steps over `await`: to the continuation of the same invocation, on whatever thread it runs.
+//!
+//! The compiler tells where an async method gives up control and where it goes on. A trap at the first says that the
+//! invocation is being suspended; a trap at the second catches continuations of the method, of which only the one of
+//! the same invocation counts.
+
+use cordebug::stepper::Stepper;
+use cordebug::thread::{Frame, Thread};
+use metadata::pdb::{AsyncStepping, Await};
+use metadata::{IlOffset, Token};
+
+use super::awaiters;
+use super::invocation::Invocation;
+use super::position::{IlRange, MethodId, Position, Standing};
+use super::{Leg, TrapKind};
+use crate::api::StepKind;
+use crate::engine::Engine;
+
+/// An invocation that is being, or has been, suspended.
+#[derive(Debug)]
+pub(super) struct Suspended {
+    /// Who it is.
+    who: Who,
+}
+
+/// Who is suspended.
+#[derive(Debug)]
+enum Who {
+    Known(Invocation),
+    /// A struct on its thread's stack that has never been suspended before: its task will be written at this address.
+    ToBe(u64),
+    /// It cannot be told.
+    Unknown,
+}
+
+impl Engine<'_> {
+    /// Sets the traps that a leg needs in an async method.
+    pub(super) fn arm_awaits(
+        &mut self,
+        thread: &Thread,
+        at: Position,
+        range: IlRange,
+        kind: StepKind,
+        leg: &mut Leg,
+    ) {
+        let Some(method) = at.method else { return };
+        let Some(stepping) = self.async_stepping(method) else {
+            return;
+        };
+        let leaves = kind == StepKind::Out
+            || range.is_last()
+            || self.is_in_last_handler(method, at.ip)
+            || self.is_async_iterator(method);
+        if leaves {
+            (leg.awaiters, leg.waiters) = self.awaiters(thread);
+            for awaiter in &leg.awaiters {
+                for offset in &awaiter.resumes {
+                    let trap = self.trap(awaiter.method, *offset, TrapKind::Awaiter);
+                    leg.traps.extend(trap);
+                }
+            }
+        }
+        if kind != StepKind::Out {
+            for pause in stepping.awaits {
+                if range.contains(pause.yield_offset) {
+                    let kind = TrapKind::Yield(pause);
+                    leg.traps
+                        .extend(self.trap(method, pause.yield_offset, kind));
+                }
+            }
+        }
+    }
+
+    pub(super) fn async_stepping(&mut self, method: MethodId) -> Option<AsyncStepping> {
+        let target = self.target.as_mut()?;
+        let module = target.modules.get(method.module)?;
+        let pdb = module.symbols(&target.process).ok()?.pdb();
+        pdb.async_stepping(method.token).ok().flatten()
+    }
+
+    /// Whether an offset lies in the handler that hands exceptions to the task of an async method.
+    fn is_in_last_handler(&mut self, method: MethodId, ip: IlOffset) -> bool {
+        let holds = || {
+            let target = self.target.as_ref()?;
+            let module = target.modules.get(method.module)?;
+            let body = module.metadata(&target.process).ok()?.body(method.token);
+            let body = body.ok()??;
+            // Inner clauses come first: the last is around everything.
+            let last = body.clauses.last()?;
+            let end = last.handler_start.0.saturating_add(last.handler_length);
+            Some(last.handler_start <= ip && ip.0 < end)
+        };
+        holds().unwrap_or(false)
+    }
+
+    /// Whether an async method hands out values as it goes.
+    fn is_async_iterator(&self, method: MethodId) -> bool {
+        let holds = || {
+            let target = self.target.as_ref()?;
+            let module = target.modules.get(method.module)?;
+            let metadata = module.metadata(&target.process).ok()?.metadata();
+            let class = metadata.method(method.token).ok()?.declaring_type().ok()?;
+            let fields = metadata.type_def(class).ok()?.fields();
+            let mut names = fields.flatten().filter_map(|field| field.name().ok());
+            Some(names.any(|name| name == awaiters::PROMISE))
+        };
+        holds().unwrap_or(false)
+    }
+
+    /// Whether a frame belongs to an invocation that awaits ours.
+    pub(super) fn is_awaiter(&mut self, frame: &Frame) -> bool {
+        let leg = self.take_leg();
+        let mut awaiters = leg.awaiters.iter();
+        let is_one = awaiters.any(|awaiter| self.is_invocation(&awaiter.invocation, frame));
+        if let Some(steps) = &mut self.stepping.steps {
+            steps.leg = leg;
+        }
+        is_one
+    }
+
+    /// Our invocation may be about to be suspended.
+    pub(super) fn about_to_yield(&mut self, thread: &Thread, pause: Await) {
+        let Some(at) = self.position_of_step(thread) else {
+            return;
+        };
+        let Some(method) = at.method else { return };
+        let Ok(Some(frame)) = thread.active_frame() else {
+            return;
+        };
+        let who = match self.invocation(&frame) {
+            Some(invocation) => Who::Known(invocation),
+            None => self.task_slot(&frame).map_or(Who::Unknown, Who::ToBe),
+        };
+        let mut leg = Leg::default();
+        let resumes = MethodId {
+            token: pause.resume_method,
+            ..method
+        };
+        leg.traps
+            .extend(self.trap(resumes, pause.resume_offset, TrapKind::Resume));
+        if let Who::ToBe(_) = who {
+            // The struct is gone when its caller's caller returns: its task is read before.
+            leg.stepper = way_out(thread)
+                .map_err(|error| tracing::debug!(%error, "a suspended invocation stays unknown"))
+                .ok();
+        }
+        if let Who::Unknown = who {
+            self.notes.push(
+                "the invocation that is stepped cannot be told from others of its method: \
+                 the step ends at the first that goes on"
+                    .into(),
+            );
+        }
+        leg.suspended = Some(Suspended { who });
+        self.replace_leg(leg);
+    }
+
+    /// The position of the step's own frame, if that is the one a trap was met in.
+    fn position_of_step(&mut self, thread: &Thread) -> Option<Position> {
+        let steps = self.stepping.steps.as_ref()?;
+        if thread.id().ok() != Some(steps.thread) {
+            return None;
+        }
+        let from = steps.from;
+        let at = Position::of(self.target.as_mut()?, thread).ok()?;
+        (at.frame == from.frame && at.method == from.method).then_some(at)
+    }
+
+    fn suspended(&mut self) -> Option<&mut Suspended> {
+        self.stepping.steps.as_mut()?.leg.suspended.as_mut()
+    }
+
+    /// An invocation goes on behind the await; whether that stops the program.
+    pub(super) fn resumed(&mut self, thread: &Thread) -> bool {
+        let Ok(Some(frame)) = thread.active_frame() else {
+            return false;
+        };
+        self.identify_suspended();
+        let Some(suspended) = self.suspended() else {
+            return false;
+        };
+        let who = std::mem::replace(&mut suspended.who, Who::Unknown);
+        let same = match &who {
+            Who::Known(invocation) => self.is_invocation(invocation, &frame),
+            Who::ToBe(_) => false,
+            Who::Unknown => true,
+        };
+        if !same {
+            if let Some(suspended) = self.suspended() {
+                suspended.who = who;
+            }
+            return false;
+        }
+        let Some(target) = &mut self.target else {
+            return false;
+        };
+        let at = Position::of_frame(target, &frame);
+        self.replace_leg(Leg::default());
+        if let Some(steps) = &mut self.stepping.steps {
+            steps.thread = thread.id().unwrap_or(steps.thread);
+            // The rest of the statement belongs to it, as it would without the await.
+            steps.from = Position {
+                standing: match at.standing {
+                    Standing::AtStatement(range) => Standing::InStatement(range),
+                    standing => standing,
+                },
+                ..at
+            };
+        }
+        self.landed(thread, at)
+    }
+
+    /// Finds out who was suspended, once its task exists.
+    pub(super) fn identify_suspended(&mut self) {
+        let Some(&mut Suspended {
+            who: Who::ToBe(slot),
+        }) = self.suspended()
+        else {
+            return;
+        };
+        let task = self.target.as_ref().and_then(|target| {
+            let mut address = [0; 8];
+            target.process.read_memory(slot, &mut address).ok()?;
+            let address = u64::from_le_bytes(address);
+            let object = (address != 0).then(|| target.process.object_at(address))?;
+            object.ok()?.hold().ok()
+        });
+        if let (Some(task), Some(suspended)) = (task, self.suspended()) {
+            suspended.who = Who::Known(Invocation::Task(task));
+        }
+    }
+
+    /// A method goes on that may be the one which awaits ours; whether that stops the program.
+    pub(super) fn awaiter_resumed(&mut self, thread: &Thread) -> bool {
+        let Ok(Some(frame)) = thread.active_frame() else {
+            return false;
+        };
+        if !self.is_awaiter(&frame) {
+            return false;
+        }
+        let Some(target) = &mut self.target else {
+            return false;
+        };
+        let at = Position::of_frame(target, &frame);
+        self.step_landed_at_awaiter(thread, at)
+    }
+
+    /// Stops in the statement of the `await` that is over, as a return stops in the statement of the call.
+    fn step_landed_at_awaiter(&mut self, thread: &Thread, at: Position) -> bool {
+        self.replace_leg(Leg::default());
+        let Some(steps) = &mut self.stepping.steps else {
+            return false;
+        };
+        steps.thread = thread.id().unwrap_or(steps.thread);
+        steps.count.made += 1;
+        if steps.count.made >= steps.count.asked {
+            return self.step_made(thread, at);
+        }
+        steps.from = at;
+        let kind = steps.kind;
+        if let Err(error) = self.begin_leg(thread, at, kind) {
+            return self.step_failed(thread, &error);
+        }
+        false
+    }
+}
+
+/// A step of the thread to the caller, whoever's code that is.
+fn way_out(thread: &Thread) -> Result<Stepper, cordebug::Error> {
+    let stepper = thread.stepper()?;
+    stepper.prepare(false)?;
+    stepper.step_out()?;
+    Ok(stepper)
+}
+
+/// The state machine's method with that name.
+pub(super) fn is_move_next(name: &str) -> bool {
+    name.rsplit('.').next() == Some("MoveNext")
+}
+
+/// All offsets at which an async method goes on.
+pub(super) fn resumes(stepping: &AsyncStepping, method: Token) -> Vec<IlOffset> {
+    let own = stepping
+        .awaits
+        .iter()
+        .filter(|it| it.resume_method == method);
+    own.map(|it| it.resume_offset).collect()
+}

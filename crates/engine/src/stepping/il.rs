@@ -1,0 +1,126 @@
+//! IL instructions, as far as steps need to know where they lead (ECMA-335 III.1.2, III.3).
+
+use metadata::IlOffset;
+
+use super::position::IlRange;
+
+const SWITCH: u8 = 0x45;
+const PREFIX: u8 = 0xfe;
+
+/// Whether code of `from` may jump into `into`; also if that cannot be told.
+pub(super) fn may_jump(code: &[u8], from: IlRange, into: IlRange) -> bool {
+    let end = (from.end.0 as usize).min(code.len());
+    let mut at = from.start.0 as usize;
+    while at < end {
+        let Some(instruction) = read(code, at) else {
+            return true;
+        };
+        if instruction.targets.iter().any(|it| into.contains(*it)) {
+            return true;
+        }
+        at = instruction.next;
+    }
+    false
+}
+
+struct Instruction {
+    next: usize,
+    targets: Vec<IlOffset>,
+}
+
+/// The instruction at `at`; `None` if it is none, or is cut off.
+fn read(code: &[u8], at: usize) -> Option<Instruction> {
+    let opcode = *code.get(at)?;
+    let operand = at + 1;
+    let (length, offsets) = match opcode {
+        PREFIX => (1 + prefixed_operand(*code.get(operand)?)?, Vec::new()),
+        SWITCH => {
+            let count = i32_at(code, operand)?;
+            let count = usize::try_from(count).ok().filter(|it| *it <= code.len())?;
+            let offsets = (0..count).map(|index| i32_at(code, operand + 4 + 4 * index));
+            (4 + 4 * count, offsets.collect::<Option<_>>()?)
+        }
+        // Short branches and leave.s.
+        0x2b..=0x37 | 0xde => (1, vec![i32::from(*code.get(operand)? as i8)]),
+        // Long branches and leave.
+        0x38..=0x44 | 0xdd => (4, vec![i32_at(code, operand)?]),
+        // Short arguments and locals, ldc.i4.s.
+        0x0e..=0x13 | 0x1f => (1, Vec::new()),
+        // ldc.i4 and ldc.r4, jmp, call, calli, everything with a token.
+        0x20 | 0x22 | 0x27..=0x29 | 0x6f..=0x75 | 0x79 | 0x7b..=0x81 => (4, Vec::new()),
+        0x8c | 0x8d | 0x8f | 0xa3..=0xa5 | 0xc2 | 0xc6 | 0xd0 => (4, Vec::new()),
+        // ldc.i8 and ldc.r8.
+        0x21 | 0x23 => (8, Vec::new()),
+        _ => (0, Vec::new()),
+    };
+    let next = operand + length;
+    if next > code.len() {
+        return None;
+    }
+    // Targets count from the next instruction.
+    let target = |offset: i32| u32::try_from(i64::try_from(next).ok()? + i64::from(offset)).ok();
+    let targets = offsets.into_iter().filter_map(target).map(IlOffset);
+    Some(Instruction {
+        next,
+        targets: targets.collect(),
+    })
+}
+
+fn i32_at(code: &[u8], at: usize) -> Option<i32> {
+    let bytes = code.get(at..)?.first_chunk()?;
+    Some(i32::from_le_bytes(*bytes))
+}
+
+fn prefixed_operand(opcode: u8) -> Option<usize> {
+    match opcode {
+        // ldftn, ldvirtftn, initobj, constrained, sizeof.
+        0x06 | 0x07 | 0x15 | 0x16 | 0x1c => Some(4),
+        // Long arguments and locals.
+        0x09..=0x0e => Some(2),
+        // unaligned, no.
+        0x12 | 0x19 => Some(1),
+        0x00..=0x1e => Some(0),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(code: &[u8], from: u32, into: (u32, u32), expected: bool) {
+        let range = |start, end| IlRange {
+            start: IlOffset(start),
+            end: IlOffset(end),
+        };
+        let found = may_jump(code, range(from, u32::MAX), range(into.0, into.1));
+        assert_eq!(found, expected, "{code:x?} from {from} into {into:?}");
+    }
+
+    #[test]
+    fn jumps_are_seen_and_operands_are_not_taken_for_them() {
+        // nop; br.s back to 0
+        check(&[0x00, 0x2b, 0xfd], 1, (0, 1), true);
+        // brfalse.s over the nop, forward
+        check(&[0x00, 0x2c, 0x01, 0x00, 0x2a], 1, (0, 1), false);
+        // ldc.i4 whose operand looks like a br.s back
+        check(&[0x00, 0x20, 0x2b, 0xfb, 0, 0, 0x2a], 1, (0, 1), false);
+        // br back by five bytes more
+        check(&[0x00, 0x38, 0xfa, 0xff, 0xff, 0xff], 1, (0, 1), true);
+        // a switch of two, the second leads back
+        let switch = [0x00, 0x45, 2, 0, 0, 0, 0, 0, 0, 0, 0xf2, 0xff, 0xff, 0xff];
+        check(&switch, 1, (0, 1), true);
+        check(&switch, 1, (20, 30), false);
+        // ceq; ldarg with a long index
+        check(&[0xfe, 0x01, 0xfe, 0x09, 0x2b, 0xfd], 0, (0, 1), false);
+    }
+
+    #[test]
+    fn code_that_is_cut_off_may_jump_anywhere() {
+        check(&[0x45, 0xff, 0xff, 0xff, 0x7f], 0, (0, 1), true);
+        check(&[0x20, 0x00], 0, (0, 1), true);
+        check(&[0xfe], 0, (0, 1), true);
+        check(&[], 5, (0, 1), false);
+    }
+}

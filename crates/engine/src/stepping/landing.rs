@@ -1,0 +1,231 @@
+//! What happens when a leg of a step ends: stop there, or go on.
+
+use cordebug::bindings::ICorDebugStepper;
+use cordebug::com::Com;
+use cordebug::stepper::Stepper;
+use cordebug::thread::Thread;
+use metadata::pe::ClauseKind;
+
+use super::position::{Position, Standing};
+use super::{Leg, TrapKind};
+use crate::api::{Error, StepKind, StopReason, ThreadId};
+use crate::engine::Engine;
+
+/// What follows a leg.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// A person expects to stop here.
+    Stop,
+    /// Another leg, of this kind.
+    Leg(StepKind),
+    /// A leg of this kind that leaves the whole method behind.
+    Through(StepKind),
+    /// Nothing more on this thread: traps wait for what follows, or nothing does.
+    Wait,
+}
+
+impl Engine<'_> {
+    /// A stepper is done; whether that stops the program.
+    pub(crate) fn step_completed(
+        &mut self,
+        thread: &Thread,
+        stepper: Option<&Com<ICorDebugStepper>>,
+    ) -> bool {
+        if let Some(stepper) = stepper
+            && self.is_waiter(stepper)
+        {
+            return self.waiter_returned(thread);
+        }
+        let steps = self.stepping.steps.as_mut();
+        let leg = steps.map(|steps| &mut steps.leg).filter(|leg| {
+            let ours = leg.stepper.as_ref();
+            ours.is_some_and(|ours| stepper.is_some_and(|it| ours.is(it)))
+        });
+        let Some(leg) = leg else {
+            // A step that was given up.
+            let other = |it: &Stepper| !stepper.is_some_and(|stepper| it.is(stepper));
+            self.stepping.retired.retain(other);
+            return false;
+        };
+        leg.stepper = None;
+        if leg.suspended.is_some() {
+            // The invocation has been suspended and its thread is on its way out: now it can be known by its task.
+            self.identify_suspended();
+            return false;
+        }
+        let at = match self
+            .target()
+            .and_then(|target| Position::of(target, thread))
+        {
+            Ok(at) => at,
+            Err(error) => return self.step_failed(thread, &error),
+        };
+        self.landed(thread, at)
+    }
+
+    fn is_waiter(&self, stepper: &Com<ICorDebugStepper>) -> bool {
+        let steps = self.stepping.steps.as_ref();
+        steps.is_some_and(|steps| steps.leg.waiters.iter().any(|it| it.is(stepper)))
+    }
+
+    /// A thread that blocked until the invocation completed is back in the user's code: the step is there now.
+    fn waiter_returned(&mut self, thread: &Thread) -> bool {
+        let at = match self
+            .target()
+            .and_then(|target| Position::of(target, thread))
+        {
+            Ok(at) => at,
+            Err(error) => return self.step_failed(thread, &error),
+        };
+        self.replace_leg(Leg::default());
+        if let Some(steps) = &mut self.stepping.steps {
+            steps.thread = thread.id().unwrap_or(steps.thread);
+            steps.from = at;
+        }
+        self.landed(thread, at)
+    }
+
+    /// The thread of the step has got somewhere; whether that stops the program.
+    pub(super) fn landed(&mut self, thread: &Thread, at: Position) -> bool {
+        let mut next = self.after(at);
+        // Whoever awaits the invocation may go on inside the call that completes it: its trap is near.
+        if self.may_be_awaiter(at)
+            && let Ok(Some(frame)) = thread.active_frame()
+            && self.is_awaiter(&frame)
+        {
+            next = Next::Wait;
+        }
+        if next == Next::Stop {
+            let Some(steps) = &mut self.stepping.steps else {
+                return false;
+            };
+            steps.count.made += 1;
+            if steps.count.made >= steps.count.asked {
+                return self.step_made(thread, at);
+            }
+            steps.from = at;
+            next = Next::Leg(steps.kind);
+            let boundary = self.is_called_from_boundary(thread);
+            if let Some(steps) = &mut self.stepping.steps {
+                steps.boundary = boundary;
+            }
+        }
+        let standing = Standing::NoText;
+        let begun = match next {
+            Next::Leg(kind) => self.begin_leg(thread, at, kind),
+            Next::Through(kind) => self.begin_leg(thread, Position { standing, ..at }, kind),
+            Next::Wait | Next::Stop => Ok(()),
+        };
+        match begun {
+            Ok(()) => false,
+            Err(error) => self.step_failed(thread, &error),
+        }
+    }
+
+    fn may_be_awaiter(&self, at: Position) -> bool {
+        let steps = self.stepping.steps.as_ref();
+        let awaiters = steps.map_or(&[][..], |steps| &steps.leg.awaiters);
+        let mut methods = awaiters.iter().map(|awaiter| awaiter.method);
+        methods.any(|method| at.method == Some(method))
+    }
+
+    /// The last step that was asked for is complete.
+    pub(super) fn step_made(&mut self, thread: &Thread, at: Position) -> bool {
+        let id = thread.id().ok();
+        self.stopped(vec![StopReason::Step], id.map(ThreadId), None);
+        self.stepping.known = id.map(|id| (self.resumes, id, at));
+        true
+    }
+
+    pub(super) fn step_failed(&mut self, thread: &Thread, error: &Error) -> bool {
+        self.notes.push(format!("a step ended early: {error}"));
+        self.stopped(vec![StopReason::Step], thread.id().ok().map(ThreadId), None);
+        true
+    }
+
+    fn after(&mut self, at: Position) -> Next {
+        let Some(steps) = &self.stepping.steps else {
+            return Next::Wait;
+        };
+        let (kind, from) = (steps.kind, steps.from);
+        let has_returned = at.frame > from.frame;
+        // Back from a method that was not shown: the statement goes on. A call may be its very first instruction, so
+        // that the code behind the call counts as its beginning.
+        let was_inside = steps.leg.at.is_some_and(|leg| leg.frame < from.frame);
+        let is_back = was_inside
+            && at.frame == from.frame
+            && at.standing.statement().is_some()
+            && at.standing.statement() == from.standing.statement();
+        if has_returned && (steps.boundary || steps.leg.is_awaited()) {
+            return Next::Wait;
+        }
+        if at.method != from.method
+            && let Some(method) = at.method
+        {
+            // A filter runs above the methods that its exception is about to leave: their finally blocks come next, and
+            // belong to calls that were stepped over.
+            if kind == StepKind::Over && has_returned && self.is_in_filter(from) {
+                return Next::Leg(StepKind::Out);
+            }
+            let entered = at.frame < from.frame;
+            if entered && kind == StepKind::Into && self.is_skipped(method) {
+                return Next::Leg(StepKind::Out);
+            }
+            if self.is_passed_through(method) {
+                return Next::Through(through(kind));
+            }
+        }
+        if kind != StepKind::Out && is_back {
+            return Next::Leg(kind);
+        }
+        match at.standing {
+            Standing::AtStatement(_) | Standing::InStatement(_) => Next::Stop,
+            Standing::Hidden(_) | Standing::NoText => Next::Leg(through(kind)),
+            Standing::NoSymbols if self.stepping.options.just_my_code => Next::Leg(StepKind::Out),
+            Standing::NoSymbols => Next::Stop,
+        }
+    }
+
+    /// Whether a position lies in the filter of a catch block.
+    fn is_in_filter(&self, at: Position) -> bool {
+        let lies = || {
+            let method = at.method?;
+            let target = self.target.as_ref()?;
+            let module = target.modules.get(method.module)?;
+            let body = module.metadata(&target.process).ok()?.body(method.token);
+            let clauses = body.ok()??.clauses;
+            Some(clauses.iter().any(|clause| match clause.kind {
+                ClauseKind::Filter(start) => start <= at.ip && at.ip < clause.handler_start,
+                _ => false,
+            }))
+        };
+        lies().unwrap_or(false)
+    }
+
+    /// One of the runtime's breakpoints was reached: `None` if it is no trap of ours, else whether that stops.
+    pub(crate) fn trap_reached(&mut self, thread: &Thread, identity: usize) -> Option<bool> {
+        let steps = self.stepping.steps.as_ref()?;
+        let trap = steps
+            .leg
+            .traps
+            .iter()
+            .find(|trap| trap.breakpoint.identity() == identity)?;
+        let kind = trap.kind;
+        Some(match kind {
+            TrapKind::Yield(pause) => {
+                self.about_to_yield(thread, pause);
+                false
+            }
+            TrapKind::Resume => self.resumed(thread),
+            TrapKind::Awaiter => self.awaiter_resumed(thread),
+        })
+    }
+}
+
+/// The kind of a leg through code that is not shown.
+fn through(kind: StepKind) -> StepKind {
+    match kind {
+        StepKind::Into => StepKind::Into,
+        StepKind::Over | StepKind::Out => StepKind::Over,
+    }
+}

@@ -1,0 +1,348 @@
+//! Steps by source statement, running to a place, setting the next statement.
+//!
+//! A step is made of *legs*: each runs the thread out of one range of IL, or to the caller. Where a leg ends may be no
+//! place for a person (code without text, a method the compiler made, one that an attribute takes out): then the same
+//! step goes on with another leg (`landing`). An `await` that suspends ends the thread's part; *traps*, breakpoints of
+//! our own, catch the continuation, and the invocation's identity tells it from others of the same method (`awaits`).
+//!
+//! Invariant: whatever stops the program ends the steps that are under way, and nothing of theirs (steppers, traps,
+//! handles) outlives them.
+
+mod awaiters;
+mod awaits;
+mod il;
+mod invocation;
+mod landing;
+mod my_code;
+mod next_statement;
+mod position;
+mod run_to;
+mod waiters;
+
+use std::collections::HashMap;
+
+use cordebug::module::Breakpoint;
+use cordebug::stepper::Stepper;
+use cordebug::thread::{Step as WalkStep, Thread};
+use metadata::IlOffset;
+use metadata::pdb::Await;
+use metadata::pe::ClauseKind;
+
+use crate::api::{Error, ErrorCode, StepKind, StepOptions, StepsMade, ThreadId};
+use crate::breakpoints::CodeLocation;
+use crate::engine::Engine;
+use awaiters::Awaiter;
+use awaits::Suspended;
+use position::{IlRange, MethodId, Position, Standing};
+
+/// Frames walked at most to find the user's code.
+const MAX_WALK: usize = 1_000;
+
+/// What runs under the program's steps.
+#[derive(Debug, Default)]
+pub(crate) struct Stepping {
+    pub(crate) options: StepOptions,
+    steps: Option<Steps>,
+    /// The breakpoints of a run to a place.
+    run_to: Vec<Breakpoint>,
+    /// Steppers that were given up while news of them may be on its way.
+    retired: Vec<Stepper>,
+    /// Modules by whether the runtime itself can tell their code from other code.
+    marked: HashMap<usize, bool>,
+    /// The position of a thread, as long as the program has not been resumed since: the number of resumes tells.
+    known: Option<(u32, u32, Position)>,
+}
+
+/// Steps under way: one thread's, as many as were asked for.
+#[derive(Debug)]
+struct Steps {
+    kind: StepKind,
+    count: StepsMade,
+    /// The thread that the step is on now; a continuation may run on another.
+    thread: u32,
+    /// Where the step that is under way began.
+    from: Position,
+    /// Whether a return from the method that it began in makes it a run.
+    boundary: bool,
+    leg: Leg,
+}
+
+/// What the runtime is asked for at a time.
+#[derive(Debug, Default)]
+struct Leg {
+    /// Where it began.
+    at: Option<Position>,
+    stepper: Option<Stepper>,
+    traps: Vec<Trap>,
+    /// The await that has suspended the invocation.
+    suspended: Option<Suspended>,
+    /// Who goes on when the invocation completes.
+    awaiters: Vec<Awaiter>,
+    /// Steppers of the threads that block until it completes.
+    waiters: Vec<Stepper>,
+}
+
+impl Leg {
+    /// Whether it is known where a step goes on when the invocation completes.
+    fn is_awaited(&self) -> bool {
+        !self.awaiters.is_empty() || !self.waiters.is_empty()
+    }
+}
+
+/// A breakpoint of our own.
+#[derive(Debug)]
+struct Trap {
+    breakpoint: Breakpoint,
+    kind: TrapKind,
+}
+
+/// What a [`Trap`] waits for.
+#[derive(Debug, Clone, Copy)]
+enum TrapKind {
+    /// The invocation is about to be suspended.
+    Yield(Await),
+    /// An invocation goes on behind the await.
+    Resume,
+    /// An invocation goes on that may await ours.
+    Awaiter,
+}
+
+fn remove(breakpoint: &Breakpoint) {
+    if let Err(error) = breakpoint.deactivate() {
+        // Its module may be gone.
+        tracing::debug!(%error, "removing a breakpoint of a step");
+    }
+}
+
+impl Engine<'_> {
+    /// Begins steps of a thread and lets the program run.
+    pub(crate) fn step(
+        &mut self,
+        thread: Option<ThreadId>,
+        kind: StepKind,
+        count: u32,
+    ) -> Result<(), Error> {
+        if count == 0 {
+            return Err(Error::new(
+                ErrorCode::InvalidParameter,
+                "no step is not a number of steps",
+            )
+            .hint("ask for one step or more"));
+        }
+        let (id, thread) = self.thread_to_step(thread)?;
+        let position = self.position(&thread)?;
+        if let Some(error) = position
+            .method
+            .and_then(|method| self.step_obstacle(method))
+        {
+            return Err(error);
+        }
+        let from = self.origin_of_step(&thread, position, kind);
+        self.stepping.steps = Some(Steps {
+            kind,
+            count: StepsMade {
+                made: 0,
+                asked: count,
+            },
+            thread: id,
+            from,
+            boundary: self.is_called_from_boundary(&thread),
+            leg: Leg::default(),
+        });
+        if let Err(error) = self.begin_leg(&thread, position, kind) {
+            self.end_steps();
+            return Err(error);
+        }
+        self.resume()
+    }
+
+    /// The thread that is named, or the one that reported the stop.
+    fn thread_to_step(&mut self, thread: Option<ThreadId>) -> Result<(u32, Thread), Error> {
+        let reporting = self.stop.as_ref().and_then(|stop| stop.thread);
+        let target = self.stopped_target()?;
+        let Some(id) = thread.or(reporting) else {
+            return Err(
+                Error::new(ErrorCode::InvalidThread, "no thread reported this stop")
+                    .hint("name the thread to step"),
+            );
+        };
+        let thread = target.process.thread(id.0).map_err(|error| {
+            Error::new(
+                ErrorCode::InvalidThread,
+                format!("there is no managed thread {}: {error}", id.0),
+            )
+        })?;
+        Ok((id.0, thread))
+    }
+
+    /// Where a thread is; read once for each stop.
+    fn position(&mut self, thread: &Thread) -> Result<Position, Error> {
+        let id = thread.id().unwrap_or(0);
+        let resumes = self.resumes;
+        match self.stepping.known {
+            Some((at, of, position)) if at == resumes && of == id => Ok(position),
+            _ => Position::of(self.target()?, thread),
+        }
+    }
+
+    /// Where a step counts as begun: in code that is not shown, in the statement of the user's that led there.
+    fn origin_of_step(&mut self, thread: &Thread, at: Position, kind: StepKind) -> Position {
+        let hidden = at.standing == Standing::NoSymbols && self.stepping.options.just_my_code;
+        if !hidden || kind == StepKind::Out {
+            return at;
+        }
+        let (Ok(target), Ok(walk)) = (self.target(), thread.stack()) else {
+            return at;
+        };
+        let mut frames = walk.take(MAX_WALK).filter_map(|step| match step {
+            Ok(WalkStep::Frame(frame)) => Some(Position::of_frame(target, &frame)),
+            _ => None,
+        });
+        frames
+            .find(|position| position.standing.statement().is_some())
+            .unwrap_or(at)
+    }
+
+    /// Asks the runtime for the next part of the step that is under way.
+    fn begin_leg(&mut self, thread: &Thread, at: Position, kind: StepKind) -> Result<(), Error> {
+        let just_my_code = self.stepping.options.just_my_code;
+        let (range, kind) = match at.standing {
+            Standing::AtStatement(range) | Standing::InStatement(range) => {
+                (self.with_hidden_code(at, range), kind)
+            }
+            Standing::Hidden(range) => (range, kind),
+            Standing::NoSymbols if just_my_code => (IlRange::ALL, StepKind::Out),
+            Standing::NoText | Standing::NoSymbols => (IlRange::ALL, kind),
+        };
+        let mut leg = Leg {
+            at: Some(at),
+            ..Leg::default()
+        };
+        self.arm_awaits(thread, at, range, kind, &mut leg);
+        let only_marked = just_my_code && at.method.is_none_or(|method| self.is_marked(method));
+        let is_awaited = leg.is_awaited();
+        let into = kind == StepKind::Into;
+        let begin = || -> Result<Option<Stepper>, cordebug::Error> {
+            if kind == StepKind::Out && is_awaited {
+                return Ok(None);
+            }
+            let stepper = thread.stepper()?;
+            stepper.prepare(only_marked)?;
+            match kind {
+                StepKind::Out => stepper.step_out()?,
+                _ => stepper.step_range(into, range.start.0, range.end.0)?,
+            }
+            Ok(Some(stepper))
+        };
+        let begun = begin();
+        match begun {
+            Ok(stepper) => leg.stepper = stepper,
+            Err(error) => {
+                self.end_leg(leg);
+                return Err(Error::new(ErrorCode::StepFailed, error.to_string()));
+            }
+        }
+        self.replace_leg(leg);
+        Ok(())
+    }
+
+    /// The range of a statement together with the code without text behind it, such as the branch of a condition: that
+    /// saves a leg. Not where that code could lead back to the statement, which would then be run again unseen, and not
+    /// where it is an exception handler or an async method's own.
+    fn with_hidden_code(&mut self, at: Position, range: IlRange) -> IlRange {
+        let hidden = IlRange {
+            start: range.end,
+            end: at.hidden_end,
+        };
+        if hidden.start >= hidden.end || hidden.is_last() {
+            return range;
+        }
+        let Some(method) = at.method else {
+            return range;
+        };
+        let is_async = self.async_stepping(method).is_some();
+        let is_plain = || {
+            let target = self.target.as_ref()?;
+            let module = target.modules.get(method.module)?;
+            let body = module.metadata(&target.process).ok()?.body(method.token);
+            let body = body.ok()??;
+            let handles = body.clauses.iter().any(|clause| match clause.kind {
+                ClauseKind::Filter(filter) => {
+                    hidden.contains(filter) || hidden.contains(clause.handler_start)
+                }
+                _ => hidden.contains(clause.handler_start),
+            });
+            Some(!handles && !il::may_jump(body.code, hidden, range))
+        };
+        if is_async || !is_plain().unwrap_or(false) {
+            return range;
+        }
+        IlRange {
+            start: range.start,
+            end: hidden.end,
+        }
+    }
+
+    /// Sets a breakpoint of our own; without one the step may end late, never wrong.
+    fn trap(&self, method: MethodId, offset: IlOffset, kind: TrapKind) -> Option<Trap> {
+        let at = CodeLocation {
+            module: method.module,
+            method: method.token,
+            offset,
+        };
+        match self.target.as_ref()?.modules.set_breakpoint(at) {
+            Ok(breakpoint) => Some(Trap { breakpoint, kind }),
+            Err(error) => {
+                tracing::debug!(%error, ?kind, "a step has no trap there");
+                None
+            }
+        }
+    }
+
+    /// Takes the leg away, to be ended or kept.
+    fn take_leg(&mut self) -> Leg {
+        match &mut self.stepping.steps {
+            Some(steps) => std::mem::take(&mut steps.leg),
+            None => Leg::default(),
+        }
+    }
+
+    /// Ends the leg that is under way, and goes on with another.
+    fn replace_leg(&mut self, leg: Leg) {
+        let ended = self.take_leg();
+        self.end_leg(ended);
+        if let Some(steps) = &mut self.stepping.steps {
+            steps.leg = leg;
+        }
+    }
+
+    fn end_leg(&mut self, leg: Leg) {
+        for trap in leg.traps {
+            remove(&trap.breakpoint);
+        }
+        self.stepping.retired.extend(leg.stepper);
+        self.stepping.retired.extend(leg.waiters);
+        // The library does not pass on news of a stepper that was deactivated meanwhile, and may wait for the answer
+        // to it all the same.
+        let target = self.target.as_ref();
+        let queued = target.map(|target| target.process.has_queued_callbacks().unwrap_or(false));
+        if queued == Some(true) {
+            return;
+        }
+        for stepper in self.stepping.retired.drain(..) {
+            if let Err(error) = stepper.deactivate() {
+                tracing::debug!(%error, "giving up a stepper");
+            }
+        }
+    }
+
+    /// Ends steps and runs that are under way; how many steps were made.
+    pub(crate) fn end_steps(&mut self) -> Option<StepsMade> {
+        for breakpoint in std::mem::take(&mut self.stepping.run_to) {
+            remove(&breakpoint);
+        }
+        let steps = self.stepping.steps.take()?;
+        self.end_leg(steps.leg);
+        Some(steps.count)
+    }
+}

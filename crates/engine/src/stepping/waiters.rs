@@ -1,0 +1,76 @@
+//! Threads that block until an invocation completes: `task.Wait()`, `task.Result`, `GetAwaiter().GetResult()`.
+//!
+//! Such a thread is who a step out of the invocation leads to. It waits inside the framework; a stepper of its own takes
+//! it back to the user's statement.
+
+use cordebug::stepper::Stepper;
+use cordebug::thread::{Step, Thread};
+use cordebug::value::Value;
+use metadata::Token;
+
+use crate::engine::Engine;
+use crate::fields::Fields;
+
+/// Frames of a thread looked at for the framework's wait.
+const MAX_FRAMES: usize = 64;
+
+/// The continuations that wake a blocked thread.
+const WAKERS: [&str; 2] = ["SetOnInvokeMres", "SetOnCountdownMres"];
+
+impl Engine<'_> {
+    /// Whether a continuation wakes a blocked thread.
+    pub(super) fn wakes_a_thread(&mut self, continuation: &Value) -> bool {
+        let Some(target) = &mut self.target else {
+            return false;
+        };
+        let types = Fields::new(target).types(continuation);
+        types
+            .iter()
+            .filter_map(|name| name.rsplit(['.', '+']).next())
+            .any(|name| WAKERS.contains(&name))
+    }
+
+    /// Steppers of the threads that block on tasks, other than one, each to the user's statement that does.
+    pub(super) fn steppers_of_waiting_threads(&mut self, other_than: &Thread) -> Vec<Stepper> {
+        let Some(target) = &self.target else {
+            return Vec::new();
+        };
+        let own = other_than.id().ok();
+        let threads = target.process.threads().unwrap_or_default();
+        let others = threads
+            .into_iter()
+            .filter(|thread| thread.id().ok() != own)
+            .filter(|thread| self.waits_for_a_task(thread).unwrap_or(false));
+        let begin = |thread: &Thread| -> Result<Stepper, cordebug::Error> {
+            let stepper = thread.stepper()?;
+            stepper.prepare(true)?;
+            stepper.step_out()?;
+            Ok(stepper)
+        };
+        others.filter_map(|thread| begin(&thread).ok()).collect()
+    }
+
+    /// Whether the innermost of the user's frames of a thread has called a method of tasks that waits.
+    fn waits_for_a_task(&self, thread: &Thread) -> Option<bool> {
+        let target = self.target.as_ref()?;
+        for step in thread.stack().ok()?.take(MAX_FRAMES).flatten() {
+            let Step::Frame(frame) = step else { continue };
+            let Ok(function) = frame.function() else {
+                continue;
+            };
+            let module = function.module().ok()?;
+            let module = target.modules.get(module.identity())?;
+            if module.symbols(&target.process).is_ok() {
+                return Some(false);
+            }
+            let metadata = module.metadata(&target.process).ok()?.metadata();
+            let method = metadata.method(Token(function.token().ok()?)).ok()?;
+            let is_wait = method.name().is_ok_and(|name| name.contains("Wait"));
+            let class = method.declaring_type().ok()?;
+            if is_wait && metadata.is_type_named(class, "System.Threading.Tasks", "Task") {
+                return Some(true);
+            }
+        }
+        Some(false)
+    }
+}

@@ -1,0 +1,83 @@
+//! Types and namespaces by name, over all loaded modules.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use metadata::tables::{Table, TypeDefRow};
+
+use super::{ModuleId, Named, Result, Type, Types};
+
+impl Types<'_> {
+    /// The top-level types `namespace.name` with so many parameters, open; of the user's modules and of others in the
+    /// order they were loaded. Several modules may define the same name.
+    pub(crate) fn find(self, namespace: &str, name: &str, arity: usize) -> Vec<Type> {
+        let mut full = String::with_capacity(namespace.len() + name.len() + 4);
+        if !namespace.is_empty() {
+            full.push_str(namespace);
+            full.push('.');
+        }
+        full.push_str(name);
+        if arity > 0 {
+            full.push_str(&format!("`{arity}"));
+        }
+        self.modules
+            .iter()
+            .filter_map(|module| {
+                let opened = module.metadata(self.process).ok()?;
+                // Most modules have nothing that is called so, and say it at once.
+                if !module.type_names(opened.metadata()).may_have(name) {
+                    return None;
+                }
+                let tokens = opened.types().find(opened.metadata(), &full);
+                let exact = tokens.into_iter().find(|token| {
+                    let metadata = opened.metadata();
+                    token.is(Table::TypeDef)
+                        && metadata.full_name(*token).is_ok_and(|it| it == full)
+                })?;
+                self.open(ModuleId(module.identity()), exact).ok()
+            })
+            .collect()
+    }
+
+    /// A type of the core library, open if it is generic: `core("System.Collections.Generic", "List`1")`.
+    pub(crate) fn core(self, namespace: &str, name: &str) -> Option<Type> {
+        let named = self.core_named(namespace, name)?;
+        self.open(named.module, named.token).ok()
+    }
+
+    /// An open type with arguments in place of its parameters.
+    pub(crate) fn close(self, open: &Named, arguments: &[Type]) -> Result<Type> {
+        self.construct(open.module, open.token, arguments.into())
+    }
+
+    /// Whether some loaded module has a namespace of that name, or one inside it.
+    pub(crate) fn has_namespace(self, name: &str) -> bool {
+        self.modules.iter().any(|module| {
+            let id = ModuleId(module.identity());
+            self.namespaces(id)
+                .is_some_and(|known| known.contains(name))
+        })
+    }
+
+    fn namespaces(self, id: ModuleId) -> Option<Rc<HashSet<Box<str>>>> {
+        if let Some(known) = self.cache.namespaces.get(&id) {
+            return Some(known);
+        }
+        let metadata = self.metadata(id).ok()?.metadata();
+        let mut found: HashSet<Box<str>> = HashSet::new();
+        for (_, row) in metadata.rows::<TypeDefRow>() {
+            let Ok(row) = row else { continue };
+            let Ok(namespace) = metadata.string(row.namespace) else {
+                continue;
+            };
+            let mut rest = &*namespace;
+            // `A.B.C` makes `A` and `A.B` namespaces too.
+            while !rest.is_empty() && found.insert(rest.into()) {
+                rest = rest.rsplit_once('.').map_or("", |(outer, _)| outer);
+            }
+        }
+        let found = Rc::new(found);
+        self.cache.namespaces.insert(id, found.clone());
+        Some(found)
+    }
+}

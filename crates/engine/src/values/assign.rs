@@ -1,0 +1,391 @@
+//! Setting values: variables, fields, elements, statics of the frame's type.
+//!
+//! A new value is written as C# writes literals, or as a path to another value of the same type. Numbers are checked
+//! against the range of what they go into. References are set through the runtime, never by writing memory, because the
+//! collector must hear of them.
+
+use cordebug::thread::Thread;
+
+use crate::api::{Error, ErrorCode, Reply, SetVariable, VariablesQuery};
+use crate::calls::CallSite;
+use crate::engine::Engine;
+use crate::stack::frame_at;
+use crate::types::{Kind, Type};
+
+use super::literal::{self, Literal};
+use super::requests::Roots;
+use super::scope::VariableKind;
+use super::view::{Viewer, known::Known};
+use super::walk::{self, Step};
+use super::{Place, Reader, Unreadable, Value};
+
+/// Where a value goes, and what must be known to put it there.
+struct Destination {
+    value: Value,
+    /// The library's own value of the place, through which references are set.
+    runtime: Option<cordebug::value::Value>,
+}
+
+/// What is written.
+enum Written {
+    /// Bytes of a value type, or a null reference.
+    Bytes(Vec<u8>),
+    /// A reference to an object at an address.
+    Reference(u64),
+    /// A string that must be made first.
+    Text(Vec<u16>),
+}
+
+impl Engine<'_> {
+    /// Sets a value and tells it as it is then.
+    pub(crate) fn set_variable(&mut self, set: &SetVariable) -> Result<Reply, Error> {
+        self.check_stop(set.stop)?;
+        let (_, thread) = self.thread_of(set.thread)?;
+        let mut kept = None;
+        // Making a string runs the program, and everything is to be found anew afterwards.
+        for _ in 0..2 {
+            let frame = frame_at(self.stopped_target()?, &thread, set.frame);
+            let target = &*self.stopped_target()?;
+            let reader = target.reader();
+            let roots = Roots {
+                target,
+                reader: &reader,
+                thread: &thread,
+                frame,
+                index: set.frame,
+            };
+            let view = crate::api::View::default();
+            let viewer = Viewer::new(&reader, &view, &target.object_ids);
+            let to = roots.destination(&viewer, set)?;
+            let written = match &kept {
+                Some(kept) => {
+                    let object = reader.kept_object(kept).map_err(|why| refused(set, &why))?;
+                    Written::Reference(object.map_or(0, |object| object.address))
+                }
+                None => roots.written(&viewer, &to.value, set)?,
+            };
+            match written {
+                Written::Text(units) => {
+                    kept = Some(self.new_string(&CallSite::on(thread.clone()), &units)?);
+                    continue;
+                }
+                Written::Bytes(bytes) => put(&reader, &to, &bytes),
+                Written::Reference(address) => put_reference(&to, address),
+            }
+            .map_err(|why| refused(set, &why))?;
+            break;
+        }
+        self.told_after(set, &thread)
+    }
+
+    fn told_after(&mut self, set: &SetVariable, thread: &Thread) -> Result<Reply, Error> {
+        let query = VariablesQuery {
+            stop: set.stop,
+            thread: Some(crate::api::ThreadId(thread.id().map_err(|error| {
+                Error::new(ErrorCode::Runtime, error.to_string())
+            })?)),
+            frame: set.frame,
+            path: Some(set.path.clone()),
+            count: 0,
+            ..VariablesQuery::default()
+        };
+        self.variables(&query)
+    }
+}
+
+fn refused(set: &SetVariable, why: &dyn std::fmt::Display) -> Error {
+    Error::new(
+        ErrorCode::InvalidParameter,
+        format!("{} cannot be set to {}: {why}", set.path, set.value),
+    )
+}
+
+fn put(reader: &Reader<'_>, to: &Destination, bytes: &[u8]) -> super::Result<()> {
+    match (&to.value.place, &to.runtime) {
+        (Place::Memory(_), _) => reader.write(&to.value, bytes),
+        // It lives in a register, which only the library can write.
+        (Place::Copy(_), Some(runtime)) => Ok(runtime.set_bytes(bytes)?),
+        _ => Err(Unreadable::WrongKind {
+            ty: reader.types.text(&to.value.ty),
+            wanted: "a place that can be written",
+        }),
+    }
+}
+
+fn put_reference(to: &Destination, address: u64) -> super::Result<()> {
+    let runtime = to.runtime.as_ref().ok_or(Unreadable::NoRuntimePlace)?;
+    Ok(runtime.set_reference(address)?)
+}
+
+impl Roots<'_, '_> {
+    /// The place that a path leads to, if it may be written.
+    fn destination(
+        &self,
+        viewer: &Viewer<'_, '_>,
+        set: &SetVariable,
+    ) -> Result<Destination, Error> {
+        let steps = walk::steps(&set.path).map_err(|why| refused(set, &why))?;
+        let mut steps = steps.into_iter().map(|(_, step)| step);
+        let Some(Step::Member(root)) = steps.next() else {
+            return Err(refused(set, &"the path does not begin with a variable"));
+        };
+        let mut at = self.root_destination(&root, set)?;
+        for step in steps {
+            at = self.step_destination(viewer, &at, &step, set)?;
+        }
+        // What a by-ref leads to is written, not the by-ref.
+        if let Type::ByRef(_) = at.value.ty {
+            let behind = self.reader.behind_ref(&at.value);
+            at = Destination {
+                value: behind.map_err(|why| refused(set, &why))?,
+                runtime: at
+                    .runtime
+                    .and_then(|runtime| runtime.dereference().ok().flatten()),
+            };
+        }
+        Ok(at)
+    }
+
+    fn root_destination(&self, root: &str, set: &SetVariable) -> Result<Destination, Error> {
+        let scope = self.scope()?;
+        let Some(variable) = scope.find(root) else {
+            // What is no variable may still be looked at: an object by its id.
+            let child = self.root(root)?;
+            return Ok(Destination {
+                value: child.value.map_err(|why| refused(set, &why))?,
+                runtime: None,
+            });
+        };
+        if variable.kind == VariableKind::Constant {
+            return Err(refused(set, &"it is a constant, which has no place"));
+        }
+        let value = variable.value.clone().map_err(|why| refused(set, &why))?;
+        let runtime = variable.root.clone().or_else(|| {
+            let (object, member) = variable.holder.as_ref()?;
+            self.runtime_field(object.address, member)
+        });
+        Ok(Destination { value, runtime })
+    }
+
+    fn runtime_field(&self, object: u64, member: &super::Member) -> Option<cordebug::value::Value> {
+        let object = self.reader.types.process.object_at(object).ok()?;
+        self.field_of(&object, member)
+    }
+
+    fn field_of(
+        &self,
+        object: &cordebug::value::Value,
+        member: &super::Member,
+    ) -> Option<cordebug::value::Value> {
+        let types = self.reader.types;
+        let named = &member.declared_in;
+        let class = types
+            .module(named.module)
+            .ok()?
+            .module
+            .class(named.token.0)
+            .ok()?;
+        object.field(&class, member.field.token.0).ok()
+    }
+
+    fn step_destination(
+        &self,
+        viewer: &Viewer<'_, '_>,
+        from: &Destination,
+        step: &Step,
+        set: &SetVariable,
+    ) -> Result<Destination, Error> {
+        let failed = |why: Unreadable| refused(set, &why);
+        match step {
+            Step::Member(name) => {
+                let found = viewer.raw_member(&from.value, name).map_err(failed)?;
+                let Some((member, object)) = found else {
+                    return Err(refused(
+                        set,
+                        &format!(
+                            "{name} is no field, and a property is set by its setter, which would run code"
+                        ),
+                    ));
+                };
+                if member.field.flags.is_init_only() && !set.force {
+                    return Err(refused(set, &format!("{name} is readonly"))
+                        .hint("say that it is to be set by force"));
+                }
+                let value = match &object {
+                    Some(object) => self.reader.member(object, &member),
+                    None => self
+                        .reader
+                        .behind_ref(&from.value)
+                        .and_then(|it| self.reader.struct_member(&it, &member))
+                        .map_err(failed)?,
+                };
+                let runtime = match &object {
+                    Some(object) => self.runtime_field(object.address, &member),
+                    None => from
+                        .runtime
+                        .as_ref()
+                        .and_then(|struct_of| struct_of.dereference().ok().flatten())
+                        .and_then(|struct_of| self.field_of(&struct_of, &member)),
+                };
+                Ok(Destination { value, runtime })
+            }
+            step => {
+                let value = viewer.step(&from.value, step).map_err(failed)?;
+                let runtime =
+                    viewer
+                        .array_position(&from.value, step)
+                        .and_then(|(array, position)| {
+                            let array = self.runtime_array(viewer, from, array.address)?;
+                            array.element_at(u32::try_from(position).ok()?).ok()
+                        });
+                Ok(Destination { value, runtime })
+            }
+        }
+    }
+
+    /// The library's value of an array: the one that is indexed, or the one in a field of the list that is.
+    fn runtime_array(
+        &self,
+        viewer: &Viewer<'_, '_>,
+        from: &Destination,
+        address: u64,
+    ) -> Option<cordebug::value::Value> {
+        let own = from
+            .runtime
+            .as_ref()
+            .filter(|it| it.reference() == Some(address));
+        let Some(own) = own else {
+            let (member, object) = viewer.raw_member(&from.value, "_items").ok()??;
+            let field = self.runtime_field(object?.address, &member)?;
+            return field.dereference().ok()?;
+        };
+        own.dereference().ok()?
+    }
+
+    /// The new value in the form of the place it goes to.
+    fn written(
+        &self,
+        viewer: &Viewer<'_, '_>,
+        to: &Value,
+        set: &SetVariable,
+    ) -> Result<Written, Error> {
+        let text = set.value.trim();
+        let types = self.reader.types;
+        let no = |why: String| refused(set, &why);
+        let Some(literal) = literal::parse(text) else {
+            return self.enum_or_path(viewer, to, set);
+        };
+        let known = self.reader.known(&to.ty);
+        if let Some(primitive) = to.ty.underlying()
+            && super::Scalar::size(primitive).is_some()
+        {
+            let bytes = literal.to_bytes(primitive).map_err(no)?;
+            return Ok(Written::Bytes(bytes));
+        }
+        match (literal, known) {
+            (Literal::Null, Known::Nullable) => {
+                let size = self
+                    .reader
+                    .size_of(&to.ty)
+                    .map_err(|why| refused(set, &why))?;
+                Ok(Written::Bytes(vec![0; size as usize]))
+            }
+            (literal, Known::Nullable) => {
+                let inner = types.nullable_of(&to.ty).and_then(|ty| ty.underlying());
+                let primitive = inner.ok_or_else(|| no("only null can be written there".into()))?;
+                let bytes = literal.to_bytes(primitive).map_err(no)?;
+                let layout = self.reader.struct_members(&to.ty);
+                let layout = layout.map_err(|why| refused(set, &why))?;
+                let at = layout.iter().find(|it| &*it.field.name == "value");
+                let at = at.map_or(0, |it| it.offset as usize);
+                let mut all = vec![0; at + bytes.len()];
+                if let (Some(has), true) = (all.first_mut(), at > 0) {
+                    *has = 1;
+                }
+                if let Some(place) = all.get_mut(at..) {
+                    place.copy_from_slice(&bytes);
+                }
+                Ok(Written::Bytes(all))
+            }
+            (literal, Known::Decimal) => {
+                let bytes = literal.to_decimal().map_err(no)?;
+                Ok(Written::Bytes(bytes.to_vec()))
+            }
+            (Literal::Null, _) if to.ty.is_reference() => Ok(Written::Reference(0)),
+            (Literal::Text(units), _) if matches!(to.ty, Type::STRING | Type::OBJECT) => {
+                Ok(Written::Text(units))
+            }
+            _ => Err(no(format!("that is no {}", types.text(&to.ty)))),
+        }
+    }
+
+    fn enum_or_path(
+        &self,
+        viewer: &Viewer<'_, '_>,
+        to: &Value,
+        set: &SetVariable,
+    ) -> Result<Written, Error> {
+        if let Type::Named(named) = &to.ty
+            && let Kind::Enum(primitive) = named.kind
+            && let Some(bits) = viewer.enum_bits(named, &set.value)
+        {
+            let size = super::Scalar::size(primitive).unwrap_or(8);
+            let bytes = bits.to_le_bytes();
+            return Ok(Written::Bytes(bytes.get(..size).unwrap_or(&bytes).to_vec()));
+        }
+        let child = self.at_path(viewer, set.value.trim()).map_err(|error| {
+            refused(
+                set,
+                &format!(
+                    "it is neither a literal nor another value ({})",
+                    error.message
+                ),
+            )
+        })?;
+        let failed = |why: Unreadable| refused(set, &why);
+        let from = child.value.map_err(failed)?;
+        let from = self.reader.behind_ref(&from).map_err(failed)?;
+        let types = self.reader.types;
+        if to.ty.is_reference() {
+            let object = self.reader.object(&from).map_err(failed)?;
+            let Some(object) = object else {
+                return Ok(Written::Reference(0));
+            };
+            let fits = to.ty == Type::OBJECT
+                || object.ty == to.ty
+                || types
+                    .named(&to.ty)
+                    .is_some_and(|named| types.derives_from(&object.ty, &named).unwrap_or(false));
+            if !fits {
+                let why = format!("{} is no {}", types.text(&object.ty), types.text(&to.ty));
+                return Err(refused(set, &why));
+            }
+            return Ok(Written::Reference(object.address));
+        }
+        if from.ty != to.ty || self.has_references(&to.ty, 0) {
+            let why = format!(
+                "only a {} without references can be copied there",
+                types.text(&to.ty)
+            );
+            return Err(refused(set, &why));
+        }
+        let size = self.reader.size_of(&to.ty).map_err(failed)?;
+        let bytes = self.reader.bytes(&from, size).map_err(failed)?;
+        Ok(Written::Bytes(bytes))
+    }
+
+    fn has_references(&self, ty: &Type, depth: u32) -> bool {
+        if ty.underlying().and_then(super::Scalar::size).is_some() {
+            return false;
+        }
+        if ty.is_value() != Some(true) || depth > 16 {
+            return true;
+        }
+        let members = self.reader.struct_members(ty);
+        members.map_or(true, |members| {
+            members
+                .iter()
+                .any(|it| self.has_references(&it.field.ty, depth + 1))
+        })
+    }
+}

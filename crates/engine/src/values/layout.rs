@@ -1,0 +1,140 @@
+//! Where the fields of objects and structs lie, as the runtime says, asked once for each type.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use cordebug::heap::{ArrayPlaces, TypeId};
+
+use crate::types::{Field, Named, Type, TypeCacheMap, Types};
+
+use super::{Result, Unreadable};
+
+/// Structs nest less deeply.
+const MAX_DEPTH: u32 = 32;
+
+/// An instance field and where it lies: from the start of the object, or of the value in a value type.
+#[derive(Debug, Clone)]
+pub(crate) struct Member {
+    /// The field.
+    pub(crate) field: Field,
+    /// The type that declares it.
+    pub(crate) declared_in: Rc<Named>,
+    /// Its offset.
+    pub(crate) offset: u32,
+}
+
+/// Layouts, kept until a module is unloaded.
+#[derive(Debug, Default)]
+pub(crate) struct LayoutCache {
+    /// By the word that objects begin with.
+    pub(super) types: TypeCacheMap<u64, Type>,
+    pub(super) arrays: TypeCacheMap<u64, ArrayPlacesEntry>,
+    members: TypeCacheMap<Type, Rc<[Member]>>,
+    pub(super) known: TypeCacheMap<Type, super::view::known::Known>,
+    pub(super) views: TypeCacheMap<Type, Rc<[super::view::MemberView]>>,
+}
+
+/// An entry of [`LayoutCache`].
+pub(super) type ArrayPlacesEntry = ArrayPlaces;
+
+impl LayoutCache {
+    /// Forgets everything.
+    pub(crate) fn module_unloaded(&self) {
+        self.types.clear();
+        self.arrays.clear();
+        self.members.clear();
+        self.known.clear();
+        self.views.clear();
+    }
+
+    /// The instance fields of a class or struct: its own in declaration order, then those of its base types.
+    pub(super) fn members(
+        &self,
+        types: Types<'_>,
+        ty: &Type,
+        id: impl FnOnce() -> Result<TypeId>,
+    ) -> Result<Rc<[Member]>> {
+        if let Some(known) = self.members.get(ty) {
+            return Ok(known);
+        }
+        let mut members = Vec::new();
+        let mut id = Some(id()?);
+        for declared_in in types.ancestry(ty)? {
+            let Some(this) = id else { break };
+            let (_, base) = types.process.object_size(this)?;
+            let places: HashMap<u32, u32> = types
+                .process
+                .field_places(this)?
+                .into_iter()
+                .map(|it| (it.token, it.offset))
+                .collect();
+            for field in types.fields(&declared_in)?.iter() {
+                if let Some(&offset) = places.get(&field.token.0)
+                    && !field.flags.is_static()
+                {
+                    members.push(Member {
+                        field: field.clone(),
+                        declared_in: declared_in.clone(),
+                        offset,
+                    });
+                }
+            }
+            // A value type has no inherited fields, and its base types are classes with another base offset.
+            id = base.filter(|_| ty.is_value() != Some(true));
+        }
+        let members: Rc<[Member]> = members.into();
+        self.members.insert(ty.clone(), members.clone());
+        Ok(members)
+    }
+
+    /// The size of a value of a type where it is stored, and what its address is a multiple of.
+    pub(super) fn size_and_alignment(&self, types: Types<'_>, ty: &Type) -> Result<(u32, u32)> {
+        self.size_at(types, ty, 0)
+    }
+
+    fn size_at(&self, types: Types<'_>, ty: &Type, depth: u32) -> Result<(u32, u32)> {
+        if depth > MAX_DEPTH {
+            return Err(Unreadable::Type(crate::types::TypeError::TooDeep));
+        }
+        if let Some(size) = ty.underlying().and_then(super::Scalar::size) {
+            let size = size as u32;
+            return Ok((size, size));
+        }
+        if ty.is_value() != Some(true) {
+            return Ok((8, 8));
+        }
+        let members = self.members(types, ty, || Ok(types.to_runtime(ty)?.id()?))?;
+        let (mut end, mut alignment) = (0_u32, 1_u32);
+        for member in members.iter() {
+            let (size, of_member) = self.size_at(types, &member.field.ty, depth + 1)?;
+            end = end.max(member.offset.saturating_add(size));
+            alignment = alignment.max(of_member);
+        }
+        let mut size = end.next_multiple_of(alignment).max(1);
+        if let Some(named) = ty.as_named() {
+            if let Some(length) = inline_array_length(types, named) {
+                size = size.saturating_mul(length);
+            }
+            if let Some(layout) = types.definition(named)?.layout()? {
+                if layout.packing != 0 {
+                    alignment = alignment.min(layout.packing.into());
+                    size = end.next_multiple_of(alignment).max(1);
+                }
+                size = size.max(layout.size);
+            }
+        }
+        Ok((size, alignment))
+    }
+}
+
+/// How many elements a struct with the attribute `InlineArray` has.
+pub(super) fn inline_array_length(types: Types<'_>, named: &Named) -> Option<u32> {
+    let metadata = types.metadata(named.module).ok()?.metadata();
+    let attribute = metadata.find_attribute(
+        named.token,
+        "System.Runtime.CompilerServices",
+        "InlineArrayAttribute",
+    )?;
+    let length = attribute.arguments().ok()?.fixed.first()?.bits()?;
+    u32::try_from(length).ok()
+}

@@ -1,0 +1,216 @@
+//! Literals as C# writes them, for setting values.
+
+use metadata::signature::Primitive;
+
+/// A literal.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Literal {
+    Null,
+    Bool(bool),
+    /// A whole number.
+    Whole(i128),
+    /// Any other number, as it was written.
+    Real(String),
+    Char(u16),
+    Text(Vec<u16>),
+}
+
+/// The literal that a text is; `None` if it is something else.
+pub(super) fn parse(text: &str) -> Option<Literal> {
+    match text {
+        "null" | "default" => return Some(Literal::Null),
+        "true" => return Some(Literal::Bool(true)),
+        "false" => return Some(Literal::Bool(false)),
+        _ => {}
+    }
+    if let Some(inner) = text.strip_prefix('"') {
+        let units = unescape(inner, '"')?;
+        return Some(Literal::Text(units));
+    }
+    if let Some(inner) = text.strip_prefix('\'') {
+        let units = unescape(inner, '\'')?;
+        return match units[..] {
+            [unit] => Some(Literal::Char(unit)),
+            _ => None,
+        };
+    }
+    number(text)
+}
+
+fn number(text: &str) -> Option<Literal> {
+    let digits: String = text.chars().filter(|&letter| letter != '_').collect();
+    let (sign, bare) = match digits.strip_prefix('-') {
+        Some(rest) => (-1, rest.trim_start()),
+        None => (1, digits.as_str()),
+    };
+    if !bare.starts_with(|letter: char| letter.is_ascii_digit() || letter == '.') {
+        return None;
+    }
+    let lower = bare.to_ascii_lowercase();
+    if let Some(hex) = lower.strip_prefix("0x") {
+        let hex = hex.trim_end_matches(['u', 'l']);
+        return i128::from_str_radix(hex, 16)
+            .ok()
+            .map(|value| Literal::Whole(sign * value));
+    }
+    let whole = lower.trim_end_matches(['u', 'l']);
+    if let Ok(value) = whole.parse::<i128>() {
+        return Some(Literal::Whole(sign * value));
+    }
+    let real = lower.trim_end_matches(['f', 'd', 'm']);
+    real.parse::<f64>().ok()?;
+    let minus = if sign < 0 { "-" } else { "" };
+    Some(Literal::Real(format!("{minus}{real}")))
+}
+
+/// The text up to the closing quote, which must be the last letter.
+fn unescape(text: &str, quote: char) -> Option<Vec<u16>> {
+    let inner = text.strip_suffix(quote)?;
+    let mut units = Vec::new();
+    let mut letters = inner.chars();
+    while let Some(letter) = letters.next() {
+        if letter == quote {
+            return None;
+        }
+        if letter != '\\' {
+            units.extend(letter.encode_utf16(&mut [0; 2]).iter());
+            continue;
+        }
+        units.push(match letters.next()? {
+            'n' => 0x0a,
+            'r' => 0x0d,
+            't' => 0x09,
+            '0' => 0,
+            'u' => {
+                let hex: String = letters.by_ref().take(4).collect();
+                u16::from_str_radix(&hex, 16).ok()?
+            }
+            other => {
+                let mut buffer = [0; 2];
+                let encoded = other.encode_utf16(&mut buffer);
+                *encoded.first()?
+            }
+        });
+    }
+    Some(units)
+}
+
+impl Literal {
+    /// The bytes of a number, truth value or character of a type; why not, if it does not fit.
+    pub(super) fn to_bytes(&self, primitive: Primitive) -> Result<Vec<u8>, String> {
+        let no = || Err(format!("{} is no {}", self.describe(), primitive.keyword()));
+        let whole = match (self, primitive) {
+            (Self::Bool(value), Primitive::Bool) => return Ok(vec![u8::from(*value)]),
+            (Self::Char(unit), Primitive::Char) => return Ok(unit.to_le_bytes().into()),
+            (Self::Whole(_) | Self::Real(_), Primitive::R4 | Primitive::R8) => {
+                return self.to_real(primitive);
+            }
+            (Self::Whole(value), _) => *value,
+            // A character is a number too, where that is wide enough.
+            (Self::Char(unit), _) => i128::from(*unit),
+            _ => return no(),
+        };
+        fn fit<T: TryFrom<i128>>(value: i128, bytes: impl Fn(T) -> Vec<u8>) -> Option<Vec<u8>> {
+            T::try_from(value).ok().map(bytes)
+        }
+        let fitted = match primitive {
+            Primitive::I1 => fit::<i8>(whole, |it| it.to_le_bytes().into()),
+            Primitive::U1 => fit::<u8>(whole, |it| it.to_le_bytes().into()),
+            Primitive::I2 => fit::<i16>(whole, |it| it.to_le_bytes().into()),
+            Primitive::U2 => fit::<u16>(whole, |it| it.to_le_bytes().into()),
+            Primitive::I4 => fit::<i32>(whole, |it| it.to_le_bytes().into()),
+            Primitive::U4 => fit::<u32>(whole, |it| it.to_le_bytes().into()),
+            Primitive::I8 | Primitive::IntPtr => fit::<i64>(whole, |it| it.to_le_bytes().into()),
+            Primitive::U8 | Primitive::UIntPtr => fit::<u64>(whole, |it| it.to_le_bytes().into()),
+            _ => return no(),
+        };
+        fitted.ok_or_else(|| format!("{whole} is outside of the range of {}", primitive.keyword()))
+    }
+
+    fn to_real(&self, primitive: Primitive) -> Result<Vec<u8>, String> {
+        let text = match self {
+            Self::Whole(value) => value.to_string(),
+            Self::Real(text) => text.clone(),
+            _ => return Err(format!("{} is no number", self.describe())),
+        };
+        let bad = |_| format!("{text} is no number");
+        Ok(if primitive == Primitive::R4 {
+            text.parse::<f32>().map_err(bad)?.to_le_bytes().into()
+        } else {
+            text.parse::<f64>().map_err(bad)?.to_le_bytes().into()
+        })
+    }
+
+    /// The fields of a `decimal`.
+    pub(super) fn to_decimal(&self) -> Result<[u8; 16], String> {
+        let text = match self {
+            Self::Whole(value) => value.to_string(),
+            Self::Real(text) if !text.contains('e') => text.clone(),
+            _ => return Err(format!("{} is no decimal", self.describe())),
+        };
+        let too_large = || format!("{text} does not fit into a decimal");
+        let (negative, digits) = match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text.as_str()),
+        };
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let number: u128 = format!("{whole}{fraction}")
+            .parse()
+            .map_err(|_| too_large())?;
+        if number >> 96 != 0 || fraction.len() > 28 {
+            return Err(too_large());
+        }
+        let flags = (u32::from(negative) << 31) | ((fraction.len() as u32) << 16);
+        let high = (number >> 64) as u32;
+        let low = number as u64;
+        let mut bytes = [0; 16];
+        let parts = flags
+            .to_le_bytes()
+            .into_iter()
+            .chain(high.to_le_bytes())
+            .chain(low.to_le_bytes());
+        for (to, from) in bytes.iter_mut().zip(parts) {
+            *to = from;
+        }
+        Ok(bytes)
+    }
+
+    fn describe(&self) -> String {
+        match self {
+            Self::Null => "null".into(),
+            Self::Bool(value) => value.to_string(),
+            Self::Whole(value) => value.to_string(),
+            Self::Real(text) => text.clone(),
+            Self::Char(_) => "a character".into(),
+            Self::Text(_) => "a string".into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_are_told_from_other_text() {
+        let text = |text: &str| Some(Literal::Text(text.encode_utf16().collect()));
+        assert_eq!(parse("-12"), Some(Literal::Whole(-12)));
+        assert_eq!(parse("0xFFu"), Some(Literal::Whole(255)));
+        assert_eq!(parse("1_000L"), Some(Literal::Whole(1000)));
+        assert_eq!(parse("1.50m"), Some(Literal::Real("1.50".into())));
+        assert_eq!(parse("'\\n'"), Some(Literal::Char(10)));
+        assert_eq!(parse("\"a\\\"b\\u0041\""), text("a\"bA"));
+        for other in ["x", "\"a\"b\"", "''", "'ab'", "-", "1.2.3", ""] {
+            assert_eq!(parse(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn numbers_must_fit() {
+        assert_eq!(Literal::Whole(255).to_bytes(Primitive::U1), Ok(vec![255]));
+        assert!(Literal::Whole(256).to_bytes(Primitive::U1).is_err());
+        assert!(Literal::Whole(-1).to_bytes(Primitive::U8).is_err());
+        assert!(Literal::Real("1.5".into()).to_bytes(Primitive::I4).is_err());
+        assert!(Literal::Null.to_bytes(Primitive::I4).is_err());
+    }
+}

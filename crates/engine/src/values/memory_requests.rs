@@ -1,0 +1,185 @@
+//! Memory and objects as they lie: bytes, layouts, sizes, outgoing references.
+
+use crate::api::{
+    Error, ErrorCode, FieldLayout, MemoryBytes, ObjectReport, OutgoingReference, Reply,
+    VariablesQuery,
+};
+use crate::engine::Engine;
+use crate::stack::frame_at;
+use crate::types::Type;
+
+use super::requests::Roots;
+use super::view::{Subject, Viewer};
+use super::{Object, Reader, Scalar, Value};
+
+/// Bytes read in one request.
+const MAX_BYTES: u32 = 64 * 1024;
+/// References and fields told of one object.
+const MAX_TOLD: usize = 1000;
+
+impl Engine<'_> {
+    /// Bytes of the program's memory; those that can be read from the address on.
+    pub(crate) fn read_memory(&mut self, address: u64, count: u32) -> Result<Reply, Error> {
+        let target = self.stopped_target()?;
+        let count = count.min(MAX_BYTES);
+        let mut bytes = vec![0; count as usize];
+        let mut read = target.process.read_memory(address, &mut bytes).unwrap_or(0);
+        // One page that is not there must not cost the bytes before it.
+        if read == 0 {
+            let first_page = (4096 - address % 4096).min(count.into()) as usize;
+            if let Some(part) = bytes.get_mut(..first_page) {
+                read = target.process.read_memory(address, part).unwrap_or(0);
+            }
+        }
+        if read == 0 && count > 0 {
+            return Err(Error::new(
+                ErrorCode::InvalidParameter,
+                format!("no memory of the program can be read at 0x{address:x}"),
+            ));
+        }
+        bytes.truncate(read);
+        Ok(Reply::Memory(MemoryBytes { address, bytes }))
+    }
+
+    /// How an object lies in memory and what it refers to.
+    pub(crate) fn inspect_object(&mut self, query: &VariablesQuery) -> Result<Reply, Error> {
+        self.check_stop(query.stop)?;
+        let (_, thread) = self.thread_of(query.thread)?;
+        let frame = frame_at(self.stopped_target()?, &thread, query.frame);
+        let target = &*self.stopped_target()?;
+        let reader = target.reader();
+        let viewer = Viewer::new(&reader, &query.view, &target.object_ids);
+        let roots = Roots {
+            target,
+            reader: &reader,
+            thread: &thread,
+            frame,
+            index: query.frame,
+        };
+        let path = query.path.as_deref().unwrap_or("this");
+        let failed = |why: super::Unreadable| {
+            Error::new(
+                ErrorCode::InvalidParameter,
+                format!("\"{path}\" cannot be inspected: {why}"),
+            )
+        };
+        let child = roots.at_path(&viewer, path)?;
+        let value = child.value.map_err(failed)?;
+        let report = match viewer.subject(&value).map_err(failed)? {
+            Subject::Null => {
+                return Err(Error::new(
+                    ErrorCode::InvalidParameter,
+                    format!("\"{path}\" is null: there is no object"),
+                ));
+            }
+            Subject::Object(object) => object_report(&reader, &object),
+            Subject::InPlace(value, boxed) => struct_report(&reader, &value, boxed.as_ref()),
+        };
+        report
+            .map(|report| Reply::Object(Box::new(report)))
+            .map_err(failed)
+    }
+}
+
+fn object_report(reader: &Reader<'_>, object: &Object) -> super::Result<ObjectReport> {
+    let size = reader.object_size(object)?;
+    let mut report = ObjectReport {
+        type_name: reader.types.full_text(&object.ty),
+        address: Some(object.address),
+        size,
+        fields: Vec::new(),
+        references: Vec::new(),
+        omitted_references: 0,
+    };
+    if object.ty.element().is_some() {
+        let shape = reader.array(object)?;
+        if shape.element.is_reference() {
+            for position in 0..shape.count.min(MAX_TOLD as u64) {
+                let element = reader.element(object, position)?;
+                refer(reader, format!("[{position}]"), &element, &mut report);
+            }
+            report.omitted_references = shape.count.saturating_sub(MAX_TOLD as u64);
+        }
+        return Ok(report);
+    }
+    if object.ty == Type::STRING {
+        return Ok(report);
+    }
+    for member in reader.members(object)?.iter().take(MAX_TOLD) {
+        let value = reader.member(object, member);
+        report.fields.push(field(reader, member)?);
+        if member.field.ty.is_reference() {
+            refer(reader, member.field.name.to_string(), &value, &mut report);
+        }
+    }
+    report.fields.sort_by_key(|it| it.offset);
+    add_padding(&mut report.fields, 8);
+    Ok(report)
+}
+
+fn struct_report(
+    reader: &Reader<'_>,
+    value: &Value,
+    boxed: Option<&Object>,
+) -> super::Result<ObjectReport> {
+    let mut report = ObjectReport {
+        type_name: reader.types.full_text(&value.ty),
+        address: match value.place {
+            super::Place::Memory(address) => Some(address),
+            _ => None,
+        },
+        size: match boxed {
+            Some(object) => reader.object_size(object)?,
+            None => reader.size_of(&value.ty)?.into(),
+        },
+        fields: Vec::new(),
+        references: Vec::new(),
+        omitted_references: 0,
+    };
+    if value.ty.underlying().and_then(Scalar::size).is_some() {
+        return Ok(report);
+    }
+    for member in reader.struct_members(&value.ty)?.iter().take(MAX_TOLD) {
+        report.fields.push(field(reader, member)?);
+        if member.field.ty.is_reference() {
+            let inner = reader.struct_member(value, member)?;
+            refer(reader, member.field.name.to_string(), &inner, &mut report);
+        }
+    }
+    report.fields.sort_by_key(|it| it.offset);
+    add_padding(&mut report.fields, 0);
+    Ok(report)
+}
+
+fn field(reader: &Reader<'_>, member: &super::Member) -> super::Result<FieldLayout> {
+    Ok(FieldLayout {
+        name: member.field.name.to_string(),
+        type_name: reader.types.text(&member.field.ty).to_string(),
+        offset: member.offset,
+        size: reader.size_of(&member.field.ty)?,
+        padding: 0,
+        declared_in: reader
+            .types
+            .text(&Type::Named(member.declared_in.clone()))
+            .to_string(),
+    })
+}
+
+/// Notes the bytes before each field that no field uses.
+fn add_padding(fields: &mut [FieldLayout], start: u32) {
+    let mut end = start;
+    for field in fields {
+        field.padding = field.offset.saturating_sub(end);
+        end = end.max(field.offset.saturating_add(field.size));
+    }
+}
+
+fn refer(reader: &Reader<'_>, name: String, value: &Value, report: &mut ObjectReport) {
+    if let Ok(Some(object)) = reader.object(value) {
+        report.references.push(OutgoingReference {
+            name,
+            address: object.address,
+            type_name: reader.types.text(&object.ty).to_string(),
+        });
+    }
+}

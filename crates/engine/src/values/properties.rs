@@ -1,0 +1,140 @@
+//! Properties that only their getters can tell: run when that was asked for.
+
+use std::time::Duration;
+
+use cordebug::thread::Thread;
+
+use crate::api::{Error, VariablesQuery};
+use crate::calls::{Argument, Call, CallError, CallSite, Outcome};
+use crate::engine::Engine;
+use crate::stack::frame_at;
+use crate::types::Method;
+
+use super::Unreadable;
+use super::requests::Roots;
+use super::view::{Children, Viewer};
+
+/// Getters run for one request at most.
+const MAX_GETTERS: usize = 200;
+
+/// What a getter gave.
+pub(super) struct Computed {
+    name: String,
+    result: Result<Outcome, CallError>,
+}
+
+impl Engine<'_> {
+    /// Runs the getters of what a path leads to; its own object is read anew afterwards, since it may have moved.
+    pub(super) fn compute_properties(
+        &mut self,
+        query: &VariablesQuery,
+        thread: &Thread,
+        path: &str,
+    ) -> Result<Vec<Computed>, Error> {
+        self.evaluations.check()?;
+        let (this, getters) = self.getters(query, thread, path)?;
+        let mut site = CallSite::on(thread.clone());
+        site.limit = Duration::from_millis(query.view.time_limit.into());
+        let mut computed = Vec::new();
+        for (name, getter) in getters {
+            let call = Call {
+                method: &getter,
+                type_arguments: &[],
+                this: Some(this.clone()),
+                arguments: Vec::new(),
+            };
+            let result = self.call(&site, &call);
+            // The frames that paths begin in are not where they were.
+            if let Err(why) = &result
+                && (self.evaluations.is_disabled() || matches!(why, CallError::ProgramEnded))
+            {
+                return Err(Error::from(why.clone()));
+            }
+            computed.push(Computed { name, result });
+        }
+        Ok(computed)
+    }
+
+    fn getters(
+        &mut self,
+        query: &VariablesQuery,
+        thread: &Thread,
+        path: &str,
+    ) -> Result<(Argument, Vec<(String, Method)>), Error> {
+        let target = self.stopped_target()?;
+        let frame = frame_at(target, thread, query.frame);
+        let target = &*target;
+        let reader = target.reader();
+        let viewer = Viewer::new(&reader, &query.view, &target.object_ids);
+        let roots = Roots {
+            target,
+            reader: &reader,
+            thread,
+            frame,
+            index: query.frame,
+        };
+        let child = roots.at_path(&viewer, path)?;
+        let nothing = (Argument::Null, Vec::new());
+        let Ok(value) = &child.value else {
+            return Ok(nothing);
+        };
+        let Ok(subject) = viewer.subject(value) else {
+            return Ok(nothing);
+        };
+        let (Some(value), Some(ty)) = (viewer.as_value(&subject), viewer.type_of(&subject)) else {
+            return Ok(nothing);
+        };
+        let Ok(Children::Members(members)) = viewer.children(&subject, &child.notes) else {
+            return Ok(nothing);
+        };
+        let mut getters = Vec::new();
+        for member in members {
+            if !matches!(member.value, Err(Unreadable::WouldRunCode)) {
+                continue;
+            }
+            if let Ok(Some(getter)) = viewer.getter(ty, &member.name)
+                && getters.len() < MAX_GETTERS
+            {
+                getters.push((member.name, getter));
+            }
+        }
+        let this = if getters.is_empty() {
+            Ok(Argument::Null)
+        } else {
+            reader.argument(&value)
+        };
+        match this {
+            Ok(this) => Ok((this, getters)),
+            Err(_) => Ok(nothing),
+        }
+    }
+}
+
+impl Children {
+    /// Puts what getters gave in place of what would have run code.
+    pub(super) fn fill_in(&mut self, viewer: &Viewer<'_, '_>, computed: &[Computed]) {
+        let Children::Members(list) = self else {
+            return;
+        };
+        for child in list {
+            if !matches!(child.value, Err(Unreadable::WouldRunCode)) {
+                continue;
+            }
+            let Some(found) = computed.iter().find(|it| it.name == child.name) else {
+                continue;
+            };
+            child.value = match &found.result {
+                Ok(Outcome::Returned(Some(kept))) => viewer.reader.kept(kept),
+                Ok(Outcome::Returned(None)) => Err(Unreadable::NotRun {
+                    why: "it returned nothing".into(),
+                }),
+                Ok(Outcome::Threw(exception)) => Err(Unreadable::Threw {
+                    exception: viewer.brief_kept(exception),
+                }),
+                Err(why) => Err(Unreadable::NotRun {
+                    why: why.to_string(),
+                }),
+            };
+        }
+    }
+}

@@ -1,0 +1,407 @@
+//! Requests about values.
+
+use cordebug::thread::{Frame, Thread};
+
+use crate::api::{Error, ErrorCode, Reply, VariableKind, VariableScope, Variables, VariablesQuery};
+use crate::engine::Engine;
+use crate::stack::frame_at;
+use crate::target::Target;
+use crate::types::{Type, TypeNotes};
+
+use super::scope::{self, Scope};
+use super::view::{Child, Viewer};
+use super::walk::{self, Step};
+use super::{Reader, Unreadable};
+
+/// Variables of a frame and children of a value told at most.
+const MAX_COUNT: u32 = 10_000;
+/// Objects kept at most: each keeps memory of the program alive.
+const MAX_KEPT: usize = 1000;
+
+impl Engine<'_> {
+    /// The variables of a frame, or what lies inside one of them.
+    pub(crate) fn variables(&mut self, query: &VariablesQuery) -> Result<Reply, Error> {
+        self.check_stop(query.stop)?;
+        let (id, thread) = self.thread_of(query.thread)?;
+        let stop = self.stop_id()?;
+        let computed = match &query.path {
+            Some(path) if query.view.run_code && query.view.properties => {
+                self.compute_properties(query, &thread, path)?
+            }
+            _ => Vec::new(),
+        };
+        let target = self.stopped_target()?;
+        let frame = frame_at(target, &thread, query.frame);
+        let target = &*target;
+        let reader = target.reader();
+        let viewer = Viewer::new(&reader, &query.view, &target.object_ids);
+        let roots = Roots {
+            target,
+            reader: &reader,
+            thread: &thread,
+            frame,
+            index: query.frame,
+        };
+        let mut told = Variables {
+            stop,
+            thread: id,
+            frame: query.frame,
+            parent: None,
+            variables: Vec::new(),
+            omitted: None,
+            notes: Vec::new(),
+        };
+        let count = u64::from(query.count.min(MAX_COUNT));
+        if let Some(path) = query.path.as_deref().filter(|path| !path.is_empty()) {
+            let child = roots.at_path(&viewer, path)?;
+            told.parent = Some(Box::new(viewer.variable(&child, 0)));
+            let Ok(value) = &child.value else {
+                return Ok(Reply::Variables(Box::new(told)));
+            };
+            let children = viewer
+                .subject(value)
+                .and_then(|subject| viewer.children(&subject, &child.notes));
+            match children {
+                Ok(children) => {
+                    let mut children = children.named_like(&query.names);
+                    children.fill_in(&viewer, &computed);
+                    (told.variables, told.omitted) =
+                        viewer.page(&children, path, query.start, count, query.depth);
+                }
+                Err(why) => told.notes.push(why.to_string()),
+            }
+            return Ok(Reply::Variables(Box::new(told)));
+        }
+        let (list, note) = roots.list(&viewer, query.scope)?;
+        told.notes.extend(note);
+        let children = super::view::Children::Members(list).named_like(&query.names);
+        (told.variables, told.omitted) =
+            viewer.page(&children, "", query.start, count, query.depth);
+        Ok(Reply::Variables(Box::new(told)))
+    }
+}
+
+impl Engine<'_> {
+    /// Keeps the object that a path leads to alive and known over continues, as `$1` and so on.
+    pub(crate) fn keep_object(&mut self, query: &VariablesQuery) -> Result<Reply, Error> {
+        self.check_stop(query.stop)?;
+        let (_, thread) = self.thread_of(query.thread)?;
+        let target = self.stopped_target()?;
+        let frame = frame_at(target, &thread, query.frame);
+        let path = query.path.as_deref().unwrap_or("this");
+        let refused = |why: &dyn std::fmt::Display| {
+            Error::new(
+                ErrorCode::InvalidParameter,
+                format!("\"{path}\" cannot be kept: {why}"),
+            )
+        };
+        if target.kept.len() >= MAX_KEPT {
+            return Err(
+                refused(&"too many objects are kept already").hint("let go of some of them")
+            );
+        }
+        let held = {
+            let target = &*target;
+            let reader = target.reader();
+            let viewer = Viewer::new(&reader, &query.view, &target.object_ids);
+            let roots = Roots {
+                target,
+                reader: &reader,
+                thread: &thread,
+                frame,
+                index: query.frame,
+            };
+            let child = roots.at_path(&viewer, path)?;
+            let object = child.value.and_then(|value| reader.object(&value));
+            match object.map_err(|why| refused(&why))? {
+                Some(object) => reader.hold(&object).map_err(|why| refused(&why))?,
+                None => return Err(refused(&"it is null")),
+            }
+        };
+        let number = target.kept.keys().next_back().map_or(1, |last| last + 1);
+        target.kept.insert(number, held);
+        let query = VariablesQuery {
+            path: Some(format!("${number}")),
+            count: 0,
+            ..query.clone()
+        };
+        self.variables(&query)
+    }
+
+    /// Lets go of a kept object.
+    pub(crate) fn release_object(&mut self, number: u64) -> Result<Reply, Error> {
+        let target = self.stopped_target()?;
+        if target.kept.remove(&number).is_none() {
+            return Err(Error::new(
+                ErrorCode::InvalidParameter,
+                format!("no object is kept as ${number}"),
+            ));
+        }
+        Ok(Reply::Status(Box::new(self.status())))
+    }
+}
+
+/// Where paths begin: the variables of a frame, the exception, kept objects.
+pub(crate) struct Roots<'r, 't> {
+    pub(crate) target: &'r Target,
+    pub(crate) reader: &'r Reader<'t>,
+    pub(crate) thread: &'r Thread,
+    /// The frame, if there is one: exceptions and kept objects need none.
+    pub(crate) frame: Result<Frame, Error>,
+    pub(crate) index: u32,
+}
+
+impl Roots<'_, '_> {
+    pub(super) fn scope(&self) -> Result<Scope, Error> {
+        self.target.scope(self.reader, self.frame.clone()?)
+    }
+
+    /// What a path leads to, with the name of its last step.
+    pub(crate) fn at_path(&self, viewer: &Viewer<'_, '_>, path: &str) -> Result<Child, Error> {
+        let failed = |why: &Unreadable| {
+            Error::new(
+                ErrorCode::InvalidParameter,
+                format!("\"{path}\" cannot be found: {why}"),
+            )
+        };
+        let steps = walk::steps(path).map_err(|why| failed(&why))?;
+        let mut steps = steps.into_iter();
+        let Some((_, Step::Member(root))) = steps.next() else {
+            return Err(Error::new(
+                ErrorCode::InvalidParameter,
+                format!("\"{path}\" does not begin with a variable"),
+            ));
+        };
+        let mut child = self.root(&root)?;
+        for (at, step) in steps {
+            if let (Step::Member(name), Ok(value)) = (&step, &child.value)
+                && let Some(member) = viewer.member_named(value, &child.notes, name)
+            {
+                child = member;
+                continue;
+            }
+            let value = match &child.value {
+                Ok(value) => viewer.step(value, &step),
+                Err(why) => Err(why.clone()),
+            };
+            // A whole value that cannot be reached is an error; one that cannot be read is told as such.
+            let value = match value {
+                Err(
+                    why @ (Unreadable::NoField { .. }
+                    | Unreadable::NoElement { .. }
+                    | Unreadable::OutOfRange { .. }
+                    | Unreadable::Null { .. }
+                    | Unreadable::WrongKind { .. }),
+                ) => {
+                    return Err(Error::new(
+                        ErrorCode::InvalidParameter,
+                        format!("\"{path}\" cannot be followed at {at}: {why}"),
+                    )
+                    .hint("ask for the members of what comes before"));
+                }
+                value => value,
+            };
+            child.name = match &step {
+                Step::Member(name) => name.clone(),
+                Step::Index(indexes) => format!("{indexes:?}"),
+                Step::Key(key) => format!("[\"{key}\"]"),
+                Step::Position(position) => format!("[#{position}]"),
+            };
+            child.kind = match step {
+                Step::Member(_) => VariableKind::Field,
+                _ => VariableKind::Element,
+            };
+            child.notes = TypeNotes::default();
+            child.ty = match &value {
+                Ok(value) => value.ty.clone(),
+                Err(_) => Type::OBJECT,
+            };
+            child.value = value;
+        }
+        child.path = path.to_owned();
+        Ok(child)
+    }
+
+    pub(super) fn root(&self, name: &str) -> Result<Child, Error> {
+        if name == "$exception" {
+            return self.exception().ok_or_else(|| {
+                Error::new(
+                    ErrorCode::InvalidParameter,
+                    "there is no exception in flight on this thread",
+                )
+            });
+        }
+        if let Some(id) = name.strip_prefix('#') {
+            return self.object(name, id);
+        }
+        if let Some(number) = name.strip_prefix('$') {
+            return self.kept(name, number);
+        }
+        let scope = self.scope()?;
+        if let Some(variable) = scope.find(name) {
+            return Ok(child(variable));
+        }
+        let names: Vec<String> = scope.variables.iter().map(|it| it.name.clone()).collect();
+        Err(Error::new(
+            ErrorCode::InvalidParameter,
+            format!("frame {} has no variable {name}", self.index),
+        )
+        .hint(
+            "names are those of arguments, locals and captured variables; members begin with this",
+        )
+        .details(crate::api::Details::Candidates(names)))
+    }
+
+    fn object(&self, name: &str, id: &str) -> Result<Child, Error> {
+        let address = id
+            .parse()
+            .ok()
+            .and_then(|id| self.target.object_ids.address(self.target.runs, id));
+        let object = address.map(|address| self.reader.object_at(address));
+        let Some(object) = object else {
+            return Err(Error::new(
+                ErrorCode::StaleReference,
+                format!("there is no object {name}: it was never told, or the program ran since"),
+            )
+            .hint("ask again for the value; its object id is told with it"));
+        };
+        let value = object.map(|object| self.reader.reference_to(&object));
+        Ok(pseudo(name, value))
+    }
+
+    fn kept(&self, name: &str, number: &str) -> Result<Child, Error> {
+        let held = number.parse().ok();
+        let held = held.and_then(|number: u64| self.target.kept.get(&number));
+        let Some(held) = held else {
+            let known = self.target.kept.keys().map(|it| format!("${it}")).collect();
+            return Err(Error::new(
+                ErrorCode::InvalidParameter,
+                format!("no object is kept as {name}"),
+            )
+            .details(crate::api::Details::Candidates(known)));
+        };
+        let object = self.reader.held(held);
+        let value = object.map(|object| self.reader.reference_to(&object));
+        Ok(pseudo(name, value))
+    }
+
+    fn exception(&self) -> Option<Child> {
+        let exception = self.thread.current_exception().ok()??;
+        let value = self.reader.of_runtime(&exception, None);
+        Some(pseudo("$exception", value))
+    }
+
+    /// The variables of the frame, and something to know about them.
+    fn list(
+        &self,
+        viewer: &Viewer<'_, '_>,
+        wanted: VariableScope,
+    ) -> Result<(Vec<Child>, Option<String>), Error> {
+        let scope = self.scope()?;
+        let note = scope.without_symbols.as_ref().map(|why| {
+            format!("locals are told by number and without their scopes: no symbols ({why})")
+        });
+        let is_wanted = |kind: scope::VariableKind| match wanted {
+            VariableScope::All => true,
+            VariableScope::Arguments => matches!(
+                kind,
+                scope::VariableKind::This | scope::VariableKind::Argument
+            ),
+            VariableScope::Locals => !matches!(
+                kind,
+                scope::VariableKind::This | scope::VariableKind::Argument
+            ),
+            VariableScope::Statics | VariableScope::TypeArguments => false,
+        };
+        let variables = scope.variables.iter();
+        let mut list: Vec<Child> = variables
+            .filter(|it| is_wanted(it.kind))
+            .map(child)
+            .collect();
+        match wanted {
+            VariableScope::All => list.extend(self.exception()),
+            VariableScope::Statics => {
+                let statics = scope
+                    .context
+                    .user_type(self.reader.types)
+                    .and_then(|ty| viewer.static_list(&Type::Named(ty)));
+                list = statics.map_err(|why| {
+                    Error::new(
+                        ErrorCode::InvalidParameter,
+                        format!("the static members cannot be told: {why}"),
+                    )
+                })?;
+            }
+            VariableScope::TypeArguments => list = self.type_arguments(&scope),
+            VariableScope::Arguments | VariableScope::Locals => {}
+        }
+        Ok((list, note))
+    }
+
+    fn type_arguments(&self, scope: &Scope) -> Vec<Child> {
+        let types = self.reader.types;
+        let context = &scope.context;
+        let names = match types.metadata(context.module) {
+            Ok(module) => metadata::csharp::GenericNames::declared(
+                module.metadata(),
+                Some(context.declared_in.token),
+                Some(context.method),
+            ),
+            Err(_) => return Vec::new(),
+        };
+        let of_type = names
+            .of_type
+            .into_iter()
+            .zip(context.generics.of_type.iter());
+        let of_method = names
+            .of_method
+            .into_iter()
+            .zip(context.generics.of_method.iter());
+        let told = |(name, ty): (String, &Type)| {
+            let text: Vec<u16> = types.full_text(ty).encode_utf16().collect();
+            Child {
+                path: name.clone(),
+                name,
+                kind: VariableKind::TypeArgument,
+                ty: Type::OBJECT,
+                notes: TypeNotes::default(),
+                value: Ok(self.reader.text(text)),
+                shadowed: false,
+            }
+        };
+        of_type.chain(of_method).map(told).collect()
+    }
+}
+
+fn pseudo(name: &str, value: super::Result<super::Value>) -> Child {
+    Child {
+        name: name.to_owned(),
+        kind: VariableKind::Pseudo,
+        path: name.to_owned(),
+        ty: match &value {
+            Ok(value) => value.ty.clone(),
+            Err(_) => Type::OBJECT,
+        },
+        notes: TypeNotes::default(),
+        value,
+        shadowed: false,
+    }
+}
+
+fn child(variable: &scope::Variable) -> Child {
+    Child {
+        name: variable.name.clone(),
+        kind: match variable.kind {
+            scope::VariableKind::This => VariableKind::This,
+            scope::VariableKind::Argument => VariableKind::Argument,
+            scope::VariableKind::Local => VariableKind::Local,
+            scope::VariableKind::Constant => VariableKind::Constant,
+            scope::VariableKind::Captured => VariableKind::Captured,
+        },
+        path: variable.name.clone(),
+        ty: variable.ty.clone(),
+        notes: variable.notes.clone(),
+        value: variable.value.clone(),
+        shadowed: variable.shadowed,
+    }
+}

@@ -1,0 +1,79 @@
+//! Why a value cannot be read.
+
+use std::rc::Rc;
+
+use crate::types::TypeError;
+
+/// Why a value cannot be read; the text is for the user, in place of the value.
+#[derive(Debug, Clone, thiserror::Error)]
+pub(crate) enum Unreadable {
+    /// The place was read before the program ran the last time.
+    #[error("the program has run since this was read")]
+    Stale,
+    #[error("null has no {what}")]
+    Null { what: String },
+    #[error("the optimiser has removed it, or its register is used for something else here")]
+    OptimizedAway,
+    #[error("it is not assigned yet")]
+    NotAssigned,
+    #[error("no memory can be read at 0x{address:x}")]
+    NoMemory { address: u64 },
+    #[error("what lies at 0x{address:x} is not an object: the reference or the heap is damaged")]
+    NotAnObject { address: u64 },
+    #[error("{ty} has no field {name}")]
+    NoField { ty: Rc<str>, name: String },
+    #[error("{ty} is not {wanted}")]
+    WrongKind { ty: Rc<str>, wanted: &'static str },
+    #[error("index {index} is outside of 0..{length}")]
+    OutOfRange { index: u64, length: u64 },
+    #[error("it has {size} bytes, more than can be a value of its type")]
+    TooLarge { size: u64 },
+    #[error("\"{path}\" cannot be followed at {at}: {why}")]
+    Path {
+        path: String,
+        at: usize,
+        why: String,
+    },
+    #[error("the static fields of the type have no place yet: nothing has used the type so far")]
+    NotInitialized,
+    #[error("only its getter can tell, which would run code in the program")]
+    WouldRunCode,
+    #[error(
+        "a reference there can only be set through the runtime, which does not know this place"
+    )]
+    NoRuntimePlace,
+    #[error("its getter threw {exception}")]
+    Threw { exception: String },
+    #[error("its getter was not run to its end: {why}")]
+    NotRun { why: String },
+    #[error("{ty} has no element {key}")]
+    NoElement { ty: Rc<str>, key: String },
+    #[error("the field {field} of {ty} is not as this version of ndbg knows it")]
+    UnknownLayout { ty: Rc<str>, field: String },
+    #[error("{0}")]
+    Type(#[from] TypeError),
+    #[error("{0}")]
+    Runtime(Rc<cordebug::Error>),
+}
+
+impl From<cordebug::Error> for Unreadable {
+    fn from(error: cordebug::Error) -> Self {
+        use cordebug::hresult::{
+            CORDBG_E_CLASS_NOT_LOADED, CORDBG_E_IL_VAR_NOT_AVAILABLE,
+            CORDBG_E_STATIC_VAR_NOT_AVAILABLE,
+        };
+        match error.code() {
+            Some(CORDBG_E_IL_VAR_NOT_AVAILABLE) => Self::OptimizedAway,
+            Some(CORDBG_E_STATIC_VAR_NOT_AVAILABLE | CORDBG_E_CLASS_NOT_LOADED) => {
+                Self::NotInitialized
+            }
+            _ => Self::Runtime(Rc::new(error)),
+        }
+    }
+}
+
+impl From<metadata::Malformed> for Unreadable {
+    fn from(error: metadata::Malformed) -> Self {
+        Self::Type(error.into())
+    }
+}

@@ -1,0 +1,262 @@
+//! `DebuggerDisplay`: the text that a type asks to be shown with.
+//!
+//! Its expressions are member paths as a rule, and those are followed here without running code: fields, automatic
+//! properties, properties whose getter only returns a field, lengths and counts. [`Viewer::display_part`] is the one place
+//! where an expression becomes text: the evaluator of expressions takes over there for everything else.
+
+use metadata::Token;
+use metadata::tables::Table;
+
+use crate::types::{Named, Type};
+
+use super::super::{Result, Unreadable, Value};
+use super::{Subject, Viewer};
+
+/// A display string longer than this is not meant to be read.
+const MAX_DISPLAY: usize = 4096;
+/// Expressions of one display string.
+const MAX_PARTS: usize = 32;
+/// Getters that return what other getters return.
+const MAX_GETTERS: u32 = 8;
+
+impl Viewer<'_, '_> {
+    /// What the type's attribute asks for; a note if it asks for more than can be told without running code.
+    pub(super) fn debugger_display(
+        &self,
+        subject: &Subject,
+        level: u32,
+    ) -> (Option<String>, Option<String>) {
+        let Some(ty) = self.type_of(subject) else {
+            return (None, None);
+        };
+        let Some(format) = self.display_format(ty) else {
+            return (None, None);
+        };
+        match self.format(subject, &format, level) {
+            Ok(text) => (Some(text), None),
+            Err(why) => (
+                None,
+                Some(format!("its DebuggerDisplay cannot be shown: {why}")),
+            ),
+        }
+    }
+
+    fn display_format(&self, ty: &Type) -> Option<String> {
+        for named in self.reader.types.ancestry(ty).ok()? {
+            let metadata = self.reader.types.metadata(named.module).ok()?.metadata();
+            let display = metadata.debugger_displays(named.token).next();
+            if let Some(value) = display.and_then(|it| it.value) {
+                return Some(value.into_owned());
+            }
+        }
+        None
+    }
+
+    fn format(&self, subject: &Subject, format: &str, level: u32) -> Result<String> {
+        let mut text = String::new();
+        let mut rest = format;
+        let mut parts = 0;
+        while let Some(open) = rest.find(['{', '\\']) {
+            text.push_str(rest.get(..open).unwrap_or_default());
+            let after = rest.get(open + 1..).unwrap_or_default();
+            if rest.get(open..).is_some_and(|it| it.starts_with('\\')) {
+                // `\{` is a brace.
+                let mut letters = after.chars();
+                text.extend(letters.next());
+                rest = letters.as_str();
+                continue;
+            }
+            let close = closing(after).ok_or_else(|| Unreadable::Path {
+                path: format.to_owned(),
+                at: open,
+                why: "a brace is never closed".into(),
+            })?;
+            let expression = after.get(..close).unwrap_or_default();
+            text.push_str(&self.display_part(subject, expression, level)?);
+            rest = after.get(close + 1..).unwrap_or_default();
+            parts += 1;
+            if parts > MAX_PARTS || text.len() > MAX_DISPLAY {
+                break;
+            }
+        }
+        text.push_str(rest);
+        Ok(text)
+    }
+
+    /// One expression of a display string, as text.
+    fn display_part(&self, subject: &Subject, expression: &str, level: u32) -> Result<String> {
+        let (expression, unquoted) = match expression.rsplit_once(',') {
+            Some((path, format)) if is_format(format) => {
+                (path, format.split(',').any(|it| it.trim() == "nq"))
+            }
+            _ => (expression, false),
+        };
+        let expression = expression.trim();
+        if let Some(literal) = expression
+            .strip_prefix('"')
+            .and_then(|rest| rest.strip_suffix('"'))
+        {
+            return Ok(literal.to_owned());
+        }
+        let value = self.follow(subject, expression)?;
+        if self.view.mask_secrets && super::secrets::is_secret(expression) {
+            return Ok("***".into());
+        }
+        if unquoted
+            && value.ty == Type::STRING
+            && let Some((text, length)) = self.reader.string(&value, self.view.text_length)?
+        {
+            let cut = if text.encode_utf16().count() as u64 == length {
+                ""
+            } else {
+                "…"
+            };
+            return Ok(text + cut);
+        }
+        Ok(self.brief(&Ok(value), level + 1))
+    }
+
+    /// A member path from what is looked at, without running code.
+    pub(crate) fn follow(&self, subject: &Subject, path: &str) -> Result<Value> {
+        let steps = super::super::walk::steps(path)?;
+        let mut value = match subject {
+            Subject::Null => {
+                return Err(Unreadable::Null {
+                    what: "members".into(),
+                });
+            }
+            Subject::InPlace(value, _) => value.clone(),
+            Subject::Object(object) => self.reader.reference_to(object),
+        };
+        for (at, (_, step)) in steps.iter().enumerate() {
+            if at == 0 && *step == super::super::walk::Step::Member("this".into()) {
+                continue;
+            }
+            value = self.step(&value, step)?;
+        }
+        Ok(value)
+    }
+
+    /// A member or element of a value, as a path names it: fields, properties that a field stands behind, lengths and
+    /// counts, elements of collections.
+    pub(crate) fn step(&self, from: &Value, step: &super::super::walk::Step) -> Result<Value> {
+        use super::super::walk::Step;
+        match step {
+            Step::Member(name) => match self.reader.field(from, name) {
+                Err(missing @ Unreadable::NoField { .. }) => {
+                    let found = self.property(from, name);
+                    found
+                        .or_else(|| self.named_element(from, name))
+                        .unwrap_or(Err(missing))
+                }
+                found => found,
+            },
+            Step::Index(indexes) => self.element_by_index(from, indexes),
+            Step::Key(key) => self.element_by_key(from, key),
+            Step::Position(position) => self.element_at(from, *position),
+        }
+    }
+
+    /// A property that can be told without running its getter.
+    fn property(&self, from: &Value, name: &str) -> Option<Result<Value>> {
+        let subject = self.subject(from).ok()?;
+        let ty = self.type_of(&subject)?.clone();
+        if matches!(name, "Length" | "Count" | "LongLength")
+            && let Some(count) = self.count_of(&subject)
+        {
+            return Some(Ok(self
+                .reader
+                .copied(Type::INT, (count as u32).to_le_bytes())));
+        }
+        if let Some(child) = self.named_tuple_item(&subject, name) {
+            return Some(child);
+        }
+        // `Name (Base)` is how a hidden member is told.
+        if let Some(value) = self.shown_member(&subject, name) {
+            return Some(value);
+        }
+        for named in self.reader.types.ancestry(&ty).ok()? {
+            let properties = self.reader.types.properties(&named).ok()?;
+            let Some(property) = properties.into_iter().find(|it| it.name == name) else {
+                continue;
+            };
+            let field = property
+                .getter
+                .and_then(|getter| self.returned_field(&named, getter, 0));
+            return Some(match field {
+                Some(field) => self.reader.field(from, &field),
+                None => Err(Unreadable::WouldRunCode),
+            });
+        }
+        None
+    }
+
+    /// The name of the field that a getter returns, if that is all it does.
+    fn returned_field(&self, named: &Named, getter: Token, depth: u32) -> Option<String> {
+        if depth > MAX_GETTERS {
+            return None;
+        }
+        let module = self.reader.types.metadata(named.module).ok()?;
+        let body = module.body(getter).ok()??;
+        let token = |bytes: &[u8]| bytes.first_chunk().map(|it| Token(u32::from_le_bytes(*it)));
+        let field = match body.code {
+            // `ldarg.0; ldfld; ret`, and how it is compiled for debugging.
+            [0x02, 0x7b, rest @ ..] if rest.get(4..) == Some(&[0x2a]) => token(rest)?,
+            [0x00, 0x02, 0x7b, rest @ ..]
+                if matches!(rest.get(4..), Some([0x0a, 0x2b, 0x00, 0x06, 0x2a])) =>
+            {
+                token(rest)?
+            }
+            _ => return None,
+        };
+        let metadata = module.metadata();
+        match field.table()? {
+            Table::Field => Some(metadata.field(field).ok()?.name().ok()?.into_owned()),
+            // A generic type names its own fields in its instantiation.
+            Table::MemberRef => Some(metadata.member_ref(field).ok()?.name.into_owned()),
+            _ => None,
+        }
+    }
+
+    fn named_tuple_item(&self, subject: &Subject, name: &str) -> Option<Result<Value>> {
+        let ty = self.type_of(subject)?;
+        self.reader.types.tuple_elements(ty)?;
+        let members = self.member_list(subject, &Default::default()).ok()?;
+        let found = members.into_iter().find(|it| it.name == name)?;
+        Some(found.value)
+    }
+
+    fn shown_member(&self, subject: &Subject, name: &str) -> Option<Result<Value>> {
+        if !name.ends_with(')') {
+            return None;
+        }
+        let members = self.member_list(subject, &Default::default()).ok()?;
+        let found = members.into_iter().find(|it| it.name == name)?;
+        Some(found.value)
+    }
+}
+
+/// Whether what follows the last comma of an expression is a format such as `nq`.
+fn is_format(text: &str) -> bool {
+    let text = text.trim();
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte == b'!')
+}
+
+/// The offset of the brace that closes one opened before `text`.
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 1_usize;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+    None
+}

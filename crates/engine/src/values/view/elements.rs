@@ -1,0 +1,184 @@
+//! Single elements: by position, by index, by key; and what they are called.
+
+use crate::api::VariableKind;
+use crate::types::{Type, TypeNotes};
+
+use super::super::walk::Step;
+use super::super::{Object, Result, Scalar, Unreadable, Value};
+use super::known::Known;
+use super::source::{Entry, Items, Source};
+use super::{Child, Viewer, numbers};
+
+impl Viewer<'_, '_> {
+    /// An element as a child, with the path that leads to it.
+    pub(super) fn entry_child(&self, entry: Entry, parent: &str) -> Child {
+        let name = match (&entry.name, &entry.key) {
+            (Some(name), _) => name.clone(),
+            (None, Some(key)) => format!("[{}]", self.brief(&Ok(key.clone()), 1)),
+            (None, None) => format!("[{}]", entry.position),
+        };
+        let step = match &entry.key {
+            Some(key) => self
+                .key_step(key)
+                .unwrap_or_else(|| format!("[#{}]", entry.position)),
+            None => name.clone(),
+        };
+        let dot = if step.starts_with('[') || parent.is_empty() {
+            ""
+        } else {
+            "."
+        };
+        let ty = match &entry.value {
+            Ok(value) => value.ty.clone(),
+            Err(_) => Type::OBJECT,
+        };
+        Child {
+            name,
+            kind: VariableKind::Element,
+            path: format!("{parent}{dot}{step}"),
+            ty,
+            notes: TypeNotes::default(),
+            value: entry.value,
+            shadowed: false,
+        }
+    }
+
+    /// `["text"]` or `[5]`, where that names the entry.
+    fn key_step(&self, key: &Value) -> Option<String> {
+        if key.ty == Type::STRING {
+            let object = self.reader.object(key).ok()??;
+            let (units, length) = self.reader.string_units(&object, 256).ok()?;
+            let whole = units.len() as u64 == length;
+            return whole.then(|| format!("[{}]", numbers::quoted(&units)));
+        }
+        match (&key.ty, self.reader.scalar(key).ok()?) {
+            (Type::Primitive(_), Scalar::Bool(_) | Scalar::Char(_)) => None,
+            (Type::Primitive(_), scalar) => Some(format!("[{}]", scalar.as_i128()?)),
+            _ => None,
+        }
+    }
+
+    /// An element by the number in brackets: an index, or the key of a dictionary.
+    pub(super) fn element_by_index(&self, from: &Value, indexes: &[i64]) -> Result<Value> {
+        let subject = self.subject(from)?;
+        if let Some(Known::Array) = self.type_of(&subject).map(|ty| self.reader.known(ty)) {
+            return self.reader.index(from, indexes);
+        }
+        if let (Type::Pointer(inner), [index]) = (&from.ty, indexes)
+            && let Some(target) = self.reader.target(from)?
+        {
+            let offset = i64::from(self.reader.size_of(inner)?).wrapping_mul(*index);
+            return self.reader.offset(&target, offset.cast_unsigned(), inner);
+        }
+        let &[index] = indexes else {
+            return Err(self.no_element(from, format!("{indexes:?}")));
+        };
+        let items = self.items_of(from)?;
+        let is_keyed = self
+            .entries(&items, 0, 1)
+            .first()
+            .is_some_and(|it| it.key.is_some());
+        if !is_keyed {
+            let position = u64::try_from(index).unwrap_or(u64::MAX);
+            return self.element_at(from, position);
+        }
+        let wanted = i128::from(index);
+        self.find_entry(&items, |key| {
+            self.reader.scalar(key).ok().and_then(Scalar::as_i128) == Some(wanted)
+        })
+        .unwrap_or_else(|| Err(self.no_element(from, index.to_string())))
+    }
+
+    /// An element by its key, a text.
+    pub(super) fn element_by_key(&self, from: &Value, wanted: &str) -> Result<Value> {
+        let items = self.items_of(from)?;
+        let length = wanted.encode_utf16().count() as u64;
+        let limit = u32::try_from(length).unwrap_or(u32::MAX);
+        let is_wanted = |key: &Value| {
+            self.reader
+                .string(key, limit)
+                .is_ok_and(|text| text.is_some_and(|(text, of)| of == length && text == wanted))
+        };
+        named(&items, wanted)
+            .or_else(|| self.find_entry(&items, is_wanted))
+            .unwrap_or_else(|| Err(self.no_element(from, format!("\"{wanted}\""))))
+    }
+
+    /// The array and position behind an element, where it lies in one.
+    pub(crate) fn array_position(&self, from: &Value, step: &Step) -> Option<(Object, u64)> {
+        let items = self.items_of(from).ok()?;
+        let position = match step {
+            Step::Index(indexes) => match indexes[..] {
+                [index] => u64::try_from(index).ok()?,
+                _ => return None,
+            },
+            Step::Position(position) => *position,
+            Step::Key(_) | Step::Member(_) => return None,
+        };
+        match items.source {
+            Source::Array { array, first, wrap } if items.shape.is_none() => {
+                Some((array, first.saturating_add(position) % wrap))
+            }
+            _ => None,
+        }
+    }
+
+    /// An element that has a name of its own, as the members of dynamic objects have.
+    pub(super) fn named_element(&self, from: &Value, wanted: &str) -> Option<Result<Value>> {
+        named(&self.items_of(from).ok()?, wanted)
+    }
+
+    /// An element by its position.
+    pub(super) fn element_at(&self, from: &Value, position: u64) -> Result<Value> {
+        let items = self.items_of(from)?;
+        if position >= items.count {
+            return Err(Unreadable::OutOfRange {
+                index: position,
+                length: items.count,
+            });
+        }
+        let entry = self.entries(&items, position, 1).into_iter().next();
+        entry.map_or_else(
+            || Err(self.no_element(from, format!("#{position}"))),
+            |entry| entry.value,
+        )
+    }
+
+    fn items_of(&self, from: &Value) -> Result<Items> {
+        let subject = self.subject(from)?;
+        self.items(&subject)?.ok_or_else(|| Unreadable::WrongKind {
+            ty: self.reader.types.text(&from.ty),
+            wanted: "a collection whose elements can be read without running code",
+        })
+    }
+
+    fn no_element(&self, from: &Value, key: String) -> Unreadable {
+        Unreadable::NoElement {
+            ty: self.reader.types.text(&from.ty),
+            key,
+        }
+    }
+
+    fn find_entry(
+        &self,
+        items: &Items,
+        is_wanted: impl Fn(&Value) -> bool,
+    ) -> Option<Result<Value>> {
+        let mut found = None;
+        self.walk_items(items, &mut |entry| {
+            if entry.key.as_ref().is_some_and(&is_wanted) {
+                found = Some(entry.value);
+            }
+            found.is_none()
+        });
+        found
+    }
+}
+
+fn named(items: &Items, wanted: &str) -> Option<Result<Value>> {
+    let Source::Listed(list) = &items.source else {
+        return None;
+    };
+    let found = list.iter().find(|it| it.name.as_deref() == Some(wanted));
+    found.map(|it| it.value.clone())
+}

@@ -1,0 +1,408 @@
+//! Lines for the types of the framework that are values to a person: times, numbers, tasks, delegates, exceptions.
+
+use crate::api::ValueKind;
+use crate::types::{Type, TypeNotes};
+
+use super::super::{Result, Unreadable, Value};
+use super::known::Known;
+use super::text::Line;
+use super::{Subject, Viewer, numbers};
+
+/// Where the kind of a `DateTime` lies.
+const KIND_SHIFT: u32 = 62;
+/// Chunks of a `StringBuilder`.
+const MAX_CHUNKS: u32 = 10_000;
+/// Parts of a `BigInteger`: as many digits as anyone reads.
+const MAX_PARTS: u64 = 256;
+
+impl Viewer<'_, '_> {
+    /// The line of a type with a view of its own; `None` for others.
+    pub(super) fn framework_line(
+        &self,
+        subject: &Subject,
+        known: Known,
+        notes: &TypeNotes,
+        level: u32,
+    ) -> Result<Option<Line>> {
+        let Some(value) = self.as_value(subject) else {
+            return Ok(None);
+        };
+        let value = &value;
+        let number = |text: String| Ok(Some(Line::new(text, ValueKind::Number)));
+        let object = |text: String| Ok(Some(Line::new(text, ValueKind::Object)));
+        match known {
+            Known::Decimal => number(self.decimal(value)?),
+            Known::Half => {
+                let bits = self.int(value, &["_value", "m_value"])?;
+                number(numbers::half_text(bits as u16))
+            }
+            Known::Int128 | Known::UInt128 => {
+                let low = self.unsigned(value, &["_lower"])?;
+                let high = self.unsigned(value, &["_upper"])?;
+                let all = u128::from(high) << 64 | u128::from(low);
+                number(if known == Known::Int128 {
+                    all.cast_signed().to_string()
+                } else {
+                    all.to_string()
+                })
+            }
+            Known::BigInteger => number(self.big_integer(value)?),
+            Known::DateTime => {
+                let data = self.unsigned(value, &["_dateData", "dateData"])?;
+                let kind = match data >> KIND_SHIFT {
+                    0 => "",
+                    1 => "Z",
+                    _ => " (local)",
+                };
+                let ticks = data & ((1 << KIND_SHIFT) - 1);
+                object(numbers::date_time(ticks) + kind)
+            }
+            Known::DateTimeOffset => {
+                let time = self.any_field(value, &["_dateTime", "m_dateTime"])?;
+                let data = self.unsigned(&time, &["_dateData", "dateData"])?;
+                let minutes = self.int(value, &["_offsetMinutes", "m_offsetMinutes"])?;
+                let ticks = (data & ((1 << KIND_SHIFT) - 1))
+                    .saturating_add_signed(minutes.saturating_mul(600_000_000));
+                object(numbers::date_time(ticks) + &numbers::offset(minutes))
+            }
+            Known::DateOnly => {
+                let day = self.int(value, &["_dayNumber"])?;
+                object(numbers::date(day.max(0).cast_unsigned()))
+            }
+            Known::TimeOnly => object(numbers::time(self.unsigned(value, &["_ticks"])?)),
+            Known::TimeSpan => object(numbers::time_span(self.int(value, &["_ticks"])?)),
+            Known::Guid => {
+                let bytes = self.reader.bytes(value, 16)?;
+                object(numbers::guid(&bytes).unwrap_or_default())
+            }
+            Known::Index => object(index(self.int(value, &["_value"])?)),
+            Known::Range => {
+                let part = |names: &[&str]| -> Result<String> {
+                    let part = self.any_field(value, names)?;
+                    Ok(index(self.int(&part, &["_value"])?))
+                };
+                let start = part(&["<Start>k__BackingField", "_start"])?;
+                let end = part(&["<End>k__BackingField", "_end"])?;
+                object(format!("{start}..{end}"))
+            }
+            Known::Rune => {
+                let letter = self.int(value, &["_value"])?;
+                let letter = u32::try_from(letter).ok().and_then(char::from_u32);
+                let letter = letter.unwrap_or(char::REPLACEMENT_CHARACTER);
+                let mut units = [0; 2];
+                let quoted = numbers::quoted(letter.encode_utf16(&mut units));
+                object(quoted)
+            }
+            Known::Version => object(self.version(value)?),
+            Known::Uri => {
+                let text = self.any_field(value, &["_string", "m_String"])?;
+                let text = self.reader.string(&text, self.view.text_length)?;
+                object(text.map_or_else(|| "null".into(), |(text, _)| text))
+            }
+            Known::Tuple => self.tuple_line(subject, notes, level).map(Some),
+            Known::KeyValuePair | Known::DictionaryEntry => {
+                let key = self.any_field(value, &["key", "_key"]);
+                let item = self.any_field(value, &["value", "_value"]);
+                let key = self.brief(&key, level + 1);
+                let item = self.brief_unless_secret(&key, &item, level + 1);
+                object(format!("[{key}, {item}]"))
+            }
+            Known::StringBuilder => self.string_builder(value, level).map(Some),
+            Known::Delegate => self.delegate(subject, value).map(Some),
+            Known::Exception => self.exception(value).map(Some),
+            Known::Task | Known::TaskOf => object(self.task(value, known, level)?),
+            Known::ValueTask | Known::ValueTaskOf => object(self.value_task(value, known, level)?),
+            Known::Lazy => {
+                let state = self.any_field(value, &["_state"])?;
+                if self.reader.word(&state)? == 0 {
+                    let inner = self.any_field(value, &["_value"]);
+                    object(format!("Value = {}", self.brief(&inner, level + 1)))
+                } else {
+                    object("not created yet".into())
+                }
+            }
+            Known::WeakReference | Known::WeakReferenceOf => {
+                object(match self.weak_target(value)? {
+                    Some(target) => {
+                        format!("Target = {}", self.brief(&Ok(target), level + 1))
+                    }
+                    None => "its target is gone".into(),
+                })
+            }
+            Known::CancellationToken => {
+                let source = self.any_field(value, &["_source", "m_source"])?;
+                if self.reader.word(&source)? == 0 {
+                    return object("cannot be cancelled".into());
+                }
+                object(self.cancellation(&source)?)
+            }
+            Known::CancellationTokenSource => object(self.cancellation(value)?),
+            Known::RuntimeType => {
+                let handle = self.unsigned(value, &["m_handle", "_handle"])?;
+                let ty = self.type_of_handle(handle);
+                Ok(Some(Line::new(
+                    ty.map_or_else(
+                        || "a type that cannot be named".into(),
+                        |ty| format!("typeof({})", self.reader.types.full_text(&ty)),
+                    ),
+                    ValueKind::Type,
+                )))
+            }
+            Known::MethodInfo | Known::MethodInfo2 => {
+                let declaring = self.any_field(value, &["m_declaringType"]);
+                let name = self.any_field(value, &["m_name"]);
+                match name.and_then(|name| self.reader.string(&name, 1024)) {
+                    Ok(Some((name, _))) => {
+                        object(format!("{} {name}", self.brief(&declaring, level + 1)))
+                    }
+                    _ => Ok(None),
+                }
+            }
+            _ => Ok(None),
+        }
+    }
+
+    pub(super) fn unsigned(&self, from: &Value, names: &[&str]) -> Result<u64> {
+        let scalar = self.reader.scalar(&self.any_field(from, names)?)?;
+        let number = scalar.as_i128().unwrap_or_default();
+        Ok(number as u64)
+    }
+
+    fn decimal(&self, value: &Value) -> Result<String> {
+        let flags = self.int(value, &["_flags", "flags"])? as u32;
+        let high = self.int(value, &["_hi32", "hi"])? as u32;
+        let low = match self.unsigned(value, &["_lo64"]) {
+            Ok(low) => low,
+            Err(_) => {
+                let middle = self.int(value, &["mid"])? as u32;
+                u64::from(middle) << 32 | u64::from(self.int(value, &["lo"])? as u32)
+            }
+        };
+        Ok(numbers::decimal(flags, high, low))
+    }
+
+    fn big_integer(&self, value: &Value) -> Result<String> {
+        let sign = self.int(value, &["_sign"])?;
+        let Some(bits) = self.object_in(value, &["_bits"])? else {
+            return Ok(sign.to_string());
+        };
+        let count = self.reader.array(&bits)?.count;
+        if count > MAX_PARTS {
+            return Ok(format!("a number of {} bits", count * 32));
+        }
+        let mut parts = Vec::new();
+        for at in 0..count {
+            let part = self.reader.scalar(&self.reader.element(&bits, at)?)?;
+            parts.push(part.as_i128().unwrap_or_default() as u32);
+        }
+        Ok(numbers::big_integer(sign < 0, &parts))
+    }
+
+    fn version(&self, value: &Value) -> Result<String> {
+        let mut text = self.int(value, &["_Major"])?.to_string();
+        for name in ["_Minor", "_Build", "_Revision"] {
+            match self.int(value, &[name])? {
+                ..0 => break,
+                part => text.push_str(&format!(".{part}")),
+            }
+        }
+        Ok(text)
+    }
+
+    fn string_builder(&self, value: &Value, level: u32) -> Result<Line> {
+        let limit = if level == 0 {
+            u64::from(self.view.text_length)
+        } else {
+            64
+        };
+        let length = self.int(value, &["m_ChunkOffset"])? + self.int(value, &["m_ChunkLength"])?;
+        let length = length.max(0).cast_unsigned();
+        // The last chunk comes first.
+        let mut chunks = Vec::new();
+        let mut chunk = Some(value.clone());
+        for _ in 0..MAX_CHUNKS {
+            let Some(here) = chunk else { break };
+            let offset = self.int(&here, &["m_ChunkOffset"])?.max(0).cast_unsigned();
+            if offset < limit
+                && let Some(array) = self.object_in(&here, &["m_ChunkChars"])?
+            {
+                let of_chunk = self.int(&here, &["m_ChunkLength"])?.max(0).cast_unsigned();
+                chunks.push(self.chars(&array, of_chunk.min(limit - offset))?);
+            }
+            let previous = self.any_field(&here, &["m_ChunkPrevious"])?;
+            chunk = (self.reader.word(&previous)? != 0).then_some(previous);
+        }
+        let units: Vec<u16> = chunks.into_iter().rev().flatten().collect();
+        Ok(self.text_line(&units, length, level))
+    }
+
+    /// Characters from the start of a `char[]`.
+    fn chars(&self, array: &super::super::Object, count: u64) -> Result<Vec<u16>> {
+        let count = count.min(self.reader.array(array)?.count);
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let first = self.reader.element(array, 0)?;
+        let bytes = self.reader.bytes(&first, (count * 2) as u32)?;
+        let (units, _) = bytes.as_chunks();
+        Ok(units.iter().map(|unit| u16::from_le_bytes(*unit)).collect())
+    }
+
+    fn exception(&self, value: &Value) -> Result<Line> {
+        let subject = self.subject(value)?;
+        let ty = self.type_of(&subject).cloned().unwrap_or(Type::OBJECT);
+        let name = self.reader.types.full_text(&ty);
+        let message = self.any_field(value, &["_message"])?;
+        let text = match self.reader.string(&message, self.view.text_length)? {
+            Some((text, _)) => format!("{name}: {text}"),
+            None => name,
+        };
+        Ok(Line::new(text, ValueKind::Object))
+    }
+
+    fn task(&self, value: &Value, known: Known, level: u32) -> Result<String> {
+        const FAULTED: i64 = 0x20_0000;
+        const CANCELED: i64 = 0x40_0000;
+        const COMPLETED: i64 = 0x100_0000;
+        const WAITING_ON_CHILDREN: i64 = 0x80_0000;
+        const STARTED: i64 = 0x1_0000;
+        const DELEGATE_INVOKED: i64 = 0x2_0000;
+        let flags = self.int(value, &["m_stateFlags"])?;
+        let id = self.int(value, &["m_taskId"]).unwrap_or(0);
+        let mut text = if flags & FAULTED != 0 {
+            match self.task_exception(value) {
+                Ok(Some(exception)) => {
+                    let subject = self.subject(&exception)?;
+                    let line = self.line(&subject, &TypeNotes::default(), level + 1);
+                    format!("Status = Faulted, {}", line.text)
+                }
+                _ => "Status = Faulted".into(),
+            }
+        } else if flags & CANCELED != 0 {
+            "Status = Canceled".into()
+        } else if flags & COMPLETED != 0 {
+            let mut text = String::from("Status = RanToCompletion");
+            if known == Known::TaskOf {
+                let result = self.any_field(value, &["m_result"]);
+                text.push_str(&format!(", Result = {}", self.brief(&result, level + 1)));
+            }
+            text
+        } else if flags & WAITING_ON_CHILDREN != 0 {
+            "Status = WaitingForChildrenToComplete".into()
+        } else if flags & DELEGATE_INVOKED != 0 {
+            "Status = Running".into()
+        } else if flags & STARTED != 0 {
+            "Status = WaitingToRun".into()
+        } else {
+            "Status = WaitingForActivation".into()
+        };
+        if id != 0 {
+            text.push_str(&format!(", Id = {id}"));
+        }
+        Ok(text)
+    }
+
+    fn task_exception(&self, task: &Value) -> Result<Option<Value>> {
+        let properties = self.any_field(task, &["m_contingentProperties"])?;
+        if self.reader.word(&properties)? == 0 {
+            return Ok(None);
+        }
+        let holder = self.any_field(&properties, &["m_exceptionsHolder"])?;
+        if self.reader.word(&holder)? == 0 {
+            return Ok(None);
+        }
+        let list = self.any_field(&holder, &["m_faultExceptions"])?;
+        let info = self.element_at(&list, 0)?;
+        self.any_field(&info, &["_source", "_exception", "m_Exception"])
+            .map(Some)
+    }
+
+    fn value_task(&self, value: &Value, known: Known, level: u32) -> Result<String> {
+        let inner = self.any_field(value, &["_obj"])?;
+        if self.reader.word(&inner)? != 0 {
+            return Ok(self.brief(&Ok(inner), level));
+        }
+        if known == Known::ValueTaskOf {
+            let result = self.any_field(value, &["_result"]);
+            return Ok(format!(
+                "Status = RanToCompletion, Result = {}",
+                self.brief(&result, level + 1)
+            ));
+        }
+        Ok("Status = RanToCompletion".into())
+    }
+
+    fn cancellation(&self, source: &Value) -> Result<String> {
+        let state = self.int(source, &["_state"])?;
+        Ok(if state >= 1 {
+            "cancellation requested".into()
+        } else {
+            "no cancellation requested".into()
+        })
+    }
+
+    fn weak_target(&self, value: &Value) -> Result<Option<Value>> {
+        let handle = self.unsigned(value, &["_taggedHandle", "m_handle", "_handle"])?;
+        let handle = handle & !3;
+        if handle == 0 {
+            return Ok(None);
+        }
+        let slot = self.reader.at(Type::OBJECT, handle);
+        let address = self.reader.word(&slot)?;
+        Ok((address != 0).then_some(slot))
+    }
+
+    /// The type that the runtime's own handle names.
+    fn type_of_handle(&self, handle: u64) -> Option<Type> {
+        // The handles of pointers and parameters are marked, and have no objects.
+        if handle == 0 || handle & 3 != 0 {
+            return None;
+        }
+        let id = cordebug::heap::TypeId::from_object_word(handle);
+        let runtime = self.reader.types.process.type_of_id(id).ok()?;
+        self.reader.types.of_runtime(&runtime).ok()
+    }
+
+    fn delegate(&self, subject: &Subject, value: &Value) -> Result<Line> {
+        let list = self.object_in(value, &["_invocationList"])?;
+        let count = self.int(value, &["_invocationCount"])?;
+        if let Some(list) = list
+            && list.ty.element().is_some()
+            && count > 1
+        {
+            let text = format!("{count} methods");
+            return Ok(Line::new(text, ValueKind::Delegate));
+        }
+        let Subject::Object(object) = subject else {
+            return Err(Unreadable::OptimizedAway);
+        };
+        let name = self.delegate_method(object);
+        Ok(Line::new(
+            name.unwrap_or_else(|| "a method that cannot be named".into()),
+            ValueKind::Delegate,
+        ))
+    }
+
+    /// The method that a delegate calls.
+    fn delegate_method(&self, object: &super::super::Object) -> Option<String> {
+        let process = self.reader.types.process;
+        let function = process
+            .object_at(object.address)
+            .ok()?
+            .delegate_function()
+            .ok()?;
+        let module = crate::types::ModuleId(function.module().ok()?.identity());
+        let loaded = self.reader.types.module(module).ok()?;
+        let token = metadata::Token(function.token().ok()?);
+        Some(loaded.method_name(process, token))
+    }
+}
+
+/// `5`, or `^5` from the end.
+fn index(value: i64) -> String {
+    if value < 0 {
+        format!("^{}", !value)
+    } else {
+        value.to_string()
+    }
+}

@@ -1,0 +1,393 @@
+//! The members of objects and structs, under the names that the user knows.
+
+use std::rc::Rc;
+
+use metadata::attributes::BrowsableState;
+use metadata::csharp::{GeneratedKind, GeneratedName};
+
+use crate::api::VariableKind;
+use crate::types::{Field, Method, Named, Type, TypeNotes};
+
+use super::super::{Member, Object, Reader, Result, Unreadable, Value};
+use super::known::Known;
+use super::{Children, Subject, Viewer};
+
+/// Elements of a collection that are shown in place of the member that holds it.
+const MAX_ROOT_HIDDEN: u64 = 1000;
+
+/// A named value inside another, or a variable of a frame.
+#[derive(Debug, Clone)]
+pub(crate) struct Child {
+    /// Its name.
+    pub(crate) name: String,
+    /// What it is.
+    pub(crate) kind: VariableKind,
+    /// How to get to it: a whole path, or the last step of one.
+    pub(crate) path: String,
+    /// Its declared type.
+    pub(crate) ty: Type,
+    /// What the declaration adds to it.
+    pub(crate) notes: TypeNotes,
+    /// Where it is, or why that cannot be told.
+    pub(crate) value: Result<Value>,
+    /// Whether another of the same name hides it.
+    pub(crate) shadowed: bool,
+}
+
+impl Child {
+    /// The child with its whole path, given that of what it lies in.
+    pub(super) fn under(&self, parent: &str) -> Self {
+        let mut child = self.clone();
+        let dot = if parent.is_empty() || self.path.starts_with('[') {
+            ""
+        } else {
+            "."
+        };
+        child.path = format!("{parent}{dot}{}", self.path);
+        child
+    }
+}
+
+/// How a field of a type is shown; worked out once for each type.
+#[derive(Debug, Clone)]
+pub(crate) struct MemberView {
+    member: Member,
+    name: String,
+    kind: VariableKind,
+    notes: TypeNotes,
+    root_hidden: bool,
+}
+
+impl Reader<'_> {
+    /// What of a type's fields is shown, and how.
+    fn member_views(&self, ty: &Type, members: &[Member], raw: bool) -> Result<Rc<[MemberView]>> {
+        if !raw && let Some(known) = self.layouts.views.get(ty) {
+            return Ok(known);
+        }
+        let mut views: Vec<MemberView> = Vec::with_capacity(members.len());
+        for member in members {
+            if let Some(mut view) = self.member_view(member, raw)? {
+                // A base type's field that another of the same name hides is told by its type.
+                if views.iter().any(|it| it.name == view.name) {
+                    let ty = self.types.text(&Type::Named(member.declared_in.clone()));
+                    view.name = format!("{} ({ty})", view.name);
+                }
+                views.push(view);
+            }
+        }
+        let views: Rc<[MemberView]> = views.into();
+        if !raw {
+            self.layouts.views.insert(ty.clone(), views.clone());
+        }
+        Ok(views)
+    }
+
+    fn member_view(&self, member: &Member, raw: bool) -> Result<Option<MemberView>> {
+        let metadata = self.types.metadata(member.declared_in.module)?.metadata();
+        let field = &member.field;
+        let mut view = MemberView {
+            member: member.clone(),
+            name: field.name.to_string(),
+            kind: VariableKind::Field,
+            notes: TypeNotes::of(metadata, field.token),
+            root_hidden: false,
+        };
+        if raw {
+            return Ok(Some(view));
+        }
+        let mut browsable = metadata.debugger_browsable(field.token);
+        if let Some(generated) = GeneratedName::parse(&field.name) {
+            match generated.kind {
+                GeneratedKind::BackingField => {
+                    view.name = generated.text.to_owned();
+                    view.kind = VariableKind::Property;
+                    // The compiler hides the field; what counts is what the user wrote on the property.
+                    browsable = None;
+                    let definition = self.types.definition(&member.declared_in)?;
+                    for property in definition.properties() {
+                        let property = property?;
+                        if property.name()? == generated.text {
+                            browsable = metadata.debugger_browsable(property.token());
+                            view.notes = TypeNotes::of(metadata, property.token());
+                        }
+                    }
+                }
+                // The fields of anonymous types are called after their properties.
+                GeneratedKind::Other('i') => {
+                    view.name = generated.text.to_owned();
+                    view.kind = VariableKind::Property;
+                    browsable = None;
+                }
+                GeneratedKind::PrimaryParameter | GeneratedKind::HoistedLocal
+                    if !generated.text.is_empty() =>
+                {
+                    view.name = generated.text.to_owned();
+                }
+                GeneratedKind::This => view.name = "this".into(),
+                _ => return Ok(None),
+            }
+        }
+        match browsable {
+            Some(BrowsableState::Never) => return Ok(None),
+            Some(BrowsableState::RootHidden) => view.root_hidden = true,
+            Some(BrowsableState::Collapsed) | None => {}
+        }
+        Ok(Some(view))
+    }
+}
+
+impl Viewer<'_, '_> {
+    /// The fields and properties of what is looked at, and its static members where they were asked for.
+    pub(crate) fn member_list(&self, subject: &Subject, notes: &TypeNotes) -> Result<Vec<Child>> {
+        let Some(ty) = self.type_of(subject) else {
+            return Ok(Vec::new());
+        };
+        let mut list = match self.reader.known(ty) {
+            Known::String | Known::Enum if !self.view.raw => Vec::new(),
+            Known::Tuple if !self.view.raw => return self.tuple_members(subject, notes),
+            _ => self.field_list(subject)?,
+        };
+        if self.view.properties && !self.view.raw {
+            self.add_properties(ty, &mut list)?;
+        }
+        if self.view.statics {
+            list.extend(self.static_list(ty)?);
+        }
+        Ok(list)
+    }
+
+    /// The member that is shown under a name.
+    pub(crate) fn member_named(
+        &self,
+        value: &Value,
+        notes: &TypeNotes,
+        name: &str,
+    ) -> Option<Child> {
+        let subject = self.subject(value).ok()?;
+        let list = self.member_list(&subject, notes).ok()?;
+        list.into_iter()
+            .find(|it| it.name == name && !matches!(it.value, Err(Unreadable::WouldRunCode)))
+    }
+
+    /// The field behind a member that is shown under a name, with the object that holds it unless it lies in a struct.
+    pub(crate) fn raw_member(
+        &self,
+        value: &Value,
+        name: &str,
+    ) -> Result<Option<(Member, Option<Object>)>> {
+        let subject = self.subject(value)?;
+        let (members, ty, object) = match &subject {
+            Subject::Null => {
+                return Err(Unreadable::Null {
+                    what: format!("field {name}"),
+                });
+            }
+            Subject::Object(object) => (
+                self.reader.members(object)?,
+                &object.ty,
+                Some(object.clone()),
+            ),
+            Subject::InPlace(value, _) => (self.reader.struct_members(&value.ty)?, &value.ty, None),
+        };
+        let views = self.reader.member_views(ty, &members, false)?;
+        let shown = views.iter().find(|it| it.name == name);
+        let raw = || members.iter().find(|it| &*it.field.name == name);
+        let found = shown.map(|it| it.member.clone()).or_else(|| raw().cloned());
+        Ok(found.map(|member| (member, object)))
+    }
+
+    /// The bits of an enum's value by the names of its members: `Red`, `Color.Red`, `Read | Write`.
+    pub(crate) fn enum_bits(&self, named: &Named, text: &str) -> Option<u64> {
+        let definition = self.reader.types.definition(named).ok()?;
+        let mut bits = 0;
+        for part in text.split('|') {
+            let name = part.trim().rsplit('.').next()?;
+            let member = definition
+                .enum_members()
+                .flatten()
+                .find(|it| it.name == name)?;
+            bits |= member.value.bits()?;
+        }
+        Some(bits)
+    }
+
+    fn field_list(&self, subject: &Subject) -> Result<Vec<Child>> {
+        let (members, ty) = match subject {
+            Subject::Null => return Ok(Vec::new()),
+            Subject::InPlace(value, _) => {
+                if let Some(target) = self.reader.target(value)? {
+                    // What a pointer leads to is its only member.
+                    return Ok(vec![Child {
+                        name: "*".into(),
+                        kind: VariableKind::Element,
+                        path: "[0]".into(),
+                        ty: target.ty.clone(),
+                        notes: TypeNotes::default(),
+                        value: Ok(target),
+                        shadowed: false,
+                    }]);
+                }
+                if value.ty.underlying().is_some() {
+                    return Ok(Vec::new());
+                }
+                (self.reader.struct_members(&value.ty)?, &value.ty)
+            }
+            Subject::Object(object) => (self.reader.members(object)?, &object.ty),
+        };
+        let mut list = Vec::new();
+        for view in self
+            .reader
+            .member_views(ty, &members, self.view.raw)?
+            .iter()
+        {
+            let value = match subject {
+                Subject::Object(object) => Ok(self.reader.member(object, &view.member)),
+                Subject::InPlace(value, _) => self.reader.struct_member(value, &view.member),
+                Subject::Null => continue,
+            };
+            if view.root_hidden
+                && let Ok(value) = &value
+                && let Some(inner) = self.root_hidden(value, &view.name)
+            {
+                list.extend(inner);
+                continue;
+            }
+            list.push(Child {
+                name: view.name.clone(),
+                kind: view.kind,
+                path: view.name.clone(),
+                ty: view.member.field.ty.clone(),
+                notes: view.notes.clone(),
+                value,
+                shadowed: false,
+            });
+        }
+        Ok(list)
+    }
+
+    /// The children of a member whose own line is not wanted.
+    fn root_hidden(&self, value: &Value, name: &str) -> Option<Vec<Child>> {
+        let subject = self.subject(value).ok()?;
+        match self.children(&subject, &TypeNotes::default()).ok()? {
+            Children::Members(list) => Some(list.iter().map(|it| it.under(name)).collect()),
+            Children::Items(items) => Some(
+                self.entries(&items, 0, MAX_ROOT_HIDDEN)
+                    .into_iter()
+                    .map(|entry| self.entry_child(entry, name))
+                    .collect(),
+            ),
+        }
+    }
+
+    fn tuple_members(&self, subject: &Subject, notes: &TypeNotes) -> Result<Vec<Child>> {
+        let Subject::InPlace(value, _) = subject else {
+            return Ok(Vec::new());
+        };
+        let elements = self
+            .reader
+            .types
+            .tuple_elements(&value.ty)
+            .unwrap_or_default();
+        let mut list = Vec::with_capacity(elements.len());
+        let mut part = value.clone();
+        for (at, ty) in elements.into_iter().enumerate() {
+            if at > 0 && at % 7 == 0 {
+                part = self.reader.field(&part, "Rest")?;
+            }
+            let item = self.reader.field(&part, &format!("Item{}", at % 7 + 1));
+            let name = notes.tuple_names.get(at).cloned().flatten();
+            let name = name.unwrap_or_else(|| format!("Item{}", at + 1));
+            list.push(Child {
+                path: name.clone(),
+                name,
+                kind: VariableKind::Field,
+                ty,
+                notes: TypeNotes::default(),
+                value: item,
+                shadowed: false,
+            });
+        }
+        Ok(list)
+    }
+
+    /// Properties that are not told by a field: those whose getter only returns a field are read, others need code.
+    fn add_properties(&self, ty: &Type, list: &mut Vec<Child>) -> Result<()> {
+        for named in self.reader.types.ancestry(ty)? {
+            for property in self.reader.types.properties(&named)? {
+                let is_shown = property.getter.is_some()
+                    && !property.is_static
+                    && property.parameters.is_empty()
+                    && !list.iter().any(|it| it.name == property.name);
+                if !is_shown {
+                    continue;
+                }
+                let metadata = self.reader.types.metadata(named.module)?.metadata();
+                if metadata.debugger_browsable(property.token) == Some(BrowsableState::Never) {
+                    continue;
+                }
+                list.push(Child {
+                    path: property.name.clone(),
+                    name: property.name.clone(),
+                    kind: VariableKind::Property,
+                    notes: TypeNotes::of(metadata, property.token),
+                    ty: property.ty,
+                    value: Err(Unreadable::WouldRunCode),
+                    shadowed: false,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The getter of a property, by the name it is shown with.
+    pub(crate) fn getter(&self, ty: &Type, name: &str) -> Result<Option<Method>> {
+        for named in self.reader.types.ancestry(ty)? {
+            let properties = self.reader.types.properties(&named)?;
+            let found = properties.into_iter().find(|it| it.name == name);
+            if let Some(getter) = found.and_then(|it| it.getter) {
+                return Ok(Some(self.reader.types.method(&named, getter)?));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The static fields of a type and its base types, constants included.
+    pub(crate) fn static_list(&self, ty: &Type) -> Result<Vec<Child>> {
+        let mut list = Vec::new();
+        for named in self.reader.types.ancestry(ty)? {
+            for field in self.reader.types.fields(&named)?.iter() {
+                if field.flags.is_static()
+                    && let Some(child) = self.static_child(&named, field)?
+                {
+                    list.push(child);
+                }
+            }
+        }
+        Ok(list)
+    }
+
+    fn static_child(&self, named: &Rc<Named>, field: &Field) -> Result<Option<Child>> {
+        let name = match GeneratedName::parse(&field.name) {
+            None => field.name.to_string(),
+            Some(generated) if generated.kind == GeneratedKind::BackingField => {
+                generated.text.to_owned()
+            }
+            Some(_) if self.view.raw => field.name.to_string(),
+            Some(_) => return Ok(None),
+        };
+        let metadata = self.reader.types.metadata(named.module)?.metadata();
+        Ok(Some(Child {
+            path: name.clone(),
+            name,
+            kind: if field.flags.is_literal() {
+                VariableKind::Constant
+            } else {
+                VariableKind::Static
+            },
+            ty: field.ty.clone(),
+            notes: TypeNotes::of(metadata, field.token),
+            value: self.reader.static_field(named, field, None),
+            shadowed: false,
+        }))
+    }
+}

@@ -1,0 +1,400 @@
+//! Values as a person wants to see them, as plain data.
+//!
+//! A [`Viewer`] turns typed places into [`api::Value`]s: one line of text, a kind, how many children there are, and the
+//! children themselves where they were asked for. What a type looks like is decided by [`known::Known`]; collections and
+//! other types of the framework are read by the names of their fields, and one whose fields are not as expected is shown
+//! raw and says so. [`display`] is the seam to the evaluator of expressions.
+//!
+//! Invariants: nothing runs in the program. The work is bounded by the view's limits whatever the memory holds: texts,
+//! children, depth and the length of the whole reply.
+
+mod collections;
+mod display;
+mod elements;
+mod framework;
+mod items;
+pub(crate) mod known;
+mod members;
+mod numbers;
+mod secrets;
+mod source;
+mod text;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use crate::api;
+use crate::types::{Type, TypeNotes};
+
+use super::{Object, Reader, Result, Unreadable, Value};
+
+pub(crate) use members::{Child, MemberView};
+pub(crate) use source::{Entry, Items};
+
+/// Numbers of objects: told while the program stays stopped.
+#[derive(Debug, Default)]
+pub(crate) struct ObjectIds {
+    run: Cell<u64>,
+    next: Cell<u64>,
+    by_address: RefCell<HashMap<u64, u64>>,
+}
+
+impl ObjectIds {
+    /// The number of the object at an address.
+    pub(crate) fn of(&self, object: &Object) -> api::ObjectId {
+        self.fresh(object.run);
+        let mut known = self.by_address.borrow_mut();
+        let id = *known.entry(object.address).or_insert_with(|| {
+            self.next.set(self.next.get() + 1);
+            self.next.get()
+        });
+        api::ObjectId(id)
+    }
+
+    /// The address of the object with that number, if it was told since the program ran.
+    pub(crate) fn address(&self, run: u64, id: u64) -> Option<u64> {
+        self.fresh(run);
+        let known = self.by_address.borrow();
+        known
+            .iter()
+            .find_map(|(&address, &it)| (it == id).then_some(address))
+    }
+
+    fn fresh(&self, run: u64) {
+        if self.run.replace(run) != run {
+            self.by_address.borrow_mut().clear();
+        }
+    }
+}
+
+/// What is looked at: a value in place, or an object.
+#[derive(Debug, Clone)]
+pub(crate) enum Subject {
+    /// No object.
+    Null,
+    /// A struct, number or pointer; with the box it lies in, if it does.
+    InPlace(Value, Option<Object>),
+    /// An object.
+    Object(Object),
+}
+
+/// Shows values. Made for one reply.
+pub(crate) struct Viewer<'r, 't> {
+    pub(crate) reader: &'r Reader<'t>,
+    pub(crate) view: &'r api::View,
+    ids: &'r ObjectIds,
+    /// Bytes of text that may still be told.
+    left: Cell<u64>,
+    /// The objects that led to what is being shown.
+    trail: RefCell<Vec<u64>>,
+}
+
+impl<'r, 't> Viewer<'r, 't> {
+    /// A viewer for one reply.
+    pub(crate) fn new(reader: &'r Reader<'t>, view: &'r api::View, ids: &'r ObjectIds) -> Self {
+        Self {
+            reader,
+            view,
+            ids,
+            left: Cell::new(view.total_text.into()),
+            trail: RefCell::default(),
+        }
+    }
+
+    /// Whether the reply is as long as it may get.
+    pub(crate) fn is_full(&self) -> bool {
+        self.left.get() == 0
+    }
+
+    fn spend(&self, text: &str) {
+        let cost = text.len() as u64 + 16;
+        self.left.set(self.left.get().saturating_sub(cost));
+    }
+
+    /// What a value leads to: by-refs are followed, references too, and boxes are opened.
+    pub(crate) fn subject(&self, value: &Value) -> Result<Subject> {
+        let value = self.reader.behind_ref(value)?;
+        if let super::Place::Text(_) = value.place {
+            return Ok(Subject::InPlace(value, None));
+        }
+        if value.ty.is_value() == Some(true) {
+            return match self.nullable(&value)? {
+                Some(None) => Ok(Subject::Null),
+                Some(Some(inner)) => Ok(Subject::InPlace(inner, None)),
+                None => Ok(Subject::InPlace(value, None)),
+            };
+        }
+        let Some(object) = self.reader.object(&value)? else {
+            return Ok(Subject::Null);
+        };
+        Ok(match self.reader.unboxed(&object) {
+            Some(inner) => Subject::InPlace(inner, Some(object)),
+            None => Subject::Object(object),
+        })
+    }
+
+    /// What is in a `T?`; `None` for other types.
+    fn nullable(&self, value: &Value) -> Result<Option<Option<Value>>> {
+        if self.reader.known(&value.ty) != known::Known::Nullable {
+            return Ok(None);
+        }
+        let has = self.reader.field(value, "hasValue")?;
+        if self.reader.scalar(&has)? == super::Scalar::Bool(false) {
+            return Ok(Some(None));
+        }
+        self.reader.field(value, "value").map(|it| Some(Some(it)))
+    }
+
+    /// A variable with a name, which may be one whose value is not to be seen.
+    pub(crate) fn variable(&self, child: &Child, depth: u32) -> api::Variable {
+        let declared = self.reader.types.text_with(&child.ty, &child.notes, false);
+        let value = if self.view.mask_secrets && secrets::is_secret(&child.name) {
+            masked(declared.clone())
+        } else {
+            match &child.value {
+                Ok(value) => self.value(value, &child.notes, depth, &child.path),
+                Err(why) => unreadable(declared.clone(), why),
+            }
+        };
+        self.spend(&child.name);
+        self.spend(&child.path);
+        api::Variable {
+            name: child.name.clone(),
+            kind: child.kind,
+            path: child.path.clone(),
+            declared_type: (declared != value.type_name).then_some(declared),
+            shadowed: child.shadowed,
+            value,
+        }
+    }
+
+    /// A value, with so many levels of children.
+    pub(crate) fn value(
+        &self,
+        value: &Value,
+        notes: &TypeNotes,
+        depth: u32,
+        path: &str,
+    ) -> api::Value {
+        match self.subject(value) {
+            Ok(subject) => self.shown(value, &subject, notes, depth, path),
+            Err(why) => unreadable(self.reader.types.text(&value.ty).to_string(), &why),
+        }
+    }
+
+    fn shown(
+        &self,
+        value: &Value,
+        subject: &Subject,
+        notes: &TypeNotes,
+        depth: u32,
+        path: &str,
+    ) -> api::Value {
+        let (ty, object) = match subject {
+            Subject::Null => (value.ty.without_ref(), None),
+            Subject::InPlace(inner, boxed) => (&inner.ty, boxed.as_ref()),
+            Subject::Object(object) => (&object.ty, Some(object)),
+        };
+        let type_name = self.reader.types.text_with(ty, notes, false);
+        let mut shown = api::Value {
+            type_name,
+            text: "null".into(),
+            kind: api::ValueKind::Null,
+            object: object.map(|object| self.ids.of(object)),
+            children: 0,
+            indexed: false,
+            full_length: None,
+            cycle: false,
+            notes: Vec::new(),
+            members: Vec::new(),
+            omitted: None,
+        };
+        if let Subject::Null = subject {
+            return shown;
+        }
+        let line = self.line(subject, notes, 0);
+        shown.kind = line.kind;
+        shown.text = line.text;
+        shown.full_length = line.full_length;
+        shown.notes = line.notes;
+        self.spend(&shown.text);
+        let address = object.map(|object| object.address);
+        if let Some(address) = address
+            && self.trail.borrow().contains(&address)
+        {
+            shown.cycle = true;
+            return shown;
+        }
+        if line.kind == api::ValueKind::Unreadable {
+            return shown;
+        }
+        match self.children(subject, notes) {
+            Ok(children) => {
+                shown.children = children.count();
+                shown.indexed = children.is_indexed();
+                if depth > 0 && !self.is_full() {
+                    self.trail.borrow_mut().extend(address);
+                    let (members, omitted) =
+                        self.page(&children, path, 0, DEFAULT_CHILDREN, depth - 1);
+                    shown.members = members;
+                    shown.omitted = omitted;
+                    if address.is_some() {
+                        self.trail.borrow_mut().pop();
+                    }
+                }
+            }
+            Err(why) => shown.notes.push(why.to_string()),
+        }
+        shown
+    }
+
+    /// Some children as variables, and what was left out of them.
+    pub(crate) fn page(
+        &self,
+        children: &Children,
+        path: &str,
+        start: u64,
+        count: u64,
+        depth: u32,
+    ) -> (Vec<api::Variable>, Option<api::Omitted>) {
+        let total = children.count();
+        let mut told = Vec::new();
+        let mut reason = api::OmitReason::Count;
+        let wanted = count.min(MAX_PAGE);
+        match children {
+            Children::Members(list) => {
+                let from = usize::try_from(start).unwrap_or(usize::MAX);
+                for child in list.iter().skip(from).take(wanted as usize) {
+                    if self.is_full() {
+                        reason = api::OmitReason::Size;
+                        break;
+                    }
+                    let child = child.under(path);
+                    told.push(self.variable(&child, depth));
+                }
+            }
+            Children::Items(items) => {
+                let entries = self.entries(items, start, wanted);
+                for entry in entries {
+                    if self.is_full() {
+                        reason = api::OmitReason::Size;
+                        break;
+                    }
+                    let child = self.entry_child(entry, path);
+                    told.push(self.variable(&child, depth));
+                }
+            }
+        }
+        let next = start.saturating_add(told.len() as u64);
+        let omitted = (next < total).then_some(api::Omitted {
+            count: total - next,
+            start: next,
+            reason,
+        });
+        (told, omitted)
+    }
+
+    /// The children of what is looked at: elements of a collection, members of anything else.
+    pub(crate) fn children(&self, subject: &Subject, notes: &TypeNotes) -> Result<Children> {
+        if !self.view.raw
+            && let Some(items) = self.items(subject)?
+        {
+            return Ok(Children::Items(items));
+        }
+        self.member_list(subject, notes).map(Children::Members)
+    }
+
+    /// The type of what is looked at.
+    pub(crate) fn type_of<'s>(&self, subject: &'s Subject) -> Option<&'s Type> {
+        match subject {
+            Subject::Null => None,
+            Subject::InPlace(value, _) => Some(&value.ty),
+            Subject::Object(object) => Some(&object.ty),
+        }
+    }
+}
+
+/// Children told with a value that was asked for with some depth.
+const DEFAULT_CHILDREN: u64 = 50;
+/// Children of one value that are told at most in one reply.
+const MAX_PAGE: u64 = 10_000;
+
+/// What lies inside a value.
+#[derive(Debug)]
+pub(crate) enum Children {
+    /// Fields and properties.
+    Members(Vec<Child>),
+    /// Elements.
+    Items(Items),
+}
+
+impl Children {
+    fn count(&self) -> u64 {
+        match self {
+            Self::Members(list) => list.len() as u64,
+            Self::Items(items) => items.count,
+        }
+    }
+
+    /// Only those whose names fit one of the patterns; all if there are none.
+    pub(crate) fn named_like(self, patterns: &[String]) -> Self {
+        match self {
+            Self::Members(mut list) if !patterns.is_empty() => {
+                list.retain(|child| patterns.iter().any(|it| is_like(&child.name, it)));
+                Self::Members(list)
+            }
+            other => other,
+        }
+    }
+
+    fn is_indexed(&self) -> bool {
+        matches!(self, Self::Items(items) if items.is_indexed())
+    }
+}
+
+/// Whether a name fits a pattern, in which `*` stands for any letters; case does not matter.
+fn is_like(name: &str, pattern: &str) -> bool {
+    let (name, pattern) = (name.to_lowercase(), pattern.to_lowercase());
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else {
+        return false;
+    };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else {
+        return rest.is_empty();
+    };
+    for part in middle {
+        match rest.find(part) {
+            Some(at) => rest = rest.get(at + part.len()..).unwrap_or_default(),
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+/// A value that says why there is none.
+pub(crate) fn unreadable(type_name: String, why: &Unreadable) -> api::Value {
+    told(type_name, why.to_string(), api::ValueKind::Unreadable)
+}
+
+fn masked(type_name: String) -> api::Value {
+    let text = "*** (masked because of its name)".into();
+    told(type_name, text, api::ValueKind::Masked)
+}
+
+fn told(type_name: String, text: String, kind: api::ValueKind) -> api::Value {
+    api::Value {
+        type_name,
+        text,
+        kind,
+        object: None,
+        children: 0,
+        indexed: false,
+        full_length: None,
+        cycle: false,
+        notes: Vec::new(),
+        members: Vec::new(),
+        omitted: None,
+    }
+}

@@ -1,0 +1,136 @@
+//! Which names say that a value is not for everybody's eyes.
+//!
+//! Names are compared word by word, where a word ends at a capital letter, a digit or a mark: `dbPassword` and
+//! `API_KEY` are secrets, `cwdpwd` and `tokenizer` are not.
+
+/// Single words that make a name a secret.
+const WORDS: &[&str] = &[
+    "password",
+    "passwd",
+    "pwd",
+    "passphrase",
+    "secret",
+    "secrets",
+    "token",
+    "credential",
+    "credentials",
+    "apikey",
+    "connectionstring",
+    "accesskey",
+    "privatekey",
+    "pin",
+    "otp",
+    "jwt",
+    "bearer",
+    "authorization",
+];
+
+/// Words that make a name a secret together.
+const PAIRS: &[(&str, &str)] = &[
+    ("api", "key"),
+    ("connection", "string"),
+    ("access", "key"),
+    ("private", "key"),
+    ("account", "key"),
+    ("shared", "key"),
+    ("encryption", "key"),
+    ("signing", "key"),
+    ("pass", "word"),
+];
+
+/// Words that turn what follows into something about secrets: `CancellationToken`, `tokenCount`.
+const HARMLESS: &[(&str, &str)] = &[
+    ("cancellation", "token"),
+    ("token", "count"),
+    ("token", "type"),
+    ("token", "kind"),
+    ("syntax", "token"),
+    ("metadata", "token"),
+    ("stopping", "token"),
+    ("token", "index"),
+    ("token", "source"),
+    ("password", "length"),
+];
+
+/// Whether values of that name are masked for those who asked for it.
+pub(super) fn is_secret(name: &str) -> bool {
+    let words = words(name);
+    let pairs: Vec<(&str, &str)> = words
+        .windows(2)
+        .filter_map(|pair| match pair {
+            [first, second] => Some((first.as_str(), second.as_str())),
+            _ => None,
+        })
+        .collect();
+    if pairs.iter().any(|pair| HARMLESS.contains(pair)) {
+        return false;
+    }
+    words.iter().any(|word| WORDS.contains(&word.as_str()))
+        || pairs.iter().any(|pair| PAIRS.contains(pair))
+}
+
+fn words(name: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let letters: Vec<char> = name.chars().take(256).collect();
+    for (at, &letter) in letters.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|at| letters.get(at));
+        let after = letters.get(at + 1);
+        // `dbPassword`, and the last capital of `APIKey` begins a word.
+        let begins = letter.is_uppercase()
+            && (before.is_some_and(|it| it.is_lowercase())
+                || before.is_some_and(|it| it.is_uppercase())
+                    && after.is_some_and(|it| it.is_lowercase()));
+        if (begins || !letter.is_alphabetic()) && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
+        }
+        if letter.is_alphabetic() {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_compared_word_by_word() {
+        for name in [
+            "password",
+            "dbPassword",
+            "_password",
+            "Password2",
+            "API_KEY",
+            "apiKey",
+            "APIKey",
+            "ConnectionString",
+            "connection_string",
+            "authToken",
+            "[\"client-secret\"]",
+            "pwd",
+            "GITHUB_TOKEN",
+        ] {
+            assert!(is_secret(name), "{name}");
+        }
+        for name in [
+            "cwdpwd",
+            "tokenizer",
+            "cancellationToken",
+            "secretary",
+            "compass",
+            "key",
+            "connection",
+            "spin",
+            "pinned",
+            "tokenCount",
+            "",
+        ] {
+            assert!(!is_secret(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What elements of collections are, and where they lie.
+
+use crate::types::Type;
+
+use super::super::{Object, Result, Value};
+
+/// The elements of something.
+#[derive(Debug)]
+pub(crate) struct Items {
+    /// How many there are.
+    pub(crate) count: u64,
+    /// What is wrong with them, if something is.
+    pub(super) note: Option<String>,
+    pub(super) source: Source,
+    /// Lengths of the dimensions of an array that has several.
+    pub(super) shape: Option<(Vec<u32>, Vec<i32>)>,
+}
+
+/// Where elements lie.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// In an array, from a position on; positions wrap around at `wrap`.
+    Array {
+        array: Object,
+        first: u64,
+        wrap: u64,
+    },
+    /// In an array, the last first.
+    Reversed { array: Object },
+    /// Two arrays: keys and values.
+    Parallel { keys: Object, values: Object },
+    /// In memory, one behind another.
+    Places { ty: Type, start: Value, stride: u32 },
+    /// Bits of 32-bit or 8-bit numbers.
+    Bits { array: Object },
+    /// In an array with unused slots.
+    Table {
+        array: Object,
+        used: u64,
+        has_gaps: bool,
+        fields: EntryFields,
+    },
+    /// Each leads to the next.
+    Chain {
+        first: Value,
+        next: &'static str,
+        fields: EntryFields,
+    },
+    /// Sorted, each with smaller ones on the left.
+    Tree {
+        root: Value,
+        left: &'static str,
+        right: &'static str,
+        fields: EntryFields,
+    },
+    /// Read already.
+    Listed(Vec<Entry>),
+}
+
+/// Which fields of an entry hold what.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EntryFields {
+    pub(super) key: Option<&'static str>,
+    /// The entry itself is the value if absent.
+    pub(super) value: Option<&'static str>,
+    /// Below -1 in unused slots.
+    pub(super) next: Option<&'static str>,
+}
+
+impl EntryFields {
+    pub(super) const fn value(value: &'static str) -> Self {
+        Self {
+            key: None,
+            value: Some(value),
+            next: None,
+        }
+    }
+
+    pub(super) const fn pair(key: &'static str, value: &'static str) -> Self {
+        Self {
+            key: Some(key),
+            value: Some(value),
+            next: None,
+        }
+    }
+
+    pub(super) const fn linked(self, next: &'static str) -> Self {
+        Self {
+            next: Some(next),
+            ..self
+        }
+    }
+}
+
+/// One element.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    /// Its position among all.
+    pub(crate) position: u64,
+    /// Its key, in a dictionary.
+    pub(crate) key: Option<Value>,
+    /// The element, or the key's value.
+    pub(crate) value: Result<Value>,
+    /// Its name, where it is neither a position nor a key.
+    pub(crate) name: Option<String>,
+}
+
+impl Items {
+    pub(super) fn new(count: u64, source: Source) -> Self {
+        Self {
+            count,
+            note: None,
+            source,
+            shape: None,
+        }
+    }
+
+    pub(super) fn listed(entries: Vec<Entry>) -> Self {
+        Self::new(entries.len() as u64, Source::Listed(entries))
+    }
+
+    pub(super) fn is_indexed(&self) -> bool {
+        match &self.source {
+            Source::Table { has_gaps, .. } => !has_gaps,
+            Source::Chain { .. } | Source::Tree { .. } => false,
+            _ => true,
+        }
+    }
+
+    /// `2 × 3` of an array of several dimensions.
+    pub(super) fn lengths(&self) -> Option<String> {
+        let (lengths, _) = self.shape.as_ref()?;
+        let lengths: Vec<String> = lengths.iter().map(u32::to_string).collect();
+        Some(lengths.join(" × "))
+    }
+
+    /// `[1, 2]` of a position in memory.
+    pub(super) fn indexes(&self, position: u64) -> Option<String> {
+        let (lengths, bounds) = self.shape.as_ref()?;
+        let mut left = position;
+        let mut indexes = Vec::with_capacity(lengths.len());
+        for (length, bound) in lengths.iter().zip(bounds).rev() {
+            let length = u64::from(*length).max(1);
+            indexes.push((i64::from(*bound) + (left % length) as i64).to_string());
+            left /= length;
+        }
+        indexes.reverse();
+        Some(format!("[{}]", indexes.join(", ")))
+    }
+}

@@ -1,0 +1,340 @@
+//! One line of text for a value.
+
+use std::fmt::Write;
+
+use crate::api::ValueKind;
+use crate::types::{Named, Type, TypeNotes};
+
+use super::super::{Object, Place, Result, Scalar, Unreadable, Value};
+use super::known::Known;
+use super::{Children, Subject, Viewer, numbers};
+
+/// Elements and members shown inside a line.
+const PREVIEW: u64 = 8;
+/// Characters of one value inside another's line.
+const BRIEF: usize = 64;
+/// How deep lines go into values.
+const MAX_LEVEL: u32 = 2;
+
+/// A line, and what it is.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) text: String,
+    pub(super) kind: ValueKind,
+    pub(super) full_length: Option<u64>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Line {
+    pub(super) fn new(text: impl Into<String>, kind: ValueKind) -> Self {
+        Self {
+            text: text.into(),
+            kind,
+            full_length: None,
+            notes: Vec::new(),
+        }
+    }
+}
+
+impl Viewer<'_, '_> {
+    /// The line of what is looked at; `level` 0 is a line of its own, others are parts of one.
+    pub(super) fn line(&self, subject: &Subject, notes: &TypeNotes, level: u32) -> Line {
+        let mut line = self
+            .try_line(subject, notes, level)
+            .unwrap_or_else(|why| Line::new(why.to_string(), ValueKind::Unreadable));
+        let limit = if level == 0 {
+            self.view.text_length.max(16) as usize
+        } else {
+            BRIEF
+        };
+        if line.kind != ValueKind::String && line.text.chars().count() > limit {
+            line.text = line.text.chars().take(limit).collect::<String>() + "…";
+        }
+        line
+    }
+
+    /// A value as part of another's line.
+    pub(super) fn brief(&self, value: &Result<Value>, level: u32) -> String {
+        let subject = match value {
+            Ok(value) => self.subject(value),
+            Err(why) => return format!("<{why}>"),
+        };
+        match subject {
+            Ok(Subject::Null) => "null".into(),
+            Ok(subject) => self.line(&subject, &TypeNotes::default(), level).text,
+            Err(why) => format!("<{why}>"),
+        }
+    }
+
+    /// A value as part of another's line, unless its name says that it is not to be seen.
+    pub(super) fn brief_unless_secret(
+        &self,
+        name: &str,
+        value: &Result<Value>,
+        level: u32,
+    ) -> String {
+        if self.view.mask_secrets && super::secrets::is_secret(name) {
+            "***".into()
+        } else {
+            self.brief(value, level)
+        }
+    }
+
+    /// What a call gave, as part of another's line.
+    pub(crate) fn brief_kept(&self, kept: &crate::calls::Kept) -> String {
+        self.brief(&self.reader.kept(kept), 0)
+    }
+
+    fn try_line(&self, subject: &Subject, notes: &TypeNotes, level: u32) -> Result<Line> {
+        let ty = match subject {
+            Subject::Null => return Ok(Line::new("null", ValueKind::Null)),
+            Subject::InPlace(value, _) => {
+                if let Place::Text(units) = &value.place {
+                    return Ok(self.text_line(units, units.len() as u64, level));
+                }
+                &value.ty
+            }
+            Subject::Object(object) => &object.ty,
+        };
+        let known = self.reader.known(ty);
+        if let Subject::InPlace(value, _) = subject
+            && value.ty.underlying().is_some()
+        {
+            return self.scalar_line(value);
+        }
+        if self.view.raw {
+            return Ok(match subject {
+                Subject::Object(object) if known == Known::String => {
+                    self.string_line(object, level)?
+                }
+                _ => Line::new(
+                    format!("{{{}}}", self.reader.types.text(ty)),
+                    ValueKind::Object,
+                ),
+            });
+        }
+        if let Subject::Object(object) = subject
+            && known == Known::String
+        {
+            return self.string_line(object, level);
+        }
+        if let Some(line) = self.framework_line(subject, known, notes, level)? {
+            return Ok(line);
+        }
+        match self.items(subject) {
+            Ok(Some(_)) => return self.collection_line(subject, known, notes, level),
+            Ok(None) => {}
+            Err(why) => {
+                let mut line = self.object_line(subject, notes, level)?;
+                line.notes
+                    .push(format!("shown by its fields, for its elements: {why}"));
+                return Ok(line);
+            }
+        }
+        let (shown, note) = self.debugger_display(subject, level);
+        if let Some(shown) = shown {
+            return Ok(Line::new(shown, ValueKind::Object));
+        }
+        let mut line = self.object_line(subject, notes, level)?;
+        line.notes.extend(note);
+        Ok(line)
+    }
+
+    fn scalar_line(&self, value: &Value) -> Result<Line> {
+        match &value.ty {
+            Type::Pointer(_) | Type::Function(_) => {
+                let address = self.reader.word(value)?;
+                let text = if address == 0 {
+                    "null".into()
+                } else {
+                    format!("0x{address:x}")
+                };
+                return Ok(Line::new(text, ValueKind::Pointer));
+            }
+            Type::Named(named) => return self.enum_line(named, value),
+            _ => {}
+        }
+        let scalar = self.reader.scalar(value)?;
+        let kind = match scalar {
+            Scalar::Bool(_) => ValueKind::Bool,
+            Scalar::Char(_) => ValueKind::Char,
+            _ => ValueKind::Number,
+        };
+        Ok(Line::new(numbers::scalar(scalar, self.view.hex), kind))
+    }
+
+    /// `Red`, `Read | Write`, `Read | 0x40`, or a number that no member has.
+    fn enum_line(&self, named: &Named, value: &Value) -> Result<Line> {
+        let number = self.reader.scalar(value)?;
+        let definition = self.reader.types.definition(named)?;
+        let mask = match Scalar::size(number.primitive()) {
+            Some(size) if size < 8 => (1_u64 << (size * 8)) - 1,
+            _ => u64::MAX,
+        };
+        let bits = number.as_i128().unwrap_or_default() as u64 & mask;
+        let mut members = Vec::new();
+        for member in definition.enum_members() {
+            let member = member?;
+            let Some(of_member) = member.value.bits() else {
+                continue;
+            };
+            let of_member = of_member & mask;
+            if of_member == bits {
+                return Ok(Line::new(member.name, ValueKind::Enum));
+            }
+            members.push((of_member, member.name));
+        }
+        let plain = numbers::scalar(number, self.view.hex);
+        if !definition.is_flags_enum() || bits == 0 {
+            return Ok(Line::new(plain, ValueKind::Enum));
+        }
+        // The largest members first, so that a named combination wins over its parts.
+        members.sort_by_key(|&(of_member, _)| std::cmp::Reverse(of_member));
+        let mut left = bits;
+        let mut names = Vec::new();
+        for (of_member, name) in &members {
+            if *of_member != 0 && left & of_member == *of_member {
+                left &= !of_member;
+                names.push(name.as_ref());
+            }
+        }
+        if names.is_empty() {
+            return Ok(Line::new(plain, ValueKind::Enum));
+        }
+        names.reverse();
+        let mut text = names.join(" | ");
+        if left != 0 {
+            let _ = write!(text, " | 0x{left:x}");
+        }
+        Ok(Line::new(text, ValueKind::Enum))
+    }
+
+    fn string_line(&self, object: &Object, level: u32) -> Result<Line> {
+        let (units, length) = self.reader.string_units(object, self.string_limit(level))?;
+        Ok(self.text_line(&units, length, level))
+    }
+
+    fn string_limit(&self, level: u32) -> u32 {
+        if level == 0 {
+            self.view.text_length
+        } else {
+            BRIEF as u32
+        }
+    }
+
+    /// Text of the program as a literal; what was cut is said.
+    pub(super) fn text_line(&self, units: &[u16], length: u64, level: u32) -> Line {
+        let limit = self.string_limit(level) as usize;
+        let shown = units.get(..limit).unwrap_or(units);
+        let mut line = Line::new(numbers::quoted(shown), ValueKind::String);
+        if (shown.len() as u64) < length {
+            line.text.push('…');
+            line.full_length = Some(length);
+        }
+        line
+    }
+
+    /// `Count = 3 { 1, 2, 3 }`.
+    fn collection_line(
+        &self,
+        subject: &Subject,
+        known: Known,
+        notes: &TypeNotes,
+        level: u32,
+    ) -> Result<Line> {
+        let Children::Items(items) = self.children(subject, notes)? else {
+            return self.object_line(subject, notes, level);
+        };
+        let kind = if known == Known::Array {
+            ValueKind::Array
+        } else {
+            ValueKind::Collection
+        };
+        let measure = match known {
+            Known::Array => "Length",
+            Known::Span | Known::ReadOnlySpan | Known::Memory | Known::ReadOnlyMemory => "Length",
+            _ => "Count",
+        };
+        let mut text = match items.lengths() {
+            Some(lengths) => format!("Length = {lengths}"),
+            None => format!("{measure} = {}", items.count),
+        };
+        if level < MAX_LEVEL && items.count > 0 {
+            let shown = if level == 0 { PREVIEW } else { 3 };
+            let entries = self.entries(&items, 0, shown.min(items.count));
+            let parts: Vec<String> = entries
+                .iter()
+                .map(|entry| match &entry.key {
+                    Some(key) => {
+                        let key = self.brief(&Ok(key.clone()), level + 1);
+                        let value = self.brief_unless_secret(&key, &entry.value, level + 1);
+                        format!("[{key}] = {value}")
+                    }
+                    None => self.brief(&entry.value, level + 1),
+                })
+                .collect();
+            let more = if (entries.len() as u64) < items.count {
+                ", …"
+            } else {
+                ""
+            };
+            let _ = write!(text, " {{ {}{more} }}", parts.join(", "));
+        }
+        let mut line = Line::new(text, kind);
+        line.notes.extend(items.note.clone());
+        Ok(line)
+    }
+
+    /// `{ Id = 3, Name = "x" }`; deep inside a line only the type.
+    fn object_line(&self, subject: &Subject, notes: &TypeNotes, level: u32) -> Result<Line> {
+        let ty = self.type_of(subject).cloned().unwrap_or(Type::OBJECT);
+        if level >= MAX_LEVEL {
+            let text = format!("{{{}}}", self.reader.types.text(&ty));
+            return Ok(Line::new(text, ValueKind::Object));
+        }
+        let members = self.member_list(subject, notes)?;
+        let is_shown = |child: &&super::Child| {
+            !matches!(
+                child.kind,
+                crate::api::VariableKind::Static | crate::api::VariableKind::Constant
+            ) && !matches!(child.value, Err(Unreadable::WouldRunCode))
+        };
+        let members: Vec<_> = members.iter().filter(is_shown).collect();
+        if members.is_empty() {
+            let text = format!("{{{}}}", self.reader.types.text(&ty));
+            return Ok(Line::new(text, ValueKind::Object));
+        }
+        let mut parts = Vec::new();
+        for child in members.iter().take(PREVIEW as usize) {
+            let shown = self.brief_unless_secret(&child.name, &child.value, level + 1);
+            parts.push(format!("{} = {shown}", child.name));
+        }
+        let more = if members.len() as u64 > PREVIEW {
+            ", …"
+        } else {
+            ""
+        };
+        Ok(Line::new(
+            format!("{{ {}{more} }}", parts.join(", ")),
+            ValueKind::Object,
+        ))
+    }
+
+    /// `(1, "a")`.
+    pub(super) fn tuple_line(
+        &self,
+        subject: &Subject,
+        notes: &TypeNotes,
+        level: u32,
+    ) -> Result<Line> {
+        let members = self.member_list(subject, notes)?;
+        let parts: Vec<String> = members
+            .iter()
+            .map(|child| self.brief(&child.value, level + 1))
+            .collect();
+        Ok(Line::new(
+            format!("({})", parts.join(", ")),
+            ValueKind::Object,
+        ))
+    }
+}

@@ -1,0 +1,97 @@
+//! What is known of a session, and what its client was told of it.
+
+use std::collections::BTreeMap;
+
+use host::api::{Breakpoint, BreakpointState, Error, Event, State, Status, Stop, StopId, ThreadId};
+
+use crate::report::build::Stack;
+
+/// What is known of a session right now.
+#[derive(Debug, Clone)]
+pub(crate) struct News {
+    /// As the engine told it last.
+    pub(crate) status: Status,
+    /// What a slow start is doing.
+    pub(crate) progress: Option<String>,
+    /// The last stop, also after it.
+    pub(crate) last_stop: Option<Stop>,
+    /// Breakpoints at places in code, as they were last told.
+    pub(crate) breakpoints: BTreeMap<u32, Breakpoint>,
+    /// Whether the program has reached the debugger.
+    pub(crate) started: bool,
+    /// Whether the start was given up.
+    pub(crate) given_up: bool,
+    /// Set when nothing more will happen.
+    pub(crate) over: Option<Over>,
+}
+
+/// How a session came to its end.
+#[derive(Debug, Clone)]
+pub(crate) enum Over {
+    /// The program ended or was let go: the status says how.
+    Ended,
+    /// It could not be started, or its host died.
+    Failed(Error),
+}
+
+/// What the reader of reports knows already.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// Output before this was reported.
+    pub(crate) output: u64,
+    /// Notes that were reported.
+    pub(crate) notes: usize,
+    /// Whether it was told what is debugged.
+    pub(crate) introduced: bool,
+    /// Breakpoints that were reported: their state and the reason for it.
+    pub(crate) breakpoints: BTreeMap<u32, (BreakpointState, Option<String>)>,
+    /// Whether those that were never reached were reported at the end.
+    pub(crate) never_reached: bool,
+    /// Variables of the last stop that was reported: by thread, method and depth.
+    pub(crate) variables: Option<((Option<ThreadId>, String, u32), BTreeMap<String, String>)>,
+    /// The stack of the last stop that was reported.
+    pub(crate) stack: Option<(StopId, Stack)>,
+}
+
+impl News {
+    /// Of a session that has just begun.
+    pub(crate) fn starting() -> Self {
+        Self {
+            status: Status::starting(),
+            progress: None,
+            last_stop: None,
+            breakpoints: BTreeMap::new(),
+            started: false,
+            given_up: false,
+            over: None,
+        }
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        matches!(self.status.state, State::Exited | State::Detached)
+    }
+
+    pub(crate) fn is_settled(&self, after: u32) -> bool {
+        self.over.is_some() || (self.status.state == State::Stopped && self.status.resumes >= after)
+    }
+
+    /// Takes an event of the host in.
+    pub(crate) fn note(&mut self, event: &Event) {
+        match event {
+            Event::Stopped(status) => {
+                self.status = (**status).clone();
+                self.last_stop.clone_from(&self.status.stop);
+            }
+            Event::Running(status) | Event::Exited(status) | Event::Detached(status) => {
+                self.status = (**status).clone();
+            }
+            Event::Output { end } => self.status.output_end = *end,
+            Event::Breakpoint(breakpoint) => {
+                self.breakpoints.insert(breakpoint.id.0, breakpoint.clone());
+            }
+            Event::Progress { message } => self.progress = Some(message.clone()),
+            // Everything else is told when it is asked for.
+            _ => {}
+        }
+    }
+}

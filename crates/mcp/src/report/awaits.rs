@@ -1,0 +1,157 @@
+//! Chains of awaits as an agent sees them: who awaits what a thread runs, and what a thread waits for.
+
+use std::fmt::Write as _;
+
+use host::api::{AsyncEnd, AsyncFrame, AsyncKind, AsyncStack};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::breakpoints::file_name;
+use super::{is_zero, text};
+
+/// Links told of one chain.
+const LINKS: usize = 20;
+/// Characters told of a name or path.
+const NAME: usize = 200;
+
+/// Who awaits what a thread runs, and what it waits for.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct AwaitsReport {
+    /// The frame that was resumed after an await: its callers are those in `awaiting`, not the frames below it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumed_frame: Option<u32>,
+    /// Who awaits the resumed method, nearest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub awaiting: Vec<AwaitEntry>,
+    /// How that chain ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<String>,
+    /// The frame that is blocked until a task is done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocked_frame: Option<u32>,
+    /// What it waits for, and what that waits for, and so on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits_for: Vec<AwaitEntry>,
+    /// Why that chain does not go on, if it should.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits_for_end: Option<String>,
+    /// Links of the chains that are not told.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: u32,
+}
+
+/// One link of a chain of awaits.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct AwaitEntry {
+    /// `method`, `iterator`, `combinator` (such as WhenAll), `continuation` or `task`.
+    pub kind: &'static str,
+    /// The method that is suspended, or what it is.
+    pub method: String,
+    /// Source file of the await.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Its 1-based line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// How many others wait for the same beside this one.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub others: u32,
+}
+
+impl From<&AsyncFrame> for AwaitEntry {
+    fn from(frame: &AsyncFrame) -> Self {
+        let source = frame.source.as_ref();
+        Self {
+            kind: match frame.kind {
+                AsyncKind::Method => "method",
+                AsyncKind::Iterator => "iterator",
+                AsyncKind::Combinator => "combinator",
+                AsyncKind::Continuation => "continuation",
+                AsyncKind::Task => "task",
+            },
+            method: text::one_line(&frame.method, NAME),
+            file: source.map(|it| text::one_line(&it.path.to_string_lossy(), NAME)),
+            line: source.map(|it| it.line.0),
+            others: frame.others,
+        }
+    }
+}
+
+impl AwaitsReport {
+    /// From the engine's; none if the thread has nothing to do with awaits.
+    pub fn of(stack: &AsyncStack) -> Option<Self> {
+        let mut report = Self {
+            resumed_frame: stack.resumed,
+            end: stack.end.as_ref().map(end),
+            ..Self::default()
+        };
+        report.awaiting = report.links(&stack.awaiting);
+        if let Some(blocked) = &stack.blocked {
+            report.blocked_frame = Some(blocked.frame);
+            report.waits_for = report.links(&blocked.chain);
+            report.waits_for_end = blocked.incomplete.as_deref().map(|why| {
+                format!(
+                    "what it waits for is not known: {}",
+                    text::one_line(why, 200)
+                )
+            });
+        }
+        (report.resumed_frame.is_some() || report.blocked_frame.is_some()).then_some(report)
+    }
+
+    fn links(&mut self, frames: &[AsyncFrame]) -> Vec<AwaitEntry> {
+        let more = frames.len().saturating_sub(LINKS);
+        self.left_out += u32::try_from(more).unwrap_or(u32::MAX);
+        frames.iter().take(LINKS).map(AwaitEntry::from).collect()
+    }
+
+    /// What there is to say, in lines.
+    pub(super) fn push(&self, out: &mut String) {
+        // Writing to a String cannot fail.
+        if let Some(frame) = self.resumed_frame {
+            let _ = writeln!(
+                out,
+                "Frame #{frame} was resumed after an await; it is awaited by:"
+            );
+            push_chain(out, &self.awaiting, self.end.as_deref());
+        }
+        if let Some(frame) = self.blocked_frame {
+            let _ = writeln!(out, "Frame #{frame} is blocked until this is done:");
+            push_chain(out, &self.waits_for, self.waits_for_end.as_deref());
+        }
+        if self.left_out > 0 {
+            let _ = writeln!(out, "  ({} links are not shown)", self.left_out);
+        }
+    }
+}
+
+fn push_chain(out: &mut String, links: &[AwaitEntry], end: Option<&str>) {
+    for link in links {
+        let _ = write!(out, "  {}", link.method);
+        if let (Some(file), Some(line)) = (&link.file, link.line) {
+            let _ = write!(out, " at {}:{line}", file_name(file));
+        }
+        if link.others > 0 {
+            let _ = write!(out, " (and {} others)", link.others);
+        }
+        out.push('\n');
+    }
+    if let Some(end) = end {
+        let _ = writeln!(out, "  ({end})");
+    }
+}
+
+fn end(end: &AsyncEnd) -> String {
+    match end {
+        AsyncEnd::Nobody => "nobody awaits it".into(),
+        AsyncEnd::AsyncVoid => "it is async void: nobody can await it".into(),
+        AsyncEnd::Blocks {
+            thread: Some(thread),
+        } => format!("thread {} is blocked on it", thread.0),
+        AsyncEnd::Blocks { thread: None } => "a thread is blocked on it".into(),
+        AsyncEnd::Completed => "it is done".into(),
+        AsyncEnd::Unknown(why) => {
+            format!("what comes next is not known: {}", text::one_line(why, 200))
+        }
+    }
+}

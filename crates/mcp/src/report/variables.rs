@@ -1,0 +1,230 @@
+//! Variables as an agent sees them: a line each.
+
+use std::fmt::Write as _;
+
+use host::api::{OmitReason, Omitted, Value, ValueKind, Variable, VariableKind, Variables};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Render, is_false, is_zero_u64, text};
+
+/// Characters told of a name, a type or a path.
+const NAME: usize = 120;
+/// Levels of members that are told.
+const DEPTH: usize = 4;
+
+/// A named value.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct VariableEntry {
+    /// Its name; `[3]` of an element.
+    pub name: String,
+    /// Such as `argument`, `local`, `captured`, `field`, `property`, `element`, `static`.
+    pub kind: &'static str,
+    /// The type of the value.
+    #[serde(rename = "type")]
+    pub type_name: String,
+    /// The value; why it cannot be read, if it cannot.
+    pub value: String,
+    /// Whether it cannot be read.
+    #[serde(skip_serializing_if = "is_false")]
+    pub unreadable: bool,
+    /// The path to ask `variables_get` with for what lies inside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// How many members or elements it has.
+    #[serde(skip_serializing_if = "is_zero_u64")]
+    pub children: u64,
+    /// What it was at the last stop in the same method, if it has changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub was: Option<String>,
+    /// Things to know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Its members or elements, if they were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<serde_json::Value>")]
+    pub members: Vec<VariableEntry>,
+    /// Members that are not told.
+    #[serde(skip_serializing_if = "is_zero_u64")]
+    pub more_members: u64,
+}
+
+/// Variables of a frame, or what lies inside one.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct VariablesReport {
+    /// The session's id.
+    pub session: String,
+    /// The stop they belong to.
+    pub stop: u32,
+    /// The thread.
+    pub thread: u32,
+    /// The frame.
+    pub frame: u32,
+    /// The value that was asked for by path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of: Option<VariableEntry>,
+    /// The variables or members.
+    pub variables: Vec<VariableEntry>,
+    /// How many are not told.
+    #[serde(skip_serializing_if = "is_zero_u64")]
+    pub left_out: u64,
+    /// Where to go on, if some are not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_start: Option<u64>,
+    /// Things to know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl From<&Variable> for VariableEntry {
+    fn from(variable: &Variable) -> Self {
+        Self::of(variable, DEPTH)
+    }
+}
+
+impl VariableEntry {
+    fn of(variable: &Variable, depth: usize) -> Self {
+        let Value {
+            type_name,
+            text,
+            kind,
+            children,
+            cycle,
+            notes,
+            members,
+            omitted,
+            ..
+        } = &variable.value;
+        let shown = if depth == 0 { &[][..] } else { members };
+        let mut notes: Vec<_> = notes.iter().map(|note| text::one_line(note, 200)).collect();
+        notes.truncate(3);
+        if *cycle {
+            notes.push("it contains itself".into());
+        }
+        let cut = (members.len() - shown.len()) as u64;
+        Self {
+            name: text::one_line(&variable.name, NAME),
+            kind: kind_name(variable.kind),
+            type_name: text::one_line(type_name, NAME),
+            // The engine has cut it to what was asked for.
+            value: text::one_line(text, usize::MAX),
+            unreadable: *kind == ValueKind::Unreadable,
+            path: (*children > 0).then(|| text::one_line(&variable.path, NAME)),
+            children: *children,
+            was: None,
+            notes,
+            members: shown.iter().map(|it| Self::of(it, depth - 1)).collect(),
+            more_members: omitted.as_ref().map_or(0, |it| it.count) + cut,
+        }
+    }
+
+    /// `total: decimal = 18.90 (was 9.00)`.
+    fn line(&self) -> String {
+        let mut line = self.name.clone();
+        // The type of an element says no more than that of its collection.
+        if !self.type_name.is_empty() && self.kind != "element" {
+            let _ = write!(line, ": {}", self.type_name);
+        }
+        let _ = write!(line, " = {}", self.value);
+        if let Some(was) = &self.was {
+            let _ = write!(line, " (was {was})");
+        }
+        for note in &self.notes {
+            let _ = write!(line, " ({note})");
+        }
+        line
+    }
+}
+
+fn kind_name(kind: VariableKind) -> &'static str {
+    match kind {
+        VariableKind::This => "this",
+        VariableKind::Argument => "argument",
+        VariableKind::Local => "local",
+        VariableKind::Constant => "constant",
+        VariableKind::Captured => "captured",
+        VariableKind::Field => "field",
+        VariableKind::Property => "property",
+        VariableKind::Element => "element",
+        VariableKind::Static => "static",
+        VariableKind::Pseudo => "pseudo",
+        VariableKind::TypeArgument => "type_argument",
+        VariableKind::Group => "group",
+    }
+}
+
+impl VariablesReport {
+    /// From the engine's.
+    pub fn of(session: &str, variables: &Variables) -> Self {
+        let entries = variables.variables.iter();
+        let (left_out, next_start) = match &variables.omitted {
+            Some(Omitted { count, start, .. }) => (*count, Some(*start)),
+            None => (0, None),
+        };
+        let mut notes: Vec<_> = variables
+            .notes
+            .iter()
+            .map(|note| text::one_line(note, 300))
+            .collect();
+        if variables
+            .omitted
+            .as_ref()
+            .is_some_and(|it| it.reason == OmitReason::Size)
+        {
+            notes.push("the answer would have been too long".into());
+        }
+        Self {
+            session: session.to_owned(),
+            stop: variables.stop.0,
+            thread: variables.thread.0,
+            frame: variables.frame,
+            of: variables
+                .parent
+                .as_ref()
+                .map(|it| VariableEntry::from(it.as_ref())),
+            variables: entries.map(VariableEntry::from).collect(),
+            left_out,
+            next_start,
+            notes,
+        }
+    }
+}
+
+/// Variables as lines, members indented below them.
+pub(super) fn push_variables(out: &mut String, variables: &[VariableEntry], indent: usize) {
+    for variable in variables {
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "{:indent$}{}", "", variable.line());
+        push_variables(out, &variable.members, indent + 2);
+        if variable.more_members > 0 && !variable.members.is_empty() {
+            let _ = writeln!(out, "{:indent$}  … {} more", "", variable.more_members);
+        }
+    }
+}
+
+impl Render for VariablesReport {
+    fn render(&self) -> String {
+        let mut out = match &self.of {
+            Some(of) => format!("{}\n", of.line()),
+            None => format!(
+                "Variables of frame #{} of thread {}:\n",
+                self.frame, self.thread
+            ),
+        };
+        if self.variables.is_empty() {
+            out.push_str("  (none)\n");
+        }
+        push_variables(&mut out, &self.variables, 2);
+        if let (1.., Some(next)) = (self.left_out, self.next_start) {
+            let _ = writeln!(
+                out,
+                "  … {} more: variables_get with start={next}",
+                self.left_out
+            );
+        }
+        for note in &self.notes {
+            let _ = writeln!(out, "Note: {note}.");
+        }
+        super::finish(out)
+    }
+}

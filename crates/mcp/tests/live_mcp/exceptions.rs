@@ -1,0 +1,139 @@
+//! Exceptions, assertions and messages for the debugger, as an agent hears of them.
+
+use expect_test::expect;
+use serde_json::json;
+use testkit::sandbox::Sandbox;
+
+use crate::client::{Agent, dll, run, text};
+
+#[test]
+fn an_exception_is_told_with_its_throw_its_handler_and_its_way() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        let launch = json!({
+            "program": dll("exception_kinds"),
+            "args": ["caught"],
+            "exceptions": [{"types": ["ShopException"]}],
+        });
+        let stopped = agent.say("debug_launch", launch).await;
+        assert_eq!(stopped["stop"]["handler"]["kind"], "catch");
+        agent.say("exception_get", json!({})).await;
+        agent.call("debug_disconnect", json!({})).await;
+        agent
+            .call(
+                "debug_launch",
+                json!({"program": dll("exception_kinds"), "args": ["aggregate"]}),
+            )
+            .await;
+        agent.say("exception_get", json!({})).await;
+        agent.call("debug_disconnect", json!({})).await;
+        agent
+            .call(
+                "debug_launch",
+                json!({"program": dll("hello"), "stop_at_entry": true}),
+            )
+            .await;
+        agent.say("exception_get", json!({})).await;
+        expect![[r#"
+            > debug_launch {"args":["caught"],"exceptions":[{"types":["ShopException"]}],"program":"<fixtures>/exception_kinds/exception_kinds.dll"}
+            s1 stopped: an exception was thrown, breakpoint 1 (thread <tid>), in Program.Throw(string message) at <source>/exception_kinds.cs:65.
+            Launched <fixtures>/exception_kinds/exception_kinds.dll caught, process <pid>, .NET <version>.
+            Exception StockException: "caught"
+            It will be caught in Program.Caught() at <source>/exception_kinds.cs:74.
+              63 |     static void Throw(string message)
+              64 |     {
+            > 65 |         throw new StockException(message); //@throw
+              66 |     }
+              67 | 
+              message: string = "caught"
+              #0 Program.Throw(string message) at exception_kinds.cs:65
+              #1 Program.Caught() at exception_kinds.cs:72
+              #2 Program.Main(string[] args) at exception_kinds.cs:34
+            Next: debug_continue lets it run on; debug_step runs one statement.
+            > exception_get
+            Exception StockException: "caught"
+            Thrown in Program.Throw(string message) at <source>/exception_kinds.cs:65.
+            It will be caught in Program.Caught() at <source>/exception_kinds.cs:74.
+            It came through:
+              Program.Throw(string message) at <source>/exception_kinds.cs:65
+            > exception_get
+            Exception System.AggregateException: "many (one) (two) (bad (Parameter 'count'))"
+              caused by ShopException: "one"
+                caused by System.FormatException: "deep"
+              caused by StockException: "two"
+              caused by System.ArgumentException: "bad (Parameter 'count')"
+            Thrown in Program.Aggregate() at <source>/exception_kinds.cs:207.
+            Nobody catches it: the program ends if it continues.
+            It came through:
+              Program.Aggregate() at <source>/exception_kinds.cs:207
+              Program.Main(string[] args) at <source>/exception_kinds.cs:49
+            > exception_get
+            No exception is in flight on that thread.
+        "#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn assertions_and_messages_for_the_debugger_are_told() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        let gives_up = agent
+            .call(
+                "debug_launch",
+                json!({"program": dll("exception_kinds"), "args": ["fail_fast"]}),
+            )
+            .await;
+        let told = text(&gives_up);
+        assert!(
+            told.starts_with(
+                "s1 stopped: the program gives up (FailFast): \"the shop is on fire\" (thread "
+            ) && told.contains("called from Program.FailFast()")
+                && told.contains("debug_continue lets it end"),
+            "{told}"
+        );
+        for what in ["assert", "log"] {
+            agent
+                .say(
+                    "debug_launch",
+                    json!({"program": dll("exception_kinds"), "args": [what]}),
+                )
+                .await;
+        }
+        expect![[r#"
+            > debug_launch {"args":["assert"],"program":"<fixtures>/exception_kinds/exception_kinds.dll"}
+            s2 stopped: an assertion failed: "seven arguments there are fewer" (thread <tid>), in System.Diagnostics.Debug.Fail(string? message, string? detailMessage), called from Program.Main(string[] args) at <source>/exception_kinds.cs:55.
+            Launched <fixtures>/exception_kinds/exception_kinds.dll assert, process <pid>, .NET <version>.
+              53 |             case "exit": ExitNow(); break;
+              54 |             case "out_of_memory": OutOfMemory(); break;
+            > 55 |             case "assert": Debug.Assert(args.Length == 7, "seven arguments", "there are fewer"); Console.WriteLine("after"); break; //@assert
+              56 |             case "log": Log(); break;
+              57 |             case "launch": Console.WriteLine($"launched {Debugger.Launch()}"); break;
+              args: string[] = Length = 1 { "assert" }
+              gate: TaskCompletionSource = null
+              task: Task = null
+              #0 System.Diagnostics.Debug.Fail(string? message, string? detailMessage) in System.Private.CoreLib.dll
+              #1 Program.Main(string[] args) at exception_kinds.cs:55
+            Output since the last report:
+            log| ---- DEBUG ASSERTION FAILED ----
+            log| ---- Assert Short Message ----
+            log| seven arguments
+            log| ---- Assert Long Message ----
+            log| there are fewer
+            log|    at Program.Main(String[] args) in <source>/exception_kinds.cs:line 55
+            Next: debug_continue lets it run on; debug_step runs one statement.
+            > debug_launch {"args":["log"],"program":"<fixtures>/exception_kinds/exception_kinds.dll"}
+            s3 exited with code 0.
+            Launched <fixtures>/exception_kinds/exception_kinds.dll log, process <pid>, .NET <version>.
+            Output since the last report:
+            out| before
+            log| a message
+            log| category: a line
+            log| traced
+            out| after
+        "#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
