@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use host::api::{Event, OutputCursor, Reply, Request as EngineRequest, StopId};
+use host::api::{Event, Line, OutputCursor, Reply, Request as EngineRequest, StopId};
 use host::terminal::Terminal;
 use host::{HostProgram, Session};
 use serde_json::Value;
@@ -20,6 +20,7 @@ use crate::message::{Incoming, Refusal, Request, RequestArguments, Response};
 use crate::running::Frames;
 use crate::starting::Start;
 use crate::types::InitializeRequestArguments;
+use crate::variables::References;
 
 /// How long the engine may take to answer a request that does not let the program run.
 pub(crate) const ANSWER: Duration = Duration::from_secs(30);
@@ -107,6 +108,9 @@ pub(crate) struct Adapter {
     pub(crate) told_stop: Option<StopId>,
     pub(crate) breakpoints: Breakpoints,
     pub(crate) frames: Frames,
+    pub(crate) references: References,
+    /// Places that the client may set as the next statement.
+    pub(crate) targets: Vec<(Option<String>, Line, Option<u32>)>,
     /// Output up to here was told.
     pub(crate) told: OutputCursor,
     /// Set while long work is done beside this thread.
@@ -134,6 +138,8 @@ impl Adapter {
             told_stop: None,
             breakpoints: Breakpoints::default(),
             frames: Frames::default(),
+            references: References::default(),
+            targets: Vec::new(),
             told: OutputCursor::default(),
             busy: false,
             deferred: VecDeque::new(),
@@ -230,6 +236,11 @@ impl Adapter {
             "threads" => self.handle(request, Self::threads),
             "stackTrace" => self.handle(request, Self::stack_trace),
             "exceptionInfo" => self.handle(request, Self::exception_info),
+            "scopes" => self.handle(request, Self::scopes),
+            "variables" => self.handle(request, Self::variables),
+            "setVariable" => self.handle(request, Self::set_variable),
+            "gotoTargets" => self.handle(request, Self::goto_targets),
+            "goto" => self.handle(request, Self::goto),
             "modules" => self.handle(request, Self::modules),
             other => {
                 let text = format!("ndbg does not know the request {other}");

@@ -57,6 +57,9 @@ fn capabilities() -> Capabilities {
         supports_terminate_request: yes,
         supports_restart_request: yes,
         supports_modules_request: yes,
+        supports_set_variable: yes,
+        supports_goto_targets_request: yes,
+        supports_value_formatting_options: yes,
         supports_delayed_stack_trace_loading: yes,
         supports_cancel_request: yes,
         ..Capabilities::default()

@@ -6,7 +6,10 @@ use host::api::{
 };
 
 use crate::adapter::{Adapter, Phase};
-use crate::types::{ExitedEventBody, OutputEventBody, StoppedEventBody, TerminatedEventBody};
+use crate::types::{
+    ExitedEventBody, Module, ModuleEventBody, ModuleEventBodyReason, OutputEventBody,
+    StoppedEventBody, TerminatedEventBody,
+};
 
 /// Output asked for at once.
 const PAGE: u32 = 64 * 1024;
@@ -36,7 +39,15 @@ impl Adapter {
             }
             Event::Output { .. } => self.tell_output(),
             Event::Breakpoint(breakpoint) => self.breakpoint_changed(&breakpoint),
-            Event::Running(_) => self.frames.forget(),
+            Event::Running(_) => self.forget_looks(),
+            Event::ModuleLoaded { module, user_code } => {
+                self.module_changed(&module, Some(user_code), ModuleEventBodyReason::New);
+            }
+            Event::ModuleUnloaded { module } => {
+                self.module_changed(&module, None, ModuleEventBodyReason::Removed);
+            }
+            // They stand in the output, in order with what the program wrote.
+            Event::Trace(_) | Event::Log(_) => {}
             Event::Progress { message } => self.say(&message),
         }
     }
@@ -84,10 +95,24 @@ impl Adapter {
                 ("function breakpoint", "Stopped at a function breakpoint")
             }
             StopReason::Breakpoint { .. } => ("breakpoint", "Stopped at a breakpoint"),
+            StopReason::ConditionFailed { .. } => ("breakpoint", "A condition cannot be evaluated"),
             StopReason::Step => ("step", "Step complete"),
+            StopReason::RunTo => ("step", "Ran to the line"),
+            StopReason::Goto => ("goto", "The next statement was set"),
+            StopReason::AssertionFailed { .. } => ("exception", "An assertion failed"),
+            StopReason::FailFast { .. } => ("exception", "The program gives up"),
             StopReason::DebuggerBreak => ("breakpoint", "Debugger.Break() was called"),
         });
         let (reason, description) = described.unwrap_or(("pause", "Stopped"));
+        let said = stop.reasons.iter().find_map(|reason| match reason {
+            StopReason::ConditionFailed {
+                condition, error, ..
+            } => Some(format!("{condition}: {error}")),
+            StopReason::AssertionFailed { message, .. } | StopReason::FailFast { message } => {
+                message.clone()
+            }
+            _ => None,
+        });
         let text = stop
             .exception
             .as_ref()
@@ -98,7 +123,7 @@ impl Adapter {
         StoppedEventBody {
             reason: reason.into(),
             description: Some(description.into()),
-            text,
+            text: said.or(text),
             thread_id: stop.thread.and_then(|thread| i32::try_from(thread.0).ok()),
             all_threads_stopped: Some(true),
             hit_breakpoint_ids: (!ids.is_empty()).then(|| self.breakpoints.numbers(&ids)),
@@ -125,11 +150,25 @@ impl Adapter {
         self.ended();
     }
 
+    fn module_changed(&self, module: &str, user_code: Option<bool>, reason: ModuleEventBodyReason) {
+        let name = module.rsplit('/').next().unwrap_or(module);
+        self.client.tell(&ModuleEventBody {
+            reason,
+            module: Module {
+                id: serde_json::Value::String(name.into()),
+                name: name.into(),
+                path: module.starts_with('/').then(|| module.into()),
+                is_user_code: user_code,
+                ..Module::default()
+            },
+        });
+    }
+
     /// Nothing more will come of this program.
     pub(crate) fn ended(&mut self) {
         if self.phase != Phase::Ended {
             self.phase = Phase::Ended;
-            self.frames.forget();
+            self.forget_looks();
             self.client.tell(&TerminatedEventBody::default());
         }
     }
@@ -161,6 +200,7 @@ impl Adapter {
                         match chunk.stream {
                             Stream::Stdout => "stdout",
                             Stream::Stderr => "stderr",
+                            Stream::Trace => "console",
                         }
                         .into(),
                     ),

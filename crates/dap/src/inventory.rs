@@ -179,9 +179,23 @@ fn details(exception: &ExceptionReport) -> ExceptionDetails {
         type_name: short.map(str::to_owned),
         full_type_name: Some(exception.type_name.clone()),
         evaluate_name: Some("$exception".into()),
-        stack_trace: None,
+        stack_trace: (!exception.trace.is_empty()).then(|| trace_of(exception)),
         inner_exception: Some(exception.inner.iter().map(details).collect()),
     }
+}
+
+/// The way an exception came, a line each.
+fn trace_of(exception: &ExceptionReport) -> String {
+    let lines = exception.trace.iter().map(|frame| match &frame.source {
+        Some(source) => format!(
+            "at {} in {}:{}",
+            frame.method,
+            source.path.display(),
+            source.line.0
+        ),
+        None => format!("at {}", frame.method),
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 pub(crate) fn module(report: &ModuleReport) -> Module {

@@ -20,5 +20,6 @@ mod running;
 mod settings;
 mod starting;
 pub mod types;
+mod variables;
 
 pub use adapter::serve;

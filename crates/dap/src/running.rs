@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use host::api::{Request as EngineRequest, StepKind, StopId, ThreadId};
+use host::api::{Line, Request as EngineRequest, StepKind, StopId, ThreadId};
 
 use crate::adapter::Adapter;
 use crate::message::Refusal;
 use crate::types::{
-    ContinueArguments, ContinueResponseBody, NextArguments, PauseArguments, StepInArguments,
-    StepOutArguments,
+    ContinueArguments, ContinueResponseBody, GotoArguments, GotoTarget, GotoTargetsArguments,
+    GotoTargetsResponseBody, NextArguments, PauseArguments, StepInArguments, StepOutArguments,
 };
 
 /// The frames that the client knows by a number. Numbers are never used twice, so a stale one is refused.
@@ -34,6 +34,14 @@ impl Frames {
         self.last
     }
 
+    /// The frame of a number, or why there is none.
+    pub(crate) fn get(&self, number: i32) -> Result<FrameOf, Refusal> {
+        self.known.get(&number).copied().ok_or_else(|| {
+            let text = format!("frame {number} is not of this stop; ask for the stack again");
+            Refusal::new("staleFrame", text)
+        })
+    }
+
     /// The program runs on: no number is good any more.
     pub(crate) fn forget(&mut self) {
         self.known.clear();
@@ -43,10 +51,61 @@ impl Frames {
 impl Adapter {
     pub(crate) fn resume(&mut self, _: ContinueArguments) -> Result<ContinueResponseBody, Refusal> {
         self.ask(EngineRequest::Continue)?;
-        self.frames.forget();
+        self.forget_looks();
         Ok(ContinueResponseBody {
             all_threads_continued: Some(true),
         })
+    }
+
+    /// The program runs: what was told of its last stop is stale.
+    pub(crate) fn forget_looks(&mut self) {
+        self.frames.forget();
+        self.references.forget();
+        self.targets.clear();
+    }
+
+    pub(crate) fn goto_targets(
+        &mut self,
+        arguments: GotoTargetsArguments,
+    ) -> Result<GotoTargetsResponseBody, Refusal> {
+        self.session()?;
+        let place = (
+            arguments.source.path.or(arguments.source.name),
+            Line(self.engine_line(arguments.line)),
+            arguments.column.map(|column| self.engine_column(column)),
+        );
+        self.targets.push(place);
+        Ok(GotoTargetsResponseBody {
+            targets: vec![GotoTarget {
+                id: i32::try_from(self.targets.len()).unwrap_or(i32::MAX),
+                label: format!("line {}", arguments.line),
+                line: arguments.line,
+                column: arguments.column,
+                ..GotoTarget::default()
+            }],
+        })
+    }
+
+    pub(crate) fn goto(&mut self, arguments: GotoArguments) -> Result<(), Refusal> {
+        let at = usize::try_from(arguments.target_id).ok();
+        let place = at
+            .and_then(|at| self.targets.get(at.checked_sub(1)?))
+            .cloned();
+        let (file, line, column) = place.ok_or_else(|| {
+            Refusal::new(
+                "staleTarget",
+                "this target is not of this stop; ask for it again",
+            )
+        })?;
+        self.ask(EngineRequest::Goto {
+            thread: Some(thread_of(arguments.thread_id)?),
+            file,
+            line,
+            column,
+        })?;
+        self.frames.forget();
+        self.references.forget();
+        Ok(())
     }
 
     pub(crate) fn next(&mut self, arguments: NextArguments) -> Result<(), Refusal> {
@@ -63,8 +122,12 @@ impl Adapter {
 
     fn step(&mut self, thread: i32, kind: StepKind) -> Result<(), Refusal> {
         let thread = Some(thread_of(thread)?);
-        self.ask(EngineRequest::Step { thread, kind })?;
-        self.frames.forget();
+        self.ask(EngineRequest::Step {
+            thread,
+            kind,
+            count: 1,
+        })?;
+        self.forget_looks();
         Ok(())
     }
 

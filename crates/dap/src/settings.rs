@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use host::api::{Launch, ProcessId};
+use host::api::{Launch, ProcessId, StepOptions};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -24,6 +24,11 @@ pub(crate) struct LaunchSettings {
     pub(crate) launch_settings_profile: Option<String>,
     pub(crate) launch_settings_file_path: Option<PathBuf>,
     pub(crate) no_debug: bool,
+    pub(crate) just_my_code: Option<bool>,
+    pub(crate) enable_step_filtering: Option<bool>,
+    #[serde(rename = "suppressJITOptimizations")]
+    pub(crate) suppress_jit_optimizations: Option<bool>,
+    pub(crate) source_file_map: BTreeMap<String, String>,
     pub(crate) symbol_options: Option<Value>,
 }
 
@@ -66,6 +71,19 @@ impl From<Text> for String {
 pub(crate) struct AttachSettings {
     pub(crate) process_id: Option<Text>,
     pub(crate) process_name: Option<String>,
+    pub(crate) just_my_code: Option<bool>,
+    pub(crate) enable_step_filtering: Option<bool>,
+    pub(crate) source_file_map: BTreeMap<String, String>,
+}
+
+/// Where steps stop.
+pub(crate) fn steps(just_my_code: Option<bool>, filtering: Option<bool>) -> StepOptions {
+    let usual = StepOptions::default();
+    StepOptions {
+        just_my_code: just_my_code.unwrap_or(usual.just_my_code),
+        // As in other debuggers for .NET, which pass over properties unless told otherwise.
+        skip_properties: filtering.unwrap_or(true),
+    }
 }
 
 impl AttachSettings {
@@ -114,6 +132,8 @@ impl LaunchSettings {
             },
             cwd: self.cwd.clone(),
             stop_at_entry: self.stop_at_entry,
+            steps: steps(self.just_my_code, self.enable_step_filtering),
+            keep_optimized: self.suppress_jit_optimizations == Some(false),
             program,
             ..Launch::default()
         };

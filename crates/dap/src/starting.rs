@@ -2,6 +2,7 @@
 //!
 //! Nothing runs before `configurationDone`: then every breakpoint of the editor is there before the first line.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,15 +10,15 @@ use std::time::{Duration, Instant};
 
 use host::Session;
 use host::api::{
-    Attach, Console, Error, ErrorCode, Launch, OutputCursor, Request as EngineRequest,
+    Attach, Console, Error, ErrorCode, Launch, OutputCursor, Request as EngineRequest, SourceMap,
 };
 use host::project::{self, BuildOptions};
 use host::terminal::{Invitation, Terminal};
 use serde::Deserialize;
 
-use crate::adapter::{Adapter, Input, Phase, arguments};
+use crate::adapter::{ANSWER, Adapter, Input, Phase, arguments};
 use crate::message::{Refusal, Request, RequestArguments};
-use crate::settings::{AttachSettings, LaunchSettings};
+use crate::settings::{AttachSettings, LaunchSettings, steps};
 use crate::types::{
     CancelArguments, DisconnectArguments, ProcessEventBody, ProcessEventBodyStartMethod,
     ProgressEndEventBody, ProgressStartEventBody, ProgressUpdateEventBody,
@@ -61,6 +62,10 @@ impl Adapter {
             if settings.symbol_options.is_some() {
                 self.say("symbolOptions is not used: symbols are taken from beside the program");
             }
+            if settings.no_debug {
+                self.say("noDebug is not supported yet: the program runs under the debugger");
+            }
+            self.map_sources(&settings.source_file_map)?;
             self.launch_of(&settings)
         });
         self.wanted(request, how);
@@ -90,10 +95,28 @@ impl Adapter {
     }
 
     pub(crate) fn attach(&mut self, request: &Request) {
-        let how = arguments::<AttachSettings>(request)
-            .and_then(|settings| settings.process())
-            .map(|pid| How::Attach(Attach { pid }));
+        let how = arguments::<AttachSettings>(request).and_then(|settings| {
+            self.map_sources(&settings.source_file_map)?;
+            Ok(How::Attach(Attach {
+                pid: settings.process()?,
+                steps: steps(settings.just_my_code, settings.enable_step_filtering),
+            }))
+        });
         self.wanted(request, how);
+    }
+
+    /// Tells the engine where source files are that were compiled elsewhere.
+    fn map_sources(&mut self, maps: &BTreeMap<String, String>) -> Result<(), Refusal> {
+        if maps.is_empty() {
+            return Ok(());
+        }
+        let maps = maps.iter().map(|(from, to)| SourceMap {
+            from: from.clone(),
+            to: to.clone(),
+        });
+        let request = EngineRequest::SetSourceMaps(maps.collect());
+        self.engine()?.request(request, Instant::now() + ANSWER)?;
+        Ok(())
     }
 
     fn wanted(&mut self, request: &Request, how: Result<How, Refusal>) {
@@ -258,7 +281,7 @@ impl Adapter {
             Err(refusal) => return self.client.answer(request, Err::<(), _>(refusal)),
         };
         let old = self.session.take();
-        self.frames.forget();
+        self.forget_looks();
         self.start = Some(Start {
             request: request.clone(),
             how,

@@ -70,11 +70,6 @@ impl Editor {
         editor
     }
 
-    /// Process id of the adapter.
-    pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
     /// Sends a request; its number.
     #[track_caller]
     pub(crate) fn send(&mut self, command: &str, arguments: Value) -> i64 {
@@ -84,6 +79,14 @@ impl Editor {
             json!({"seq": seq, "type": "request", "command": command, "arguments": arguments});
         self.write(request.to_string().as_bytes());
         seq
+    }
+
+    /// Answers a request of the adapter.
+    #[track_caller]
+    pub(crate) fn respond(&mut self, to: i64, success: bool) {
+        let response = json!({"seq": 0, "type": "response", "request_seq": to,
+            "command": "runInTerminal", "success": success, "body": {}});
+        self.write(response.to_string().as_bytes());
     }
 
     /// Sends bytes as one message.

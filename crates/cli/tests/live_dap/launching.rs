@@ -1,5 +1,7 @@
 //! Launch and attach, output and ends.
 
+use std::process::{Command, Stdio};
+
 use serde_json::json;
 use testkit::fixtures::Fixture;
 use testkit::procfs;
@@ -123,4 +125,63 @@ fn editor_that_is_gone_leaves_nothing() {
             assert!(editor.hang_up().success());
         }
     }
+}
+
+#[test]
+fn program_runs_in_a_terminal_of_the_editor() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::start(&sandbox);
+    editor.ask(
+        "initialize",
+        json!({"adapterID": "x", "supportsRunInTerminalRequest": true}),
+    );
+    let hello = Fixture::named("hello");
+    let settings = json!({"program": hello.dll(), "args": ["--exit", "5", "--stdin"],
+        "console": "integratedTerminal"});
+    let launch = editor.send("launch", settings);
+    editor.ask("configurationDone", json!({}));
+    let (seq, wanted) = editor.asked("runInTerminal");
+    assert_eq!(wanted["kind"], "integrated");
+    let words = wanted["args"].as_array().expect("a command line").iter();
+    let words: Vec<_> = words.map(|word| word.as_str().expect("a text")).collect();
+    let mut command = Command::new(words[0]);
+    command
+        .args(&words[1..])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
+    sandbox.adopt(&mut command);
+    let terminal = command.spawn().expect("the terminal's command starts");
+    editor.respond(seq, true);
+    let answer = editor.answer(launch);
+    assert_eq!(answer["success"], true, "{answer}");
+    let (output, code) = editor.end();
+    assert_eq!((output.as_str(), code), ("", Some(5)));
+    let shown = terminal.wait_with_output().expect("our own child");
+    assert_eq!(shown.status.code(), Some(5));
+    let shown = String::from_utf8_lossy(&shown.stdout);
+    assert!(
+        shown.contains("end of input") && shown.contains("bye"),
+        "{shown}"
+    );
+    assert!(editor.disconnect().success());
+}
+
+#[test]
+fn terminal_that_is_refused_ends_the_launch() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::start(&sandbox);
+    editor.ask(
+        "initialize",
+        json!({"adapterID": "x", "supportsRunInTerminalRequest": true}),
+    );
+    let hello = Fixture::named("hello");
+    let settings = json!({"program": hello.dll(), "console": "integratedTerminal"});
+    let launch = editor.send("launch", settings);
+    editor.ask("configurationDone", json!({}));
+    let (seq, _) = editor.asked("runInTerminal");
+    editor.respond(seq, false);
+    let answer = editor.answer(launch);
+    assert_eq!(answer["success"], false, "{answer}");
+    let text = answer["message"].as_str().expect("a message");
+    assert!(text.contains("terminal did not come"), "{text}");
 }

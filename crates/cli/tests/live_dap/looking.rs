@@ -119,3 +119,64 @@ fn breakpoint_that_cannot_be_set_says_why() {
     );
     assert!(editor.disconnect().success());
 }
+
+#[test]
+fn variables_are_told_set_and_paged() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::initialized(&sandbox);
+    let hello = Fixture::named("hello");
+    editor.launch(&hello, &["arguments"], json!({"args": ["one", "two"]}));
+    let stop = editor.event("stopped");
+    let stack = editor.ask("stackTrace", json!({"threadId": stop["threadId"]}));
+    let frame = stack["stackFrames"][0]["id"].clone();
+    let scopes = editor.ask("scopes", json!({"frameId": frame}));
+    assert_eq!(scopes["scopes"][0]["name"], "Arguments");
+    let arguments = editor.ask(
+        "variables",
+        json!({"variablesReference": scopes["scopes"][0]["variablesReference"]}),
+    );
+    let args = &arguments["variables"][0];
+    assert_eq!(args["name"], "args");
+    assert_eq!(args["indexedVariables"], 2);
+    let page = editor.ask(
+        "variables",
+        json!({"variablesReference": args["variablesReference"], "start": 1, "count": 1}),
+    );
+    assert_eq!(page["variables"].as_array().map(Vec::len), Some(1));
+    assert_eq!(page["variables"][0]["value"], "\"two\"");
+    let locals = scopes["scopes"][1]["variablesReference"].clone();
+    let set = editor.ask(
+        "setVariable",
+        json!({"variablesReference": locals, "name": "exitCode", "value": "9"}),
+    );
+    assert_eq!(set["value"], "9");
+    let text = editor.refused(
+        "setVariable",
+        json!({"variablesReference": locals, "name": "exitCode", "value": "\"x\""}),
+    );
+    assert!(!text.is_empty());
+    editor.ask("continue", json!({"threadId": stop["threadId"]}));
+    assert_eq!(editor.end().1, Some(9));
+    let text = editor.refused("variables", json!({"variablesReference": locals}));
+    assert!(text.contains("not of this stop"), "{text}");
+}
+
+#[test]
+fn next_statement_is_set() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::initialized(&sandbox);
+    let hello = Fixture::named("hello");
+    let stop = editor.launch_to(&hello, &["first"]);
+    let last = hello.marker("last");
+    let targets = editor.ask(
+        "gotoTargets",
+        json!({"source": {"path": last.file}, "line": last.line}),
+    );
+    editor.ask(
+        "goto",
+        json!({"threadId": stop["threadId"], "targetId": targets["targets"][0]["id"]}),
+    );
+    assert_eq!(editor.event("stopped")["reason"], "goto");
+    editor.ask("continue", json!({"threadId": stop["threadId"]}));
+    assert_eq!(editor.end(), ("bye\n".into(), Some(0)));
+}
