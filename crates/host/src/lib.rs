@@ -10,6 +10,7 @@
 pub mod project;
 mod serve;
 mod session;
+pub mod terminal;
 mod wire;
 
 pub use engine::{api, doctor, processes};
