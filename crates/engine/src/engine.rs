@@ -309,6 +309,7 @@ impl<'a> Engine<'a> {
                 Ok(Reply::Status(Box::new(self.status())))
             }
             Request::Evaluate(request) => self.evaluate_expressions(&request),
+            Request::Complete(request) => self.complete(&request),
             Request::Threads => self.threads(),
             Request::Freeze { thread, frozen } => self.freeze(thread, frozen),
             Request::Modules => self.module_reports(),

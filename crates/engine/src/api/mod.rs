@@ -33,7 +33,9 @@ pub use exceptions::{
     ExceptionBreakpoint, ExceptionReport, ExceptionSpec, ExceptionStage, Flight, Handler,
     TraceFrame,
 };
-pub use expressions::{Evaluate, Evaluated, EvaluatedValue, ExpressionError};
+pub use expressions::{
+    Complete, Completions, Evaluate, Evaluated, EvaluatedValue, ExpressionError,
+};
 pub use inventory::{LogMessage, ModuleReport, ThreadActivity, ThreadReport};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};
 pub use output::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
@@ -116,6 +118,8 @@ pub enum Request {
     StopAtUnhandled(bool),
     /// Evaluates C# expressions in a frame of the stopped program.
     Evaluate(Evaluate),
+    /// What could be written at a position of an expression.
+    Complete(Complete),
     /// All managed threads of the stopped program.
     Threads,
     /// Keeps a thread stopped while the program runs, or lets it run again.
@@ -224,6 +228,8 @@ pub enum Reply {
     Threads(Vec<ThreadReport>),
     /// To [`Request::Evaluate`], one for each expression, in order.
     Evaluated(Vec<Evaluated>),
+    /// To [`Request::Complete`].
+    Completions(Completions),
     /// To [`Request::Modules`].
     Modules(Vec<ModuleReport>),
     /// To [`Request::Source`].
