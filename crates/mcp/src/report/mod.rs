@@ -10,9 +10,11 @@ mod budget;
 pub mod build;
 pub mod exception;
 pub mod inventory;
+pub mod objects;
 mod render;
 pub mod source;
 pub mod stack;
+pub mod symbols;
 pub mod text;
 pub mod variables;
 

@@ -472,7 +472,7 @@ fn variables_are_told_in_the_report_and_on_request() {
             Hint: names are those of arguments, locals and captured variables; members begin with this
             > variables_get {"frame":99}
             !INVALID_PARAMETER: the thread has no frame 99; it has 2
-            Hint: ask for the stack, its frames have their numbers
+            Hint: stacktrace_get tells the frames with their numbers
         "#]].assert_eq(&agent.transcript());
         agent.close().await;
     });
