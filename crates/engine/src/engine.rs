@@ -308,6 +308,8 @@ impl<'a> Engine<'a> {
                 self.exceptions.ignore_unhandled(!stop);
                 Ok(Reply::Status(Box::new(self.status())))
             }
+            Request::Evaluate(request) => self.evaluate_expressions(&request),
+            Request::Complete(request) => self.complete(&request),
             Request::Threads => self.threads(),
             Request::Freeze { thread, frozen } => self.freeze(thread, frozen),
             Request::Modules => self.module_reports(),

@@ -71,6 +71,8 @@ fn a_method_sees_its_own_captured_variables_once() {
         assert_eq!(count, 1, "{line}: {told:?}");
     }
     assert_eq!(look(&program, "this.field").value.text, "\"of this\"");
+    // As C# lets one name it.
+    assert_eq!(look(&program, "field.Length").value.text, "7");
 }
 
 #[test]
@@ -126,4 +128,21 @@ fn a_generic_method_knows_the_types_of_its_variables() {
         ("1.5", "double")
     );
     assert_eq!(look(&program, "items[1]").value.text, "2.5");
+}
+
+#[test]
+fn the_exception_in_flight_is_a_variable() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("throws").start();
+    program.wait_stop();
+    let exception = look(&program, "$exception");
+    assert_eq!(exception.value.type_name, "OrderException");
+    assert_eq!(
+        look(&program, "$exception.OrderId").value.text,
+        look(&program, "$exception.<OrderId>k__BackingField")
+            .value
+            .text
+    );
+    let told = locals(&program);
+    assert!(told.iter().any(|it| it.name == "$exception"), "{told:?}");
 }

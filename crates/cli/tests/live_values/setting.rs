@@ -53,6 +53,8 @@ fn what_is_set_is_what_the_program_finds() {
         ("numbers[1]", "-2", "-2"),
         ("words[0]", "\"word\"", "\"word\""),
         ("list[1]", "\"item\"", "\"item\""),
+        ("total", "50", "50"),
+        ("title", "\"titled\"", "\"titled\""),
     ] {
         let said = set(&program, 1, path, value);
         let is_text = !told.is_empty() && path != "thing";
@@ -68,7 +70,7 @@ fn what_is_set_is_what_the_program_finds() {
             "stop",
             "41|255|2.25|True|é|new \"text\"|null|High|12|False|99.95|Account",
             "100|9|-12.50|ann|5|second|77",
-            "-2|word|item|new \"text\"41",
+            "-2|word|item|new \"text\"41|50|titled",
         ]
     );
 }

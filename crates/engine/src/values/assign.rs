@@ -4,13 +4,15 @@
 //! against the range of what they go into. References are set through the runtime, never by writing memory, because the
 //! collector must hear of them.
 
+use std::rc::Rc;
+
 use cordebug::thread::Thread;
 
 use crate::api::{Error, ErrorCode, Reply, SetVariable, VariablesQuery};
 use crate::calls::CallSite;
 use crate::engine::Engine;
 use crate::stack::frame_at;
-use crate::types::{Kind, Type};
+use crate::types::{Field, Kind, Named, Type};
 
 use super::literal::{self, Literal};
 use super::requests::Roots;
@@ -149,6 +151,18 @@ impl Roots<'_, '_> {
     fn root_destination(&self, root: &str, set: &SetVariable) -> Result<Destination, Error> {
         let scope = self.scope()?;
         let Some(variable) = scope.find(root) else {
+            if let Some((this, _)) = self.member_of_this(&scope, root) {
+                let this = Destination {
+                    value: this,
+                    runtime: scope.this().and_then(|it| it.root.clone()),
+                };
+                let view = crate::api::View::default();
+                let viewer = Viewer::new(self.reader, &view, &self.target.object_ids);
+                return self.step_destination(&viewer, &this, &Step::Member(root.into()), set);
+            }
+            if let Some((named, field)) = self.static_of(&scope, root)? {
+                return self.static_destination(&named, &field, set);
+            }
             // What is no variable may still be looked at: an object by its id.
             let child = self.root(root)?;
             return Ok(Destination {
@@ -165,6 +179,33 @@ impl Roots<'_, '_> {
             self.runtime_field(object.address, member)
         });
         Ok(Destination { value, runtime })
+    }
+
+    fn static_destination(
+        &self,
+        named: &Rc<Named>,
+        field: &Field,
+        set: &SetVariable,
+    ) -> Result<Destination, Error> {
+        if field.flags.is_literal() {
+            return Err(refused(set, &"it is a constant, which has no place"));
+        }
+        if field.flags.is_init_only() && !set.force {
+            let error = refused(set, &"it is readonly");
+            return Err(error.hint("say that it is to be set by force"));
+        }
+        let types = self.reader.types;
+        let ty = types
+            .construct(named.module, named.token, named.arguments.clone())
+            .map_err(|why| refused(set, &why))?;
+        let runtime = types.to_runtime(&ty).map_err(|why| refused(set, &why))?;
+        Ok(Destination {
+            value: self
+                .reader
+                .static_field(named, field, None)
+                .map_err(|why| refused(set, &why))?,
+            runtime: runtime.static_field(field.token.0, None).ok(),
+        })
     }
 
     fn runtime_field(&self, object: u64, member: &super::Member) -> Option<cordebug::value::Value> {

@@ -1,12 +1,14 @@
 //! Requests about values.
 
+use std::rc::Rc;
+
 use cordebug::thread::{Frame, Thread};
 
 use crate::api::{Error, ErrorCode, Reply, VariableKind, VariableScope, Variables, VariablesQuery};
 use crate::engine::Engine;
 use crate::stack::frame_at;
 use crate::target::Target;
-use crate::types::{Type, TypeNotes};
+use crate::types::{Field, Named, Type, TypeNotes};
 
 use super::scope::{self, Scope};
 use super::view::{Child, Viewer};
@@ -248,13 +250,23 @@ impl Roots<'_, '_> {
         if let Some(variable) = scope.find(name) {
             return Ok(child(variable));
         }
+        if let Some((_, member)) = self.member_of_this(&scope, name) {
+            return Ok(member);
+        }
+        if let Some(found) = self.static_of(&scope, name)? {
+            let (named, field) = &found;
+            return Ok(Child {
+                kind: VariableKind::Static,
+                ..pseudo(name, self.reader.static_field(named, field, None))
+            });
+        }
         let names: Vec<String> = scope.variables.iter().map(|it| it.name.clone()).collect();
         Err(Error::new(
             ErrorCode::InvalidParameter,
             format!("frame {} has no variable {name}", self.index),
         )
         .hint(
-            "names are those of arguments, locals and captured variables; members begin with this",
+            "names are those of arguments, locals, captured variables, and fields of the code's own type",
         )
         .details(crate::api::Details::Candidates(names)))
     }
@@ -274,6 +286,48 @@ impl Roots<'_, '_> {
         };
         let value = object.map(|object| self.reader.reference_to(&object));
         Ok(pseudo(name, value))
+    }
+
+    /// A field of `this`, as C# lets one name it.
+    pub(super) fn member_of_this(
+        &self,
+        scope: &Scope,
+        name: &str,
+    ) -> Option<(super::Value, Child)> {
+        let this = scope.this()?.value.clone().ok()?;
+        let view = crate::api::View::default();
+        let viewer = Viewer::new(self.reader, &view, &self.target.object_ids);
+        let mut member = viewer.member_named(&this, &TypeNotes::default(), name)?;
+        member.path = name.to_owned();
+        Some((this, member))
+    }
+
+    /// A static field of the type that the code is in, or of one of its base types.
+    pub(super) fn static_of(
+        &self,
+        scope: &Scope,
+        name: &str,
+    ) -> Result<Option<(Rc<Named>, Field)>, Error> {
+        let types = self.reader.types;
+        let told = |why: Unreadable| {
+            Error::new(
+                ErrorCode::InvalidParameter,
+                format!("the static members cannot be told: {why}"),
+            )
+        };
+        let ty = Type::Named(scope.context.user_type(types).map_err(told)?);
+        for named in types.ancestry(&ty).map_err(|why| told(why.into()))? {
+            let fields = types.fields(&named).map_err(|why| told(why.into()))?;
+            let shown = |field: &&Field| {
+                field.flags.is_static()
+                    && metadata::csharp::field_display_name(&field.name)
+                        .is_some_and(|shown| shown == name)
+            };
+            if let Some(field) = fields.iter().find(shown) {
+                return Ok(Some((named, field.clone())));
+            }
+        }
+        Ok(None)
     }
 
     fn kept(&self, name: &str, number: &str) -> Result<Child, Error> {

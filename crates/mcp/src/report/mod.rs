@@ -300,6 +300,8 @@ pub struct InputReport {
     pub accepted: u64,
     /// Whether standard input was closed.
     pub closed: bool,
+    /// What to call next.
+    pub next: String,
 }
 
 /// .NET processes of this machine.

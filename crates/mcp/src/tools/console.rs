@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use host::api::{
-    Error, ErrorCode, Origin, OutputCursor, OutputPage, OutputQuery, Reply, Request, Stream,
+    Error, ErrorCode, Origin, OutputCursor, OutputPage, OutputQuery, Reply, Request, State, Stream,
 };
 use regex_lite::{Regex, RegexBuilder};
 use schemars::JsonSchema;
@@ -107,6 +107,13 @@ pub(super) async fn input(call: &Call, arguments: InputArguments) -> Result<Inpu
             session: session.id().to_owned(),
             accepted,
             closed: close,
+            next: match session.news().status.state {
+                State::Stopped => {
+                    "debug_continue: the program is stopped, and reads it when it runs."
+                }
+                _ => "debug_wait or process_output shows what it does with it.",
+            }
+            .to_owned(),
         }),
         other => Err(session::unexpected(&other)),
     }

@@ -118,7 +118,7 @@ fn symbols_are_found_in_all_modules_the_best_first() {
         let mut agent = launched(&sandbox).await;
         for arguments in [
             json!({"pattern": "total", "module": "demo"}),
-            json!({"pattern": "Order.*", "kinds": ["property"]}),
+            json!({"pattern": "Order.*", "kinds": ["property"], "module": "demo"}),
             json!({"pattern": "*", "module": "demo_shop", "kinds": ["type"], "count": 2}),
             json!({"pattern": "*", "module": "demo_shop", "kinds": ["type"], "start": 2}),
             json!({"pattern": "NoSuchNameAnywhere", "module": "demo_shop"}),
@@ -156,7 +156,7 @@ fn symbols_are_found_in_all_modules_the_best_first() {
         expect![[r#"
             > symbols_search {"module":"demo","pattern":"total"}
             method Order.Total (demo_shop.dll)
-            > symbols_search {"kinds":["property"],"pattern":"Order.*"}
+            > symbols_search {"kinds":["property"],"module":"demo","pattern":"Order.*"}
             property Order.Id (demo_shop.dll)
             property Order.Items (demo_shop.dll)
             property Order.Coupon (demo_shop.dll)

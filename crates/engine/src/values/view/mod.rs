@@ -31,6 +31,9 @@ use super::{Object, Reader, Result, Unreadable, Value};
 pub(crate) use members::{Child, MemberView};
 pub(crate) use source::{Entry, Items};
 
+/// Objects that are numbered at a time.
+const MAX_IDS: usize = 1 << 20;
+
 /// Numbers of objects: told while the program stays stopped.
 #[derive(Debug, Default)]
 pub(crate) struct ObjectIds {
@@ -44,6 +47,10 @@ impl ObjectIds {
     pub(crate) fn of(&self, object: &Object) -> api::ObjectId {
         self.fresh(object.run);
         let mut known = self.by_address.borrow_mut();
+        // Ids that were told so long ago are asked for no more.
+        if known.len() >= MAX_IDS {
+            known.clear();
+        }
         let id = *known.entry(object.address).or_insert_with(|| {
             self.next.set(self.next.get() + 1);
             self.next.get()
