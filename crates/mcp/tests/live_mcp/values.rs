@@ -216,7 +216,7 @@ fn variables_are_set_and_the_program_finds_them() {
               words
               list
               captured
-            Hint: names are those of arguments, locals and captured variables; members begin with this
+            Hint: names are those of arguments, locals, captured variables, and fields of the code's own type
             > variable_set {"frame":1,"path":"count","value":"\"text\""}
             !INVALID_PARAMETER: count cannot be set to "text": a string is no int
             > variable_set {"force":true,"frame":1,"path":"account.Number","value":"6"}
@@ -225,7 +225,7 @@ fn variables_are_set_and_the_program_finds_them() {
             out| stop
             out| 42|1|0.5|False|a|new|null|High||True|1|thing
             out| 1|2|12.50|nobody|6|second|10
-            out| -7|x|x|new42
+            out| -7|x|x|new42|5|untitled
             That is all: the program has closed its output.
             > variable_set {"path":"count","value":"1"}
             !NO_SESSION: no program is being debugged; s1 is over
