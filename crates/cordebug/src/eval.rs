@@ -140,6 +140,14 @@ impl Eval {
         )?))
     }
 
+    /// A zero of a primitive type, or a null for `element::CLASS`, for use as an argument. Runs nothing.
+    pub fn zero(&self, element_type: u32) -> Result<Value, Error> {
+        Ok(Value::new(clr_out!(
+            self.0,
+            ICorDebugEval::CreateValue(element_type as CorElementType, std::ptr::null_mut())
+        )?))
+    }
+
     /// What came out: the result or the exception; `None` for a call that returns nothing.
     pub fn result(&self) -> Result<Option<Value>, Error> {
         let (_, value) = clr_nullable!(self.0, ICorDebugEval::GetResult())?;

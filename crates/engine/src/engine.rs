@@ -308,6 +308,7 @@ impl<'a> Engine<'a> {
                 self.exceptions.ignore_unhandled(!stop);
                 Ok(Reply::Status(Box::new(self.status())))
             }
+            Request::Evaluate(request) => self.evaluate_expressions(&request),
             Request::Threads => self.threads(),
             Request::Freeze { thread, frozen } => self.freeze(thread, frozen),
             Request::Modules => self.module_reports(),

@@ -20,6 +20,7 @@ mod elf;
 mod ending;
 mod engine;
 mod exceptions;
+mod expressions;
 mod fields;
 mod following;
 mod inventory;

@@ -11,6 +11,7 @@ mod breakpoints;
 mod build;
 mod error;
 mod exceptions;
+mod expressions;
 mod inventory;
 mod launch;
 mod output;
@@ -32,6 +33,7 @@ pub use exceptions::{
     ExceptionBreakpoint, ExceptionReport, ExceptionSpec, ExceptionStage, Flight, Handler,
     TraceFrame,
 };
+pub use expressions::{Evaluate, Evaluated, EvaluatedValue, ExpressionError};
 pub use inventory::{LogMessage, ModuleReport, ThreadActivity, ThreadReport};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};
 pub use output::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
@@ -112,6 +114,8 @@ pub enum Request {
     SetExceptionBreakpoint(ExceptionSpec),
     /// Whether exceptions that nobody catches stop the program, which they do unless this says otherwise.
     StopAtUnhandled(bool),
+    /// Evaluates C# expressions in a frame of the stopped program.
+    Evaluate(Evaluate),
     /// All managed threads of the stopped program.
     Threads,
     /// Keeps a thread stopped while the program runs, or lets it run again.
@@ -218,6 +222,8 @@ pub enum Reply {
     Exception(Option<Box<ExceptionReport>>),
     /// To [`Request::Threads`] and [`Request::Freeze`].
     Threads(Vec<ThreadReport>),
+    /// To [`Request::Evaluate`], one for each expression, in order.
+    Evaluated(Vec<Evaluated>),
     /// To [`Request::Modules`].
     Modules(Vec<ModuleReport>),
     /// To [`Request::Source`].

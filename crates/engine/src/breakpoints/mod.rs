@@ -25,6 +25,7 @@ use crate::api::{
     BoundLocation, Breakpoint, BreakpointId, BreakpointSpec, BreakpointState, Error, ErrorCode,
     Place,
 };
+use crate::expressions::{Condition, Message};
 use crate::target::Target;
 use hit::HitCondition;
 use offer::Match;
@@ -71,8 +72,8 @@ struct Wanted {
 #[derive(Debug, Default)]
 struct Parsed {
     hit_condition: Option<HitCondition>,
-    condition: Option<syntax::tree::Expr>,
-    message: Option<syntax::Message>,
+    condition: Option<Condition>,
+    message: Option<Message>,
 }
 
 /// Why a module refused a breakpoint.

@@ -1,11 +1,11 @@
 //! What happens when the program comes by a breakpoint: counting, conditions, messages, stops.
 
 use cordebug::thread::Thread;
-use syntax::MessagePart;
 
 use super::CodeLocation;
 use crate::api::{BreakpointId, Event, StopReason, ThreadId, Trace};
 use crate::engine::Engine;
+use crate::expressions::Hit;
 
 /// Longer messages are cut.
 const MAX_MESSAGE: usize = 64 << 10;
@@ -79,31 +79,40 @@ impl Engine<'_> {
 
     /// Whether the condition of a breakpoint holds for a thread that came by.
     fn condition(&mut self, id: BreakpointId, thread: &Thread) -> Verdict {
-        let Ok(entry) = self.breakpoints.find(id) else {
+        let pid = self.pid.unwrap_or(0);
+        let (Ok(entry), Some(target)) = (self.breakpoints.find(id), &self.target) else {
             return Verdict::DoesNot;
         };
-        let Some(_condition) = &entry.parsed.condition else {
+        let Some(condition) = &entry.parsed.condition else {
             return Verdict::Holds;
         };
-        let _ = thread;
-        Verdict::Failed("expressions cannot be evaluated yet".into())
+        let hit = Hit {
+            thread,
+            count: entry.hits + 1,
+            pid,
+        };
+        match condition.holds(target, hit) {
+            Ok(true) => Verdict::Holds,
+            Ok(false) => Verdict::DoesNot,
+            Err(error) => Verdict::Failed(error.message),
+        }
     }
 
     /// Logs the message of a breakpoint in its place in the output.
     fn log(&mut self, id: BreakpointId, at: CodeLocation, thread: &Thread) {
-        let Ok(entry) = self.breakpoints.find(id) else {
+        let pid = self.pid.unwrap_or(0);
+        let (Ok(entry), Some(target)) = (self.breakpoints.find(id), &self.target) else {
             return;
         };
         let Some(message) = &entry.parsed.message else {
             return;
         };
-        let mut text = String::new();
-        for part in &message.parts {
-            match part {
-                MessagePart::Text(part, _) => text.push_str(part),
-                MessagePart::Hole(..) => text.push_str("{expressions cannot be evaluated yet}"),
-            }
-        }
+        let hit = Hit {
+            thread,
+            count: entry.hits,
+            pid,
+        };
+        let text = message.at(target, hit);
         let bound = entry.bound.iter().find(|bound| bound.at == at);
         let trace = Trace {
             breakpoint: id,

@@ -23,7 +23,7 @@ impl Parsed {
         if let Some(text) = text(&spec.condition) {
             let condition =
                 syntax::parse(&text).map_err(|error| wrong("condition", &text, &error))?;
-            parsed.condition = Some(condition);
+            parsed.condition = Some(super::Condition::new(&text, condition));
         }
         if let Some(text) = text(&spec.log_message) {
             let message = syntax::parse_message(&text)
@@ -31,7 +31,7 @@ impl Parsed {
             if let Some(error) = message.error() {
                 return Err(wrong("log message", &text, error));
             }
-            parsed.message = Some(message);
+            parsed.message = Some(super::Message::new(message));
         }
         if spec.max_hits == Some(0) {
             return Err(Error::new(

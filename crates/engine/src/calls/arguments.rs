@@ -1,6 +1,7 @@
 //! Arguments: what is passed to a call, matched with what the method takes.
 
 use cordebug::eval::Eval;
+use cordebug::types::element;
 use metadata::signature::Primitive;
 
 use crate::types::{Type, Types};
@@ -59,9 +60,15 @@ impl Argument {
         parameter: &Type,
     ) -> Result<cordebug::value::Value, CallError> {
         let made = |ty: &Type| -> Result<cordebug::value::Value, CallError> {
-            let runtime = types.to_runtime(ty)?;
-            eval.default_value(&runtime)
-                .map_err(|error| super::evaluate::refused(&error))
+            let value = match ty {
+                // A type made from a primitive's definition would give a struct, which cannot be set.
+                Type::Primitive(primitive) if ty.is_value() == Some(true) => {
+                    eval.zero(*primitive as u32)
+                }
+                Type::SzArray(_) | Type::Array { .. } => eval.zero(element::CLASS),
+                _ => eval.default_value(&types.to_runtime(ty)?),
+            };
+            value.map_err(|error| super::evaluate::refused(&error))
         };
         match self {
             Self::Null => made(&match parameter.without_ref() {

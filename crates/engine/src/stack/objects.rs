@@ -35,7 +35,7 @@ impl Objects {
 
     /// The object at an address, if there is one.
     pub(super) fn at(&self, target: &Target, address: u64) -> Option<Value> {
-        let is_pointer = |at: &u64| at % 8 == 0 && *at > 0xffff && *at < 1 << 56;
+        let is_pointer = |at: &u64| at.is_multiple_of(8) && *at > 0xffff && *at < 1 << 56;
         let mut ty = Some(address)
             .filter(is_pointer)
             .and_then(|address| word(target, address))?;

@@ -424,7 +424,19 @@ impl Reader<'_> {
         )?;
         let runtime = self.types.to_runtime(&ty)?;
         let value = runtime.static_field(field.token.0, frame)?;
-        self.of_runtime(&value, Some(field.ty.clone()))
+        let value = self.of_runtime(&value, Some(field.ty.clone()))?;
+        // Structs are kept in boxes; the reference to the box is what has a place.
+        if let Place::Memory(address) = value.place
+            && field.ty.is_value() == Some(true)
+            && field.ty.underlying().is_none()
+            && let Ok(reference) = self.memory.word(address)
+            && let Ok(boxed) = self.object_at(reference)
+            && boxed.ty == field.ty
+            && let Some(inner) = self.unboxed(&boxed)
+        {
+            return Ok(inner);
+        }
+        Ok(value)
     }
 
     /// The bytes that an object takes on the heap.

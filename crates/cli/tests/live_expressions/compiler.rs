@@ -1,0 +1,228 @@
+//! The differential test: `fixtures/expressions_compiler` computes and prints thousands of expressions, each with the
+//! type that the compiler gave it; here the same texts are evaluated in the same frames and must agree.
+//!
+//! The texts were put together by `fixtures/_expressions/Generate.cs`, which asked the compiler about each:
+//! `accepted.tsv` has those that are in the program, `rejected.tsv` those that it refused, with its code.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use engine::api::{BreakpointSpec, Evaluate, Evaluated, ExpressionError, Place, Reply, Request};
+use testkit::debuggee::Debuggee;
+use testkit::sandbox::Sandbox;
+
+/// Expressions of one method of the fixture, as its generator puts them together.
+const PER_METHOD: usize = 400;
+
+/// What is left out, by what the text contains, and why. `docs/expressions.md` lists the same.
+const EXCLUDED: &[(&str, &str)] = &[
+    (
+        "u8",
+        "a span over constant data cannot be made in the debugger",
+    ),
+    (
+        "(object)str == ",
+        "whether a string is the one that a literal stands for cannot be told by reading",
+    ),
+    (
+        "boxed is (",
+        "positional patterns on `object` ask the value's own indexer",
+    ),
+    (
+        "text is (",
+        "positional patterns on `object` ask the value's own indexer",
+    ),
+    (
+        "nothing is (",
+        "positional patterns on `object` ask the value's own indexer",
+    ),
+];
+
+fn decode(text: &str) -> String {
+    text.replace('␤', "\n")
+}
+
+fn request(expressions: Vec<String>) -> Request {
+    Request::Evaluate(Evaluate {
+        expressions,
+        frame: 1,
+        side_effects: true,
+        max_elements: 10_000,
+        max_text: 100_000,
+        ..Evaluate::read("")
+    })
+}
+
+fn evaluate(debuggee: &Debuggee<'_>, expressions: Vec<String>) -> Vec<Evaluated> {
+    match debuggee.request(request(expressions)) {
+        Ok(Reply::Evaluated(all)) => all,
+        other => panic!("evaluating gave {other:?}"),
+    }
+}
+
+/// Where the program writes what it computed.
+fn values(sandbox: &Sandbox) -> PathBuf {
+    sandbox.folder().join("values.tsv")
+}
+
+fn start(sandbox: &Sandbox) -> Debuggee<'_> {
+    let path = values(sandbox);
+    let path = path.to_str().expect("a path of letters");
+    let builder = sandbox.launch("expressions_compiler").args([path]);
+    let debuggee = builder.stop_at_entry().start();
+    debuggee.wait_stop();
+    let place = Place::Function {
+        name: "Program.Stop".into(),
+    };
+    debuggee
+        .request(Request::SetBreakpoint(BreakpointSpec::at(place)))
+        .expect("a breakpoint");
+    debuggee.cont();
+    debuggee.wait_stop();
+    debuggee
+}
+
+/// What was evaluated, in a line: `ok`, type and value; `throws` and the exception; or the error.
+fn line(evaluated: &Evaluated) -> String {
+    match &evaluated.outcome {
+        Ok(value) => format!("ok\t{}\t{}", value.ty, value.text),
+        Err(ExpressionError {
+            exception: Some(exception),
+            ..
+        }) => format!("throws\t{exception}\t"),
+        Err(error) => format!("error\t{}", error.error.message.replace('\n', " | ")),
+    }
+}
+
+#[test]
+fn what_the_compiler_accepts_has_its_value_and_type() {
+    let sandbox = Sandbox::new();
+    let texts: Vec<String> = include_str!("accepted.tsv")
+        .lines()
+        .filter_map(|row| Some(decode(row.split_once('\t')?.1)))
+        .collect();
+    assert!(texts.len() > 5_000, "the table is there");
+    let debuggee = start(&sandbox);
+    let mut found = Vec::new();
+    for (index, chunk) in texts.chunks(PER_METHOD).enumerate() {
+        if index > 0 {
+            debuggee.cont();
+            debuggee.wait_stop();
+        }
+        found.extend(evaluate(&debuggee, chunk.to_vec()).iter().map(line));
+    }
+    debuggee.cont();
+    debuggee.expect_exit(0);
+    let output = std::fs::read_to_string(values(&sandbox)).expect("what the program computed");
+    let expected: BTreeMap<usize, &str> = output
+        .lines()
+        .filter_map(|row| {
+            let (number, rest) = row.split_once('\t')?;
+            Some((number.parse().ok()?, rest))
+        })
+        .collect();
+    assert_eq!(expected.len(), texts.len(), "the program printed all");
+
+    let (mut agreed, mut excluded, mut code) = (0, 0, 0);
+    let mut wrong = String::new();
+    for (number, (text, found)) in texts.iter().zip(&found).enumerate() {
+        let expected = expected.get(&number).copied().unwrap_or_default();
+        if expected == found {
+            agreed += 1;
+        } else if found.contains("would run code") {
+            code += 1;
+        } else if EXCLUDED.iter().any(|(part, _)| text.contains(part)) {
+            excluded += 1;
+        } else {
+            writeln!(wrong, "{text}\n  compiler: {expected}\n  here:     {found}")
+                .expect("a string");
+        }
+    }
+    eprintln!(
+        "{} expressions, {agreed} agree, {excluded} excluded, {code} would run code",
+        texts.len()
+    );
+    if let Some(path) = std::env::var_os("NDBG_EXPRESSIONS_REPORT") {
+        std::fs::write(path, &wrong).expect("the report is written");
+    }
+    let shown: String = wrong
+        .lines()
+        .take(300)
+        .map(|it| format!("{it}\n"))
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "{} disagree:\n{shown}",
+        texts.len() - agreed - excluded - code
+    );
+}
+
+/// Codes that must be the compiler's own; of the others only the refusal counts.
+const COMMON: &[&str] = &[
+    "CS0019", "CS0020", "CS0021", "CS0022", "CS0023", "CS0029", "CS0030", "CS0034", "CS0035",
+    "CS0037", "CS0039", "CS0077", "CS0103", "CS0117", "CS0119", "CS0120", "CS0144", "CS0173",
+    "CS0200", "CS0220", "CS0221", "CS0246", "CS0266", "CS1061", "CS1501", "CS1503", "CS1729",
+    "CS1739", "CS1929", "CS7036", "CS8121", "CS8985",
+];
+
+/// What the compiler refuses and we answer, by its code, and why.
+const ANSWERED: &[(&str, &str)] = &[
+    ("CS0122", "members that are not public can be looked at"),
+    ("CS0815", "null alone is shown as an object"),
+    ("CS8518", "a pattern that never matches is false"),
+];
+
+#[test]
+fn what_the_compiler_rejects_is_rejected_with_its_code() {
+    let sandbox = Sandbox::new();
+    let rows: Vec<(&str, String)> = include_str!("rejected.tsv")
+        .lines()
+        .filter_map(|row| row.split_once('\t'))
+        .map(|(code, text)| (code, decode(text)))
+        .collect();
+    assert!(rows.len() > 2_000, "the table is there");
+    let debuggee = start(&sandbox);
+    let mut found = Vec::new();
+    for chunk in rows.chunks(PER_METHOD) {
+        let texts = chunk.iter().map(|(_, text)| text.clone()).collect();
+        found.extend(evaluate(&debuggee, texts));
+    }
+    let (mut same, mut other, mut answered) = (0, 0, 0);
+    let mut wrong = String::new();
+    for ((code, text), found) in rows.iter().zip(&found) {
+        let here = match &found.outcome {
+            Err(error) => error.code.as_deref().unwrap_or("an error without a code"),
+            Ok(_) if ANSWERED.iter().any(|(it, _)| it == code) => {
+                answered += 1;
+                continue;
+            }
+            Ok(_) => "",
+        };
+        if here == *code {
+            same += 1;
+        } else if here.is_empty() || COMMON.contains(code) {
+            writeln!(
+                wrong,
+                "{text}\n  compiler: {code}\n  here:     {here} {}",
+                line(found)
+            )
+            .expect("a string");
+        } else {
+            other += 1;
+        }
+    }
+    eprintln!(
+        "{} refusals, {same} with the same code, {other} with another, {answered} answered on purpose",
+        rows.len()
+    );
+    if let Some(path) = std::env::var_os("NDBG_EXPRESSIONS_REPORT") {
+        std::fs::write(path, &wrong).expect("the report is written");
+    }
+    let shown: String = wrong
+        .lines()
+        .take(300)
+        .map(|it| format!("{it}\n"))
+        .collect();
+    assert!(wrong.is_empty(), "{shown}");
+}

@@ -1,0 +1,6 @@
+//! Expressions on a real program: the same answers as the C# compiler's, on thousands of them; conditions, messages,
+//! names, side effects, limits.
+
+mod compiler;
+mod evaluate;
+mod stops;

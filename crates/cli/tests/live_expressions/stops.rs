@@ -1,0 +1,115 @@
+//! Conditions and messages of breakpoints are expressions.
+
+use engine::api::{BreakpointSpec, Event, Line, Place, Stop, StopReason};
+use testkit::debuggee::Debuggee;
+use testkit::fixtures::Fixture;
+use testkit::sandbox::Sandbox;
+
+use crate::evaluate::value;
+
+const FIXTURE: &str = "expressions_stops";
+
+pub(crate) fn at(marker: &str) -> BreakpointSpec {
+    let marker = Fixture::named(FIXTURE).marker(marker);
+    BreakpointSpec::at(Place::Line {
+        file: marker.file.display().to_string(),
+        line: Line(marker.line),
+        column: None,
+    })
+}
+
+pub(crate) fn launched<'s>(sandbox: &'s Sandbox, spec: BreakpointSpec) -> Debuggee<'s> {
+    sandbox
+        .launch(FIXTURE)
+        .with(|launch| launch.breakpoints = vec![spec])
+        .start()
+}
+
+fn with_condition(condition: &str) -> BreakpointSpec {
+    BreakpointSpec {
+        condition: Some(condition.into()),
+        ..at("loop")
+    }
+}
+
+/// The values of `i` at all stops.
+fn stops_at(condition: &str) -> Vec<String> {
+    let sandbox = Sandbox::new();
+    let program = launched(&sandbox, with_condition(condition));
+    let mut found = Vec::new();
+    while program.settle().stop.is_some() {
+        found.push(value(&program, "i").1);
+        program.cont();
+    }
+    program.expect_exit(0);
+    found
+}
+
+#[test]
+fn a_condition_stops_only_where_it_is_true() {
+    assert_eq!(stops_at("i == 7"), ["7"]);
+    assert_eq!(stops_at("order.Total > 60 && i != 8"), ["7", "9"]);
+    assert_eq!(
+        stops_at("i < 9 && order.Customer.Name == \"Ann\""),
+        ["0", "3", "6"]
+    );
+    assert_eq!(stops_at("order.Customer?.Name is null"), ["9"]);
+}
+
+fn failure(condition: &str) -> (Stop, String) {
+    let sandbox = Sandbox::new();
+    let program = launched(&sandbox, with_condition(condition));
+    let stop = program.wait_stop();
+    let told = stop.reasons.iter().find_map(|reason| match reason {
+        StopReason::ConditionFailed { error, .. } => Some(error.clone()),
+        _ => None,
+    });
+    let told = told.expect("the condition failed");
+    program.disconnect(None, false);
+    (stop, told)
+}
+
+#[test]
+fn a_condition_that_fails_stops_and_says_why() {
+    let (_, told) = failure("order.Missing == 1");
+    assert!(
+        told.contains("CS1061") && told.contains("^^^^^^^"),
+        "{told}"
+    );
+    let (_, told) = failure("i + 1");
+    assert!(told.contains("CS0029"), "{told}");
+    let (_, told) = failure(
+        "order.Customer.Name.Length == 1 && i == 9 || i == 9 && order.Customer.Name == \"\"",
+    );
+    assert!(told.contains("System.NullReferenceException"), "{told}");
+    let (_, told) = failure("order.Counted() == 1");
+    assert!(told.contains("Counted"), "{told}");
+}
+
+#[test]
+fn a_message_tells_the_values_of_its_expressions() {
+    let sandbox = Sandbox::new();
+    let program = launched(
+        &sandbox,
+        BreakpointSpec {
+            log_message: Some("{i}: {order.Total + 1} {order.Customer.Name}".into()),
+            ..at("loop")
+        },
+    );
+    program.expect_exit(0);
+    let traces: Vec<String> = program
+        .events()
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::Trace(trace) => Some(trace.text),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(traces.first().map(String::as_str), Some("0: 1 Ann"));
+    assert_eq!(traces.get(4).map(String::as_str), Some("4: 41 Bob"));
+    let last = traces.get(9).expect("ten hits");
+    assert!(
+        last.starts_with("9: 91 <error:") && last.contains("NullReferenceException"),
+        "{last}"
+    );
+}

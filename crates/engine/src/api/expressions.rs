@@ -1,0 +1,72 @@
+//! Expressions: what to evaluate, and what came of it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Error, StopId, ThreadId};
+
+/// Expressions to evaluate in one frame.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Evaluate {
+    /// The texts, each perhaps with format specifiers: `x`, `a.b + 1`, `list,[10]`.
+    pub expressions: Vec<String>,
+    /// The thread; the one that reported the stop if absent.
+    pub thread: Option<ThreadId>,
+    /// The frame, 0 is the innermost.
+    pub frame: u32,
+    /// The stop that thread and frame belong to; one that is over is refused.
+    pub stop: Option<StopId>,
+    /// Whether code of the program may run and variables may be assigned.
+    pub side_effects: bool,
+    /// How long each expression may take, in milliseconds.
+    pub time_limit_ms: u32,
+    /// Elements of a sequence told at most.
+    pub max_elements: u32,
+    /// Characters of a text told at most.
+    pub max_text: u32,
+}
+
+impl Evaluate {
+    /// One expression in the innermost frame, by reading only.
+    pub fn read(expression: impl Into<String>) -> Self {
+        Self {
+            expressions: vec![expression.into()],
+            thread: None,
+            frame: 0,
+            stop: None,
+            side_effects: false,
+            time_limit_ms: 5_000,
+            max_elements: 100,
+            max_text: 1_000,
+        }
+    }
+}
+
+/// What came of one expression.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Evaluated {
+    /// The text that was asked.
+    pub expression: String,
+    /// Its value, or why it has none.
+    pub outcome: Result<EvaluatedValue, ExpressionError>,
+}
+
+/// The value of an expression.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EvaluatedValue {
+    /// The static type of the expression, as C# writes it with namespaces.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// The value, as C# would write it where it has literals.
+    pub text: String,
+}
+
+/// Why an expression has no value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExpressionError {
+    /// The compiler's code, such as `CS0103`, where C# has one.
+    pub code: Option<String>,
+    /// The full name of the exception that evaluating throws, if it is right C# that throws.
+    pub exception: Option<String>,
+    /// The error with the line and a caret under the spot, and the position as data.
+    pub error: Error,
+}

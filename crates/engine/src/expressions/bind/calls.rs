@@ -1,0 +1,454 @@
+//! Calls: of methods, extension methods and delegates.
+
+use std::rc::Rc;
+
+use metadata::signature::Primitive;
+use syntax::Span;
+use syntax::tree::{Argument, Expr, ExprKind};
+
+use super::overloads::{Arg, Misfit};
+use super::{Binder, Group, Operand};
+use crate::expressions::error::{Fail, Result};
+use crate::expressions::plan::{Node, Op};
+use crate::expressions::scalar::Scalar;
+use crate::types::{Method, Type};
+
+impl Binder<'_> {
+    pub(super) fn call<'e>(
+        &mut self,
+        expr: &'e Expr,
+        target: &'e Expr,
+        arguments: &'e [Argument],
+        span: Span,
+    ) -> Result<Operand<'e>> {
+        if let Some(named) = expr.as_nameof()
+            && let Err(fail) = self.bind(target)
+            && fail.code == Some("CS0103")
+        {
+            return self.name_of(named, span).map(Operand::Value);
+        }
+        let bound = self.bind(target)?;
+        match bound {
+            Operand::Group(mut group) => {
+                group.span = span;
+                let arguments = self.arguments(arguments)?;
+                self.call_group(&group, arguments, span).map(Operand::Value)
+            }
+            Operand::Value(node) => {
+                // A property that cannot be called does not hide an extension method of its name.
+                if self.invoke(&node.ty).is_none()
+                    && let ExprKind::Member { target, name, .. } = &target.kind
+                    && let Ok(Operand::Value(receiver)) = self.bind(target)
+                {
+                    let (_, type_arguments) = self.type_arguments(name)?;
+                    let group = Group {
+                        name: name.identifier.text.clone(),
+                        ty: Some(receiver.ty.clone()),
+                        target: Some(receiver.clone()),
+                        on_type: false,
+                        methods: Vec::new(),
+                        type_arguments,
+                        is_base: false,
+                        implied: false,
+                        span,
+                    };
+                    let arguments = self.arguments(arguments)?;
+                    if let Some(found) = self.call_extension(&group, &receiver, &arguments, span)? {
+                        return Ok(Operand::Value(found));
+                    }
+                }
+                self.invoke_value(node, arguments, span).map(Operand::Value)
+            }
+            Operand::Type(ty, at) => Err(Fail::cs(
+                "CS1955",
+                at,
+                format!("`{}` is a type and cannot be called", self.text(&ty)),
+            )
+            .hint(format!("write new {}(…) to create one", self.text(&ty)))),
+            other => Err(self
+                .natural(other)
+                .err()
+                .unwrap_or_else(|| Fail::cs("CS0149", span, "a method name is expected"))),
+        }
+    }
+
+    fn invoke_value(&mut self, node: Node, arguments: &[Argument], span: Span) -> Result<Node> {
+        let Some(invoke) = self.invoke(&node.ty) else {
+            let code = match node.op {
+                Op::Variable(_) | Op::Slot(_) => "CS0149",
+                _ => "CS1955",
+            };
+            return Err(Fail::cs(
+                code,
+                node.span,
+                format!("a value of type `{}` cannot be called", self.text(&node.ty)),
+            ));
+        };
+        let arguments = self.arguments(arguments)?;
+        let returns = invoke.returns.clone();
+        let methods = [invoke];
+        match self.resolve(&methods, &[], &arguments) {
+            Ok(candidate) => {
+                let arguments = self.apply_arguments(&candidate, arguments, span)?;
+                let callee = self.callee(candidate.method, Vec::new(), true);
+                let op = match &node.op {
+                    Op::Lambda(_) => Op::Invoke(Box::new(node), arguments),
+                    _ => Op::Call(Rc::new(callee), Some(Box::new(node)), arguments),
+                };
+                Ok(Node::new(op, returns, span))
+            }
+            Err((misfit, _)) => {
+                let name = self.text(&node.ty);
+                Err(match misfit.map(|it| *it) {
+                    Some((_, Misfit::Argument(index, to))) => {
+                        self.bad_argument(&arguments, index, &to, span)
+                    }
+                    Some((_, Misfit::Missing(parameter))) => Fail::cs(
+                        "CS7036",
+                        span,
+                        format!("there is no argument for the parameter `{parameter}` of `{name}`"),
+                    ),
+                    _ => Fail::cs(
+                        "CS1593",
+                        span,
+                        format!(
+                            "delegate `{name}` does not take {} arguments",
+                            arguments.len()
+                        ),
+                    ),
+                })
+            }
+        }
+    }
+
+    /// Calls the best method of a group.
+    pub(super) fn call_group(
+        &mut self,
+        group: &Group,
+        arguments: Vec<Arg<'_>>,
+        span: Span,
+    ) -> Result<Node> {
+        let resolved = if group.methods.is_empty() {
+            Err((None, false))
+        } else {
+            self.resolve(&group.methods, &group.type_arguments, &arguments)
+        };
+        let (misfit, ambiguous) = match resolved {
+            Ok(candidate) => {
+                let is_static = candidate.method.flags.is_static();
+                if !is_static && (group.on_type || group.target.is_none()) {
+                    return Err(Fail::cs(
+                        "CS0120",
+                        span,
+                        format!("`{}` needs an object, it is not static", group.name),
+                    ));
+                }
+                let implied = group.implied;
+                if is_static && !group.on_type && !implied && group.target.is_some() {
+                    return Err(Fail::cs(
+                        "CS0176",
+                        span,
+                        format!("`{}` is static: call it on its type", group.name),
+                    ));
+                }
+                let nodes = self.apply_arguments(&candidate, arguments, span)?;
+                let target = group.target.clone().filter(|_| !is_static);
+                return Ok(self.call_node(
+                    candidate.method,
+                    candidate.type_arguments,
+                    target,
+                    nodes,
+                    !group.is_base,
+                    span,
+                ));
+            }
+            Err(why) => why,
+        };
+        if let Some(target) = &group.target
+            && !group.on_type
+            && let Some(node) = self.call_extension(group, target, &arguments, span)?
+        {
+            return Ok(node);
+        }
+        if ambiguous {
+            return Err(Fail::cs(
+                "CS0121",
+                span,
+                format!(
+                    "the call of `{}` is ambiguous between several overloads",
+                    group.name
+                ),
+            )
+            .hint("cast arguments to the types you mean"));
+        }
+        Err(self.misfit(group, &arguments, misfit, span))
+    }
+
+    fn call_node(
+        &mut self,
+        method: Method,
+        type_arguments: Vec<Type>,
+        target: Option<Node>,
+        arguments: Vec<Node>,
+        dispatch: bool,
+        span: Span,
+    ) -> Node {
+        let ty = method.returns.without_ref().clone();
+        // `GetType` of a nullable or a number boxes it, so it is known here.
+        let names = self.return_names(&method);
+        let callee = self.callee(method, type_arguments, dispatch);
+        let mut node = Node::new(
+            Op::Call(Rc::new(callee), target.map(Box::new), arguments),
+            ty,
+            span,
+        );
+        node.names = names;
+        node
+    }
+
+    fn return_names(&self, method: &Method) -> super::TupleNames {
+        let token = self
+            .types
+            .metadata(method.declared_in.module)
+            .ok()
+            .and_then(|it| {
+                it.metadata()
+                    .method(method.token)
+                    .ok()?
+                    .return_param()
+                    .ok()?
+            });
+        token
+            .map(|token| self.names_of(method.declared_in.module, token))
+            .unwrap_or_default()
+    }
+
+    fn call_extension(
+        &mut self,
+        group: &Group,
+        target: &Node,
+        arguments: &[Arg<'_>],
+        span: Span,
+    ) -> Result<Option<Node>> {
+        let mut all = vec![Arg {
+            operand: Operand::Value(target.clone()),
+            name: None,
+            by_ref: false,
+            receiver: true,
+            span: target.span,
+        }];
+        all.extend(arguments.iter().cloned());
+        let mut misfit = None;
+        for methods in self.extension_methods(&group.name) {
+            // The receiver must convert without a user-defined or numeric conversion.
+            match self.resolve(&methods, &group.type_arguments, &all) {
+                Ok(candidate) => {
+                    let nodes = self.apply_arguments(&candidate, all, span)?;
+                    return Ok(Some(self.call_node(
+                        candidate.method,
+                        candidate.type_arguments,
+                        None,
+                        nodes,
+                        false,
+                        span,
+                    )));
+                }
+                Err((_, true)) => {
+                    return Err(Fail::cs(
+                        "CS0121",
+                        span,
+                        format!(
+                            "the call of `{}` is ambiguous between several overloads",
+                            group.name
+                        ),
+                    ));
+                }
+                Err((Some(found), _)) if misfit.is_none() => match *found {
+                    (_, Misfit::Argument(index, to)) if index > 0 => misfit = Some((index, to)),
+                    // A lambda whose body does not bind tells more than that nothing could be inferred.
+                    (_, Misfit::Inference) => {
+                        if let Some(fail) = self.lambda_error(&methods, &all) {
+                            return Err(fail);
+                        }
+                    }
+                    _ => {}
+                },
+                Err(_) => {}
+            }
+        }
+        if let (Some((index, to)), true) = (misfit, group.methods.is_empty()) {
+            return Err(self.bad_argument(&all, index, &to, span));
+        }
+        Ok(None)
+    }
+
+    pub(super) fn bad_argument(
+        &mut self,
+        arguments: &[Arg<'_>],
+        index: usize,
+        to: &Type,
+        span: Span,
+    ) -> Box<Fail> {
+        let Some(argument) = arguments.get(index) else {
+            return Fail::cs("CS1503", span, "an argument does not fit");
+        };
+        if let Operand::Lambda(lambda, at) = &argument.operand {
+            return self.lambda_misfit(lambda, to, *at);
+        }
+        let given = match &argument.operand {
+            Operand::Value(node) => self.text(&node.ty),
+            Operand::Null(_) => "null".into(),
+            Operand::Default(_) => "default".into(),
+            Operand::Group(_) => "method group".into(),
+            _ => "expression".into(),
+        };
+        Fail::cs(
+            "CS1503",
+            argument.span,
+            format!(
+                "argument {}: `{given}` cannot be converted to `{}`",
+                index + 1,
+                self.text(to)
+            ),
+        )
+    }
+
+    fn misfit(
+        &mut self,
+        group: &Group,
+        arguments: &[Arg<'_>],
+        misfit: Option<Box<(Method, Misfit)>>,
+        span: Span,
+    ) -> Box<Fail> {
+        let name = &group.name;
+        if group.methods.is_empty() {
+            let of = group
+                .ty
+                .as_ref()
+                .map(|it| self.text(it))
+                .unwrap_or_default();
+            return Fail::cs(
+                "CS1929",
+                span,
+                format!(
+                    "`{of}` has no definition for `{name}`, and no extension method of that name fits"
+                ),
+            );
+        }
+        let single = group.methods.len() == 1;
+        match misfit.map(|it| *it) {
+            Some((_, Misfit::Argument(index, to))) => {
+                self.bad_argument(arguments, index, &to, span)
+            }
+            Some((_, Misfit::Named(parameter))) => Fail::cs(
+                "CS1739",
+                span,
+                format!("the best overload for `{name}` has no parameter named `{parameter}`"),
+            ),
+            Some((_, Misfit::Missing(parameter))) if single => Fail::cs(
+                "CS7036",
+                span,
+                format!(
+                    "there is no argument for the required parameter `{parameter}` of `{name}`"
+                ),
+            ),
+            Some((_, Misfit::Inference)) => {
+                let methods = group.methods.clone();
+                if let Some(fail) = self.lambda_error(&methods, arguments) {
+                    return fail;
+                }
+                Fail::cs(
+                    "CS0411",
+                    span,
+                    format!("the type arguments of `{name}` cannot be inferred"),
+                )
+                .hint("write them: Name<int>(…)")
+            }
+            Some((method, Misfit::Arity)) if single => Fail::cs(
+                if method.arity == 0 {
+                    "CS0308"
+                } else {
+                    "CS0305"
+                },
+                span,
+                format!("`{name}` takes {} type arguments", method.arity),
+            ),
+            Some((_, Misfit::Arity)) => Fail::cs(
+                "CS0305",
+                span,
+                format!(
+                    "no overload of `{name}` takes {} type arguments",
+                    group.type_arguments.len()
+                ),
+            ),
+            _ => Fail::cs(
+                "CS1501",
+                span,
+                format!(
+                    "no overload of `{name}` takes {} arguments",
+                    arguments.len()
+                ),
+            ),
+        }
+    }
+
+    fn name_of(&mut self, named: &Expr, span: Span) -> Result<Node> {
+        self.bind(named)?;
+        let name = match &named.kind {
+            ExprKind::Name(name) | ExprKind::Member { name, .. } => &*name.identifier.text,
+            ExprKind::AliasQualified(_, name) => &*name.identifier.text,
+            ExprKind::Predefined(_) | ExprKind::This => {
+                return Err(Fail::cs("CS8081", named.span, "this has no name"));
+            }
+            _ => return Err(Fail::cs("CS8081", named.span, "the expression has no name")),
+        };
+        Ok(Node::constant(Scalar::string(name), Type::STRING, span))
+    }
+
+    /// `typeof(T)`
+    pub(super) fn type_of(&mut self, ty: &syntax::tree::Type, span: Span) -> Result<Node> {
+        let ty = self.ty(ty)?;
+        let system_type = self
+            .types
+            .core("System", "Type")
+            .ok_or_else(|| Fail::new(span, "the program has not loaded System.Type"))?;
+        Ok(Node::new(Op::TypeOf(ty), system_type, span))
+    }
+
+    /// `sizeof(T)` of the types whose size C# knows.
+    pub(super) fn size_of(&mut self, ty: &syntax::tree::Type, span: Span) -> Result<Node> {
+        let of = self.ty(ty)?;
+        let kind = of
+            .underlying()
+            .and_then(super::well_known::primitive_kind)
+            .or_else(|| self.kind(&of));
+        let size = match (kind, &of) {
+            (Some(crate::expressions::scalar::Kind::String) | None, _)
+            | (_, Type::Primitive(Primitive::IntPtr | Primitive::UIntPtr)) => None,
+            (Some(kind), _) => Some(kind.size()),
+        };
+        match size {
+            Some(size) => Ok(Node::constant(
+                Scalar::Int(crate::expressions::scalar::Kind::Int, size as i128),
+                Type::INT,
+                span,
+            )),
+            None if of.is_value() == Some(true) => Err(Fail::cs(
+                "CS0233",
+                span,
+                format!(
+                    "`{}` has no size that C# knows without unsafe code",
+                    self.text(&of)
+                ),
+            )),
+            None => Err(Fail::cs(
+                "CS0208",
+                span,
+                format!(
+                    "the size of the managed type `{}` cannot be taken",
+                    self.text(&of)
+                ),
+            )),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Where an expression stands: the method, its variables, what its file imports.
+
+use std::rc::Rc;
+
+use super::TupleNames;
+use crate::types::{ModuleId, Named, Type};
+
+/// What a binder knows of a frame. No value, only names and types.
+#[derive(Debug, Default)]
+pub(crate) struct Context {
+    /// The module of the method.
+    pub(crate) module: Option<ModuleId>,
+    /// The variables in scope, the innermost last; closures and hoisted ones under their own names.
+    pub(crate) variables: Vec<Variable>,
+    /// The variable that is `this`, by number.
+    pub(crate) this: Option<usize>,
+    /// The type that the user wrote the method in; not a closure or state machine.
+    pub(crate) ty: Option<Rc<Named>>,
+    /// The type parameters by name, with what they stand for.
+    pub(crate) type_parameters: Vec<(Box<str>, Type)>,
+    /// The namespace of the type.
+    pub(crate) namespace: String,
+    /// What `using` brings in, the innermost scope first.
+    pub(crate) imports: Vec<Vec<Import>>,
+    /// The type of `$exception`.
+    pub(crate) exception: Option<Type>,
+    /// The type of `$returnvalue`.
+    pub(crate) return_value: Option<Type>,
+    /// The types of kept values, by number.
+    pub(crate) handles: Vec<(u32, Type)>,
+}
+
+/// A variable of a frame.
+#[derive(Debug, Clone)]
+pub(crate) struct Variable {
+    /// Its name.
+    pub(crate) name: Rc<str>,
+    /// Its type, without `ref`.
+    pub(crate) ty: Type,
+    /// The names of its tuple elements.
+    pub(crate) names: TupleNames,
+    /// Its value, if it is a constant.
+    pub(crate) constant: Option<crate::expressions::plan::Constant>,
+}
+
+/// An import.
+#[derive(Debug, Clone)]
+pub(crate) enum Import {
+    /// `using N;`
+    Namespace(String),
+    /// `using static T;`
+    Static(Type),
+    /// `using A = T;`
+    TypeAlias(String, Type),
+    /// `using A = N;`
+    NamespaceAlias(String, String),
+}

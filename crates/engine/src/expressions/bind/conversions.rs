@@ -1,0 +1,746 @@
+//! Conversions: which one C# chooses, and the operations that make it (C# 10).
+
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use metadata::signature::Primitive;
+use syntax::Span;
+use syntax::tree::ExprKind;
+
+use super::well_known::primitive_kind;
+use super::{Binder, Operand};
+use crate::expressions::error::{Fail, Result};
+use crate::expressions::plan::{Callee, Constant, Conversion, Node, Op};
+use crate::expressions::scalar::{self, Kind, Scalar, constant_fits, implicit_numeric};
+use crate::types::{self, Method, Type};
+
+/// A conversion that exists.
+#[derive(Debug, Clone)]
+pub(super) enum Conv {
+    /// None is needed.
+    Identity,
+    /// The value stays as it is.
+    Keep,
+    /// Between numbers, enums included.
+    Numeric(Kind),
+    /// Of null or default.
+    Literal,
+    Box,
+    Unbox,
+    Cast,
+    /// Of a nullable to its value, then on.
+    Unwrap(Box<Conv>),
+    /// Of what may be null, if it is not.
+    Lifted(Box<Conv>),
+    /// Element by element.
+    Tuple(Vec<Conv>),
+    /// By a method, with standard conversions before and after.
+    User(Box<Conv>, Rc<Method>, Box<Conv>),
+    /// A lambda, group, `new()` or the like.
+    Target,
+}
+
+impl Binder<'_> {
+    /// The implicit conversion of an operand to a type.
+    pub(super) fn implicit(&mut self, operand: &Operand<'_>, to: &Type) -> Option<Conv> {
+        match operand {
+            Operand::Value(node) => {
+                if let Some(conv) = self.implicit_constant(node, to) {
+                    return Some(conv);
+                }
+                if let Op::Tuple(_) = node.op
+                    && let Some(conv) = self.tuple_literal(node, to)
+                {
+                    return Some(conv);
+                }
+                self.implicit_types(&node.ty.clone(), to)
+                    .or_else(|| self.user_conversion(&node.ty, to, false))
+            }
+            Operand::Null(_) => self.admits_null(to).then_some(Conv::Literal),
+            Operand::Default(_) => Some(Conv::Literal),
+            Operand::Lambda(lambda, _) => self.lambda_fits(lambda, to).then_some(Conv::Target),
+            Operand::Group(group) => self.group_fits(group, to).then_some(Conv::Target),
+            Operand::Untyped(expr) => self.untyped_fits(expr, to).then_some(Conv::Target),
+            Operand::Type(..) | Operand::Namespace(..) => None,
+        }
+    }
+
+    fn tuple_literal(&mut self, node: &Node, to: &Type) -> Option<Conv> {
+        let Op::Tuple(elements) = &node.op else {
+            return None;
+        };
+        let target = self.without_nullable(to);
+        let wanted = self.tuple_elements(&target)?;
+        if wanted.len() != elements.len() {
+            return None;
+        }
+        let mut convs = Vec::new();
+        for (element, to) in elements.clone().into_iter().zip(&wanted) {
+            convs.push(self.implicit(&Operand::Value(element), to)?);
+        }
+        Some(Conv::Tuple(convs))
+    }
+
+    /// Constants convert to smaller types if they fit, and zero to every enum.
+    fn implicit_constant(&self, node: &Node, to: &Type) -> Option<Conv> {
+        let value = node.scalar()?;
+        let target = self.without_nullable(to);
+        if Self::enum_of(&node.ty).is_some() {
+            return None;
+        }
+        if let Some(underlying) = Self::enum_of(&target) {
+            let zero = matches!(value, Scalar::Int(kind, 0) if *kind != Kind::Char);
+            let kind = primitive_kind(underlying)?;
+            return zero.then_some(Conv::Numeric(kind));
+        }
+        let kind = self.kind(&target)?;
+        (node.ty != target && constant_fits(value, kind)).then_some(Conv::Numeric(kind))
+    }
+
+    /// A standard implicit conversion between types.
+    pub(super) fn implicit_types(&self, from: &Type, to: &Type) -> Option<Conv> {
+        if from == to {
+            return Some(Conv::Identity);
+        }
+        if let (Some(from), Some(to)) = (self.kind(from), self.kind(to))
+            && from.is_numeric()
+            && to.is_numeric()
+            && implicit_numeric(from, to)
+        {
+            return Some(Conv::Numeric(to));
+        }
+        if let Some(target) = self.nullable_of(to) {
+            if let Some(source) = self.nullable_of(from) {
+                let inner = self.implicit_types(&source, &target)?;
+                return Some(Conv::Lifted(Box::new(inner)));
+            }
+            if from.is_value() == Some(true) {
+                return self.implicit_types(from, &target).and_then(|it| match it {
+                    Conv::Box => None,
+                    Conv::Identity => Some(Conv::Keep),
+                    other => Some(other),
+                });
+            }
+            return None;
+        }
+        if from.is_reference() {
+            return self.reference_converts(from, to).then_some(Conv::Keep);
+        }
+        if self.boxes_to(from, to) {
+            return Some(Conv::Box);
+        }
+        let (from, to) = (self.tuple_elements(from)?, self.tuple_elements(to)?);
+        if from.len() != to.len() {
+            return None;
+        }
+        let convs = from
+            .iter()
+            .zip(&to)
+            .map(|(from, to)| self.implicit_types(from, to));
+        Some(Conv::Tuple(convs.collect::<Option<_>>()?))
+    }
+
+    /// A standard explicit conversion between types, where there is no implicit one.
+    fn explicit_types(&self, from: &Type, to: &Type) -> Option<Conv> {
+        if let Some(conv) = self.implicit_types(from, to) {
+            return Some(conv);
+        }
+        match (self.nullable_of(from), self.nullable_of(to)) {
+            (Some(source), Some(target)) => {
+                let inner = self.explicit_types(&source, &target)?;
+                return Some(Conv::Lifted(Box::new(inner)));
+            }
+            (Some(source), None) if to.is_value() == Some(true) => {
+                let inner = self.explicit_types(&source, to)?;
+                return Some(Conv::Unwrap(Box::new(inner)));
+            }
+            (None, Some(target)) if from.is_value() == Some(true) => {
+                return self.explicit_types(from, &target);
+            }
+            _ => {}
+        }
+        // Numbers and enums among each other.
+        let number = |ty: &Type| match Self::enum_of(ty) {
+            Some(underlying) => primitive_kind(underlying),
+            None => self.kind(ty).filter(|it| it.is_numeric()),
+        };
+        if let (Some(_), Some(kind)) = (number(from), number(to)) {
+            return Some(Conv::Numeric(kind));
+        }
+        if from.is_reference() && to.is_value() == Some(true) {
+            let inner = self.without_nullable(to);
+            return self.boxes_to(&inner, from).then_some(Conv::Unbox);
+        }
+        if from.is_reference() && to.is_reference() {
+            let sealed = |ty: &Type| match ty {
+                Type::Named(named) => {
+                    named.kind == types::Kind::Delegate
+                        || self
+                            .types
+                            .definition(named)
+                            .is_ok_and(|it| it.flags().is_sealed())
+                }
+                _ => *ty == Type::STRING || ty.element().is_some(),
+            };
+            let down = self.reference_converts(to, from);
+            let across = Self::is_interface(from) && (!sealed(to) || down)
+                || Self::is_interface(to) && !sealed(from)
+                || Self::is_interface(from) && Self::is_interface(to);
+            let arrays = match (from, to) {
+                (Type::SzArray(from), Type::SzArray(to)) => {
+                    from.is_reference()
+                        && to.is_reference()
+                        && self.explicit_types(from, to).is_some()
+                }
+                _ => false,
+            };
+            return (down || across || arrays).then_some(Conv::Cast);
+        }
+        let (from, to) = (self.tuple_elements(from)?, self.tuple_elements(to)?);
+        if from.len() != to.len() {
+            return None;
+        }
+        let convs = from
+            .iter()
+            .zip(&to)
+            .map(|(from, to)| self.explicit_types(from, to));
+        Some(Conv::Tuple(convs.collect::<Option<_>>()?))
+    }
+
+    /// A conversion that one of the two types defines (C# 10.5).
+    fn user_conversion(&self, from: &Type, to: &Type, explicit: bool) -> Option<Conv> {
+        let (source, target) = (self.without_nullable(from), self.without_nullable(to));
+        let builtin = |ty: &Type| {
+            *ty == Type::OBJECT || Self::is_interface(ty) || Self::enum_of(ty).is_some()
+        };
+        if builtin(&source) && builtin(&target)
+            || Self::is_interface(from)
+            || Self::is_interface(to)
+        {
+            return None;
+        }
+        let mut methods: Vec<Method> = Vec::new();
+        for ty in [&source, &target] {
+            let Type::Named(_) = ty else { continue };
+            for named in self.types.ancestry(ty).unwrap_or_default() {
+                for name in ["op_Implicit", "op_Explicit"] {
+                    if explicit || name == "op_Implicit" {
+                        methods.extend(self.types.methods(&named, Some(name)).unwrap_or_default());
+                    }
+                }
+            }
+        }
+        let standard = |from: &Type, to: &Type| {
+            if explicit {
+                self.implicit_types(from, to).or_else(|| {
+                    self.implicit_types(to, from)
+                        .and_then(|_| self.explicit_types(from, to))
+                })
+            } else {
+                self.implicit_types(from, to)
+            }
+        };
+        let mut found: Vec<(Method, Type, Conv, Conv, bool)> = Vec::new();
+        for method in methods {
+            let [parameter] = method.parameters.as_slice() else {
+                continue;
+            };
+            let parameter = parameter.ty.without_ref().clone();
+            let lifted = from != &source && parameter.is_value() == Some(true);
+            if lifted && !explicit && *to == target {
+                continue;
+            }
+            let given = if lifted { &source } else { from };
+            let wanted = if lifted { &target } else { to };
+            let before = standard(given, &parameter);
+            let after = standard(&method.returns, wanted);
+            if let (Some(before), Some(after)) = (before, after) {
+                found.push((method, parameter, before, after, lifted));
+            }
+        }
+        // The most specific source and target: exact ones win, then those that all others convert to.
+        let score = |entry: &(Method, Type, Conv, Conv, bool)| {
+            let exact = |conv: &Conv| u8::from(!matches!(conv, Conv::Identity));
+            exact(&entry.2) * 2 + exact(&entry.3)
+        };
+        let best = found.iter().map(score).min()?;
+        found.retain(|it| score(it) == best);
+        if found.len() > 1 {
+            let specific = found.iter().position(|one| {
+                found.iter().all(|other| {
+                    self.implicit_types(&one.1, &other.1).is_some()
+                        && self
+                            .implicit_types(&other.0.returns, &one.0.returns)
+                            .is_some()
+                })
+            });
+            let index = specific.unwrap_or(0);
+            found.swap(0, index);
+        }
+        let (method, _, before, after, lifted) = found.into_iter().next()?;
+        let user = Conv::User(Box::new(before), Rc::new(method), Box::new(after));
+        Some(match (lifted, self.nullable_of(to).is_some()) {
+            (true, true) => Conv::Lifted(Box::new(user)),
+            (true, false) => Conv::Unwrap(Box::new(user)),
+            _ => user,
+        })
+    }
+
+    /// Which of two types is the better target for an operand (C# 12.6.4.5).
+    pub(super) fn better_conversion(
+        &mut self,
+        operand: &Operand<'_>,
+        one: &Type,
+        other: &Type,
+    ) -> Ordering {
+        if one == other {
+            return Ordering::Equal;
+        }
+        if let Operand::Value(node) = operand {
+            match (node.ty == *one, node.ty == *other) {
+                (true, false) => return Ordering::Greater,
+                (false, true) => return Ordering::Less,
+                _ => {}
+            }
+        }
+        if let Operand::Lambda(lambda, _) = operand {
+            return self.better_lambda(lambda, one, other);
+        }
+        self.better_target(one, other)
+    }
+
+    pub(super) fn better_target(&self, one: &Type, other: &Type) -> Ordering {
+        let forth = self.converts(one, other);
+        let back = self.converts(other, one);
+        match (forth, back) {
+            (true, false) => return Ordering::Greater,
+            (false, true) => return Ordering::Less,
+            _ => {}
+        }
+        let kind = |ty: &Type| self.kind(&self.without_nullable(ty));
+        match (kind(one), kind(other)) {
+            (Some(one), Some(other)) => scalar::better_target(one, other),
+            _ => Ordering::Equal,
+        }
+    }
+
+    fn converts(&self, from: &Type, to: &Type) -> bool {
+        self.implicit_types(from, to).is_some() || self.user_conversion(from, to, false).is_some()
+    }
+
+    /// Converts implicitly, or says why that cannot be.
+    pub(super) fn convert(&mut self, operand: Operand<'_>, to: &Type, span: Span) -> Result<Node> {
+        match self.implicit(&operand, to) {
+            Some(conv) => self.apply(operand, &conv, to, span),
+            None => Err(self.no_conversion(operand, to, span)),
+        }
+    }
+
+    fn no_conversion(&mut self, operand: Operand<'_>, to: &Type, span: Span) -> Box<Fail> {
+        let target = self.text(to);
+        let node = match operand {
+            Operand::Value(node) => node,
+            Operand::Null(span) => {
+                return Fail::cs(
+                    "CS0037",
+                    span,
+                    format!("null cannot be converted to `{target}`, which is a value type"),
+                );
+            }
+            Operand::Lambda(lambda, span) => return self.lambda_misfit(lambda, to, span),
+            Operand::Group(group) => {
+                return Fail::cs(
+                    "CS0428",
+                    group.span,
+                    format!(
+                        "the method group `{}` cannot be converted to `{target}`",
+                        group.name
+                    ),
+                );
+            }
+            Operand::Untyped(expr) => {
+                return self.untyped_value(expr, to).err().unwrap_or_else(|| {
+                    Fail::cs(
+                        "CS0029",
+                        span,
+                        format!("the expression cannot be converted to `{target}`"),
+                    )
+                });
+            }
+            other => {
+                return self.natural(other).err().unwrap_or_else(|| {
+                    Fail::cs(
+                        "CS0029",
+                        span,
+                        format!("the expression cannot be converted to `{target}`"),
+                    )
+                });
+            }
+        };
+        let source = self.text(&node.ty);
+        let is_number = self
+            .kind(to)
+            .is_some_and(|it| it.is_integral() && it != Kind::Char);
+        if let Some(value) = node.scalar()
+            && is_number
+            && matches!(
+                value.kind(),
+                Kind::Int | Kind::UInt | Kind::Long | Kind::ULong
+            )
+            && Self::enum_of(&node.ty).is_none()
+        {
+            return Fail::cs(
+                "CS0031",
+                span,
+                format!(
+                    "the constant {} cannot be converted to `{target}`",
+                    scalar::text(value)
+                ),
+            );
+        }
+        if self.explicit(&node, to).is_some() {
+            return Fail::cs(
+                "CS0266",
+                span,
+                format!("`{source}` cannot be converted to `{target}` implicitly"),
+            )
+            .hint(format!("cast it: ({target})…"));
+        }
+        Fail::cs(
+            "CS0029",
+            span,
+            format!("`{source}` cannot be converted to `{target}`"),
+        )
+    }
+
+    fn explicit(&self, node: &Node, to: &Type) -> Option<Conv> {
+        if let Some(conv) = self.implicit_constant(node, to) {
+            return Some(conv);
+        }
+        self.explicit_types(&node.ty, to)
+            .or_else(|| self.user_conversion(&node.ty, to, true))
+    }
+
+    /// A cast.
+    pub(super) fn cast(
+        &mut self,
+        ty: &syntax::tree::Type,
+        inner: &syntax::tree::Expr,
+        span: Span,
+    ) -> Result<Node> {
+        let to = self.ty(ty)?;
+        let operand = self.bind(inner)?;
+        self.cast_operand(operand, &to, span)
+    }
+
+    pub(super) fn cast_operand(
+        &mut self,
+        operand: Operand<'_>,
+        to: &Type,
+        span: Span,
+    ) -> Result<Node> {
+        if let Operand::Value(node) = &operand {
+            if let Op::Tuple(elements) = &node.op
+                && let Some(wanted) = self.tuple_elements(&self.without_nullable(to))
+                && wanted.len() == elements.len()
+            {
+                let cast = elements
+                    .clone()
+                    .into_iter()
+                    .zip(&wanted)
+                    .map(|(it, to)| self.cast_operand(Operand::Value(it), to, span))
+                    .collect::<Result<Vec<_>>>()?;
+                return Ok(Node::new(Op::Tuple(cast), to.clone(), span));
+            }
+            let conv = self
+                .implicit(&operand, to)
+                .or_else(|| self.explicit(node, to));
+            let Some(conv) = conv else {
+                return Err(Fail::cs(
+                    "CS0030",
+                    span,
+                    format!(
+                        "`{}` cannot be converted to `{}`",
+                        self.text(&node.ty),
+                        self.text(to)
+                    ),
+                ));
+            };
+            return self.apply(operand, &conv, to, span);
+        }
+        self.convert(operand, to, span)
+    }
+
+    /// Makes a conversion that exists.
+    pub(super) fn apply(
+        &mut self,
+        operand: Operand<'_>,
+        conv: &Conv,
+        to: &Type,
+        span: Span,
+    ) -> Result<Node> {
+        match operand {
+            Operand::Value(node) => self.apply_node(node, conv, to, span),
+            Operand::Null(_) => {
+                let mut node = Node::new(Op::Constant(Constant::Null), to.clone(), span);
+                if to.is_reference() {
+                    node.constant = Some(Constant::Null);
+                }
+                Ok(node)
+            }
+            Operand::Default(_) => self.default_value(to, span),
+            Operand::Lambda(lambda, span) => self.lambda_to(lambda, to, span),
+            Operand::Group(group) => self.group_to(&group, to),
+            Operand::Untyped(expr) => self.untyped_value(expr, to),
+            other => self.natural(other),
+        }
+    }
+
+    fn apply_node(&mut self, node: Node, conv: &Conv, to: &Type, span: Span) -> Result<Node> {
+        let made = |op| Node::new(op, to.clone(), span);
+        Ok(match conv {
+            Conv::Identity => {
+                let mut node = node;
+                node.span = span;
+                node
+            }
+            Conv::Keep | Conv::Literal | Conv::Target => {
+                let constant = node.constant.clone().filter(|_| to.is_reference());
+                let mut kept = made(Op::Convert(Conversion::Keep, Box::new(node)));
+                kept.constant = constant.filter(|it| *it == Constant::Null);
+                kept
+            }
+            Conv::Numeric(kind) => return self.numeric(node, *kind, to, span),
+            Conv::Box => {
+                // What is boxed is known by its type.
+                made(Op::Convert(Conversion::Box, Box::new(node)))
+            }
+            Conv::Unbox => made(Op::Convert(Conversion::Unbox, Box::new(node))),
+            Conv::Cast => made(Op::Convert(Conversion::Cast, Box::new(node))),
+            Conv::Unwrap(inner) => {
+                let value = self.without_nullable(&node.ty);
+                let unwrapped =
+                    Node::new(Op::Convert(Conversion::Unwrap, Box::new(node)), value, span);
+                return self.apply_node(unwrapped, inner, to, span);
+            }
+            Conv::Lifted(inner) => {
+                let slot = self.slot();
+                let value = self.without_nullable(&node.ty);
+                let target = self.without_nullable(to);
+                let read = self.slot_node(slot, &value, span);
+                let converted = self.apply_node(read, inner, &target, span)?;
+                made(Op::Access(Box::new(node), slot, Box::new(converted)))
+            }
+            Conv::Tuple(convs) => {
+                let target = self.without_nullable(to);
+                let wanted = self.tuple_elements(&target).unwrap_or_default();
+                let names = node.names.clone();
+                let (elements, source) = match node.op {
+                    Op::Tuple(elements) => (elements, None),
+                    _ => {
+                        let slot = self.slot();
+                        let read = self.slot_node(slot, &node.ty, span);
+                        let n = convs.len();
+                        let elements = (0..n)
+                            .map(|index| self.tuple_item(&read, index, span))
+                            .collect::<Result<Vec<_>>>()?;
+                        (elements, Some((slot, node)))
+                    }
+                };
+                let mut converted = Vec::new();
+                for ((element, conv), to) in elements.into_iter().zip(convs).zip(&wanted) {
+                    converted.push(self.apply_node(element, conv, to, span)?);
+                }
+                let mut tuple = Node::new(Op::Tuple(converted), target, span);
+                tuple.names = names;
+                match source {
+                    Some(source) => made(Op::Let(vec![source], Box::new(tuple))),
+                    None if tuple.ty == *to => tuple,
+                    None => made(Op::Convert(Conversion::Keep, Box::new(tuple))),
+                }
+            }
+            Conv::User(before, method, after) => {
+                let parameter = method
+                    .parameters
+                    .first()
+                    .map_or(Type::OBJECT, |it| it.ty.without_ref().clone());
+                let argument = self.apply_node(node, before, &parameter, span)?;
+                let returns = method.returns.clone();
+                let callee = self.callee((**method).clone(), Vec::new(), false);
+                let call = Node::new(
+                    Op::Call(Rc::new(callee), None, vec![argument]),
+                    returns,
+                    span,
+                );
+                return self.apply_node(call, after, to, span);
+            }
+        })
+    }
+
+    /// A method with what it takes to call it.
+    pub(super) fn callee(&self, method: Method, arguments: Vec<Type>, is_virtual: bool) -> Callee {
+        let intrinsic = crate::expressions::intrinsics::find(self.types, &method);
+        Callee {
+            is_virtual: is_virtual && method.flags.is_virtual(),
+            checked: self.checked,
+            method,
+            arguments,
+            intrinsic,
+        }
+    }
+
+    /// To another number; a constant is converted now.
+    fn numeric(&mut self, node: Node, kind: Kind, to: &Type, span: Span) -> Result<Node> {
+        let Some(value) = node.scalar().filter(|_| self.nullable_of(to).is_none()) else {
+            return Ok(Node::new(
+                Op::Convert(Conversion::Numeric(kind, self.checked), Box::new(node)),
+                to.clone(),
+                span,
+            ));
+        };
+        // C# refuses a constant that does not fit, unless told not to check.
+        let floating = matches!(value, Scalar::Float(_) | Scalar::Double(_));
+        let strict = self.strict() && (!floating || kind.is_integral());
+        // What does not fit is nothing sure; the compiler makes it zero.
+        if floating
+            && kind.is_integral()
+            && !strict
+            && !matches!(scalar::convert(value, kind, true), Some(Ok(_)))
+        {
+            let zero = Scalar::zero(kind).unwrap_or(Scalar::Int(kind, 0));
+            return Ok(Node::constant(zero, to.clone(), span));
+        }
+        match scalar::convert(value, kind, strict) {
+            Some(Ok(converted)) => Ok(Node::constant(converted, to.clone(), span)),
+            _ if matches!(value, Scalar::Decimal(_)) => Err(Fail::cs(
+                "CS0031",
+                span,
+                format!(
+                    "the constant {} cannot be converted to `{}`",
+                    scalar::text(value),
+                    self.text(to)
+                ),
+            )),
+            _ => Err(Fail::cs(
+                "CS0221",
+                span,
+                format!(
+                    "the constant {} cannot be converted to `{}`",
+                    scalar::text(value),
+                    self.text(to)
+                ),
+            )
+            .hint("write unchecked(…) to cut it")),
+        }
+    }
+
+    /// Whether constants are checked for overflow here, which they are unless C# is told otherwise.
+    pub(super) fn strict(&self) -> bool {
+        !self.unchecked
+    }
+
+    /// The default value of a type.
+    pub(super) fn default_value(&mut self, ty: &Type, span: Span) -> Result<Node> {
+        if ty.is_open() {
+            return Err(Fail::cs(
+                "CS7003",
+                span,
+                format!("`{}` has no type arguments", self.text(ty)),
+            ));
+        }
+        if *ty == Type::Primitive(Primitive::Void) {
+            return Err(Fail::cs("CS1547", span, "`void` has no values"));
+        }
+        if let Some(zero) = ty
+            .underlying()
+            .and_then(primitive_kind)
+            .or_else(|| self.kind(ty))
+            .and_then(Scalar::zero)
+        {
+            return Ok(Node::constant(zero, ty.clone(), span));
+        }
+        let mut node = Node::new(Op::Default, ty.clone(), span);
+        if self.admits_null(ty) {
+            node.op = Op::Constant(Constant::Null);
+            node.constant = ty.is_reference().then_some(Constant::Null);
+        }
+        Ok(node)
+    }
+
+    /// `e as T`
+    pub(super) fn as_type(
+        &mut self,
+        inner: &syntax::tree::Expr,
+        ty: &syntax::tree::Type,
+        span: Span,
+    ) -> Result<Node> {
+        let to = self.ty(ty)?;
+        let operand = self.bind(inner)?;
+        if to.is_value() == Some(true) && self.nullable_of(&to).is_none() {
+            return Err(Fail::cs(
+                "CS0077",
+                span,
+                format!(
+                    "`as` needs a reference type or a nullable one; `{}` is neither",
+                    self.text(&to)
+                ),
+            )
+            .hint("write `is` or a cast"));
+        }
+        if let Operand::Null(_) = operand {
+            return self.convert(operand, &to, span);
+        }
+        let node = self.natural(operand)?;
+        if self.explicit_types(&node.ty, &to).is_none()
+            && self.implicit_types(&node.ty, &to).is_none()
+        {
+            return Err(Fail::cs(
+                "CS0039",
+                span,
+                format!(
+                    "`{}` can never be `{}`",
+                    self.text(&node.ty),
+                    self.text(&to)
+                ),
+            ));
+        }
+        if let Some(conv) = self.implicit_types(&node.ty, &to) {
+            return self.apply_node(node, &conv, &to, span);
+        }
+        Ok(Node::new(
+            Op::Convert(Conversion::As, Box::new(node)),
+            to,
+            span,
+        ))
+    }
+
+    /// Whether an explicit conversion could succeed, as patterns ask.
+    pub(super) fn may_be(&self, from: &Type, to: &Type) -> bool {
+        self.implicit_types(from, to).is_some()
+            && !matches!(
+                self.implicit_types(from, to),
+                Some(Conv::Numeric(_) | Conv::Tuple(_))
+            )
+            || matches!(
+                self.explicit_types(from, to),
+                Some(Conv::Keep | Conv::Cast | Conv::Unbox | Conv::Box | Conv::Identity)
+            )
+            || self
+                .nullable_of(from)
+                .is_some_and(|inner| self.may_be(&inner, to))
+    }
+
+    /// Whether what gets its type from its place fits there.
+    fn untyped_fits(&mut self, expr: &syntax::tree::Expr, to: &Type) -> bool {
+        match &expr.kind {
+            ExprKind::New(_) => to.as_named().is_some() || to.is_value() == Some(true),
+            _ => {
+                let (slots, locals) = (self.slots, self.locals.len());
+                let fits = self.untyped_value(expr, to).is_ok();
+                self.slots = slots;
+                self.locals.truncate(locals);
+                fits
+            }
+        }
+    }
+}

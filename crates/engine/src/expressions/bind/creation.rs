@@ -1,0 +1,495 @@
+//! `new`, arrays, anonymous objects, collections.
+
+use std::rc::Rc;
+
+use syntax::Span;
+use syntax::tree::{
+    AnonymousMember, ArrayElement, CollectionElement, Expr, InitValue, Initializer,
+    InitializerMember, New, NewArray,
+};
+
+use super::literals::inferred_name;
+use super::{Binder, Operand};
+use crate::expressions::error::{Fail, Result};
+use crate::expressions::plan::{Initial, Node, Op};
+use crate::types::{Kind, Type};
+
+impl Binder<'_> {
+    pub(super) fn new_object(&mut self, new: &New, span: Span) -> Result<Node> {
+        let Some(ty) = &new.ty else {
+            return Err(Fail::cs(
+                "CS8754",
+                span,
+                "there is no target type for `new(…)`",
+            ));
+        };
+        let ty = self.ty(ty)?;
+        self.new_of(new, &ty, span)
+    }
+
+    pub(super) fn new_of(&mut self, new: &New, ty: &Type, span: Span) -> Result<Node> {
+        let arguments = self.arguments(new.arguments.as_deref().unwrap_or_default())?;
+        // `new int?(5)` and `new()` for a nullable make the value inside.
+        if let Some(inner) = self.nullable_of(ty) {
+            return match arguments.into_iter().next() {
+                None => self.default_value(ty, span),
+                Some(argument) => {
+                    let value = self.convert(argument.operand, &inner, span)?;
+                    self.convert(Operand::Value(value), ty, span)
+                }
+            };
+        }
+        if arguments.is_empty()
+            && new.initializer.is_none()
+            && ty.is_value() == Some(true)
+            && !self.has_constructor(ty)
+        {
+            return self.default_value(ty, span).map(|mut it| {
+                it.constant = it.constant.filter(|_| matches!(it.op, Op::Constant(_)));
+                it
+            });
+        }
+        let Some(named) = self.types.named(ty).filter(|_| ty.element().is_none()) else {
+            return Err(Fail::cs(
+                "CS1031",
+                span,
+                format!("`{}` cannot be created with new", self.text(ty)),
+            ));
+        };
+        let definition = self
+            .types
+            .definition(&named)
+            .map_err(|error| Fail::new(span, error.to_string()))?;
+        let flags = definition.flags();
+        if named.kind == Kind::Interface || flags.is_abstract() && !flags.is_sealed() {
+            return Err(Fail::cs(
+                "CS0144",
+                span,
+                format!("`{}` is abstract and cannot be created", self.text(ty)),
+            ));
+        }
+        if flags.is_abstract() && flags.is_sealed() {
+            return Err(Fail::cs(
+                "CS0712",
+                span,
+                format!("`{}` is static and cannot be created", self.text(ty)),
+            ));
+        }
+        if named.kind == Kind::Delegate {
+            return match arguments.into_iter().next() {
+                Some(argument) => self.convert(argument.operand, ty, span),
+                None => Err(Fail::cs(
+                    "CS1729",
+                    span,
+                    "a delegate is created from a method or lambda",
+                )),
+            };
+        }
+        let constructors = self
+            .types
+            .methods(&named, Some(".ctor"))
+            .map_err(|error| Fail::new(span, error.to_string()))?;
+        let made = if arguments.is_empty()
+            && constructors.iter().all(|it| !it.parameters.is_empty())
+            && named.kind == Kind::Struct
+        {
+            Node::new(Op::Default, ty.clone(), span)
+        } else {
+            match self.resolve(&constructors, &[], &arguments) {
+                Ok(candidate) => {
+                    let nodes = self.apply_arguments(&candidate, arguments, span)?;
+                    let callee = self.callee(candidate.method, Vec::new(), false);
+                    Node::new(Op::New(Rc::new(callee), nodes), ty.clone(), span)
+                }
+                Err((_, true)) => {
+                    return Err(Fail::cs(
+                        "CS0121",
+                        span,
+                        "the constructor call is ambiguous between several overloads",
+                    ));
+                }
+                Err((misfit, _)) => {
+                    use super::overloads::Misfit;
+                    let text = self.text(ty);
+                    return Err(match misfit.map(|it| *it) {
+                        Some((_, Misfit::Argument(index, to))) => {
+                            self.bad_argument(&arguments, index, &to, span)
+                        }
+                        Some((_, Misfit::Missing(parameter))) if constructors.len() == 1 => {
+                            Fail::cs(
+                                "CS7036",
+                                span,
+                                format!(
+                                    "there is no argument for the required parameter `{parameter}` of the constructor of `{text}`"
+                                ),
+                            )
+                        }
+                        Some((_, Misfit::Named(parameter))) => Fail::cs(
+                            "CS1739",
+                            span,
+                            format!(
+                                "no constructor of `{text}` has a parameter named `{parameter}`"
+                            ),
+                        ),
+                        _ => Fail::cs(
+                            "CS1729",
+                            span,
+                            format!(
+                                "`{text}` has no constructor that takes {} arguments",
+                                arguments.len()
+                            ),
+                        ),
+                    });
+                }
+            }
+        };
+        match &new.initializer {
+            None => Ok(made),
+            Some(initializer) => self.initialized(made, initializer, span),
+        }
+    }
+
+    fn has_constructor(&self, ty: &Type) -> bool {
+        let Some(named) = self.types.named(ty) else {
+            return false;
+        };
+        let constructors = self
+            .types
+            .methods(&named, Some(".ctor"))
+            .unwrap_or_default();
+        constructors.iter().any(|it| it.parameters.is_empty())
+    }
+
+    fn initialized(&mut self, made: Node, initializer: &Initializer, span: Span) -> Result<Node> {
+        let slot = self.slot();
+        let ty = made.ty.clone();
+        let read = self.slot_node(slot, &ty, span);
+        let mut steps = Vec::new();
+        for member in &initializer.members {
+            match member {
+                InitializerMember::Property(name, InitValue::Expr(value)) => {
+                    // Structs that exist only here have their fields set, objects their properties.
+                    let outer = std::mem::replace(&mut self.assigning, ty.is_reference());
+                    let place = self.member_value(read.clone(), &name.text, name.span);
+                    self.assigning = outer;
+                    let place = place.map_err(|fail| {
+                        if fail.code == Some("CS1061") {
+                            Fail::cs(
+                                "CS0117",
+                                name.span,
+                                format!("`{}` has no member `{}`", self.text(&ty), name.text),
+                            )
+                        } else {
+                            fail
+                        }
+                    })?;
+                    let operand = self.bind(value)?;
+                    let value = self.convert(operand, &place.ty, value.span)?;
+                    steps.push(Initial::Set(place, value));
+                }
+                InitializerMember::Index(arguments, InitValue::Expr(value)) => {
+                    let place = self.element_of(read.clone(), arguments, span)?;
+                    let operand = self.bind(value)?;
+                    let value = self.convert(operand, &place.ty, value.span)?;
+                    steps.push(Initial::Set(place, value));
+                }
+                InitializerMember::Element(value) => {
+                    steps.push(self.add_call(&read, std::slice::from_ref(value), span)?)
+                }
+                InitializerMember::Elements(values, at) => {
+                    steps.push(self.add_call(&read, values, *at)?)
+                }
+                InitializerMember::Property(name, InitValue::Nested(_)) => {
+                    return Err(Fail::new(
+                        name.span,
+                        "nested initialisers cannot be evaluated; create the inner object with new",
+                    ));
+                }
+                InitializerMember::Index(_, InitValue::Nested(_)) => {
+                    return Err(Fail::new(
+                        span,
+                        "nested initialisers cannot be evaluated; create the inner object with new",
+                    ));
+                }
+            }
+        }
+        Ok(Node::new(
+            Op::Initialize(Box::new(made), slot, steps),
+            ty,
+            span,
+        ))
+    }
+
+    fn add_call(&mut self, target: &Node, values: &[Expr], span: Span) -> Result<Initial> {
+        let name = syntax::tree::SimpleName {
+            identifier: syntax::tree::Identifier {
+                text: "Add".into(),
+                verbatim: false,
+                span,
+            },
+            arguments: None,
+            span,
+        };
+        let operand = self.instance_member(target.clone(), &name, span)?;
+        let Operand::Group(group) = operand else {
+            return Err(Fail::cs(
+                "CS1061",
+                span,
+                format!("`{}` has no method `Add`", self.text(&target.ty)),
+            ));
+        };
+        let mut arguments = Vec::new();
+        for value in values {
+            arguments.push(super::overloads::Arg {
+                operand: self.bind(value)?,
+                name: None,
+                by_ref: false,
+                receiver: false,
+                span: value.span,
+            });
+        }
+        self.call_group(&group, arguments, span).map(Initial::Add)
+    }
+
+    pub(super) fn new_array(&mut self, new: &NewArray, span: Span) -> Result<Node> {
+        if new.stackalloc {
+            return Err(Fail::new(
+                span,
+                "stackalloc cannot be evaluated: there is no frame of ours on the stack",
+            )
+            .hint("use new"));
+        }
+        let values = new.initializer.as_ref().map(|it| &it.elements);
+        let flat: Option<Vec<&Expr>> = values.map(|values| {
+            values
+                .iter()
+                .filter_map(|it| match it {
+                    ArrayElement::Value(expr) => Some(expr),
+                    ArrayElement::Nested(_) => None,
+                })
+                .collect()
+        });
+        if new.rank != 1
+            || values.is_some_and(|values| flat.as_ref().is_none_or(|it| it.len() != values.len()))
+        {
+            return Err(
+                Fail::new(span, "arrays of several dimensions cannot be created here")
+                    .hint("use an array of arrays"),
+            );
+        }
+        if let Some(flat) = flat {
+            let mut operands = Vec::new();
+            for expr in flat {
+                operands.push(self.bind(expr)?);
+            }
+            let element = match &new.element {
+                Some(ty) => self.ty(ty)?,
+                None => self.common_type(&operands).ok_or_else(|| {
+                    Fail::cs(
+                        "CS0826",
+                        span,
+                        "no best type was found for the array; write its type: new int[] { … }",
+                    )
+                })?,
+            };
+            if let [size] = new.sizes.as_slice() {
+                let operand = self.bind(size)?;
+                let size_node = self.convert(operand, &Type::INT, size.span)?;
+                let count = size_node
+                    .scalar()
+                    .and_then(crate::expressions::scalar::Scalar::integer);
+                if count != Some(operands.len() as i128) {
+                    return Err(Fail::cs(
+                        if count.is_none() { "CS0150" } else { "CS0847" },
+                        span,
+                        format!(
+                            "an array initialiser of {} elements does not fit the size",
+                            operands.len()
+                        ),
+                    ));
+                }
+            }
+            let mut nodes = Vec::new();
+            for operand in operands {
+                let at = operand.span();
+                nodes.push(self.convert(operand, &element, at)?);
+            }
+            return Ok(Node::new(
+                Op::ArrayOf(nodes),
+                Type::SzArray(Rc::new(element)),
+                span,
+            ));
+        }
+        let Some(element) = &new.element else {
+            return Err(Fail::cs("CS0826", span, "the array has no element type"));
+        };
+        let element = self.ty(element)?;
+        let Some(size) = new.sizes.first() else {
+            return Err(Fail::cs("CS1586", span, "the array has no size"));
+        };
+        let operand = self.bind(size)?;
+        let size = self.convert(operand, &Type::INT, size.span)?;
+        if matches!(size.scalar().and_then(crate::expressions::scalar::Scalar::integer), Some(value) if value < 0)
+        {
+            return Err(Fail::cs(
+                "CS0248",
+                size.span,
+                "an array cannot have a negative size",
+            ));
+        }
+        Ok(Node::new(
+            Op::NewArray(Box::new(size)),
+            Type::SzArray(Rc::new(element)),
+            span,
+        ))
+    }
+
+    /// `new { A = 1 }`, if the program has an anonymous type of that shape.
+    pub(super) fn anonymous(&mut self, members: &[AnonymousMember], span: Span) -> Result<Node> {
+        let mut fields = Vec::new();
+        for member in members {
+            let name = match &member.name {
+                Some(name) => name.text.to_string(),
+                None => inferred_name(&member.value)
+                    .ok_or_else(|| {
+                        Fail::cs(
+                            "CS0746",
+                            member.value.span,
+                            "the member has no name: write Name = …",
+                        )
+                    })?
+                    .to_owned(),
+            };
+            let operand = self.bind(&member.value)?;
+            if matches!(
+                operand,
+                Operand::Null(_) | Operand::Lambda(..) | Operand::Group(_)
+            ) {
+                return Err(Fail::cs(
+                    "CS0828",
+                    member.value.span,
+                    "an anonymous object's member needs a value with a type",
+                ));
+            }
+            fields.push((name, self.natural(operand)?));
+        }
+        let wanted: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
+        let Some(ty) = self.anonymous_type(&wanted, &fields) else {
+            return Err(Fail::new(
+                span,
+                "the program has no anonymous type with these members, and none can be made while it is stopped",
+            )
+            .hint("use a tuple: (A: 1, B: 2)"));
+        };
+        let nodes = fields
+            .into_iter()
+            .map(|(name, node)| (Rc::from(format!("<{name}>i__Field")), node))
+            .collect();
+        Ok(Node::new(Op::Anonymous(nodes), ty, span))
+    }
+
+    fn anonymous_type(&self, names: &[&str], fields: &[(String, Node)]) -> Option<Type> {
+        let module = self.context.module?;
+        let opened = self.types.metadata(module).ok()?;
+        let types: Vec<Type> = fields.iter().map(|(_, node)| node.ty.clone()).collect();
+        for definition in opened.metadata().type_defs().flatten() {
+            let is_anonymous = definition
+                .name()
+                .is_ok_and(|it| it.starts_with("<>f__AnonymousType"));
+            if !is_anonymous {
+                continue;
+            }
+            let properties: Vec<String> = definition
+                .properties()
+                .flatten()
+                .filter_map(|it| Some(it.name().ok()?.into_owned()))
+                .collect();
+            if properties == names {
+                let open = self.types.open(module, definition.token()).ok()?;
+                return self.types.close(open.as_named()?, &types).ok();
+            }
+        }
+        None
+    }
+
+    /// `[a, ..b]` as an array or a list.
+    pub(super) fn collection(
+        &mut self,
+        elements: &[CollectionElement],
+        to: &Type,
+        span: Span,
+    ) -> Result<Node> {
+        let is_list = to.as_named().is_some_and(|it| {
+            self.types
+                .is_named(it, "System.Collections.Generic", "List`1")
+                || self.is_array_interface(it)
+        });
+        let element = match to {
+            Type::SzArray(element) => (**element).clone(),
+            Type::Named(named) if is_list => {
+                named.arguments.first().cloned().unwrap_or(Type::OBJECT)
+            }
+            _ => {
+                return Err(Fail::cs(
+                    "CS9174",
+                    span,
+                    format!(
+                        "a collection expression cannot be evaluated as `{}`",
+                        self.text(to)
+                    ),
+                )
+                .hint("cast it to an array or a List<T>"));
+            }
+        };
+        let mut nodes = Vec::new();
+        for item in elements {
+            match item {
+                CollectionElement::Value(expr) => {
+                    let operand = self.bind(expr)?;
+                    nodes.push((false, self.convert(operand, &element, expr.span)?));
+                }
+                CollectionElement::Spread(expr) => {
+                    let node = self.value(expr)?;
+                    nodes.push((true, node));
+                }
+            }
+        }
+        Ok(Node::new(Op::Collection(nodes), to.clone(), span))
+    }
+
+    pub(super) fn with(
+        &mut self,
+        inner: &Expr,
+        initializer: &Initializer,
+        span: Span,
+    ) -> Result<Node> {
+        let value = self.value(inner)?;
+        let ty = value.ty.clone();
+        let copy = if ty.is_value() == Some(true) {
+            value
+        } else {
+            let methods: Vec<_> = self
+                .levels(&ty)
+                .iter()
+                .flat_map(|it| self.types.methods(it, Some("<Clone>$")).unwrap_or_default())
+                .collect();
+            let Some(method) = methods.into_iter().next() else {
+                return Err(Fail::cs(
+                    "CS8858",
+                    span,
+                    format!(
+                        "`{}` is not a record and cannot be copied with `with`",
+                        self.text(&ty)
+                    ),
+                ));
+            };
+            let callee = self.callee(method, Vec::new(), true);
+            Node::new(
+                Op::Call(Rc::new(callee), Some(Box::new(value)), Vec::new()),
+                ty.clone(),
+                span,
+            )
+        };
+        self.initialized(copy, initializer, span)
+    }
+}

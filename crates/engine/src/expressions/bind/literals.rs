@@ -1,0 +1,242 @@
+//! Literals, tuples and interpolated strings.
+
+use std::rc::Rc;
+
+use syntax::Span;
+use syntax::tree::{Argument, Expr, ExprKind, IntegerType, InterpolationPart, Literal};
+
+use super::well_known::type_of_kind;
+use super::{Binder, Operand};
+use crate::expressions::error::{Fail, Result};
+use crate::expressions::plan::{Node, Op, Piece};
+use crate::expressions::scalar::{Decimal, Kind, Scalar};
+use crate::types::Type;
+
+impl Binder<'_> {
+    pub(super) fn literal<'e>(&mut self, literal: &Literal, span: Span) -> Result<Operand<'e>> {
+        let value = match literal {
+            Literal::Null => return Ok(Operand::Null(span)),
+            Literal::Bool(value) => Scalar::Bool(*value),
+            Literal::Integer(integer) => {
+                let kind = integer_kind(integer.ty());
+                Scalar::Int(kind, i128::from(integer.value))
+            }
+            Literal::Float(value) => Scalar::Float(*value),
+            Literal::Double(value) => Scalar::Double(*value),
+            Literal::Decimal(value) => {
+                let value = Decimal::new(false, value.mantissa(), value.scale());
+                Scalar::Decimal(value.unwrap_or(Decimal::ZERO))
+            }
+            Literal::Char(unit) => Scalar::Int(Kind::Char, i128::from(*unit)),
+            Literal::String(text) => Scalar::String(text.units().into()),
+            Literal::Utf8(_) => {
+                return Err(Fail::new(
+                    span,
+                    "a `u8` literal is a ReadOnlySpan<byte>, which cannot be made here",
+                )
+                .hint("use a string"));
+            }
+        };
+        let ty = self.kind_type(value.kind(), span)?;
+        Ok(Operand::Value(Node::constant(value, ty, span)))
+    }
+
+    /// The type of a kind.
+    pub(super) fn kind_type(&self, kind: Kind, span: Span) -> Result<Type> {
+        type_of_kind(self.types, kind).ok_or_else(|| {
+            Fail::new(
+                span,
+                format!(
+                    "`{}` is not known before the program has loaded its core library",
+                    kind.name()
+                ),
+            )
+        })
+    }
+
+    pub(super) fn tuple<'e>(
+        &mut self,
+        expr: &'e Expr,
+        elements: &'e [Argument],
+    ) -> Result<Operand<'e>> {
+        let mut nodes = Vec::new();
+        let mut names: Vec<Option<Rc<str>>> = Vec::new();
+        let mut inner_names: Vec<Option<Rc<str>>> = Vec::new();
+        for element in elements {
+            let operand = self.bind(&element.value)?;
+            let node = match operand {
+                Operand::Value(node) => node,
+                Operand::Null(_)
+                | Operand::Default(_)
+                | Operand::Lambda(..)
+                | Operand::Untyped(_)
+                | Operand::Group(_) => {
+                    return Ok(Operand::Untyped(expr));
+                }
+                other => self.natural(other)?,
+            };
+            let name = match &element.name {
+                Some(name) => Some(Rc::from(&*name.text)),
+                None => inferred_name(&element.value).map(Rc::from),
+            };
+            names.push(name);
+            inner_names.extend(self.names_within(&node));
+            nodes.push(node);
+        }
+        // A name that is used twice is inferred for neither.
+        let written: Vec<_> = elements.iter().map(|it| it.name.is_some()).collect();
+        let all = names.clone();
+        for (index, name) in names.iter_mut().enumerate() {
+            let twice = all
+                .iter()
+                .enumerate()
+                .any(|(other, it)| other != index && it.is_some() && it == name);
+            if twice && !written.get(index).copied().unwrap_or(false) {
+                *name = None;
+            }
+        }
+        let types: Vec<Type> = nodes.iter().map(|it| it.ty.clone()).collect();
+        if types.contains(&Type::Primitive(metadata::signature::Primitive::Void)) {
+            return Err(Fail::cs(
+                "CS8210",
+                expr.span,
+                "a tuple cannot hold a value of type `void`",
+            ));
+        }
+        let ty = self
+            .tuple_type(&types)
+            .ok_or_else(|| Fail::new(expr.span, "the program has not loaded System.ValueTuple"))?;
+        let mut node = Node::new(Op::Tuple(nodes), ty, expr.span);
+        names.extend(inner_names);
+        if names.iter().any(Option::is_some) {
+            node.names = names.into();
+        }
+        Ok(Operand::Value(node))
+    }
+
+    /// The names below a node's type, padded so that the lists of all elements can be joined.
+    fn names_within(&self, node: &Node) -> Vec<Option<Rc<str>>> {
+        let count = self.count_names(&node.ty);
+        let mut names = node.names.to_vec();
+        names.resize(count, None);
+        names
+    }
+
+    /// How many tuple elements there are in a type, at all depths.
+    pub(super) fn count_names(&self, ty: &Type) -> usize {
+        match self.tuple_elements(ty) {
+            Some(elements) => {
+                elements.len()
+                    + elements
+                        .iter()
+                        .map(|it| self.count_names(it))
+                        .sum::<usize>()
+            }
+            None => match ty {
+                Type::Named(named) => named.arguments.iter().map(|it| self.count_names(it)).sum(),
+                Type::SzArray(inner) | Type::Array { element: inner, .. } => {
+                    self.count_names(inner)
+                }
+                _ => 0,
+            },
+        }
+    }
+
+    pub(super) fn interpolated(&mut self, parts: &[InterpolationPart], span: Span) -> Result<Node> {
+        let mut pieces = Vec::new();
+        for part in parts {
+            match part {
+                InterpolationPart::Text(text, _) => pieces.push(Piece::Text(text.units().into())),
+                InterpolationPart::Hole(hole) => {
+                    let operand = self.bind(&hole.value)?;
+                    let value = match operand {
+                        Operand::Null(span) => {
+                            self.convert(Operand::Null(span), &Type::OBJECT, span)?
+                        }
+                        other => self.natural(other)?,
+                    };
+                    if value.ty == Type::Primitive(metadata::signature::Primitive::Void) {
+                        return Err(Fail::cs(
+                            "CS0029",
+                            hole.span,
+                            "a value of type `void` has no text",
+                        ));
+                    }
+                    let alignment = match &hole.alignment {
+                        None => None,
+                        Some(alignment) => {
+                            let bound = self.bind(alignment)?;
+                            let node = self.convert(bound, &Type::INT, alignment.span)?;
+                            let value = node.scalar().and_then(Scalar::integer);
+                            let Some(value) = value else {
+                                return Err(Fail::cs(
+                                    "CS0150",
+                                    alignment.span,
+                                    "the alignment must be a constant",
+                                ));
+                            };
+                            Some(i32::try_from(value).unwrap_or(0))
+                        }
+                    };
+                    let format = hole.format.as_ref().map(|it| it.to_string_lossy().into());
+                    pieces.push(Piece::Hole(value, alignment, format));
+                }
+            }
+        }
+        // Constants only make a constant.
+        let constant = pieces
+            .iter()
+            .try_fold(Vec::new(), |mut text, piece| match piece {
+                Piece::Text(units) => {
+                    text.extend_from_slice(units);
+                    Some(text)
+                }
+                Piece::Hole(node, None, None) => match node.scalar() {
+                    Some(Scalar::String(units)) => {
+                        text.extend_from_slice(units);
+                        Some(text)
+                    }
+                    _ => None,
+                },
+                Piece::Hole(..) => None,
+            });
+        if let Some(text) = constant {
+            return Ok(Node::constant(
+                Scalar::String(text.into()),
+                Type::STRING,
+                span,
+            ));
+        }
+        Ok(Node::new(Op::Interpolate(pieces), Type::STRING, span))
+    }
+}
+
+/// The kind of an integer literal.
+pub(super) fn integer_kind(ty: IntegerType) -> Kind {
+    match ty {
+        IntegerType::Int => Kind::Int,
+        IntegerType::UInt => Kind::UInt,
+        IntegerType::Long => Kind::Long,
+        IntegerType::ULong => Kind::ULong,
+    }
+}
+
+/// The name that a tuple element or anonymous member gets from its value.
+pub(super) fn inferred_name(expr: &Expr) -> Option<&str> {
+    let name = match &expr.kind {
+        ExprKind::Name(name) => name,
+        ExprKind::Member { name, .. } => name,
+        ExprKind::MemberBinding(name) => name,
+        ExprKind::ConditionalAccess { access, .. } => return inferred_name(access),
+        _ => return None,
+    };
+    let text = &*name.identifier.text;
+    let is_position = text
+        .strip_prefix("Item")
+        .is_some_and(|it| it.parse::<u32>().is_ok())
+        || matches!(
+            text,
+            "Rest" | "ToString" | "GetHashCode" | "Equals" | "GetType" | "Deconstruct"
+        );
+    (!is_position).then_some(text)
+}

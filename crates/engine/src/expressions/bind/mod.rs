@@ -1,0 +1,452 @@
+//! From a tree to a plan: what each name means, which operator, conversion and overload C# chooses.
+//!
+//! Only metadata and the names of a frame are looked at, never a value, so that a plan fits every stop in the same
+//! method and instantiation. Every error has its place in the text and, where C# has one, its code.
+
+mod calls;
+mod conditional;
+mod context;
+mod conversions;
+mod creation;
+mod inference;
+mod lambdas;
+mod literals;
+mod lookup;
+mod members;
+mod names;
+mod operators;
+mod overloads;
+mod patterns;
+mod postfix;
+mod queries;
+mod relations;
+mod type_names;
+mod user_operators;
+pub(super) mod well_known;
+
+use std::rc::Rc;
+
+use syntax::Span;
+use syntax::tree::{Expr, ExprKind, Lambda, PseudoVariable};
+
+use super::error::{Fail, Result};
+use super::plan::{Node, Op};
+use super::scalar::Kind;
+use crate::types::{Method, Type, Types};
+
+pub(crate) use context::{Context, Import, Variable};
+pub(crate) use names::constant;
+use well_known::WellKnown;
+
+/// How often lambdas are bound again while overloads are tried; nested ones multiply.
+const MAX_LAMBDA_BINDS: u32 = 4000;
+
+/// Separates the names of variables that travel in one tuple through a query.
+const CARRIED: &str = "\u{1}";
+
+/// Binds one expression.
+pub(crate) struct Binder<'t> {
+    types: Types<'t>,
+    known: WellKnown,
+    context: &'t Context,
+    /// Variables of the expression itself, the innermost last.
+    locals: Vec<Local>,
+    /// The number of slots given out.
+    slots: u32,
+    /// Whether overflow is an error here.
+    checked: bool,
+    /// Whether `unchecked` is around.
+    unchecked: bool,
+    /// What `.a` and `[a]` after `?` are members of.
+    receivers: Vec<Node>,
+    /// Whether what is bound is to be assigned, so that properties stay properties.
+    assigning: bool,
+    lambda_binds: u32,
+    extensions: Option<lookup::Extensions>,
+}
+
+/// A variable of the expression itself: of a lambda, a query or a pattern.
+#[derive(Debug, Clone)]
+struct Local {
+    name: Box<str>,
+    slot: u32,
+    ty: Type,
+    names: TupleNames,
+    /// Set if it is that element of the tuple in the slot.
+    item: Option<(usize, Type)>,
+}
+
+/// Names of tuple elements.
+pub(super) type TupleNames = Rc<[Option<Rc<str>>]>;
+
+/// What an expression is before it is known what it is wanted as.
+#[derive(Clone)]
+pub(super) enum Operand<'e> {
+    /// A value with a type.
+    Value(Node),
+    /// `null`
+    Null(Span),
+    /// `default`
+    Default(Span),
+    /// A lambda, which gets its type from its place.
+    Lambda(&'e Lambda, Span),
+    /// Methods of one name.
+    Group(Box<Group>),
+    /// A type.
+    Type(Type, Span),
+    /// A namespace.
+    Namespace(String, Span),
+    /// Something else that gets its type from its place: `new()`, `[1, 2]`, branches without a common type.
+    Untyped(&'e Expr),
+}
+
+/// Methods of one name, and what they are called on.
+#[derive(Clone)]
+pub(super) struct Group {
+    pub(super) name: Box<str>,
+    /// The object; `None` for a type's methods, and for those of the frame's own type in a static method.
+    pub(super) target: Option<Node>,
+    /// Whether the target was written as a type.
+    pub(super) on_type: bool,
+    /// The type whose members they are, for messages.
+    pub(super) ty: Option<Type>,
+    pub(super) methods: Vec<Method>,
+    pub(super) type_arguments: Vec<Type>,
+    /// Whether the target is a `this` that was not written.
+    pub(super) implied: bool,
+    /// Whether the call must not be dispatched by the object's type.
+    pub(super) is_base: bool,
+    pub(super) span: Span,
+}
+
+impl Operand<'_> {
+    pub(super) fn span(&self) -> Span {
+        match self {
+            Operand::Value(node) => node.span,
+            Operand::Null(span)
+            | Operand::Default(span)
+            | Operand::Lambda(_, span)
+            | Operand::Type(_, span)
+            | Operand::Namespace(_, span) => *span,
+            Operand::Group(group) => group.span,
+            Operand::Untyped(expr) => expr.span,
+        }
+    }
+
+    pub(super) fn value(&self) -> Option<&Node> {
+        match self {
+            Operand::Value(node) => Some(node),
+            _ => None,
+        }
+    }
+}
+
+impl<'t> Binder<'t> {
+    /// A binder for expressions in a frame of `context`.
+    pub(crate) fn new(types: Types<'t>, context: &'t Context) -> Self {
+        Self {
+            types,
+            known: WellKnown::default(),
+            context,
+            locals: Vec::new(),
+            slots: 0,
+            checked: false,
+            unchecked: false,
+            receivers: Vec::new(),
+            assigning: false,
+            lambda_binds: MAX_LAMBDA_BINDS,
+            extensions: None,
+        }
+    }
+
+    /// The plan of a whole expression.
+    pub(crate) fn whole(&mut self, expr: &Expr) -> Result<Node> {
+        let operand = self.bind(expr)?;
+        self.natural(operand)
+    }
+
+    /// The plan of a condition.
+    pub(crate) fn condition(&mut self, expr: &Expr) -> Result<Node> {
+        let operand = self.bind(expr)?;
+        self.convert(operand, &Type::BOOL, expr.span)
+    }
+
+    /// How many variables a plan needs.
+    pub(crate) fn slots(&self) -> u32 {
+        self.slots
+    }
+
+    /// Binds a tree in whatever meaning it has.
+    pub(super) fn bind<'e>(&mut self, expr: &'e Expr) -> Result<Operand<'e>> {
+        let span = expr.span;
+        let value = match &expr.kind {
+            ExprKind::Literal(literal) => return self.literal(literal, span),
+            ExprKind::DefaultLiteral => return Ok(Operand::Default(span)),
+            ExprKind::Interpolated(parts) => self.interpolated(parts, span)?,
+            ExprKind::Name(name) => return self.simple_name(name, span),
+            ExprKind::AliasQualified(alias, name) => {
+                return self.alias_qualified(alias, name, span);
+            }
+            ExprKind::Predefined(predefined) => {
+                return Ok(Operand::Type(self.predefined(*predefined), span));
+            }
+            ExprKind::Pseudo(pseudo) => self.pseudo(*pseudo, span)?,
+            ExprKind::This => self.this(span)?,
+            ExprKind::Base => {
+                return Err(Fail::cs(
+                    "CS0175",
+                    span,
+                    "`base` is only valid before a member: base.Name",
+                ));
+            }
+            ExprKind::Paren(inner) => return self.parenthesized(inner, span),
+            ExprKind::Tuple(elements) => return self.tuple(expr, elements),
+            ExprKind::Member { target, name, .. } => return self.member(target, name, span),
+            ExprKind::MemberBinding(name) => return self.member_binding(name, span),
+            ExprKind::ElementBinding(arguments) => self.element_binding(arguments, span)?,
+            ExprKind::Call { target, arguments } => {
+                return self.call(expr, target, arguments, span);
+            }
+            ExprKind::Index { target, arguments } => self.index(target, arguments, span)?,
+            ExprKind::ConditionalAccess { target, access } => {
+                self.conditional_access(target, access, span)?
+            }
+            ExprKind::Postfix(op, inner) => return self.postfix(*op, inner, span),
+            ExprKind::Unary(op, inner) => self.unary(*op, inner, span)?,
+            ExprKind::Binary(op, left, right) => return self.binary(*op, left, right, span),
+            ExprKind::Assign(op, left, right) => self.assign(*op, left, right, span)?,
+            ExprKind::Conditional(condition, yes, no) => {
+                return self.conditional(expr, condition, yes, no);
+            }
+            ExprKind::Range(start, end) => self.range(start.as_deref(), end.as_deref(), span)?,
+            ExprKind::Cast(ty, inner) => self.cast(ty, inner, span)?,
+            ExprKind::As(inner, ty) => self.as_type(inner, ty, span)?,
+            ExprKind::Is(inner, pattern) => self.is(inner, pattern, span)?,
+            ExprKind::Switch(subject, arms) => return self.switch(expr, subject, arms),
+            ExprKind::New(new) if new.ty.is_none() => return Ok(Operand::Untyped(expr)),
+            ExprKind::New(new) => self.new_object(new, span)?,
+            ExprKind::NewArray(new) => self.new_array(new, span)?,
+            ExprKind::Anonymous(members) => self.anonymous(members, span)?,
+            ExprKind::Collection(_) => return Ok(Operand::Untyped(expr)),
+            ExprKind::TypeOf(ty) => self.type_of(ty, span)?,
+            ExprKind::SizeOf(ty) => self.size_of(ty, span)?,
+            ExprKind::Default(ty) => {
+                let ty = self.ty(ty)?;
+                self.default_value(&ty, span)?
+            }
+            ExprKind::Checked(checked, inner) => {
+                let outer = (self.checked, self.unchecked);
+                (self.checked, self.unchecked) = (*checked, !checked);
+                let bound = self.bind(inner);
+                (self.checked, self.unchecked) = outer;
+                return bound.map(|it| self.spanning(it, span));
+            }
+            ExprKind::Lambda(lambda) => return Ok(Operand::Lambda(lambda, span)),
+            ExprKind::Query(query) => self.query(query, span)?,
+            ExprKind::With(inner, initializer) => self.with(inner, initializer, span)?,
+            ExprKind::Ref(_) => {
+                return Err(Fail::new(
+                    span,
+                    "`ref` cannot be evaluated here; leave it out to get the value",
+                ));
+            }
+            ExprKind::Declaration(..) => {
+                return Err(Fail::cs(
+                    "CS8185",
+                    span,
+                    "a declaration is not allowed in this context",
+                ));
+            }
+        };
+        Ok(Operand::Value(value))
+    }
+
+    fn parenthesized<'e>(&mut self, inner: &'e Expr, span: Span) -> Result<Operand<'e>> {
+        let bound = self.bind(inner)?;
+        Ok(self.spanning(bound, span))
+    }
+
+    /// The same, told with a wider place.
+    fn spanning<'e>(&self, operand: Operand<'e>, span: Span) -> Operand<'e> {
+        match operand {
+            Operand::Value(mut node) => {
+                node.span = span;
+                Operand::Value(node)
+            }
+            other => other,
+        }
+    }
+
+    /// Binds what must be a value with a type of its own.
+    pub(super) fn value(&mut self, expr: &Expr) -> Result<Node> {
+        let operand = self.bind(expr)?;
+        self.natural(operand)
+    }
+
+    /// The value of an operand in its own type.
+    pub(super) fn natural(&mut self, operand: Operand<'_>) -> Result<Node> {
+        match operand {
+            Operand::Value(node) => Ok(node),
+            Operand::Null(span) => {
+                // On its own a null has no type; it is shown as what every reference is.
+                let constant = super::plan::Constant::Null;
+                let mut node = Node::new(Op::Constant(constant.clone()), Type::OBJECT, span);
+                node.constant = Some(constant);
+                Ok(node)
+            }
+            Operand::Default(span) => Err(Fail::cs(
+                "CS8716",
+                span,
+                "there is no target type for the default literal",
+            )),
+            Operand::Lambda(_, span) => Err(Fail::cs(
+                "CS8917",
+                span,
+                "the delegate type of a lambda cannot be inferred here",
+            )
+            .hint("cast it: (Func<int, int>)(x => x + 1)")),
+            Operand::Group(group) => Err(Fail::cs(
+                "CS8917",
+                group.span,
+                format!("`{}` is a method; call it with arguments", group.name),
+            )
+            .hint(format!("write {}(…)", group.name))),
+            Operand::Type(ty, span) => Err(Fail::cs(
+                "CS0119",
+                span,
+                format!(
+                    "`{}` is a type, which is not valid as a value here",
+                    self.types.text(&ty)
+                ),
+            )
+            .hint("use typeof(…) or one of its static members")),
+            Operand::Namespace(name, span) => Err(Fail::cs(
+                "CS0119",
+                span,
+                format!("`{name}` is a namespace, which is not valid as a value here"),
+            )),
+            Operand::Untyped(expr) => Err(self.no_natural_type(expr)),
+        }
+    }
+
+    fn no_natural_type(&self, expr: &Expr) -> Box<Fail> {
+        match &expr.kind {
+            ExprKind::New(_) => {
+                Fail::cs("CS8754", expr.span, "there is no target type for `new(…)`")
+            }
+            ExprKind::Collection(_) => Fail::cs(
+                "CS9176",
+                expr.span,
+                "there is no target type for the collection expression",
+            )
+            .hint("cast it: (int[])[1, 2]"),
+            ExprKind::Switch(..) => Fail::cs(
+                "CS8506",
+                expr.span,
+                "no best type was found for the switch expression",
+            ),
+            ExprKind::Tuple(_) => Fail::cs(
+                "CS0815",
+                expr.span,
+                "the tuple has an element without a type",
+            ),
+            _ => Fail::cs(
+                "CS0173",
+                expr.span,
+                "the type of the conditional expression cannot be determined, as there is no conversion between its branches",
+            ),
+        }
+    }
+
+    /// A new slot.
+    pub(super) fn slot(&mut self) -> u32 {
+        self.slots += 1;
+        self.slots - 1
+    }
+
+    /// Declares a variable of the expression.
+    pub(super) fn declare(&mut self, name: &str, ty: &Type, names: TupleNames) -> u32 {
+        let slot = self.slot();
+        self.locals.push(Local {
+            name: name.into(),
+            slot,
+            ty: ty.clone(),
+            names,
+            item: None,
+        });
+        slot
+    }
+
+    /// Declares a parameter, or all variables that one carries.
+    pub(super) fn declare_parameter(&mut self, name: &str, ty: &Type) -> u32 {
+        if !name.contains(CARRIED) {
+            return self.declare(name, ty, Rc::default());
+        }
+        let slot = self.slot();
+        let elements = self.tuple_elements(ty).unwrap_or_default();
+        for (index, (name, element)) in name.split(CARRIED).zip(elements).enumerate() {
+            self.locals.push(Local {
+                name: name.into(),
+                slot,
+                ty: element,
+                names: Rc::default(),
+                item: Some((index, ty.clone())),
+            });
+        }
+        slot
+    }
+
+    /// The value of a slot.
+    pub(super) fn slot_node(&self, slot: u32, ty: &Type, span: Span) -> Node {
+        Node::new(Op::Slot(slot), ty.clone(), span)
+    }
+
+    /// A type's C# text in quotes of messages.
+    pub(super) fn text(&self, ty: &Type) -> String {
+        self.types.text(ty).to_string()
+    }
+
+    /// The primitive behind a type: of enums `None`.
+    pub(super) fn kind(&self, ty: &Type) -> Option<Kind> {
+        well_known::kind(self.types, ty)
+    }
+
+    fn pseudo(&mut self, pseudo: PseudoVariable, span: Span) -> Result<Node> {
+        let ty = match pseudo {
+            PseudoVariable::ProcessId | PseudoVariable::ThreadId => Type::INT,
+            PseudoVariable::HitCount => Type::Primitive(metadata::signature::Primitive::I8),
+            PseudoVariable::Exception => match &self.context.exception {
+                Some(ty) => ty.clone(),
+                None => {
+                    return Err(Fail::new(
+                        span,
+                        "there is no $exception: the thread has thrown none that is being handled here",
+                    ));
+                }
+            },
+            PseudoVariable::ReturnValue => match &self.context.return_value {
+                Some(ty) => ty.clone(),
+                None => {
+                    return Err(Fail::new(
+                        span,
+                        "there is no $returnvalue: the last step did not leave a method that returns a value",
+                    ));
+                }
+            },
+            PseudoVariable::Handle(number) => {
+                match self.context.handles.iter().find(|(it, _)| *it == number) {
+                    Some((_, ty)) => ty.clone(),
+                    None => {
+                        return Err(Fail::new(
+                            span,
+                            format!(
+                                "there is no ${number}; values get such a number when they are kept"
+                            ),
+                        ));
+                    }
+                }
+            }
+        };
+        Ok(Node::new(Op::Pseudo(pseudo), ty, span))
+    }
+}

@@ -1,0 +1,248 @@
+//! What a name alone means (C# 12.8.4).
+
+use syntax::Span;
+use syntax::tree::{Identifier, SimpleName};
+
+use super::context::Import;
+use super::{Binder, Operand};
+use crate::expressions::error::{Fail, Result};
+use crate::expressions::plan::{Constant, Node, Op};
+use crate::types::Type;
+
+impl Binder<'_> {
+    pub(super) fn simple_name<'e>(&mut self, name: &SimpleName, span: Span) -> Result<Operand<'e>> {
+        if name.arguments.is_none()
+            && let Some(node) = self.variable(&name.identifier.text, span)
+        {
+            return Ok(Operand::Value(node));
+        }
+        let (arity, arguments) = self.type_arguments(name)?;
+        if let Some(found) = self.own_member(name, &arguments, span)? {
+            return Ok(found);
+        }
+        if let Some(found) = self.static_import(name, &arguments, span)? {
+            return Ok(found);
+        }
+        if let Some(ty) = self.plain_type(&name.identifier, arity)? {
+            let _ = ty;
+            return self.type_or_namespace(name);
+        }
+        if arity == 0
+            && let Some(namespace) = self.plain_namespace(&name.identifier.text)
+        {
+            return Ok(Operand::Namespace(namespace, span));
+        }
+        match &*name.identifier.text {
+            "nint" => {
+                return Ok(Operand::Type(
+                    Type::Primitive(metadata::signature::Primitive::IntPtr),
+                    span,
+                ));
+            }
+            "nuint" => {
+                return Ok(Operand::Type(
+                    Type::Primitive(metadata::signature::Primitive::UIntPtr),
+                    span,
+                ));
+            }
+            _ => {}
+        }
+        Err(self.unknown_name(name, span))
+    }
+
+    pub(super) fn alias_qualified<'e>(
+        &mut self,
+        alias: &Identifier,
+        name: &SimpleName,
+        _span: Span,
+    ) -> Result<Operand<'e>> {
+        self.qualified_by_alias(alias, name)
+    }
+
+    /// A variable of the expression or of the frame.
+    pub(super) fn variable(&mut self, name: &str, span: Span) -> Option<Node> {
+        if let Some(local) = self
+            .locals
+            .iter()
+            .rev()
+            .find(|it| *it.name == *name)
+            .cloned()
+        {
+            if let Some((index, tuple)) = &local.item {
+                let read = self.slot_node(local.slot, tuple, span);
+                return self.tuple_item(&read, *index, span).ok();
+            }
+            let mut node = Node::new(Op::Slot(local.slot), local.ty.clone(), span);
+            node.names = local.names.clone();
+            return Some(node);
+        }
+        let variables = &self.context.variables;
+        let number = variables.iter().rposition(|it| *it.name == *name)?;
+        let variable = variables.get(number)?;
+        let mut node = match &variable.constant {
+            Some(constant) => Node::new(Op::Constant(constant.clone()), variable.ty.clone(), span),
+            None => Node::new(Op::Variable(number), variable.ty.clone(), span),
+        };
+        node.constant = variable.constant.clone();
+        node.names = variable.names.clone();
+        Some(node)
+    }
+
+    pub(super) fn this(&mut self, span: Span) -> Result<Node> {
+        match self.this_node(span) {
+            Some(node) => Ok(node),
+            None => Err(Fail::cs(
+                "CS0026",
+                span,
+                "there is no `this` in a static method",
+            )),
+        }
+    }
+
+    fn this_node(&self, span: Span) -> Option<Node> {
+        let number = self.context.this?;
+        let variable = self.context.variables.get(number)?;
+        Some(Node::new(Op::Variable(number), variable.ty.clone(), span))
+    }
+
+    /// A member of the frame's own type, or of one around it.
+    fn own_member<'e>(
+        &mut self,
+        name: &SimpleName,
+        arguments: &[Type],
+        span: Span,
+    ) -> Result<Option<Operand<'e>>> {
+        let mut ty = self.context.ty.clone();
+        let mut this = self.this_node(span);
+        while let Some(named) = ty {
+            let of = Type::Named(named.clone());
+            let target = this.take();
+            let has_this = target.is_some();
+            if let Some(found) = self.member_of(&of, target, !has_this, name, arguments, span)? {
+                return Ok(Some(found));
+            }
+            ty = self.enclosing(&named);
+        }
+        Ok(None)
+    }
+
+    fn static_import<'e>(
+        &mut self,
+        name: &SimpleName,
+        arguments: &[Type],
+        span: Span,
+    ) -> Result<Option<Operand<'e>>> {
+        for scope in self.context.imports.iter() {
+            let mut group: Option<Operand<'e>> = None;
+            for import in scope {
+                let Import::Static(ty) = import else { continue };
+                let found = match self.member_of(ty, None, true, name, arguments, span) {
+                    Ok(found) => found,
+                    Err(_) => continue,
+                };
+                match (found, &mut group) {
+                    (Some(Operand::Group(more)), Some(Operand::Group(all))) => {
+                        all.methods.extend(more.methods);
+                    }
+                    (Some(found), _) => group = Some(found),
+                    (None, _) => {}
+                }
+            }
+            if group.is_some() {
+                return Ok(group);
+            }
+        }
+        Ok(None)
+    }
+
+    fn unknown_name(&self, name: &SimpleName, span: Span) -> Box<Fail> {
+        let text = &*name.identifier.text;
+        let fail = Fail::cs(
+            "CS0103",
+            span,
+            format!("the name `{text}` does not exist in the current context"),
+        );
+        let mut known: Vec<String> = self.locals.iter().map(|it| it.name.to_string()).collect();
+        known.extend(self.context.variables.iter().map(|it| it.name.to_string()));
+        if let Some(named) = &self.context.ty {
+            known.extend(self.member_names(&Type::Named(named.clone())));
+        }
+        match nearest(text, &known) {
+            Some(similar) => fail.hint(format!("did you mean `{similar}`?")),
+            None if self.context.variables.is_empty() => {
+                fail.hint("this frame has no variables that are known by name")
+            }
+            None => fail,
+        }
+    }
+}
+
+/// The name that differs least, if it differs little.
+pub(super) fn nearest<'n>(name: &str, known: &'n [String]) -> Option<&'n str> {
+    let limit = match name.chars().count() {
+        0..=2 => 1,
+        3..=6 => 2,
+        _ => 3,
+    };
+    known
+        .iter()
+        .filter(|it| !it.starts_with(['<', '.']))
+        .map(|it| (distance(name, it), it))
+        .filter(|(distance, it)| *distance <= limit && *distance < it.len())
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, it)| it.as_str())
+}
+
+/// How many letters to change, insert or leave out; case counts little.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other
+        .chars()
+        .take(100)
+        .flat_map(char::to_lowercase)
+        .collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (index, a) in one
+        .chars()
+        .take(100)
+        .flat_map(char::to_lowercase)
+        .enumerate()
+    {
+        let mut diagonal = index;
+        if let Some(first) = row.first_mut() {
+            *first = index + 1;
+        }
+        for (column, b) in other.iter().enumerate() {
+            let (Some(&left), Some(&up)) = (row.get(column), row.get(column + 1)) else {
+                break;
+            };
+            let best = (diagonal + usize::from(a != *b)).min(left + 1).min(up + 1);
+            diagonal = up;
+            if let Some(cell) = row.get_mut(column + 1) {
+                *cell = best;
+            }
+        }
+    }
+    row.last().copied().unwrap_or(usize::MAX)
+}
+
+/// The constant of a field, parameter or local in metadata.
+pub(crate) fn constant(value: metadata::model::ConstantValue<'_>) -> Constant {
+    use crate::expressions::scalar::{Kind, Scalar};
+    use metadata::model::ConstantValue as C;
+    Constant::Scalar(match value {
+        C::Null => return Constant::Null,
+        C::Bool(value) => Scalar::Bool(value),
+        C::Char(value) => Scalar::Int(Kind::Char, value.into()),
+        C::I1(value) => Scalar::Int(Kind::SByte, value.into()),
+        C::U1(value) => Scalar::Int(Kind::Byte, value.into()),
+        C::I2(value) => Scalar::Int(Kind::Short, value.into()),
+        C::U2(value) => Scalar::Int(Kind::UShort, value.into()),
+        C::I4(value) => Scalar::Int(Kind::Int, value.into()),
+        C::U4(value) => Scalar::Int(Kind::UInt, value.into()),
+        C::I8(value) => Scalar::Int(Kind::Long, value.into()),
+        C::U8(value) => Scalar::Int(Kind::ULong, value.into()),
+        C::R4(value) => Scalar::Float(value),
+        C::R8(value) => Scalar::Double(value),
+        C::String(text) => Scalar::String(text.units().collect()),
+    })
+}

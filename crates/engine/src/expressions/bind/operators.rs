@@ -1,0 +1,739 @@
+//! Unary and binary operators: predefined, lifted, user-defined (C# 12.4, 12.9 to 12.15).
+
+use std::rc::Rc;
+
+use metadata::signature::Primitive;
+use syntax::Span;
+use syntax::tree::{BinaryOp, Expr, ExprKind, Literal, UnaryOp};
+
+use super::literals::integer_kind;
+use super::well_known::primitive_kind;
+use super::{Binder, Operand};
+use crate::expressions::error::{Fail, Result};
+use crate::expressions::plan::{Conversion, Node, Op};
+use crate::expressions::scalar::{self, Fault, Kind, NoOperator, Scalar};
+use crate::types::{self, Type};
+
+impl Binder<'_> {
+    pub(super) fn unary(&mut self, op: UnaryOp, inner: &Expr, span: Span) -> Result<Node> {
+        match op {
+            UnaryOp::Increment | UnaryOp::Decrement => {
+                return self.increment(op == UnaryOp::Increment, true, inner, span);
+            }
+            UnaryOp::FromEnd => return self.index_value(inner, span),
+            UnaryOp::Dereference | UnaryOp::AddressOf => {
+                return Err(Fail::new(
+                    span,
+                    format!(
+                        "`{}` works on pointers, which cannot be evaluated",
+                        op.text()
+                    ),
+                ));
+            }
+            _ => {}
+        }
+        // The smallest int and long can only be written with their minus.
+        if op == UnaryOp::Minus
+            && let ExprKind::Literal(Literal::Integer(integer)) = &inner.kind
+            && let Some(ty) = integer.ty_after_minus()
+        {
+            let kind = integer_kind(ty);
+            let value = Scalar::Int(kind, -i128::from(integer.value));
+            return Ok(Node::constant(value, self.kind_type(kind, span)?, span));
+        }
+        let operand = self.bind(inner)?;
+        if let Operand::Null(at) | Operand::Default(at) = operand {
+            let what = if matches!(operand, Operand::Null(_)) {
+                "null"
+            } else {
+                "default"
+            };
+            return Err(Fail::cs(
+                "CS8310",
+                at,
+                format!("`{}` cannot be applied to `{what}`", op.text()),
+            ));
+        }
+        let node = self.natural(operand)?;
+        let inner_ty = self.without_nullable(&node.ty);
+        if let Some(found) = self.user_unary(op, &node, span)? {
+            return Ok(found);
+        }
+        if let Some(underlying) = Self::enum_of(&inner_ty)
+            && op == UnaryOp::Complement
+        {
+            let kind = primitive_kind(underlying).unwrap_or(Kind::Int);
+            let promoted = if kind.size() < 4 { Kind::Int } else { kind };
+            let as_number = self.numeric_node(node.clone(), promoted, span)?;
+            let computed = self.fold_unary(op, as_number, promoted, span)?;
+            // The complement of an enum is never checked.
+            let ty = node.ty.clone();
+            return self.narrow(computed, kind, &ty, span);
+        }
+        let kind = self.kind(&inner_ty).filter(|it| *it != Kind::String);
+        let chosen = kind.map(|kind| {
+            scalar::unary_kind(
+                op,
+                scalar::Operand {
+                    kind,
+                    constant: node.scalar(),
+                },
+            )
+        });
+        match chosen {
+            Some(Ok(kind)) => {
+                let converted = self.numeric_node(node, kind, span)?;
+                self.fold_unary(op, converted, kind, span)
+            }
+            Some(Err(NoOperator::Ambiguous)) => Err(Fail::cs(
+                "CS0035",
+                span,
+                format!(
+                    "`{}` is ambiguous for an operand of type `{}`",
+                    op.text(),
+                    self.text(&node.ty)
+                ),
+            )),
+            _ => Err(Fail::cs(
+                "CS0023",
+                span,
+                format!(
+                    "`{}` cannot be applied to an operand of type `{}`",
+                    op.text(),
+                    self.text(&node.ty)
+                ),
+            )),
+        }
+    }
+
+    /// A number of a kind, nullable if it was.
+    fn numeric_node(&mut self, node: Node, kind: Kind, span: Span) -> Result<Node> {
+        let mut to = self.kind_type(kind, span)?;
+        if self.nullable_of(&node.ty).is_some() {
+            to = self.nullable(&to);
+        }
+        if node.ty == to {
+            return Ok(node);
+        }
+        let at = node.span;
+        self.cast_operand(Operand::Value(node), &to, at)
+    }
+
+    /// Cuts a number to the kind of an enum without a check.
+    fn narrow(&mut self, node: Node, kind: Kind, to: &Type, span: Span) -> Result<Node> {
+        if let Some(value) = node.scalar().filter(|_| self.nullable_of(to).is_none())
+            && let Some(Ok(value)) = scalar::convert(value, kind, false)
+        {
+            return Ok(Node::constant(value, to.clone(), span));
+        }
+        Ok(Node::new(
+            Op::Convert(Conversion::Numeric(kind, false), Box::new(node)),
+            to.clone(),
+            span,
+        ))
+    }
+
+    fn fold_unary(&mut self, op: UnaryOp, node: Node, _kind: Kind, span: Span) -> Result<Node> {
+        let ty = node.ty.clone();
+        if let Some(value) = node.scalar() {
+            return match scalar::unary(op, value, self.strict()) {
+                Some(Ok(value)) => Ok(Node::constant(value, ty, span)),
+                _ => Err(Fail::cs("CS0220", span, "the constant overflows its type")
+                    .hint("write unchecked(…) to wrap")),
+            };
+        }
+        Ok(Node::new(
+            Op::Unary(op, Box::new(node), self.checked),
+            ty,
+            span,
+        ))
+    }
+
+    pub(super) fn binary<'e>(
+        &mut self,
+        op: BinaryOp,
+        left: &'e Expr,
+        right: &'e Expr,
+        span: Span,
+    ) -> Result<Operand<'e>> {
+        if op == BinaryOp::Coalesce {
+            return self.coalesce(left, right, span).map(Operand::Value);
+        }
+        // Long sums nest to the left: without recursion for each of them.
+        let mut chain = vec![(op, right, span)];
+        let mut first = left;
+        while let ExprKind::Binary(op, left, right) = &first.kind
+            && *op != BinaryOp::Coalesce
+        {
+            chain.push((*op, right, first.span));
+            first = left;
+        }
+        let mut value = self.bind(first)?;
+        while let Some((op, right, span)) = chain.pop() {
+            // Variables of patterns on the left are in scope on the right of && only if it is true; C# checks that, we need not.
+            let right = self.bind(right)?;
+            value = Operand::Value(self.binary_operands(op, value, right, span)?);
+        }
+        Ok(value)
+    }
+
+    /// An operator on bound operands.
+    pub(super) fn binary_operands(
+        &mut self,
+        op: BinaryOp,
+        left: Operand<'_>,
+        right: Operand<'_>,
+        span: Span,
+    ) -> Result<Node> {
+        for operand in [&left, &right] {
+            match operand {
+                Operand::Type(..) | Operand::Namespace(..) => {
+                    self.natural(operand.clone())?;
+                }
+                _ => {}
+            }
+        }
+        let equality = matches!(op, BinaryOp::Equal | BinaryOp::NotEqual);
+        // Tuples compare element by element.
+        if equality && let Some(node) = self.tuple_equality(op, &left, &right, span)? {
+            return Ok(node);
+        }
+        match (&left, &right) {
+            (Operand::Null(_), Operand::Null(_)) if equality => {
+                return Ok(Node::constant(
+                    Scalar::Bool(op == BinaryOp::Equal),
+                    Type::BOOL,
+                    span,
+                ));
+            }
+            (Operand::Null(_), Operand::Null(_))
+                if matches!(
+                    op,
+                    BinaryOp::Add | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor
+                ) =>
+            {
+                return Err(Fail::cs(
+                    "CS0034",
+                    span,
+                    format!("`{}` is ambiguous for two nulls", op.text()),
+                ));
+            }
+            (Operand::Null(_), Operand::Null(_))
+                if !matches!(
+                    op,
+                    BinaryOp::Add
+                        | BinaryOp::And
+                        | BinaryOp::Or
+                        | BinaryOp::Xor
+                        | BinaryOp::ConditionalAnd
+                        | BinaryOp::ConditionalOr
+                ) =>
+            {
+                // Of all operators the one of `int?` is chosen.
+                let ty = self.nullable(&Type::INT);
+                let left = self.convert(left, &ty, span)?;
+                let right = self.convert(right, &ty, span)?;
+                let result = if is_comparison(op) { Type::BOOL } else { ty };
+                return self.fold_binary(op, left, right, result, true, span);
+            }
+            (Operand::Default(_), Operand::Value(node))
+            | (Operand::Value(node), Operand::Default(_))
+                if equality =>
+            {
+                let ty = node.ty.clone();
+                let left = self.convert(left, &ty, span)?;
+                let right = self.convert(right, &ty, span)?;
+                return self.binary_operands(op, Operand::Value(left), Operand::Value(right), span);
+            }
+            _ => {}
+        }
+        if let Some(node) = self.user_binary(op, &left, &right, span)? {
+            return Ok(node);
+        }
+        if op == BinaryOp::Add
+            && let Some(node) = self.concat(&left, &right, span)?
+        {
+            return Ok(node);
+        }
+        if let Some(node) = self.enum_operator(op, &left, &right, span)? {
+            return Ok(node);
+        }
+        if let Some(node) = self.predefined_operator(op, &left, &right, span)? {
+            return Ok(node);
+        }
+        if op == BinaryOp::Add
+            && let (Operand::Value(_), Operand::Null(at)) | (Operand::Null(at), Operand::Value(_)) =
+                (&left, &right)
+        {
+            let null = Operand::Value(self.convert(Operand::Null(*at), &Type::STRING, *at)?);
+            let pair = match &left {
+                Operand::Null(_) => (null, right),
+                _ => (left, null),
+            };
+            if let Some(node) = self.concat(&pair.0, &pair.1, span)? {
+                return Ok(node);
+            }
+            return Err(self.no_operator(op, &pair.0, &pair.1, span));
+        }
+        if equality && let Some(node) = self.reference_equality(op, &left, &right, span)? {
+            return Ok(node);
+        }
+        Err(self.no_operator(op, &left, &right, span))
+    }
+
+    fn describe(&self, operand: &Operand<'_>) -> String {
+        match operand {
+            Operand::Value(node) => self.text(&node.ty),
+            Operand::Null(_) => "<null>".into(),
+            Operand::Default(_) => "default".into(),
+            Operand::Lambda(..) => "lambda expression".into(),
+            Operand::Group(_) => "method group".into(),
+            _ => "expression".into(),
+        }
+    }
+
+    fn no_operator(
+        &self,
+        op: BinaryOp,
+        left: &Operand<'_>,
+        right: &Operand<'_>,
+        span: Span,
+    ) -> Box<Fail> {
+        Fail::cs(
+            "CS0019",
+            span,
+            format!(
+                "`{}` cannot be applied to operands of type `{}` and `{}`",
+                op.text(),
+                self.describe(left),
+                self.describe(right)
+            ),
+        )
+    }
+
+    /// Numbers, truth values and strings, lifted if an operand is nullable.
+    fn predefined_operator(
+        &mut self,
+        op: BinaryOp,
+        left: &Operand<'_>,
+        right: &Operand<'_>,
+        span: Span,
+    ) -> Result<Option<Node>> {
+        let lifted = [left, right].into_iter().any(|it| match it {
+            Operand::Value(node) => self.nullable_of(&node.ty).is_some(),
+            Operand::Null(_) => true,
+            _ => false,
+        });
+        // Null takes the type of the other side.
+        let kind_of = |it: &Operand<'_>| match it {
+            Operand::Value(node) => Some(self.kind(&self.without_nullable(&node.ty))),
+            Operand::Null(_) => None,
+            _ => Some(None),
+        };
+        let (left_kind, right_kind) = match (kind_of(left), kind_of(right)) {
+            (Some(Some(left)), Some(Some(right))) => (left, right),
+            (None, Some(Some(kind))) | (Some(Some(kind)), None) if kind != Kind::String => {
+                // A shift by null has an int there.
+                let shift = matches!(
+                    op,
+                    BinaryOp::ShiftLeft | BinaryOp::ShiftRight | BinaryOp::UnsignedShiftRight
+                );
+                match (left, shift) {
+                    (Operand::Null(_), true) => (Kind::Int, kind),
+                    (_, true) => (kind, Kind::Int),
+                    _ => (kind, kind),
+                }
+            }
+            _ => return Ok(None),
+        };
+        if [left_kind, right_kind]
+            .iter()
+            .any(|it| matches!(it, Kind::Int128 | Kind::UInt128 | Kind::Half))
+        {
+            return Ok(None);
+        }
+        if lifted && matches!(op, BinaryOp::ConditionalAnd | BinaryOp::ConditionalOr) {
+            return Ok(None);
+        }
+        let operand = |it: &'_ Operand<'_>, kind| -> (Kind, Option<Scalar>) {
+            (kind, it.value().and_then(Node::scalar).cloned())
+        };
+        let (l, r) = (operand(left, left_kind), operand(right, right_kind));
+        let chosen = scalar::operand_kind(
+            op,
+            scalar::Operand {
+                kind: l.0,
+                constant: l.1.as_ref(),
+            },
+            scalar::Operand {
+                kind: r.0,
+                constant: r.1.as_ref(),
+            },
+        );
+        let kind = match chosen {
+            Ok(kind) => kind,
+            Err(NoOperator::None) => return Ok(None),
+            Err(NoOperator::Ambiguous) => {
+                return Err(Fail::cs(
+                    "CS0034",
+                    span,
+                    format!(
+                        "`{}` is ambiguous for operands of type `{}` and `{}`",
+                        op.text(),
+                        self.describe(left),
+                        self.describe(right)
+                    ),
+                ));
+            }
+        };
+        if kind == Kind::String && lifted {
+            return Ok(None);
+        }
+        let shift = matches!(
+            op,
+            BinaryOp::ShiftLeft | BinaryOp::ShiftRight | BinaryOp::UnsignedShiftRight
+        );
+        let mut ty = self.kind_type(kind, span)?;
+        let mut count_ty = if shift { Type::INT } else { ty.clone() };
+        if lifted {
+            ty = self.nullable(&ty);
+            count_ty = self.nullable(&count_ty);
+        }
+        let left = self.convert(left.clone(), &ty, left.span())?;
+        let right = self.convert(right.clone(), &count_ty, right.span())?;
+        let comparison = is_comparison(op);
+        let result = if comparison { Type::BOOL } else { ty };
+        self.fold_binary(op, left, right, result, lifted, span)
+            .map(Some)
+    }
+
+    fn fold_binary(
+        &mut self,
+        op: BinaryOp,
+        left: Node,
+        right: Node,
+        ty: Type,
+        lifted: bool,
+        span: Span,
+    ) -> Result<Node> {
+        if !lifted && let (Some(a), Some(b)) = (left.scalar(), right.scalar()) {
+            match scalar::binary(op, a, b, self.strict()) {
+                Some(Ok(value)) => return Ok(Node::constant(value, ty, span)),
+                Some(Err(Fault::DivideByZero)) => {
+                    return Err(Fail::cs("CS0020", span, "division by the constant zero"));
+                }
+                Some(Err(Fault::Overflow)) => {
+                    let decimal = matches!(a, Scalar::Decimal(_));
+                    return Err(Fail::cs(
+                        if decimal { "CS0463" } else { "CS0220" },
+                        span,
+                        "the operation overflows at compile time",
+                    )
+                    .hint("write unchecked(…) to wrap"));
+                }
+                None => {}
+            }
+        }
+        // Division of integers by a constant zero is refused, whatever is divided.
+        if matches!(op, BinaryOp::Divide | BinaryOp::Remainder)
+            && let Some(Scalar::Int(_, 0)) = right.scalar()
+        {
+            return Err(Fail::cs("CS0020", span, "division by the constant zero"));
+        }
+        let op = match op {
+            BinaryOp::ConditionalAnd => Op::Logical(true, Box::new(left), Box::new(right)),
+            BinaryOp::ConditionalOr => Op::Logical(false, Box::new(left), Box::new(right)),
+            _ => Op::Binary(op, Box::new(left), Box::new(right), self.checked),
+        };
+        Ok(Node::new(op, ty, span))
+    }
+
+    fn concat(
+        &mut self,
+        left: &Operand<'_>,
+        right: &Operand<'_>,
+        span: Span,
+    ) -> Result<Option<Node>> {
+        let is_string =
+            |it: &Operand<'_>| matches!(it, Operand::Value(node) if node.ty == Type::STRING);
+        if !is_string(left) && !is_string(right) {
+            return Ok(None);
+        }
+        let mut parts = Vec::new();
+        for operand in [left, right] {
+            let node = match operand.clone() {
+                Operand::Null(span) | Operand::Default(span) => {
+                    self.convert(Operand::Null(span), &Type::STRING, span)?
+                }
+                Operand::Value(node) if node.ty == Type::Primitive(Primitive::Void) => {
+                    return Err(self.no_operator(BinaryOp::Add, left, right, span));
+                }
+                Operand::Value(node) => node,
+                _ => return Err(self.no_operator(BinaryOp::Add, left, right, span)),
+            };
+            match node.op {
+                Op::Concat(more) if node.ty == Type::STRING => parts.extend(more),
+                _ => parts.push(node),
+            }
+        }
+        // Constants join at once; null adds nothing.
+        let text = |node: &Node| match &node.constant {
+            Some(crate::expressions::plan::Constant::Null) => Some(Vec::new()),
+            Some(crate::expressions::plan::Constant::Scalar(Scalar::String(units))) => {
+                Some(units.to_vec())
+            }
+            _ => None,
+        };
+        if let Some(all) = parts.iter().map(text).collect::<Option<Vec<_>>>() {
+            return Ok(Some(Node::constant(
+                Scalar::String(all.concat().into()),
+                Type::STRING,
+                span,
+            )));
+        }
+        Ok(Some(Node::new(Op::Concat(parts), Type::STRING, span)))
+    }
+
+    /// Enums: comparison, logic, and arithmetic with their numbers.
+    fn enum_operator(
+        &mut self,
+        op: BinaryOp,
+        left: &Operand<'_>,
+        right: &Operand<'_>,
+        span: Span,
+    ) -> Result<Option<Node>> {
+        let enum_type = |it: &Operand<'_>| match it {
+            Operand::Value(node) => {
+                let ty = self.without_nullable(&node.ty);
+                Self::enum_of(&ty).map(|underlying| (ty, underlying))
+            }
+            _ => None,
+        };
+        let (left_enum, right_enum) = (enum_type(left), enum_type(right));
+        let Some((ty, underlying)) = left_enum.clone().or_else(|| right_enum.clone()) else {
+            return Ok(None);
+        };
+        let lifted = [left, right].into_iter().any(|it| match it {
+            Operand::Value(node) => self.nullable_of(&node.ty).is_some(),
+            Operand::Null(_) => true,
+            _ => false,
+        });
+        let wrap = |this: &Self, ty: &Type| {
+            if lifted {
+                this.nullable(ty)
+            } else {
+                ty.clone()
+            }
+        };
+        let number = Type::Primitive(underlying);
+        let kind = primitive_kind(underlying).unwrap_or(Kind::Int);
+        let promoted = if kind.size() < 4 { Kind::Int } else { kind };
+        let logic = is_comparison(op) || matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Xor);
+        let (as_left, as_right, result) = match (op, &left_enum, &right_enum) {
+            _ if logic => (
+                wrap(self, &ty),
+                wrap(self, &ty),
+                if is_comparison(op) {
+                    Type::BOOL
+                } else {
+                    wrap(self, &ty)
+                },
+            ),
+            (BinaryOp::Subtract, Some((a, _)), Some((b, _))) if a == b => {
+                (wrap(self, &ty), wrap(self, &ty), wrap(self, &number))
+            }
+            (BinaryOp::Add | BinaryOp::Subtract, Some(_), None) => {
+                // `e - 0` subtracts an enum, as zero converts to it.
+                let zero = matches!(
+                    right.value().and_then(Node::scalar),
+                    Some(Scalar::Int(_, 0))
+                );
+                if op == BinaryOp::Subtract && (zero || matches!(right, Operand::Null(_))) {
+                    (wrap(self, &ty), wrap(self, &ty), wrap(self, &number))
+                } else {
+                    (wrap(self, &ty), wrap(self, &number), wrap(self, &ty))
+                }
+            }
+            (BinaryOp::Add, None, Some(_)) => {
+                (wrap(self, &number), wrap(self, &ty), wrap(self, &ty))
+            }
+            (BinaryOp::Subtract, None, Some(_)) => {
+                let zero = matches!(left.value().and_then(Node::scalar), Some(Scalar::Int(_, 0)));
+                if zero || matches!(left, Operand::Null(_)) {
+                    (wrap(self, &ty), wrap(self, &ty), wrap(self, &number))
+                } else {
+                    (wrap(self, &number), wrap(self, &ty), wrap(self, &ty))
+                }
+            }
+            _ => return Ok(None),
+        };
+        if self.implicit(left, &as_left).is_none() || self.implicit(right, &as_right).is_none() {
+            return Ok(None);
+        }
+        let left = self.convert(left.clone(), &as_left, left.span())?;
+        let right = self.convert(right.clone(), &as_right, right.span())?;
+        let left = self.numeric_node(left, promoted, span)?;
+        let right = self.numeric_node(right, promoted, span)?;
+        let middle = if result == Type::BOOL {
+            Type::BOOL
+        } else {
+            left.ty.clone()
+        };
+        let computed = self.fold_binary(op, left, right, middle, lifted, span)?;
+        if result == Type::BOOL {
+            return Ok(Some(computed));
+        }
+        if self.checked {
+            return self
+                .cast_operand(Operand::Value(computed), &result, span)
+                .map(Some);
+        }
+        self.narrow(computed, kind, &result, span).map(Some)
+    }
+
+    fn reference_equality(
+        &mut self,
+        op: BinaryOp,
+        left: &Operand<'_>,
+        right: &Operand<'_>,
+        span: Span,
+    ) -> Result<Option<Node>> {
+        let equal = op == BinaryOp::Equal;
+        let (left, right) = match (left, right) {
+            (Operand::Value(node), Operand::Null(at))
+            | (Operand::Null(at), Operand::Value(node)) => {
+                if !self.admits_null(&node.ty) {
+                    return Ok(None);
+                }
+                let null = self.convert(Operand::Null(*at), &node.ty, *at)?;
+                (node.clone(), null)
+            }
+            (Operand::Value(left), Operand::Value(right)) => {
+                if !left.ty.is_reference() || !right.ty.is_reference() {
+                    return Ok(None);
+                }
+                let related = self.reference_converts(&left.ty, &right.ty)
+                    || self.reference_converts(&right.ty, &left.ty)
+                    || self.may_be(&left.ty, &right.ty);
+                if !related {
+                    return Ok(None);
+                }
+                // Delegates of one type compare by what they call.
+                let delegates = left.ty == right.ty
+                    && matches!(&left.ty, Type::Named(named) if named.kind == types::Kind::Delegate);
+                if delegates && let Some(node) = self.delegate_equality(equal, left, right, span)? {
+                    return Ok(Some(node));
+                }
+                (left.clone(), right.clone())
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(Node::new(
+            Op::Same(equal, Box::new(left), Box::new(right)),
+            Type::BOOL,
+            span,
+        )))
+    }
+
+    fn delegate_equality(
+        &mut self,
+        equal: bool,
+        left: &Node,
+        right: &Node,
+        span: Span,
+    ) -> Result<Option<Node>> {
+        let Some(delegate) = self.types.core_named("System", "Delegate") else {
+            return Ok(None);
+        };
+        let name = if equal {
+            "op_Equality"
+        } else {
+            "op_Inequality"
+        };
+        let method = self
+            .types
+            .methods(&delegate, Some(name))
+            .unwrap_or_default()
+            .into_iter()
+            .next();
+        Ok(method.map(|method| {
+            let callee = self.callee(method, Vec::new(), false);
+            Node::new(
+                Op::Call(Rc::new(callee), None, vec![left.clone(), right.clone()]),
+                Type::BOOL,
+                span,
+            )
+        }))
+    }
+
+    fn tuple_equality(
+        &mut self,
+        op: BinaryOp,
+        left: &Operand<'_>,
+        right: &Operand<'_>,
+        span: Span,
+    ) -> Result<Option<Node>> {
+        let (Operand::Value(left), Operand::Value(right)) = (left, right) else {
+            return Ok(None);
+        };
+        let (Some(lefts), Some(rights)) = (
+            self.tuple_elements(&left.ty),
+            self.tuple_elements(&right.ty),
+        ) else {
+            return Ok(None);
+        };
+        if lefts.len() != rights.len() {
+            return Err(Fail::cs(
+                "CS8384",
+                span,
+                format!(
+                    "the tuples have {} and {} elements",
+                    lefts.len(),
+                    rights.len()
+                ),
+            ));
+        }
+        let mut lets = Vec::new();
+        let mut sides = Vec::new();
+        for node in [left, right] {
+            if let Op::Tuple(elements) = &node.op {
+                sides.push(elements.clone());
+                continue;
+            }
+            let slot = self.slot();
+            let read = self.slot_node(slot, &node.ty, span);
+            let elements = (0..lefts.len())
+                .map(|index| self.tuple_item(&read, index, span))
+                .collect::<Result<Vec<_>>>()?;
+            lets.push((slot, node.clone()));
+            sides.push(elements);
+        }
+        let right = sides.pop().unwrap_or_default();
+        let left = sides.pop().unwrap_or_default();
+        let mut parts = Vec::new();
+        for (a, b) in left.into_iter().zip(right) {
+            let part =
+                self.binary_operands(BinaryOp::Equal, Operand::Value(a), Operand::Value(b), span)?;
+            parts.push(self.convert(Operand::Value(part), &Type::BOOL, span)?);
+        }
+        let all = Node::new(Op::All(op == BinaryOp::Equal, parts), Type::BOOL, span);
+        Ok(Some(if lets.is_empty() {
+            all
+        } else {
+            Node::new(Op::Let(lets, Box::new(all)), Type::BOOL, span)
+        }))
+    }
+}
+
+/// Whether an operator gives a `bool` even of nullables.
+pub(super) fn is_comparison(op: BinaryOp) -> bool {
+    matches!(
+        op,
+        BinaryOp::Equal
+            | BinaryOp::NotEqual
+            | BinaryOp::Less
+            | BinaryOp::Greater
+            | BinaryOp::LessOrEqual
+            | BinaryOp::GreaterOrEqual
+    )
+}

@@ -1,0 +1,464 @@
+//! Overload resolution (C# 12.6.4).
+
+use std::cmp::Ordering;
+
+use syntax::Span;
+use syntax::tree::{Argument, ArgumentModifier, ExprKind};
+
+use super::conversions::Conv;
+use super::{Binder, Operand};
+use crate::expressions::error::{Fail, Result};
+use crate::expressions::plan::{Constant, Node, Op};
+use crate::types::{Method, Type};
+
+/// An argument of a call.
+#[derive(Clone)]
+pub(super) struct Arg<'e> {
+    pub(super) operand: Operand<'e>,
+    pub(super) name: Option<Box<str>>,
+    pub(super) by_ref: bool,
+    /// Whether it is what an extension method is called on: it converts to bases and boxes only.
+    pub(super) receiver: bool,
+    pub(super) span: Span,
+}
+
+/// A method that can be called with the arguments.
+pub(super) struct Candidate {
+    pub(super) method: Method,
+    pub(super) type_arguments: Vec<Type>,
+    /// The parameter of each argument.
+    places: Vec<usize>,
+    /// The type each argument is converted to.
+    wanted: Vec<Type>,
+    /// Whether the last parameter takes several arguments one by one.
+    expanded: bool,
+    /// The method before its type parameters were replaced.
+    open: Method,
+}
+
+/// Why no overload is chosen: what is wrong with the nearest one, and whether several are equally good.
+pub(super) type Unresolved = (Option<Box<(Method, Misfit)>>, bool);
+
+/// Why a method cannot be called with the arguments.
+pub(super) enum Misfit {
+    Count,
+    Named(Box<str>),
+    Inference,
+    Arity,
+    Missing(String),
+    Argument(usize, Type),
+}
+
+impl Binder<'_> {
+    /// Binds the arguments of a call.
+    pub(super) fn arguments<'e>(&mut self, arguments: &'e [Argument]) -> Result<Vec<Arg<'e>>> {
+        let mut bound = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            let is_out = argument.modifier == Some(ArgumentModifier::Out);
+            if is_out || matches!(argument.value.kind, ExprKind::Declaration(..)) {
+                return Err(Fail::new(
+                    argument.value.span,
+                    "`out` arguments cannot be evaluated: there is no variable that could be written",
+                ));
+            }
+            let operand = self.bind(&argument.value)?;
+            match &operand {
+                Operand::Type(..) | Operand::Namespace(..) => {
+                    self.natural(operand.clone())?;
+                }
+                Operand::Value(node)
+                    if node.ty == Type::Primitive(metadata::signature::Primitive::Void) =>
+                {
+                    return Err(Fail::cs(
+                        "CS1503",
+                        node.span,
+                        "an argument cannot be of type `void`",
+                    ));
+                }
+                _ => {}
+            }
+            bound.push(Arg {
+                operand,
+                name: argument.name.as_ref().map(|it| it.text.clone()),
+                by_ref: argument.modifier.is_some(),
+                receiver: false,
+                span: argument.value.span,
+            });
+        }
+        Ok(bound)
+    }
+
+    /// The best of several methods for the arguments.
+    pub(super) fn resolve(
+        &mut self,
+        methods: &[Method],
+        type_arguments: &[Type],
+        arguments: &[Arg<'_>],
+    ) -> Result<Candidate, Unresolved> {
+        // What the user's code could not see is chosen only if nothing else fits.
+        let (visible, hidden): (Vec<_>, Vec<_>) = methods
+            .iter()
+            .partition(|it| self.is_visible(it.flags.visibility(), &it.declared_in));
+        let mut misfit: Option<Box<(Method, Misfit)>> = None;
+        for methods in [visible, hidden] {
+            let mut candidates = Vec::new();
+            for method in methods {
+                match self.candidate(method, type_arguments, arguments, false) {
+                    Ok(candidate) => candidates.push(candidate),
+                    Err(why) => {
+                        let better = !matches!(why, Misfit::Count);
+                        if misfit.is_none()
+                            || better
+                                && misfit
+                                    .as_deref()
+                                    .is_some_and(|(_, it)| matches!(it, Misfit::Count))
+                        {
+                            misfit = Some(Box::new((method.clone(), why)));
+                        }
+                        if self.takes_params(method) {
+                            match self.candidate(method, type_arguments, arguments, true) {
+                                Ok(candidate) => candidates.push(candidate),
+                                Err(why @ Misfit::Argument(..)) => {
+                                    misfit = Some(Box::new((method.clone(), why)));
+                                }
+                                Err(_) => {}
+                            }
+                        }
+                    }
+                }
+            }
+            if candidates.is_empty() {
+                continue;
+            }
+            // Methods of a derived type hide those of its bases if they fit.
+            let first = candidates.first().map(|it| it.method.declared_in.clone());
+            if let Some(first) = first
+                && candidates.len() > 1
+            {
+                let ty = Type::Named(first.clone());
+                let levels = self.types.ancestry(&ty).unwrap_or_default();
+                let rank = |it: &Candidate| {
+                    levels
+                        .iter()
+                        .position(|level| *level == it.method.declared_in)
+                };
+                let nearest = candidates.iter().filter_map(rank).min();
+                candidates.retain(|it| rank(it).is_none() || rank(it) == nearest);
+            }
+            return self.best(candidates, arguments).ok_or((None, true));
+        }
+        Err((misfit, false))
+    }
+
+    fn best(&mut self, candidates: Vec<Candidate>, arguments: &[Arg<'_>]) -> Option<Candidate> {
+        let mut winner = None;
+        for index in 0..candidates.len() {
+            let mut wins = true;
+            for other in 0..candidates.len() {
+                if index != other {
+                    let (Some(one), Some(other)) = (candidates.get(index), candidates.get(other))
+                    else {
+                        continue;
+                    };
+                    wins &= self.is_better(one, other, arguments);
+                }
+            }
+            if wins {
+                winner = Some(index);
+                break;
+            }
+        }
+        winner.and_then(|index| candidates.into_iter().nth(index))
+    }
+
+    fn is_better(&mut self, one: &Candidate, other: &Candidate, arguments: &[Arg<'_>]) -> bool {
+        let (mut better, mut worse) = (false, false);
+        for (index, argument) in arguments.iter().enumerate() {
+            let (Some(a), Some(b)) = (one.wanted.get(index), other.wanted.get(index)) else {
+                continue;
+            };
+            match self.better_conversion(&argument.operand, a, b) {
+                Ordering::Greater => better = true,
+                Ordering::Less => worse = true,
+                Ordering::Equal => {}
+            }
+        }
+        if better || worse {
+            return better && !worse;
+        }
+        // Equally good by their arguments.
+        if (one.method.arity == 0) != (other.method.arity == 0) {
+            return one.method.arity == 0;
+        }
+        if one.expanded != other.expanded {
+            return !one.expanded;
+        }
+        let omitted = |it: &Candidate| it.method.parameters.len() > it.places.len() && !it.expanded;
+        if omitted(one) != omitted(other) {
+            return !omitted(one);
+        }
+        if one.expanded && one.method.parameters.len() != other.method.parameters.len() {
+            return one.method.parameters.len() > other.method.parameters.len();
+        }
+        // The more specific parameters, before type parameters were replaced.
+        let types = |it: &Candidate| -> Vec<Type> {
+            it.places
+                .iter()
+                .filter_map(|place| it.open.parameters.get(*place).map(|it| it.ty.clone()))
+                .collect()
+        };
+        let (mut better, mut worse) = (false, false);
+        for (a, b) in types(one).iter().zip(&types(other)) {
+            match specificity(a, b) {
+                Ordering::Greater => better = true,
+                Ordering::Less => worse = true,
+                Ordering::Equal => {}
+            }
+        }
+        better && !worse
+    }
+
+    pub(super) fn takes_params(&self, method: &Method) -> bool {
+        let Some(last) = method.parameters.last() else {
+            return false;
+        };
+        let Some(token) = last.token else {
+            return false;
+        };
+        matches!(last.ty, Type::SzArray(_))
+            && self
+                .types
+                .metadata(method.declared_in.module)
+                .is_ok_and(|it| it.metadata().is_params(token))
+    }
+
+    fn candidate(
+        &mut self,
+        method: &Method,
+        type_arguments: &[Type],
+        arguments: &[Arg<'_>],
+        expanded: bool,
+    ) -> Result<Candidate, Misfit> {
+        let places = self.places(method, arguments, expanded)?;
+        if !type_arguments.is_empty() && method.arity as usize != type_arguments.len() {
+            return Err(Misfit::Arity);
+        }
+        let last = method.parameters.len().wrapping_sub(1);
+        let wanted_open: Vec<Type> = places
+            .iter()
+            .filter_map(|place| {
+                let ty = method.parameters.get(*place)?.ty.without_ref();
+                match ty {
+                    Type::SzArray(element) if expanded && *place == last => {
+                        Some((**element).clone())
+                    }
+                    _ => Some(ty.clone()),
+                }
+            })
+            .collect();
+        let type_arguments = if method.arity == 0 {
+            Vec::new()
+        } else if type_arguments.is_empty() {
+            self.infer(method.arity as usize, &wanted_open, arguments)
+                .ok_or(Misfit::Inference)?
+        } else {
+            type_arguments.to_vec()
+        };
+        if !self.meets_constraints(method, &type_arguments) {
+            return Err(Misfit::Inference);
+        }
+        let constructed = self.types.construct_method(method, &type_arguments);
+        let wanted: Vec<Type> = places
+            .iter()
+            .filter_map(|place| {
+                let ty = constructed.parameters.get(*place)?.ty.without_ref();
+                match ty {
+                    Type::SzArray(element) if expanded && *place == last => {
+                        Some((**element).clone())
+                    }
+                    _ => Some(ty.clone()),
+                }
+            })
+            .collect();
+        for (index, (argument, to)) in arguments.iter().zip(&wanted).enumerate() {
+            let place = places.get(index).copied().unwrap_or(0);
+            let parameter = constructed.parameters.get(place);
+            let is_out =
+                parameter.is_some_and(|it| it.flags.is_out() && matches!(it.ty, Type::ByRef(_)));
+            let is_ref =
+                parameter.is_some_and(|it| matches!(it.ty, Type::ByRef(_)) && !it.flags.is_in());
+            if is_out || is_ref != argument.by_ref && is_ref {
+                return Err(Misfit::Argument(index, to.clone()));
+            }
+            let conv = self.implicit(&argument.operand, to);
+            let near = matches!(conv, Some(Conv::Identity | Conv::Keep | Conv::Box));
+            if conv.is_none() || argument.receiver && !near {
+                return Err(Misfit::Argument(index, to.clone()));
+            }
+        }
+        Ok(Candidate {
+            method: constructed,
+            type_arguments,
+            places,
+            wanted,
+            expanded,
+            open: method.clone(),
+        })
+    }
+
+    /// Which parameter each argument is for.
+    fn places(
+        &self,
+        method: &Method,
+        arguments: &[Arg<'_>],
+        expanded: bool,
+    ) -> Result<Vec<usize>, Misfit> {
+        let count = method.parameters.len();
+        let last = count.wrapping_sub(1);
+        let mut places = Vec::with_capacity(arguments.len());
+        let mut named = false;
+        for (index, argument) in arguments.iter().enumerate() {
+            let place = match &argument.name {
+                Some(name) => {
+                    named = true;
+                    let found = method.parameters.iter().position(|it| *it.name == **name);
+                    found.ok_or_else(|| Misfit::Named(name.clone()))?
+                }
+                None if named => return Err(Misfit::Count),
+                None if index < count => index,
+                None if expanded => last,
+                None => return Err(Misfit::Count),
+            };
+            if places.contains(&place) && !(expanded && place == last) {
+                return Err(Misfit::Count);
+            }
+            places.push(place);
+        }
+        for (index, parameter) in method.parameters.iter().enumerate() {
+            let optional = parameter.flags.is_optional() || expanded && index == last;
+            if !places.contains(&index) && !optional {
+                return Err(if arguments.len() < count {
+                    Misfit::Missing(parameter.name.clone())
+                } else {
+                    Misfit::Count
+                });
+            }
+        }
+        Ok(places)
+    }
+
+    fn meets_constraints(&self, method: &Method, arguments: &[Type]) -> bool {
+        if arguments.is_empty() {
+            return true;
+        }
+        let Ok(module) = self.types.metadata(method.declared_in.module) else {
+            return true;
+        };
+        let Ok(definition) = module.metadata().method(method.token) else {
+            return true;
+        };
+        definition
+            .generic_params()
+            .flatten()
+            .zip(arguments)
+            .all(|(parameter, argument)| {
+                let flags = parameter.flags();
+                let class = flags & 4 != 0 && !argument.is_reference();
+                let value = flags & 8 != 0
+                    && (argument.is_value() != Some(true) || self.nullable_of(argument).is_some());
+                !class && !value
+            })
+    }
+
+    /// The arguments of a chosen method in the order of its parameters.
+    pub(super) fn apply_arguments(
+        &mut self,
+        candidate: &Candidate,
+        arguments: Vec<Arg<'_>>,
+        span: Span,
+    ) -> Result<Vec<Node>> {
+        let mut given: Vec<Vec<Node>> = candidate
+            .method
+            .parameters
+            .iter()
+            .map(|_| Vec::new())
+            .collect();
+        for ((argument, place), to) in arguments
+            .into_iter()
+            .zip(&candidate.places)
+            .zip(&candidate.wanted)
+        {
+            let node = self.convert(argument.operand, to, argument.span)?;
+            if let Some(slot) = given.get_mut(*place) {
+                slot.push(node);
+            }
+        }
+        let last = candidate.method.parameters.len().wrapping_sub(1);
+        let mut nodes = Vec::new();
+        for (index, (parameter, given)) in candidate.method.parameters.iter().zip(given).enumerate()
+        {
+            let ty = parameter.ty.without_ref().clone();
+            if candidate.expanded && index == last {
+                nodes.push(Node::new(Op::ArrayOf(given), ty, span));
+                continue;
+            }
+            match given.into_iter().next() {
+                Some(node) => nodes.push(node),
+                None => nodes.push(self.default_argument(&candidate.method, index, &ty, span)?),
+            }
+        }
+        Ok(nodes)
+    }
+
+    fn default_argument(
+        &mut self,
+        method: &Method,
+        index: usize,
+        ty: &Type,
+        span: Span,
+    ) -> Result<Node> {
+        let parameter = method.parameters.get(index);
+        let module = self.types.metadata(method.declared_in.module).ok();
+        let value = parameter
+            .and_then(|it| it.token)
+            .and_then(|token| module?.metadata().constant(token).ok().flatten());
+        let Some(value) = value else {
+            return self.default_value(ty, span);
+        };
+        match super::names::constant(value) {
+            Constant::Null => self.default_value(ty, span),
+            constant => {
+                let inner = self.without_nullable(ty);
+                let mut node = Node::new(Op::Constant(constant.clone()), inner, span);
+                node.constant = Some(constant);
+                self.cast_operand(Operand::Value(node), ty, span)
+            }
+        }
+    }
+}
+
+/// Which of two parameter types says more: a type parameter says less than anything else.
+fn specificity(one: &Type, other: &Type) -> Ordering {
+    let variable = |it: &Type| matches!(it, Type::MethodVariable(_) | Type::Variable(_));
+    match (variable(one), variable(other)) {
+        (false, true) => return Ordering::Greater,
+        (true, false) => return Ordering::Less,
+        (true, true) => return Ordering::Equal,
+        _ => {}
+    }
+    match (one, other) {
+        (Type::Named(one), Type::Named(other)) if one.token == other.token => {
+            let mut result = Ordering::Equal;
+            for (a, b) in one.arguments.iter().zip(&*other.arguments) {
+                match specificity(a, b) {
+                    Ordering::Equal => {}
+                    found if result == Ordering::Equal || result == found => result = found,
+                    _ => return Ordering::Equal,
+                }
+            }
+            result
+        }
+        (Type::SzArray(one), Type::SzArray(other)) => specificity(one, other),
+        _ => Ordering::Equal,
+    }
+}

@@ -1,0 +1,220 @@
+//! Operators that types define themselves, lifted where operands may be null (C# 12.4.4 to 12.4.6, 12.4.8).
+
+use std::rc::Rc;
+
+use syntax::Span;
+use syntax::tree::{BinaryOp, UnaryOp};
+
+use super::operators::is_comparison;
+use super::overloads::Arg;
+use super::{Binder, Operand};
+use crate::expressions::error::{Fail, Result};
+use crate::expressions::plan::{Node, Op};
+use crate::expressions::scalar::Kind;
+use crate::types::{self, Method, Type};
+
+impl Binder<'_> {
+    fn user_operators(&self, name: &str, types: &[&Type]) -> Vec<Method> {
+        let mut found: Vec<Method> = Vec::new();
+        for ty in types {
+            let inner = self.without_nullable(ty);
+            let Type::Named(named) = &inner else { continue };
+            if matches!(
+                named.kind,
+                types::Kind::Enum(_) | types::Kind::Interface | types::Kind::Delegate
+            ) || self.kind(&inner) == Some(Kind::Decimal)
+            {
+                continue;
+            }
+            for level in self.types.ancestry(&inner).unwrap_or_default() {
+                let methods = self.types.methods(&level, Some(name)).unwrap_or_default();
+                if !methods.is_empty() {
+                    for method in methods {
+                        if !found.iter().any(|it| {
+                            it.token == method.token && it.declared_in == method.declared_in
+                        }) {
+                            found.push(method);
+                        }
+                    }
+                    break;
+                }
+            }
+        }
+        found
+    }
+
+    pub(super) fn user_unary(
+        &mut self,
+        op: UnaryOp,
+        node: &Node,
+        span: Span,
+    ) -> Result<Option<Node>> {
+        let name = match op {
+            UnaryOp::Plus => "op_UnaryPlus",
+            UnaryOp::Minus => "op_UnaryNegation",
+            UnaryOp::Not => "op_LogicalNot",
+            UnaryOp::Complement => "op_OnesComplement",
+            _ => return Ok(None),
+        };
+        let methods = self.user_operators(name, &[&node.ty]);
+        self.user_operator(methods, vec![Operand::Value(node.clone())], false, span)
+    }
+
+    pub(super) fn user_binary(
+        &mut self,
+        op: BinaryOp,
+        left: &Operand<'_>,
+        right: &Operand<'_>,
+        span: Span,
+    ) -> Result<Option<Node>> {
+        let name = match op {
+            BinaryOp::Add => "op_Addition",
+            BinaryOp::Subtract => "op_Subtraction",
+            BinaryOp::Multiply => "op_Multiply",
+            BinaryOp::Divide => "op_Division",
+            BinaryOp::Remainder => "op_Modulus",
+            BinaryOp::ShiftLeft => "op_LeftShift",
+            BinaryOp::ShiftRight => "op_RightShift",
+            BinaryOp::UnsignedShiftRight => "op_UnsignedRightShift",
+            BinaryOp::Less => "op_LessThan",
+            BinaryOp::Greater => "op_GreaterThan",
+            BinaryOp::LessOrEqual => "op_LessThanOrEqual",
+            BinaryOp::GreaterOrEqual => "op_GreaterThanOrEqual",
+            BinaryOp::Equal => "op_Equality",
+            BinaryOp::NotEqual => "op_Inequality",
+            BinaryOp::And => "op_BitwiseAnd",
+            BinaryOp::Xor => "op_ExclusiveOr",
+            BinaryOp::Or => "op_BitwiseOr",
+            _ => return Ok(None),
+        };
+        let types: Vec<&Type> = [left, right]
+            .iter()
+            .filter_map(|it| Some(&it.value()?.ty))
+            .collect();
+        let methods = self.user_operators(name, &types);
+        self.user_operator(
+            methods,
+            vec![left.clone(), right.clone()],
+            is_comparison(op),
+            span,
+        )
+    }
+
+    fn user_operator(
+        &mut self,
+        methods: Vec<Method>,
+        operands: Vec<Operand<'_>>,
+        comparison: bool,
+        span: Span,
+    ) -> Result<Option<Node>> {
+        if methods.is_empty() {
+            return Ok(None);
+        }
+        let args = |operands: &[Operand<'_>]| -> Vec<Arg<'static>> {
+            operands
+                .iter()
+                .filter_map(|it| match it {
+                    Operand::Value(node) => Some(Operand::Value(node.clone())),
+                    Operand::Null(span) => Some(Operand::Null(*span)),
+                    Operand::Default(span) => Some(Operand::Default(*span)),
+                    _ => None,
+                })
+                .map(|operand| Arg {
+                    span: operand.span(),
+                    operand,
+                    name: None,
+                    by_ref: false,
+                    receiver: false,
+                })
+                .collect()
+        };
+        let arguments = args(&operands);
+        if arguments.len() != operands.len() {
+            return Ok(None);
+        }
+        let ambiguous = match self.resolve(&methods, &[], &arguments) {
+            Ok(candidate) => {
+                let nodes = self.apply_arguments(&candidate, arguments, span)?;
+                let ty = candidate.method.returns.clone();
+                let callee = self.callee(candidate.method, Vec::new(), false);
+                return Ok(Some(Node::new(
+                    Op::Call(Rc::new(callee), None, nodes),
+                    ty,
+                    span,
+                )));
+            }
+            Err((_, ambiguous)) => ambiguous,
+        };
+        if ambiguous {
+            return Err(Fail::cs(
+                "CS0034",
+                span,
+                "the operator is ambiguous between several definitions",
+            ));
+        }
+        // Lifted: the values inside, if all are there.
+        let any_null = operands.iter().any(|it| match it {
+            Operand::Value(node) => self.nullable_of(&node.ty).is_some(),
+            Operand::Null(_) => true,
+            _ => false,
+        });
+        if !any_null {
+            return Ok(None);
+        }
+        let liftable: Vec<Method> = methods
+            .into_iter()
+            .filter(|it| {
+                it.parameters
+                    .iter()
+                    .all(|it| it.ty.is_value() == Some(true) && self.nullable_of(&it.ty).is_none())
+                    && it.returns.is_value() == Some(true)
+            })
+            .collect();
+        let lifted: Vec<Method> = liftable
+            .iter()
+            .cloned()
+            .map(|mut it| {
+                for parameter in &mut it.parameters {
+                    parameter.ty = self.nullable(&parameter.ty);
+                }
+                it
+            })
+            .collect();
+        let Ok(candidate) = self.resolve(&lifted, &[], &arguments) else {
+            return Ok(None);
+        };
+        let Some(method) = liftable
+            .into_iter()
+            .find(|it| it.token == candidate.method.token)
+        else {
+            return Ok(None);
+        };
+        let nodes = self.apply_arguments(&candidate, arguments, span)?;
+        let mut slots = Vec::new();
+        let mut inner = Vec::new();
+        for (node, parameter) in nodes.into_iter().zip(&method.parameters) {
+            let slot = self.slot();
+            inner.push(self.slot_node(slot, &parameter.ty, span));
+            slots.push((slot, node));
+        }
+        let returns = method.returns.clone();
+        let equality = match &*method.name {
+            "op_Equality" => Some(true),
+            "op_Inequality" => Some(false),
+            _ => None,
+        };
+        let callee = self.callee(method, Vec::new(), false);
+        let call = Node::new(
+            Op::Call(Rc::new(callee), None, inner),
+            returns.clone(),
+            span,
+        );
+        let ty = if comparison {
+            Type::BOOL
+        } else {
+            self.nullable(&returns)
+        };
+        let op = Op::Lifted(slots, Box::new(call), comparison, equality);
+        Ok(Some(Node::new(op, ty, span)))
+    }
+}

@@ -1,0 +1,172 @@
+//! What a frame means for expressions: its variables by name, its type, what its file imports.
+
+use std::rc::Rc;
+
+use metadata::Symbols;
+use metadata::pdb::Import as PdbImport;
+
+use super::bind::{Context, Import, Variable};
+use super::plan::Constant;
+use super::scalar::Scalar;
+use crate::types::{Generics, Type, Types};
+use crate::values::scope::{FrameContext, Scope, VariableKind};
+use crate::values::{Place, Reader};
+
+/// Import scopes looked at; a file has a handful.
+const MAX_IMPORTS: usize = 4096;
+
+/// The names that are known in a frame.
+pub(super) fn context(reader: &Reader<'_>, scope: &Scope) -> Context {
+    let types = reader.types;
+    let frame = &scope.context;
+    let mut context = Context {
+        module: Some(frame.module),
+        ..Context::default()
+    };
+    for variable in &scope.variables {
+        // The inner of two variables of one name is found first, as it comes last.
+        context.variables.push(Variable {
+            name: if variable.shadowed {
+                Rc::from("")
+            } else {
+                variable.name.as_str().into()
+            },
+            ty: variable.ty.without_ref().clone(),
+            names: variable
+                .notes
+                .tuple_names
+                .iter()
+                .map(|it| it.as_deref().map(Rc::from))
+                .collect(),
+            constant: (variable.kind == VariableKind::Constant)
+                .then(|| constant(reader, variable))
+                .flatten(),
+        });
+    }
+    context.this = scope
+        .variables
+        .iter()
+        .position(|it| it.kind == VariableKind::This);
+    if let Ok(named) = frame.user_type(types) {
+        context.namespace = namespace(types, &named);
+        context.type_parameters = type_parameters(types, frame);
+        context.ty = Some(named);
+    }
+    context.imports = imports(types, frame).unwrap_or_default();
+    context
+}
+
+fn constant(reader: &Reader<'_>, variable: &crate::values::scope::Variable) -> Option<Constant> {
+    let value = variable.value.as_ref().ok()?;
+    if let Place::Text(units) = &value.place {
+        return Some(Constant::Scalar(Scalar::String(units.to_vec().into())));
+    }
+    if value.ty.is_reference() {
+        return Some(Constant::Null);
+    }
+    let kind = value
+        .ty
+        .underlying()
+        .and_then(super::bind::well_known::primitive_kind)
+        .or_else(|| super::bind::well_known::kind(reader.types, &value.ty))?;
+    let bytes = reader.bytes(value, kind.size() as u32).ok()?;
+    Scalar::from_bytes(kind, &bytes).map(Constant::Scalar)
+}
+
+/// The namespace of the outermost type around a type.
+fn namespace(types: Types<'_>, named: &crate::types::Named) -> String {
+    let metadata = match types.metadata(named.module) {
+        Ok(module) => module.metadata(),
+        Err(_) => return String::new(),
+    };
+    let outermost = metadata
+        .type_path(named.token)
+        .ok()
+        .and_then(|path| path.first().copied())
+        .unwrap_or(named.token);
+    metadata
+        .type_def(outermost)
+        .and_then(|it| it.namespace())
+        .map(|it| it.into_owned())
+        .unwrap_or_default()
+}
+
+/// The type parameters that can be named, with what they stand for.
+fn type_parameters(types: Types<'_>, frame: &FrameContext) -> Vec<(Box<str>, Type)> {
+    let Ok(module) = types.metadata(frame.module) else {
+        return Vec::new();
+    };
+    let metadata = module.metadata();
+    let mut found = Vec::new();
+    let of_type = metadata.type_def(frame.declared_in.token).ok();
+    let names = |parameters: Vec<metadata::model::GenericParam<'_>>| -> Vec<Box<str>> {
+        parameters
+            .iter()
+            .map(|it| {
+                it.name()
+                    .map(|it| it.into_owned().into())
+                    .unwrap_or_default()
+            })
+            .collect()
+    };
+    let Generics {
+        of_type: type_arguments,
+        of_method,
+    } = &frame.generics;
+    if let Some(definition) = of_type {
+        let names = names(definition.generic_params().flatten().collect());
+        found.extend(names.into_iter().zip(type_arguments.iter().cloned()));
+    }
+    if let Ok(method) = metadata.method(frame.method) {
+        let names = names(method.generic_params().flatten().collect());
+        found.extend(names.into_iter().zip(of_method.iter().cloned()));
+    }
+    found
+}
+
+/// What the file of the method imports, the innermost scope first.
+fn imports(types: Types<'_>, frame: &FrameContext) -> Option<Vec<Vec<Import>>> {
+    let module = types.module(frame.module).ok()?;
+    let pdb = module.symbols(types.process).ok().map(Symbols::pdb)?;
+    // The code of an async method or lambda has the imports of the method it was written in.
+    let kickoff = pdb.kickoff_method(frame.method).ok().flatten();
+    let method = kickoff.unwrap_or(frame.method);
+    let scope = pdb
+        .local_scopes(method)
+        .flatten()
+        .find_map(|it| it.import_scope())?;
+    let generics = Generics::default();
+    let mut found = Vec::new();
+    for scope in pdb.import_chain(scope).ok()?.into_iter().take(MAX_IMPORTS) {
+        let mut imports = Vec::new();
+        for import in pdb.imports(scope).ok()? {
+            let ty = |token| types.of_token(frame.module, token, &generics).ok();
+            match import {
+                PdbImport::Namespace(name)
+                | PdbImport::AssemblyNamespace {
+                    namespace: name, ..
+                } => {
+                    imports.push(Import::Namespace(name.into_owned()));
+                }
+                PdbImport::Type(token) => imports.extend(ty(token).map(Import::Static)),
+                PdbImport::AliasType { alias, ty: token } => {
+                    imports.extend(ty(token).map(|it| Import::TypeAlias(alias.into_owned(), it)));
+                }
+                PdbImport::AliasNamespace { alias, namespace }
+                | PdbImport::AliasAssemblyNamespace {
+                    alias, namespace, ..
+                } => {
+                    imports.push(Import::NamespaceAlias(
+                        alias.into_owned(),
+                        namespace.into_owned(),
+                    ));
+                }
+                PdbImport::XmlNamespace { .. }
+                | PdbImport::ExternAlias(_)
+                | PdbImport::AliasAssembly { .. } => {}
+            }
+        }
+        found.push(imports);
+    }
+    Some(found)
+}

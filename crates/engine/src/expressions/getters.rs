@@ -1,0 +1,39 @@
+//! Getters that only read a field, so that the field can be read instead of running them.
+
+use std::rc::Rc;
+
+use metadata::Token;
+use metadata::tables::Table;
+
+use super::plan::FieldRef;
+use crate::types::{Method, Types};
+
+/// The field that a getter returns, if that is all it does.
+pub(crate) fn field_behind(types: Types<'_>, getter: &Method) -> Option<FieldRef> {
+    let module = types.metadata(getter.declared_in.module).ok()?;
+    let body = module.body(getter.token).ok()??;
+    let token = match *body.code {
+        // ldarg.0, ldfld, ret
+        [0x02, 0x7b, a, b, c, d, 0x2a]
+        // nop, ldarg.0, ldfld, stloc.0, br.s 0, ldloc.0, ret: the same without optimisation
+        | [0x00, 0x02, 0x7b, a, b, c, d, 0x0a, 0x2b, 0x00, 0x06, 0x2a]
+        // ldsfld, ret
+        | [0x7e, a, b, c, d, 0x2a] => Token(u32::from_le_bytes([a, b, c, d])),
+        _ => return None,
+    };
+    let metadata = module.metadata();
+    let name: String = if token.is(Table::MemberRef) {
+        metadata.member_ref(token).ok()?.name.into()
+    } else {
+        metadata.field(token).ok()?.name().ok()?.into()
+    };
+    // A field of a base type has another declaring type, which is not worth the trouble.
+    let fields = types.fields(&getter.declared_in).ok()?;
+    let field = fields.iter().find(|it| *it.name == *name)?;
+    Some(FieldRef {
+        declared_in: Rc::clone(&getter.declared_in),
+        name: field.name.clone(),
+        token: field.token,
+        ty: field.ty.clone(),
+    })
+}

@@ -1,0 +1,24 @@
+//! C# expressions over a stopped program: `syntax` gives a tree, [`bind`] a plan, [`run`] a value.
+//!
+//! | step | knows | gives |
+//! |---|---|---|
+//! | `syntax::parse` | text | a tree with spans |
+//! | [`bind::Binder`] | types, names of a frame | a [`plan::Node`] tree, kept per method and instantiation |
+//! | [`run::Runner`] | values | a [`run::Val`], or what must be done in the program first |
+//!
+//! Invariants: binding never looks at a value, running never looks at a name; nothing is run or written in the program
+//! by either, they only say what would have to be ([`run::Effect`]).
+
+mod bind;
+mod effecting;
+mod error;
+mod evaluate;
+mod frames;
+mod getters;
+mod intrinsics;
+mod plan;
+mod run;
+pub(crate) mod scalar;
+mod stops;
+
+pub(crate) use stops::{Condition, Hit, Message};

@@ -1,0 +1,230 @@
+//! A value as text, by reading only: what a person or a test sees of a result.
+
+use syntax::Span;
+
+use super::{Made, Result, Runner, Val};
+use crate::expressions::scalar::{self, Kind, Scalar};
+use crate::types::Type;
+use crate::values::Value;
+
+/// How much of a value is told.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Elements of a sequence.
+    pub(crate) elements: usize,
+    /// UTF-16 units of a text.
+    pub(crate) text: usize,
+    /// Values inside values.
+    pub(crate) depth: u32,
+}
+
+impl Runner<'_, '_> {
+    /// The value as C# would write it, as far as it has literals: `"text"`, `(1, 2)`, `[1, 2]`, `{X: 1}`, `{Type}`.
+    pub(in crate::expressions) fn describe(
+        &mut self,
+        value: &Val,
+        ty: &Type,
+        limits: Limits,
+        span: Span,
+    ) -> Result<String> {
+        let inner = self.types.nullable_of(ty).unwrap_or_else(|| ty.clone());
+        Ok(match value {
+            Val::Null => "null".into(),
+            Val::Scalar(Scalar::Bool(value)) => value.to_string(),
+            Val::Scalar(Scalar::Int(Kind::Char, unit)) => scalar::quoted_char(*unit as u16),
+            Val::Scalar(Scalar::String(units)) => cut(units, limits),
+            Val::Scalar(number) => self
+                .enum_text(number, &inner)
+                .unwrap_or_else(|| scalar::text(number)),
+            Val::Boxed(ty, inner) => {
+                let (ty, inner) = (ty.clone(), inner.clone());
+                self.describe(&inner, &ty, limits, span)?
+            }
+            Val::Object(object) if object.ty == Type::STRING => {
+                let units = self.units(object, span)?;
+                cut(&units, limits)
+            }
+            Val::Object(object) => match self.reader.unboxed(object) {
+                Some(place) => {
+                    let ty = object.ty.clone();
+                    let inner = self.decode(&place, span)?;
+                    self.describe(&inner, &ty, limits, span)?
+                }
+                None if self.is_readable_sequence(&object.ty) && limits.depth > 0 => {
+                    let items = self.items_of(value, span)?;
+                    let element = self.element_of(&object.ty);
+                    self.describe_items(&items, &element, limits, span)?
+                }
+                None => format!("{{{}}}", self.types.full_text(&object.ty)),
+            },
+            Val::Struct(place) => self.describe_struct(place, limits, span)?,
+            Val::Made(made) => match &**made {
+                Made::Type(ty) => self.types.full_text(ty),
+                Made::Closure(_) => format!("{{{}}}", self.types.full_text(ty)),
+                Made::Default(ty) => {
+                    let ty = ty.clone();
+                    let mut parts = Vec::new();
+                    for (name, ty) in self.instance_fields(&ty) {
+                        let zero = self.default(&ty);
+                        parts.push((name, zero, ty));
+                    }
+                    self.describe_parts(&ty, parts, limits, span)?
+                }
+                Made::Fields(ty, fields) => {
+                    let types: Vec<(String, Type)> = self.instance_fields(ty);
+                    let parts = fields
+                        .iter()
+                        .map(|(name, value)| {
+                            let ty = types
+                                .iter()
+                                .find(|(it, _)| **it == **name)
+                                .map_or(Type::OBJECT, |(_, ty)| ty.clone());
+                            (name.to_string(), value.clone(), ty)
+                        })
+                        .collect();
+                    let ty = ty.clone();
+                    self.describe_parts(&ty, parts, limits, span)?
+                }
+                Made::Sequence(ty, items, _) => {
+                    let element = self.element_of(ty);
+                    let items = items.clone();
+                    self.describe_items(&items, &element, limits, span)?
+                }
+                Made::Index(_, number, from_end) => {
+                    format!("{}{number}", if *from_end { "^" } else { "" })
+                }
+                Made::Range(_, start, end) => {
+                    let end_of = |it: &Option<(i64, bool)>, missing: &str| match it {
+                        Some((number, true)) => format!("^{number}"),
+                        Some((number, false)) => number.to_string(),
+                        None => missing.into(),
+                    };
+                    format!("{}..{}", end_of(start, "0"), end_of(end, "^0"))
+                }
+            },
+        })
+    }
+
+    fn is_readable_sequence(&self, ty: &Type) -> bool {
+        ty.element().is_some()
+            || ty.as_named().is_some_and(|it| {
+                ["List`1", "Dictionary`2", "HashSet`1"]
+                    .iter()
+                    .any(|name| self.types.is_named(it, "System.Collections.Generic", name))
+            })
+    }
+
+    fn element_of(&self, ty: &Type) -> Type {
+        if let Some(element) = ty.element() {
+            return element.clone();
+        }
+        match ty.as_named().map(|it| &*it.arguments) {
+            Some([one]) => one.clone(),
+            _ => Type::OBJECT,
+        }
+    }
+
+    fn instance_fields(&self, ty: &Type) -> Vec<(String, Type)> {
+        let Some(named) = ty.as_named() else {
+            return Vec::new();
+        };
+        let fields = self.types.fields(named);
+        fields
+            .iter()
+            .flat_map(|all| all.iter())
+            .filter(|it| !it.flags.is_static())
+            .map(|it| (it.name.to_string(), it.ty.clone()))
+            .collect()
+    }
+
+    fn describe_struct(&mut self, place: &Value, limits: Limits, span: Span) -> Result<String> {
+        let ty = place.ty.clone();
+        if limits.depth == 0 {
+            return Ok(format!("{{{}}}", self.types.full_text(&ty)));
+        }
+        let members = self
+            .reader
+            .struct_members(&ty)
+            .map_err(|why| self.unreadable(&why, span))?;
+        let mut parts = Vec::new();
+        for member in members.iter() {
+            let field = self
+                .reader
+                .struct_member(place, member)
+                .map_err(|why| self.unreadable(&why, span))?;
+            let value = self.decode(&field, span)?;
+            parts.push((
+                member.field.name.to_string(),
+                value,
+                member.field.ty.clone(),
+            ));
+        }
+        self.describe_parts(&ty, parts, limits, span)
+    }
+
+    fn describe_parts(
+        &mut self,
+        ty: &Type,
+        parts: Vec<(String, Val, Type)>,
+        limits: Limits,
+        span: Span,
+    ) -> Result<String> {
+        if ty.is_reference() || limits.depth == 0 {
+            return Ok(format!("{{{}}}", self.types.full_text(ty)));
+        }
+        let is_tuple = self.types.tuple_elements(ty).is_some_and(|it| it.len() > 1);
+        let inner = Limits {
+            depth: limits.depth - 1,
+            ..limits
+        };
+        let mut told = Vec::new();
+        for (name, value, ty) in parts {
+            let text = self.describe(&value, &ty, inner, span)?;
+            told.push(if is_tuple {
+                text
+            } else {
+                format!("{name}: {text}")
+            });
+        }
+        let joined = told.join(", ");
+        Ok(if is_tuple {
+            format!("({joined})")
+        } else {
+            format!("{{{joined}}}")
+        })
+    }
+
+    fn describe_items(
+        &mut self,
+        items: &[Val],
+        element: &Type,
+        limits: Limits,
+        span: Span,
+    ) -> Result<String> {
+        if limits.depth == 0 {
+            return Ok(format!("[{} elements]", items.len()));
+        }
+        let inner = Limits {
+            depth: limits.depth - 1,
+            ..limits
+        };
+        let mut told = Vec::new();
+        for item in items.iter().take(limits.elements) {
+            told.push(self.describe(item, element, inner, span)?);
+        }
+        let left = items.len().saturating_sub(limits.elements);
+        if left > 0 {
+            told.push(format!("… {left} more"));
+        }
+        Ok(format!("[{}]", told.join(", ")))
+    }
+}
+
+fn cut(units: &[u16], limits: Limits) -> String {
+    match units.get(..limits.text) {
+        Some(shown) if units.len() > limits.text => {
+            format!("{}… ({} characters)", scalar::quoted(shown), units.len())
+        }
+        _ => scalar::quoted(units),
+    }
+}

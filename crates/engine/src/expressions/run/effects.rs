@@ -1,0 +1,608 @@
+//! What a run cannot do by reading: calls, new objects, writes. And the journal that lets a run go on behind them.
+
+use std::rc::Rc;
+
+use syntax::Span;
+
+use super::{Interrupt, Made, Result, Runner, Val, null_reference};
+use crate::expressions::error::Fail;
+use crate::expressions::getters::field_behind;
+use crate::expressions::plan::{Callee, FieldRef, Initial, Node, Op};
+use crate::expressions::scalar::Scalar;
+use crate::types::{Kind, Method, Type};
+use crate::values::{Held, Value};
+
+/// Something to be done in the program before a run can go on.
+#[derive(Debug)]
+pub(crate) enum Effect {
+    /// A method is to be called.
+    Call {
+        /// Which.
+        callee: Rc<Callee>,
+        /// `this` and its static type.
+        target: Option<(Val, Type)>,
+        /// The arguments and the types of the parameters.
+        arguments: Vec<(Val, Type)>,
+        /// Where it stands.
+        span: Span,
+    },
+    /// An object is to be created.
+    New {
+        /// The constructor.
+        callee: Rc<Callee>,
+        /// The arguments and the types of the parameters.
+        arguments: Vec<(Val, Type)>,
+        /// Where it stands.
+        span: Span,
+    },
+    /// A place is to be written.
+    Write {
+        /// The variable of the frame that it is or lies in, if it is one.
+        variable: Option<usize>,
+        /// Where.
+        place: Value,
+        /// What.
+        value: Val,
+        /// Where it stands.
+        span: Span,
+    },
+}
+
+/// What is known of an earlier run of the same plan.
+#[derive(Debug, Default)]
+pub(crate) struct Journal {
+    /// Whether anything is noted at all: only if the plan may have effects.
+    pub(crate) active: bool,
+    entries: Vec<Entry>,
+    position: usize,
+}
+
+#[derive(Debug, Clone)]
+enum Entry {
+    /// A value that stays what it is.
+    Plain(Val),
+    /// An object, wherever it is now.
+    Held(Held),
+    /// To be read again: a struct that may hold references.
+    Again,
+    /// The effect threw.
+    Thrown(Box<Fail>),
+}
+
+impl Journal {
+    /// Starts from the first entry.
+    pub(super) fn rewind(&mut self) {
+        self.position = 0;
+    }
+
+    fn next(&mut self) -> Option<Entry> {
+        let entry = self.entries.get(self.position).cloned();
+        if entry.is_some() {
+            self.position += 1;
+        }
+        entry
+    }
+
+    fn note(&mut self, entry: Entry) {
+        self.entries.push(entry);
+        self.position = self.entries.len();
+    }
+
+    /// Notes what an effect gave that is no object.
+    pub(crate) fn done(&mut self, value: Val) {
+        self.note(Entry::Plain(value));
+    }
+
+    /// Notes the object that an effect gave.
+    pub(crate) fn done_held(&mut self, held: Held) {
+        self.note(Entry::Held(held));
+    }
+
+    /// Notes that an effect threw.
+    pub(crate) fn threw(&mut self, fail: Box<Fail>) {
+        self.note(Entry::Thrown(fail));
+    }
+}
+
+impl Runner<'_, '_> {
+    /// Reads, or takes what was read before an effect.
+    pub(super) fn journaled(
+        &mut self,
+        node: &Node,
+        read: impl FnOnce(&mut Self) -> Result<Val>,
+    ) -> Result<Val> {
+        if !self.journal.active {
+            return read(self);
+        }
+        match self.journal.next() {
+            Some(Entry::Plain(value)) => return Ok(value),
+            Some(Entry::Held(held)) => {
+                let object = self
+                    .reader
+                    .held(&held)
+                    .map_err(|why| self.unreadable(&why, node.span))?;
+                return Ok(Val::Object(object));
+            }
+            Some(Entry::Again) => return read(self),
+            Some(Entry::Thrown(fail)) => return Err(Interrupt::Fail(fail)),
+            None => {}
+        }
+        let value = read(self)?;
+        let entry = match &value {
+            Val::Null | Val::Scalar(_) => Entry::Plain(value.clone()),
+            Val::Object(object) => match self.reader.hold(object) {
+                Ok(held) => Entry::Held(held),
+                Err(_) => Entry::Again,
+            },
+            _ => Entry::Again,
+        };
+        self.journal.note(entry);
+        Ok(value)
+    }
+
+    /// The outcome of an effect, or the demand that it is brought about.
+    fn effect(&mut self, span: Span, effect: impl FnOnce() -> Effect) -> Result<Val> {
+        match self.journal.next() {
+            Some(Entry::Plain(value)) => Ok(value),
+            Some(Entry::Held(held)) => {
+                let object = self
+                    .reader
+                    .held(&held)
+                    .map_err(|why| self.unreadable(&why, span))?;
+                let boxed = object.ty.is_value() == Some(true);
+                Ok(if boxed && let Some(value) = self.reader.unboxed(&object) {
+                    self.decode(&value, span)?
+                } else {
+                    Val::Object(object)
+                })
+            }
+            Some(Entry::Thrown(fail)) => {
+                let mut fail = fail;
+                fail.span = span;
+                Err(Interrupt::Fail(fail))
+            }
+            Some(Entry::Again) | None => Err(Interrupt::Effect(Box::new(effect()))),
+        }
+    }
+
+    fn refuse(&self, what: &str, span: Span) -> Interrupt {
+        Fail::new(
+            span,
+            format!("{what} would run code in the program, which is not allowed here"),
+        )
+        .hint("allow side effects for this evaluation")
+        .into()
+    }
+
+    pub(super) fn call(
+        &mut self,
+        node: &Node,
+        callee: &Rc<Callee>,
+        target: Option<(Val, Type)>,
+        arguments: Vec<Val>,
+        nodes: &[Node],
+    ) -> Result<Val> {
+        let span = node.span;
+        if let Some(intrinsic) = callee.intrinsic {
+            let receiver = target.as_ref().map(|(value, ty)| (value, ty));
+            if let Some(value) = self.known(intrinsic, callee, receiver, &arguments, nodes, node)? {
+                return Ok(value);
+            }
+        }
+        if let Some((value, ty)) = &target {
+            if matches!(value, Val::Null) && self.types.nullable_of(ty).is_none() {
+                return Err(null_reference(span));
+            }
+            if let Val::Made(made) = value
+                && let Made::Closure(_) = &**made
+                && callee.method.name == "Invoke"
+            {
+                return self.invoke(value, arguments, span);
+            }
+            if let Some(field) = self.getter_field(value, callee, &arguments) {
+                let value = value.clone();
+                return self.journaled(node, |this| this.field(&value, &field, span));
+            }
+        }
+        if let Some(value) = self.made_member(callee, target.as_ref(), &arguments)? {
+            return Ok(value);
+        }
+        if !self.around.calls {
+            return Err(self.refuse(&format!("calling `{}`", callee.method.name), span));
+        }
+        let parameters = callee.method.parameters.iter().map(|it| it.ty.clone());
+        let arguments: Vec<(Val, Type)> = arguments.into_iter().zip(parameters).collect();
+        self.effect(span, || Effect::Call {
+            callee: callee.clone(),
+            target,
+            arguments,
+            span,
+        })
+    }
+
+    /// Members of what exists only here: the length of sequences, the names of types.
+    fn made_member(
+        &mut self,
+        callee: &Callee,
+        target: Option<&(Val, Type)>,
+        arguments: &[Val],
+    ) -> Result<Option<Val>> {
+        let types = |value: &Val| match value {
+            Val::Made(made) => match &**made {
+                Made::Type(ty) => Some(ty.clone()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let name = &*callee.method.name;
+        if let [one, other] = arguments
+            && let (Some(one), Some(other)) = (types(one), types(other))
+        {
+            return Ok(match name {
+                "op_Equality" => Some(Val::bool(one == other)),
+                "op_Inequality" => Some(Val::bool(one != other)),
+                _ => None,
+            });
+        }
+        let Some((target, _)) = target else {
+            return Ok(None);
+        };
+        if let Some(ty) = types(target) {
+            let full = self.reflection_name(&ty);
+            let bare = full.split('[').next().unwrap_or(&full);
+            let short = bare.rsplit(['.', '+']).next().unwrap_or(bare);
+            return Ok(match name {
+                "get_Name" => Some(Val::text(short)),
+                _ => None,
+            });
+        }
+        if let Val::Made(made) = target
+            && let Made::Sequence(_, items, _) = &**made
+        {
+            return Ok(match name {
+                "get_Count" | "get_Length" => Some(Val::int(items.len() as i128)),
+                _ => None,
+            });
+        }
+        Ok(None)
+    }
+
+    pub(super) fn create(
+        &mut self,
+        node: &Node,
+        callee: &Rc<Callee>,
+        arguments: Vec<Val>,
+        nodes: &[Node],
+    ) -> Result<Val> {
+        let span = node.span;
+        if let Some(intrinsic) = callee.intrinsic
+            && let Some(value) = self.known(intrinsic, callee, None, &arguments, nodes, node)?
+        {
+            return Ok(value);
+        }
+        if !self.around.calls {
+            return Err(self.refuse(&format!("creating a `{}`", self.types.text(&node.ty)), span));
+        }
+        let parameters = callee.method.parameters.iter().map(|it| it.ty.clone());
+        let arguments: Vec<(Val, Type)> = arguments.into_iter().zip(parameters).collect();
+        self.effect(span, || Effect::New {
+            callee: callee.clone(),
+            arguments,
+            span,
+        })
+    }
+
+    /// The field that a getter reads, for the very object.
+    fn getter_field(&self, value: &Val, callee: &Callee, arguments: &[Val]) -> Option<FieldRef> {
+        if !arguments.is_empty() || !callee.method.name.starts_with("get_") {
+            return None;
+        }
+        let method = if callee.is_virtual {
+            self.implementation(&self.exact_type(value)?, &callee.method)?
+        } else {
+            callee.method.clone()
+        };
+        field_behind(self.types, &method)
+    }
+
+    /// The method that runs when a virtual one is called on an object of a type.
+    fn implementation(&self, exact: &Type, method: &Method) -> Option<Method> {
+        let from_interface = method.declared_in.kind == Kind::Interface;
+        let suffix = format!(".{}", method.name);
+        for level in self.types.ancestry(exact).ok()? {
+            let found = self.types.methods(&level, Some(&method.name)).ok()?;
+            let same = found.into_iter().find(|it| {
+                it.parameters.len() == method.parameters.len()
+                    && !it.flags.is_static()
+                    && it.arity == method.arity
+            });
+            if from_interface {
+                let all = self.types.methods(&level, None).ok()?;
+                let explicit = all.into_iter().find(|it| it.name.ends_with(&suffix));
+                if explicit.is_some() {
+                    return explicit;
+                }
+            }
+            if same.is_some() {
+                return same;
+            }
+        }
+        None
+    }
+
+    /// Calls a lambda.
+    pub(super) fn invoke(&mut self, target: &Val, arguments: Vec<Val>, span: Span) -> Result<Val> {
+        let Val::Made(made) = target else {
+            return Err(match target {
+                Val::Null => null_reference(span),
+                _ => super::misfit(span),
+            });
+        };
+        let Made::Closure(closure) = &**made else {
+            return Err(super::misfit(span));
+        };
+        let outer: Vec<(u32, Val)> = closure
+            .slots
+            .iter()
+            .map(|slot| {
+                (
+                    *slot,
+                    self.slots.get(*slot as usize).cloned().unwrap_or(Val::Null),
+                )
+            })
+            .collect();
+        for (slot, value) in closure.slots.iter().zip(arguments) {
+            self.set(*slot, value);
+        }
+        let result = self.eval(&closure.body);
+        for (slot, value) in outer {
+            self.set(slot, value);
+        }
+        result
+    }
+
+    /// Assigns.
+    pub(super) fn write(&mut self, place: &Node, value: Val, node: &Node) -> Result<Val> {
+        let span = node.span;
+        if !self.around.writes {
+            return Err(Fail::new(
+                span,
+                "an assignment changes the program, which is not allowed here",
+            )
+            .hint("allow side effects for this evaluation")
+            .into());
+        }
+        if let Op::Call(callee, target, arguments) = &place.op {
+            return self.set_property(callee, target.as_deref(), arguments, value, span);
+        }
+        let (variable, at) = self.place(place)?;
+        let written = value.clone();
+        self.effect(span, || Effect::Write {
+            variable,
+            place: at,
+            value,
+            span,
+        })?;
+        Ok(written)
+    }
+
+    fn set_property(
+        &mut self,
+        getter: &Rc<Callee>,
+        target: Option<&Node>,
+        arguments: &[Node],
+        value: Val,
+        span: Span,
+    ) -> Result<Val> {
+        let properties = self
+            .types
+            .properties(&getter.method.declared_in)
+            .unwrap_or_default();
+        let setter = properties
+            .iter()
+            .find(|it| it.getter == Some(getter.method.token))
+            .and_then(|it| it.setter)
+            .and_then(|token| self.types.method(&getter.method.declared_in, token).ok());
+        let Some(setter) = setter else {
+            return Err(Fail::cs("CS0200", span, "the property has no setter").into());
+        };
+        let target = match target {
+            Some(target) => Some((self.eval(target)?, target.ty.clone())),
+            None => None,
+        };
+        let mut values = Vec::new();
+        for argument in arguments {
+            values.push(self.eval(argument)?);
+        }
+        values.push(value.clone());
+        let parameters = setter.parameters.iter().map(|it| it.ty.clone());
+        let arguments: Vec<(Val, Type)> = values.into_iter().zip(parameters).collect();
+        let callee = Rc::new(Callee {
+            is_virtual: getter.is_virtual,
+            checked: false,
+            arguments: Vec::new(),
+            intrinsic: None,
+            method: setter,
+        });
+        self.effect(span, || Effect::Call {
+            callee,
+            target,
+            arguments,
+            span,
+        })?;
+        Ok(value)
+    }
+
+    /// Where a variable, field or element lies.
+    fn place(&mut self, node: &Node) -> Result<(Option<usize>, Value)> {
+        let span = node.span;
+        match &node.op {
+            Op::Variable(number) => {
+                let value =
+                    (self.around.variables)(*number).map_err(|why| self.unreadable(&why, span))?;
+                let behind = self
+                    .reader
+                    .behind_ref(&value)
+                    .map_err(|why| self.unreadable(&why, span))?;
+                let is_ref = matches!(value.ty, Type::ByRef(_));
+                Ok(((!is_ref).then_some(*number), behind))
+            }
+            Op::StaticField(field) => {
+                let fields = self.types.fields(&field.declared_in);
+                let found = fields
+                    .ok()
+                    .and_then(|all| all.iter().find(|it| it.token == field.token).cloned());
+                let Some(found) = found else {
+                    return Err(Fail::new(span, "the static field is gone").into());
+                };
+                let value = self
+                    .reader
+                    .static_field(&field.declared_in, &found, self.around.frame);
+                Ok((None, value.map_err(|why| self.unreadable(&why, span))?))
+            }
+            Op::Field(target, field) if target.ty.is_reference() => match self.eval(target)? {
+                Val::Null => Err(null_reference(span)),
+                Val::Object(object) => {
+                    let value = self.declared_field(&object, field);
+                    Ok((None, value.map_err(|why| self.unreadable(&why, span))?))
+                }
+                _ => Err(Fail::new(
+                    span,
+                    "a value that exists only in the debugger cannot be written",
+                )
+                .into()),
+            },
+            Op::Field(target, field) => {
+                let (variable, outer) = self.place(target)?;
+                let value = self.reader.field(&outer, &field.name);
+                Ok((variable, value.map_err(|why| self.unreadable(&why, span))?))
+            }
+            Op::Element(array, indices) => {
+                let array = self.eval(array)?;
+                let mut at = Vec::new();
+                for index in indices {
+                    let index = self.eval(index)?;
+                    at.push(super::integer(&index).unwrap_or(-1));
+                }
+                let value = self.element_place(&array, &at, span)?;
+                Ok((None, value))
+            }
+            _ => Err(Fail::cs(
+                "CS0131",
+                span,
+                "the left side of an assignment must be a variable, property or indexer",
+            )
+            .into()),
+        }
+    }
+
+    /// Sets up a new object.
+    pub(super) fn initialize(
+        &mut self,
+        made: &Node,
+        slot: u32,
+        steps: &[Initial],
+        node: &Node,
+    ) -> Result<Val> {
+        let mut value = self.eval(made)?;
+        self.set(slot, value.clone());
+        for step in steps {
+            match step {
+                Initial::Set(place, to) => {
+                    let to = self.eval(to)?;
+                    match (&place.op, &value) {
+                        // What exists only here is made anew with the field.
+                        (Op::Field(_, field), Val::Made(_) | Val::Struct(_)) => {
+                            value = self.with_field(&value, field, to, node)?;
+                            self.set(slot, value.clone());
+                        }
+                        (Op::Call(callee, target, arguments), _) => {
+                            self.set_property(
+                                callee,
+                                target.as_deref(),
+                                arguments,
+                                to,
+                                place.span,
+                            )?;
+                        }
+                        _ => {
+                            let (variable, at) = self.place(place)?;
+                            let span = place.span;
+                            self.effect(span, || Effect::Write {
+                                variable,
+                                place: at,
+                                value: to,
+                                span,
+                            })?;
+                        }
+                    }
+                }
+                Initial::Add(call) => {
+                    self.eval(call)?;
+                }
+            }
+        }
+        Ok(value)
+    }
+
+    fn with_field(&mut self, value: &Val, field: &FieldRef, to: Val, node: &Node) -> Result<Val> {
+        let fields = self
+            .types
+            .fields(&field.declared_in)
+            .map_err(|error| Fail::new(node.span, error.to_string()))?;
+        let mut all = Vec::new();
+        for it in fields.iter().filter(|it| !it.flags.is_static()) {
+            let reference = FieldRef {
+                declared_in: field.declared_in.clone(),
+                name: it.name.clone(),
+                token: it.token,
+                ty: it.ty.clone(),
+            };
+            let current = if it.token == field.token {
+                to.clone()
+            } else {
+                self.field(value, &reference, node.span)?
+            };
+            all.push((it.name.clone(), current));
+        }
+        Ok(Val::Made(Rc::new(Made::Fields(node.ty.clone(), all))))
+    }
+
+    /// A value tuple, made here.
+    pub(super) fn tuple(&self, ty: &Type, values: Vec<Val>) -> Val {
+        let ty = self.types.nullable_of(ty).unwrap_or_else(|| ty.clone());
+        let mut values = values;
+        let mut fields: Vec<(Rc<str>, Val)> = Vec::new();
+        if values.len() > 7 {
+            let rest = values.split_off(7);
+            let rest_ty = ty
+                .as_named()
+                .and_then(|it| it.arguments.get(7).cloned())
+                .unwrap_or(Type::OBJECT);
+            let rest = self.tuple(&rest_ty, rest);
+            fields.extend(
+                values
+                    .into_iter()
+                    .enumerate()
+                    .map(|(index, it)| (Rc::from(format!("Item{}", index + 1)), it)),
+            );
+            fields.push(("Rest".into(), rest));
+        } else {
+            fields.extend(
+                values
+                    .into_iter()
+                    .enumerate()
+                    .map(|(index, it)| (Rc::from(format!("Item{}", index + 1)), it)),
+            );
+        }
+        Val::Made(Rc::new(Made::Fields(ty, fields)))
+    }
+
+    /// The text of a value that is a string.
+    pub(super) fn string_of(&mut self, value: &Val, span: Span) -> Result<Option<Rc<[u16]>>> {
+        match self.as_scalar(value.clone(), span)? {
+            Val::Scalar(Scalar::String(units)) => Ok(Some(units)),
+            _ => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,741 @@
+//! Runs a plan against the stopped program.
+//!
+//! Running only reads. Where code of the program has to run, or something is to be written, the run ends with an
+//! [`Interrupt::Effect`]; the engine has it done and runs the plan again with the outcome known ([`Journal`]). What was
+//! read before an effect is taken from the journal then, so that the order of C# is kept although objects may have moved.
+
+mod convert;
+mod describe;
+mod effects;
+mod format;
+mod known;
+mod linq;
+mod matching;
+mod numbers;
+mod ordering;
+mod sequences;
+mod strings;
+mod text;
+mod value;
+
+use std::rc::Rc;
+use std::time::Instant;
+
+use syntax::Span;
+use syntax::tree::{BinaryOp, PseudoVariable};
+
+use super::bind::well_known;
+use super::error::Fail;
+use super::plan::{Constant, FieldRef, Node, Op};
+use super::scalar::{self, Fault, Kind, Scalar};
+use crate::types::{Type, Types};
+use crate::values::{Object, Reader, Unreadable};
+
+pub(crate) use describe::Limits;
+pub(crate) use effects::{Effect, Journal};
+pub(crate) use value::{Made, Val};
+
+/// Why a run ended without a value.
+#[derive(Debug)]
+pub(crate) enum Interrupt {
+    /// It failed or threw.
+    Fail(Box<Fail>),
+    /// Something has to be done in the program first.
+    Effect(Box<Effect>),
+}
+
+impl From<Box<Fail>> for Interrupt {
+    fn from(fail: Box<Fail>) -> Self {
+        Interrupt::Fail(fail)
+    }
+}
+
+/// What running gives.
+pub(crate) type Result<T, E = Interrupt> = std::result::Result<T, E>;
+
+/// What a run may do and where it runs.
+pub(crate) struct Surroundings<'r> {
+    /// The values of the frame's variables, by the numbers that the plan has.
+    pub(crate) variables: &'r dyn Fn(usize) -> Result<crate::values::Value, Unreadable>,
+    /// Whether code of the program may run.
+    pub(crate) calls: bool,
+    /// Whether something may be written.
+    pub(crate) writes: bool,
+    /// When to give up.
+    pub(crate) deadline: Instant,
+    /// `$pid`, `$tid`, `$hitcount`.
+    pub(crate) numbers: (u32, u32, u64),
+    /// `$exception`, `$returnvalue` and kept values.
+    pub(crate) special: &'r dyn Fn(PseudoVariable) -> Option<crate::values::Value>,
+    /// The frame, for static fields that belong to a thread.
+    pub(crate) frame: Option<&'r cordebug::thread::Frame>,
+}
+
+/// Steps between two looks at the clock.
+const STEPS: u32 = 256;
+/// Elements of a sequence looked at in one evaluation.
+const MAX_ITEMS: usize = 100_000;
+
+/// Runs one plan.
+pub(crate) struct Runner<'r, 't> {
+    pub(super) reader: &'r Reader<'t>,
+    pub(super) types: Types<'t>,
+    around: &'r Surroundings<'r>,
+    slots: Vec<Val>,
+    journal: &'r mut Journal,
+    steps: u32,
+    items: usize,
+}
+
+impl<'r, 't> Runner<'r, 't> {
+    pub(crate) fn new(
+        reader: &'r Reader<'t>,
+        around: &'r Surroundings<'r>,
+        slots: u32,
+        journal: &'r mut Journal,
+    ) -> Self {
+        journal.rewind();
+        Self {
+            types: reader.types,
+            reader,
+            around,
+            slots: vec![Val::Null; slots as usize],
+            journal,
+            steps: 0,
+            items: 0,
+        }
+    }
+
+    fn set(&mut self, slot: u32, value: Val) {
+        if let Some(place) = self.slots.get_mut(slot as usize) {
+            *place = value;
+        }
+    }
+
+    fn unreadable(&self, why: &Unreadable, span: Span) -> Interrupt {
+        unreadable(why, span).into()
+    }
+
+    fn tick(&mut self, span: Span) -> Result<()> {
+        self.steps += 1;
+        if self.steps.is_multiple_of(STEPS) && Instant::now() >= self.around.deadline {
+            return Err(Fail::new(span, "the evaluation took longer than its time limit").into());
+        }
+        Ok(())
+    }
+
+    /// Counts an element of a sequence.
+    fn item(&mut self, span: Span) -> Result<()> {
+        self.items += 1;
+        if self.items > MAX_ITEMS {
+            return Err(Fail::new(
+                span,
+                format!("the expression looks at more than {MAX_ITEMS} elements"),
+            )
+            .hint("narrow it with Take(n)")
+            .into());
+        }
+        self.tick(span)
+    }
+
+    /// The value of a node.
+    pub(crate) fn eval(&mut self, node: &Node) -> Result<Val> {
+        self.tick(node.span)?;
+        let span = node.span;
+        Ok(match &node.op {
+            Op::Constant(Constant::Null) => Val::Null,
+            Op::Constant(Constant::Scalar(value)) => Val::Scalar(value.clone()),
+            Op::Default => self.default(&node.ty),
+            Op::Variable(number) => {
+                let number = *number;
+                self.journaled(node, |this| {
+                    let value = (this.around.variables)(number);
+                    let value = value.map_err(|why| this.unreadable(&why, span))?;
+                    this.decode(&value, span)
+                })?
+            }
+            Op::Slot(slot) => self.slots.get(*slot as usize).cloned().unwrap_or(Val::Null),
+            Op::Pseudo(pseudo) => self.pseudo(*pseudo, span)?,
+            Op::Field(target, field) => {
+                let target = self.eval(target)?;
+                self.journaled(node, |this| this.field(&target, field, span))?
+            }
+            Op::StaticField(field) => {
+                self.journaled(node, |this| this.static_field(field, span))?
+            }
+            Op::Length(array) => {
+                let array = self.eval(array)?;
+                self.journaled(node, |this| {
+                    let length = this.array_length(&array, span)?;
+                    Ok(Val::int(length as i128))
+                })?
+            }
+            Op::Element(array, indices) => {
+                let array = self.eval(array)?;
+                let mut at = Vec::with_capacity(indices.len());
+                for index in indices {
+                    let index = self.eval(index)?;
+                    at.push(integer(&index).unwrap_or(-1));
+                }
+                self.journaled(node, |this| this.element(&array, &at, span))?
+            }
+            Op::Unary(op, operand, checked) => match self.eval(operand)? {
+                Val::Null => Val::Null,
+                Val::Scalar(value) => self.outcome(scalar::unary(*op, &value, *checked), span)?,
+                _ => return Err(misfit(span)),
+            },
+            Op::Binary(op, left, right, checked) => {
+                let left = self.eval(left)?;
+                let right = self.eval(right)?;
+                self.binary(*op, left, right, *checked, span)?
+            }
+            Op::Logical(and, left, right) => {
+                let left = self.truth(left)?;
+                if left == *and {
+                    Val::bool(self.truth(right)?)
+                } else {
+                    Val::bool(left)
+                }
+            }
+            Op::Same(equal, left, right) => {
+                let left = self.eval(left)?;
+                let right = self.eval(right)?;
+                Val::bool(self.same(&left, &right) == *equal)
+            }
+            Op::All(equal, parts) => {
+                let mut all = true;
+                for part in parts {
+                    // All are compared until one differs.
+                    all = self.truth(part)?;
+                    if !all {
+                        break;
+                    }
+                }
+                Val::bool(all == *equal)
+            }
+            Op::Lifted(operands, body, comparison, equality) => {
+                let mut nulls = 0;
+                for (slot, operand) in operands {
+                    let value = self.eval(operand)?;
+                    nulls += usize::from(matches!(value, Val::Null));
+                    self.set(*slot, value);
+                }
+                match (nulls, comparison, equality) {
+                    (0, ..) => self.eval(body)?,
+                    (n, _, Some(equal)) => Val::bool((n == operands.len()) == *equal),
+                    (_, true, None) => Val::bool(false),
+                    _ => Val::Null,
+                }
+            }
+            Op::Concat(parts) => {
+                let mut units = Vec::new();
+                for part in parts {
+                    let value = self.eval(part)?;
+                    units.extend(self.text_of(&value, &part.ty, part.span)?);
+                }
+                Val::units(units)
+            }
+            Op::Interpolate(pieces) => self.interpolate(pieces)?,
+            Op::Conditional(test, yes, no) => {
+                if self.truth(test)? {
+                    self.eval(yes)?
+                } else {
+                    self.eval(no)?
+                }
+            }
+            Op::Coalesce(left, slot, value, right) => match self.eval(left)? {
+                Val::Null => self.eval(right)?,
+                left => {
+                    self.set(*slot, left);
+                    self.eval(value)?
+                }
+            },
+            Op::Access(target, slot, rest) => match self.eval(target)? {
+                Val::Null => Val::Null,
+                target => {
+                    self.set(*slot, target);
+                    self.eval(rest)?
+                }
+            },
+            Op::Let(values, body) => {
+                for (slot, value) in values {
+                    let value = self.eval(value)?;
+                    self.set(*slot, value);
+                }
+                self.eval(body)?
+            }
+            Op::Convert(conversion, operand) => {
+                let value = self.eval(operand)?;
+                self.convert(conversion, value, &operand.ty, &node.ty, span)?
+            }
+            Op::Is(subject, slot, test) => {
+                let value = self.eval(subject)?;
+                self.set(*slot, value);
+                Val::bool(self.test(test, *slot, &subject.ty, span)?)
+            }
+            Op::Switch(subject, slot, arms) => {
+                let value = self.eval(subject)?;
+                self.set(*slot, value);
+                for arm in arms {
+                    if self.test(&arm.test, *slot, &subject.ty, span)?
+                        && match &arm.guard {
+                            Some(guard) => self.truth(guard)?,
+                            None => true,
+                        }
+                    {
+                        return self.eval(&arm.value);
+                    }
+                }
+                return Err(Fail::thrown(
+                    span,
+                    "System.Runtime.CompilerServices.SwitchExpressionException",
+                    Some("no arm matches the value".into()),
+                )
+                .into());
+            }
+            Op::Tuple(elements) => {
+                let mut values = Vec::with_capacity(elements.len());
+                for element in elements {
+                    values.push(self.eval(element)?);
+                }
+                self.tuple(&node.ty, values)
+            }
+            Op::Call(callee, target, arguments) => {
+                let target = match target {
+                    Some(target) => Some((self.eval(target)?, target.ty.clone())),
+                    None => None,
+                };
+                let mut values = Vec::with_capacity(arguments.len());
+                for argument in arguments {
+                    values.push(self.eval(argument)?);
+                }
+                self.call(node, callee, target, values, arguments)?
+            }
+            Op::Invoke(target, arguments) => {
+                let target = self.eval(target)?;
+                let mut values = Vec::with_capacity(arguments.len());
+                for argument in arguments {
+                    values.push(self.eval(argument)?);
+                }
+                self.invoke(&target, values, span)?
+            }
+            Op::New(callee, arguments) => {
+                let mut values = Vec::with_capacity(arguments.len());
+                for argument in arguments {
+                    values.push(self.eval(argument)?);
+                }
+                self.create(node, callee, values, arguments)?
+            }
+            Op::NewArray(length) => {
+                let length = self.eval(length)?;
+                let length = integer(&length).unwrap_or(-1);
+                if length < 0 {
+                    return Err(Fail::thrown(span, "System.OverflowException", None).into());
+                }
+                if length as usize > MAX_ITEMS {
+                    return Err(Fail::new(
+                        span,
+                        "an array of that size is not made for an evaluation",
+                    )
+                    .into());
+                }
+                let element = node.ty.element().cloned().unwrap_or(Type::OBJECT);
+                let zero = self.default(&element);
+                Val::sequence(node.ty.clone(), vec![zero; length as usize])
+            }
+            Op::ArrayOf(elements) => {
+                let mut values = Vec::with_capacity(elements.len());
+                for element in elements {
+                    values.push(self.eval(element)?);
+                }
+                Val::sequence(node.ty.clone(), values)
+            }
+            Op::Collection(items) => {
+                let mut values = Vec::new();
+                for (spread, item) in items {
+                    let value = self.eval(item)?;
+                    if *spread {
+                        values.extend(self.items_of(&value, item.span)?);
+                    } else {
+                        values.push(value);
+                    }
+                }
+                Val::sequence(node.ty.clone(), values)
+            }
+            Op::Initialize(made, slot, steps) => self.initialize(made, *slot, steps, node)?,
+            Op::Anonymous(members) => {
+                let mut fields = Vec::with_capacity(members.len());
+                for (name, member) in members {
+                    fields.push((name.clone(), self.eval(member)?));
+                }
+                Val::Made(Rc::new(Made::Fields(node.ty.clone(), fields)))
+            }
+            Op::TypeOf(ty) => Val::Made(Rc::new(Made::Type(ty.clone()))),
+            Op::Lambda(closure) => Val::Made(Rc::new(Made::Closure(closure.clone()))),
+            Op::Assign(place, value) => {
+                let value = self.eval(value)?;
+                self.write(place, value, node)?
+            }
+            Op::Update(place, slot, value, old) => {
+                let before = self.eval(place)?;
+                self.set(*slot, before.clone());
+                let after = self.eval(value)?;
+                let after = self.write(place, after, node)?;
+                if *old { before } else { after }
+            }
+            Op::Slice(target, range) => {
+                let target = self.eval(target)?;
+                let range = self.eval(range)?;
+                self.slice(&target, &range, span)?
+            }
+            Op::Index(number, from_end) => {
+                let number = self.eval(number)?;
+                let number = integer(&number).unwrap_or(0) as i64;
+                Val::Made(Rc::new(Made::Index(node.ty.clone(), number, *from_end)))
+            }
+            Op::Range(start, end) => {
+                let start = self.range_end(start.as_deref())?;
+                let end = self.range_end(end.as_deref())?;
+                Val::Made(Rc::new(Made::Range(node.ty.clone(), start, end)))
+            }
+        })
+    }
+
+    fn range_end(&mut self, node: Option<&Node>) -> Result<Option<(i64, bool)>> {
+        let Some(node) = node else { return Ok(None) };
+        match self.eval(node)? {
+            Val::Made(made) => match &*made {
+                Made::Index(_, number, from_end) => Ok(Some((*number, *from_end))),
+                _ => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// A condition's value.
+    pub(crate) fn truth(&mut self, node: &Node) -> Result<bool> {
+        match self.eval(node)? {
+            Val::Scalar(Scalar::Bool(value)) => Ok(value),
+            _ => Err(misfit(node.span)),
+        }
+    }
+
+    pub(super) fn outcome(
+        &self,
+        result: Option<std::result::Result<Scalar, Fault>>,
+        span: Span,
+    ) -> Result<Val> {
+        match result {
+            Some(Ok(value)) => Ok(Val::Scalar(value)),
+            Some(Err(fault)) => Err(thrown(fault, span)),
+            None => Err(misfit(span)),
+        }
+    }
+
+    /// A predefined operator; nulls are lifted ones.
+    fn binary(
+        &mut self,
+        op: BinaryOp,
+        left: Val,
+        right: Val,
+        checked: bool,
+        span: Span,
+    ) -> Result<Val> {
+        // Strings may be objects of the program.
+        let left = self.as_scalar(left, span)?;
+        let right = self.as_scalar(right, span)?;
+        match (&left, &right) {
+            (Val::Scalar(a), Val::Scalar(b)) => {
+                self.outcome(scalar::binary(op, a, b, checked), span)
+            }
+            _ => Ok(lifted(op, &left, &right)),
+        }
+    }
+
+    /// A string object as its text; other values stay.
+    pub(super) fn as_scalar(&mut self, value: Val, span: Span) -> Result<Val> {
+        match value {
+            Val::Object(object) if object.ty == Type::STRING => {
+                Ok(Val::units(self.units(&object, span)?))
+            }
+            Val::Boxed(_, inner) => Ok(*inner),
+            other => Ok(other),
+        }
+    }
+
+    /// The text of a string object.
+    pub(super) fn units(&self, object: &Object, span: Span) -> Result<Vec<u16>> {
+        const LONGEST: u32 = 1 << 24;
+        let (units, length) = self
+            .reader
+            .string_units(object, LONGEST)
+            .map_err(|why| self.unreadable(&why, span))?;
+        if length > u64::from(LONGEST) {
+            return Err(Fail::new(span, "the string is too long to be evaluated").into());
+        }
+        Ok(units)
+    }
+
+    /// Whether two references are the same.
+    fn same(&mut self, left: &Val, right: &Val) -> bool {
+        match (left, right) {
+            (Val::Null, Val::Null) => true,
+            (Val::Object(a), Val::Object(b)) => a.address == b.address,
+            (Val::Made(a), Val::Made(b)) => match (&**a, &**b) {
+                (Made::Type(a), Made::Type(b)) => a == b,
+                _ => Rc::ptr_eq(a, b),
+            },
+            // Literals are interned: equal text of ours is one object.
+            (Val::Scalar(Scalar::String(a)), Val::Scalar(Scalar::String(b))) => a == b,
+            _ => false,
+        }
+    }
+
+    /// The default value of a type.
+    pub(super) fn default(&self, ty: &Type) -> Val {
+        if ty.is_value() != Some(true) || self.types.nullable_of(ty).is_some() {
+            return Val::Null;
+        }
+        let kind = ty
+            .underlying()
+            .and_then(well_known::primitive_kind)
+            .or_else(|| well_known::kind(self.types, ty));
+        match kind.and_then(Scalar::zero) {
+            Some(zero) => Val::Scalar(zero),
+            None => Val::Made(Rc::new(Made::Default(ty.clone()))),
+        }
+    }
+
+    fn pseudo(&mut self, pseudo: PseudoVariable, span: Span) -> Result<Val> {
+        let (pid, tid, hits) = self.around.numbers;
+        Ok(match pseudo {
+            PseudoVariable::ProcessId => Val::int(pid.into()),
+            PseudoVariable::ThreadId => Val::int(tid.into()),
+            PseudoVariable::HitCount => Val::Scalar(Scalar::Int(Kind::Long, hits.into())),
+            _ => match (self.around.special)(pseudo) {
+                Some(value) => self.decode(&value, span)?,
+                None => return Err(Fail::new(span, format!("{pseudo} has no value here")).into()),
+            },
+        })
+    }
+
+    /// A field of an object, struct or made value.
+    pub(super) fn field(&mut self, target: &Val, field: &FieldRef, span: Span) -> Result<Val> {
+        match target {
+            Val::Null => Err(null_reference(span)),
+            Val::Object(object) => {
+                let read = match self.reader.unboxed(object) {
+                    Some(value) => self.reader.field(&value, &field.name),
+                    None => self.declared_field(object, field),
+                };
+                let value = read.map_err(|why| self.unreadable(&why, span))?;
+                self.decode(&value, span)
+            }
+            Val::Struct(value) => {
+                let value = self
+                    .reader
+                    .field(value, &field.name)
+                    .map_err(|why| self.unreadable(&why, span))?;
+                self.decode(&value, span)
+            }
+            Val::Boxed(_, inner) => self.field(&inner.clone(), field, span),
+            Val::Made(made) => match &**made {
+                Made::Fields(_, fields) => {
+                    match fields.iter().find(|(name, _)| *name == field.name) {
+                        Some((_, value)) => Ok(value.clone()),
+                        None => Ok(self.default(&field.ty)),
+                    }
+                }
+                Made::Default(_) => Ok(self.default(&field.ty)),
+                Made::Sequence(_, items, _) => match &*field.name {
+                    "_size" => Ok(Val::int(items.len() as i128)),
+                    _ => Err(Fail::new(
+                        span,
+                        format!("a value that was made here has no field `{}`", field.name),
+                    )
+                    .into()),
+                },
+                _ => Err(Fail::new(
+                    span,
+                    format!("a value that was made here has no field `{}`", field.name),
+                )
+                .into()),
+            },
+            Val::Scalar(value) => self.scalar_field(value, field, span),
+        }
+    }
+
+    /// A field of exactly the type that declares it: a base may have one of the same name.
+    fn declared_field(
+        &self,
+        object: &Object,
+        field: &FieldRef,
+    ) -> Result<crate::values::Value, Unreadable> {
+        let members = self.reader.members(object)?;
+        let found = members.iter().find(|it| {
+            it.field.token == field.token
+                && it.declared_in.token == field.declared_in.token
+                && it.declared_in.module == field.declared_in.module
+        });
+        match found {
+            Some(member) => Ok(self.reader.member(object, member)),
+            None => self.reader.object_field(object, &field.name),
+        }
+    }
+
+    /// A field of a primitive: the only one that is used is its value.
+    fn scalar_field(&self, value: &Scalar, field: &FieldRef, span: Span) -> Result<Val> {
+        match (&*field.name, value) {
+            ("m_value" | "_value" | "value__", _) => Ok(Val::Scalar(value.clone())),
+            ("_stringLength", Scalar::String(units)) => Ok(Val::int(units.len() as i128)),
+            _ => Err(Fail::new(
+                span,
+                format!(
+                    "`{}` of a value that was computed cannot be read",
+                    field.name
+                ),
+            )
+            .into()),
+        }
+    }
+
+    fn static_field(&mut self, field: &FieldRef, span: Span) -> Result<Val> {
+        let fields = self.types.fields(&field.declared_in);
+        let found = fields
+            .ok()
+            .and_then(|all| all.iter().find(|it| it.token == field.token).cloned());
+        let Some(found) = found else {
+            return Err(
+                Fail::new(span, format!("the static field `{}` is gone", field.name)).into(),
+            );
+        };
+        let value = self
+            .reader
+            .static_field(&field.declared_in, &found, self.around.frame)
+            .map_err(|why| self.unreadable(&why, span))?;
+        self.decode(&value, span)
+    }
+
+    /// What a place of the program holds.
+    pub(super) fn decode(&self, value: &crate::values::Value, span: Span) -> Result<Val> {
+        Ok(decode(self.reader, value, span)?)
+    }
+}
+
+/// What a place of the program holds.
+pub(super) fn decode(
+    reader: &Reader<'_>,
+    value: &crate::values::Value,
+    span: Span,
+) -> Result<Val, Box<Fail>> {
+    let fail = |why: Unreadable| unreadable(&why, span);
+    let value = reader.behind_ref(value).map_err(fail)?;
+    if let crate::values::Place::Text(units) = &value.place {
+        return Ok(Val::units(units.to_vec()));
+    }
+    let ty = &value.ty;
+    if ty.is_value() == Some(true) {
+        let kind = ty
+            .underlying()
+            .and_then(well_known::primitive_kind)
+            .or_else(|| well_known::kind(reader.types, ty));
+        if let Some(kind) = kind {
+            let bytes = reader.bytes(&value, kind.size() as u32).map_err(fail)?;
+            return match Scalar::from_bytes(kind, &bytes) {
+                Some(scalar) => Ok(Val::Scalar(scalar)),
+                None => Err(Fail::new(span, "its bytes are not a value of its type")),
+            };
+        }
+        if reader.types.nullable_of(ty).is_some() {
+            let flag = reader.field(&value, "hasValue").map_err(fail)?;
+            return match decode(reader, &flag, span)? {
+                Val::Scalar(Scalar::Bool(true)) => {
+                    let inner = reader.field(&value, "value").map_err(fail)?;
+                    decode(reader, &inner, span)
+                }
+                _ => Ok(Val::Null),
+            };
+        }
+        return Ok(Val::Struct(value));
+    }
+    match reader.object(&value).map_err(fail)? {
+        None => Ok(Val::Null),
+        Some(object) => Ok(Val::Object(object)),
+    }
+}
+
+/// Why something cannot be read, as C# would throw it where it would.
+fn unreadable(why: &Unreadable, span: Span) -> Box<Fail> {
+    match why {
+        Unreadable::Null { .. } => Fail::thrown(
+            span,
+            "System.NullReferenceException",
+            Some("Object reference not set to an instance of an object.".into()),
+        ),
+        Unreadable::OutOfRange { .. } => Fail::thrown(
+            span,
+            "System.IndexOutOfRangeException",
+            Some("Index was outside the bounds of the array.".into()),
+        ),
+        _ => Fail::new(span, format!("it cannot be read: {why}")),
+    }
+}
+
+/// An integer, of whatever type.
+pub(super) fn integer(value: &Val) -> Option<i128> {
+    match value {
+        Val::Scalar(value) => value.integer(),
+        Val::Boxed(_, inner) => integer(inner),
+        _ => None,
+    }
+}
+
+/// An operator of which an operand is null.
+fn lifted(op: BinaryOp, left: &Val, right: &Val) -> Val {
+    let both = matches!((left, right), (Val::Null, Val::Null));
+    match op {
+        BinaryOp::Equal => Val::bool(both),
+        BinaryOp::NotEqual => Val::bool(!both),
+        BinaryOp::Less | BinaryOp::Greater | BinaryOp::LessOrEqual | BinaryOp::GreaterOrEqual => {
+            Val::bool(false)
+        }
+        // Three-valued logic: a known side may decide.
+        BinaryOp::And | BinaryOp::Or => {
+            let decides = op == BinaryOp::Or;
+            let known = [left, right]
+                .into_iter()
+                .any(|it| matches!(it, Val::Scalar(Scalar::Bool(value)) if *value == decides));
+            if known { Val::bool(decides) } else { Val::Null }
+        }
+        _ => Val::Null,
+    }
+}
+
+/// The exception that C# throws for a fault.
+pub(super) fn thrown(fault: Fault, span: Span) -> Interrupt {
+    let (ty, message) = match fault {
+        Fault::Overflow => (
+            "System.OverflowException",
+            "Arithmetic operation resulted in an overflow.",
+        ),
+        Fault::DivideByZero => (
+            "System.DivideByZeroException",
+            "Attempted to divide by zero.",
+        ),
+    };
+    Fail::thrown(span, ty, Some(message.into())).into()
+}
+
+pub(super) fn null_reference(span: Span) -> Interrupt {
+    Fail::thrown(
+        span,
+        "System.NullReferenceException",
+        Some("Object reference not set to an instance of an object.".into()),
+    )
+    .into()
+}
+
+/// A value of a kind that binding excludes; the program's memory may be damaged.
+pub(super) fn misfit(span: Span) -> Interrupt {
+    Fail::new(span, "a value is not of the type that it is declared with").into()
+}

@@ -1,0 +1,297 @@
+//! Members of numbers, characters and `Math`.
+
+use std::cmp::Ordering;
+
+use syntax::Span;
+use syntax::tree::{BinaryOp, UnaryOp};
+
+use super::{Result, Runner, Val, format, integer, thrown};
+use crate::expressions::bind::well_known;
+use crate::expressions::plan::Callee;
+use crate::expressions::scalar::{self, Fault, Kind, Scalar};
+use crate::types::Type;
+
+impl Runner<'_, '_> {
+    pub(super) fn number_member(
+        &mut self,
+        name: &str,
+        callee: &Callee,
+        target: Option<(&Val, &Type)>,
+        arguments: &[Val],
+        span: Span,
+    ) -> Result<Option<Val>> {
+        let scalars: Vec<Scalar> = arguments
+            .iter()
+            .filter_map(|it| match it {
+                Val::Scalar(value) => Some(value.clone()),
+                Val::Boxed(_, inner) => match &**inner {
+                    Val::Scalar(value) => Some(value.clone()),
+                    _ => None,
+                },
+                _ => None,
+            })
+            .collect();
+        if let Some((value, ty)) = target {
+            let Val::Scalar(number) = value else {
+                return Ok(None);
+            };
+            return Ok(match (name, scalars.as_slice()) {
+                ("ToString", []) if arguments.is_empty() => {
+                    self.plain_text(value, ty, span)?.map(Val::units)
+                }
+                ("ToString", [Scalar::String(format)]) => {
+                    format::number(number, &String::from_utf16_lossy(format))
+                        .map(|it| Val::text(&it))
+                }
+                ("Equals", [other])
+                    if matches!(arguments.first(), Some(Val::Scalar(_)))
+                        && number.kind() == other.kind() =>
+                {
+                    let both_nan = matches!((number, other), (Scalar::Double(a), Scalar::Double(b)) if a.is_nan() && b.is_nan());
+                    let equal = scalar::binary(BinaryOp::Equal, number, other, false);
+                    Some(Val::bool(
+                        both_nan || matches!(equal, Some(Ok(Scalar::Bool(true)))),
+                    ))
+                }
+                ("CompareTo", [other]) if number.kind() == other.kind() => {
+                    compare(number, other).map(|order| {
+                        // The small ones give the difference.
+                        let small = matches!(
+                            number.kind(),
+                            Kind::SByte | Kind::Byte | Kind::Short | Kind::UShort | Kind::Char
+                        );
+                        match (small, number.integer(), other.integer()) {
+                            (true, Some(a), Some(b)) => Val::int(a - b),
+                            _ => Val::int(order as i128),
+                        }
+                    })
+                }
+                _ => None,
+            });
+        }
+        let binary = match name {
+            "op_Addition" => Some(BinaryOp::Add),
+            "op_Subtraction" => Some(BinaryOp::Subtract),
+            "op_Multiply" => Some(BinaryOp::Multiply),
+            "op_Division" => Some(BinaryOp::Divide),
+            "op_Modulus" => Some(BinaryOp::Remainder),
+            "op_BitwiseAnd" => Some(BinaryOp::And),
+            "op_BitwiseOr" => Some(BinaryOp::Or),
+            "op_ExclusiveOr" => Some(BinaryOp::Xor),
+            "op_LeftShift" => Some(BinaryOp::ShiftLeft),
+            "op_RightShift" => Some(BinaryOp::ShiftRight),
+            "op_UnsignedRightShift" => Some(BinaryOp::UnsignedShiftRight),
+            "op_Equality" => Some(BinaryOp::Equal),
+            "op_Inequality" => Some(BinaryOp::NotEqual),
+            "op_LessThan" => Some(BinaryOp::Less),
+            "op_GreaterThan" => Some(BinaryOp::Greater),
+            "op_LessThanOrEqual" => Some(BinaryOp::LessOrEqual),
+            "op_GreaterThanOrEqual" => Some(BinaryOp::GreaterOrEqual),
+            _ => None,
+        };
+        let unary = match name {
+            "op_UnaryNegation" => Some(UnaryOp::Minus),
+            "op_UnaryPlus" => Some(UnaryOp::Plus),
+            "op_OnesComplement" => Some(UnaryOp::Complement),
+            _ => None,
+        };
+        Ok(match (scalars.as_slice(), binary, unary) {
+            ([a, b], Some(op), _) => match scalar::binary(op, a, b, callee.checked) {
+                Some(Ok(value)) => Some(Val::Scalar(value)),
+                Some(Err(fault)) => return Err(thrown(fault, span)),
+                None => None,
+            },
+            ([a], _, Some(op)) => match scalar::unary(op, a, callee.checked) {
+                Some(Ok(value)) => Some(Val::Scalar(value)),
+                Some(Err(fault)) => return Err(thrown(fault, span)),
+                None => None,
+            },
+            ([value], ..) => match name {
+                "IsNaN" => float(value).map(|it| Val::bool(it.is_nan())),
+                "IsInfinity" => float(value).map(|it| Val::bool(it.is_infinite())),
+                "IsNegative" => float(value).map(|it| Val::bool(it.is_sign_negative())),
+                "op_Implicit" | "op_Explicit" => {
+                    let to = well_known::kind(self.types, &callee.method.returns);
+                    match to.and_then(|kind| scalar::convert(value, kind, callee.checked)) {
+                        Some(Ok(value)) => Some(Val::Scalar(value)),
+                        Some(Err(fault)) => return Err(thrown(fault, span)),
+                        None => None,
+                    }
+                }
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    pub(super) fn math(
+        &mut self,
+        name: &str,
+        arguments: &[Val],
+        span: Span,
+    ) -> Result<Option<Val>> {
+        let scalars: Vec<&Scalar> = arguments
+            .iter()
+            .filter_map(|it| match it {
+                Val::Scalar(value) => Some(value),
+                _ => None,
+            })
+            .collect();
+        let real = |f: fn(f64) -> f64, value: &Scalar| match value {
+            Scalar::Double(number) => Some(Val::Scalar(Scalar::Double(f(*number)))),
+            _ => None,
+        };
+        Ok(match (name, scalars.as_slice()) {
+            ("Max" | "Min", [a, b]) => {
+                let nan = [a, b]
+                    .into_iter()
+                    .find(|it| float(it).is_some_and(f64::is_nan));
+                if let Some(nan) = nan {
+                    return Ok(Some(Val::Scalar((*nan).clone())));
+                }
+                let Some(order) = compare(a, b) else {
+                    return Ok(None);
+                };
+                // Zeros have signs, which count here.
+                if order == Ordering::Equal && float(a).is_some() {
+                    let first = float(a).is_some_and(|it| it.is_sign_negative()) == (name == "Min");
+                    return Ok(Some(Val::Scalar(if first {
+                        (*a).clone()
+                    } else {
+                        (*b).clone()
+                    })));
+                }
+                let first = (order == Ordering::Greater) == (name == "Max");
+                Some(Val::Scalar(if first { (*a).clone() } else { (*b).clone() }))
+            }
+            ("Abs", [value]) => match value {
+                Scalar::Int(kind, number) => {
+                    let positive = number.abs();
+                    if kind.wrap(positive) != positive {
+                        return Err(thrown(Fault::Overflow, span));
+                    }
+                    Some(Val::Scalar(Scalar::Int(*kind, positive)))
+                }
+                Scalar::Double(number) => Some(Val::Scalar(Scalar::Double(number.abs()))),
+                Scalar::Float(number) => Some(Val::Scalar(Scalar::Float(number.abs()))),
+                Scalar::Decimal(number) if *number < scalar::Decimal::ZERO => {
+                    Some(Val::Scalar(Scalar::Decimal(number.negate())))
+                }
+                Scalar::Decimal(_) => Some(Val::Scalar((*value).clone())),
+                _ => None,
+            },
+            ("Sqrt", [value]) => real(f64::sqrt, value),
+            ("Floor", [value]) => real(f64::floor, value),
+            ("Ceiling", [value]) => real(f64::ceil, value),
+            ("Truncate", [value]) => real(f64::trunc, value),
+            ("Round", [value]) if arguments.len() == 1 => real(f64::round_ties_even, value),
+            ("Sign", [value]) => match integer(&Val::Scalar((*value).clone())) {
+                Some(number) => Some(Val::int(number.signum())),
+                None => match float(value) {
+                    Some(number) if !number.is_nan() => Some(Val::int(if number > 0.0 {
+                        1
+                    } else if number < 0.0 {
+                        -1
+                    } else {
+                        0
+                    })),
+                    _ => None,
+                },
+            },
+            ("Clamp", [value, min, max]) => {
+                match (compare(value, min), compare(value, max), compare(min, max)) {
+                    (Some(low), Some(high), Some(Ordering::Less | Ordering::Equal)) => {
+                        Some(Val::Scalar(if low == Ordering::Less {
+                            (*min).clone()
+                        } else if high == Ordering::Greater {
+                            (*max).clone()
+                        } else {
+                            (*value).clone()
+                        }))
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        })
+    }
+
+    pub(super) fn char_member(
+        &mut self,
+        name: &str,
+        target: Option<(&Val, &Type)>,
+        arguments: &[Val],
+        span: Span,
+    ) -> Result<Option<Val>> {
+        if let Some((value, ty)) = target {
+            return Ok(match (name, arguments) {
+                ("ToString", []) => self.plain_text(value, ty, span)?.map(Val::units),
+                ("Equals", [Val::Scalar(Scalar::Int(Kind::Char, other))]) => {
+                    Some(Val::bool(integer(value) == Some(*other)))
+                }
+                ("CompareTo", [Val::Scalar(Scalar::Int(Kind::Char, other))]) => {
+                    integer(value).map(|it| Val::int(it - other))
+                }
+                _ => None,
+            });
+        }
+        let [Val::Scalar(Scalar::Int(Kind::Char, unit))] = arguments else {
+            return Ok(None);
+        };
+        // Beyond ASCII the program's own tables decide.
+        let Some(c) = u8::try_from(*unit)
+            .ok()
+            .map(char::from)
+            .filter(char::is_ascii)
+        else {
+            return Ok(None);
+        };
+        let made = |c: char| Val::Scalar(Scalar::Int(Kind::Char, u32::from(c).into()));
+        Ok(match name {
+            "IsDigit" => Some(Val::bool(c.is_ascii_digit())),
+            "IsLetter" => Some(Val::bool(c.is_ascii_alphabetic())),
+            "IsLetterOrDigit" => Some(Val::bool(c.is_ascii_alphanumeric())),
+            "IsWhiteSpace" => Some(Val::bool(matches!(c, ' ' | '\t'..='\r'))),
+            "IsUpper" => Some(Val::bool(c.is_ascii_uppercase())),
+            "IsLower" => Some(Val::bool(c.is_ascii_lowercase())),
+            "ToUpper" => Some(made(c.to_ascii_uppercase())),
+            "ToLower" => Some(made(c.to_ascii_lowercase())),
+            _ => None,
+        })
+    }
+}
+
+fn float(value: &Scalar) -> Option<f64> {
+    match value {
+        Scalar::Double(number) => Some(*number),
+        Scalar::Float(number) => Some(f64::from(*number)),
+        _ => None,
+    }
+}
+
+/// How two numbers of one kind compare; NaN comes first.
+pub(super) fn compare(a: &Scalar, b: &Scalar) -> Option<Ordering> {
+    let holds = |op| {
+        matches!(
+            scalar::binary(op, a, b, false),
+            Some(Ok(Scalar::Bool(true)))
+        )
+    };
+    if let (Some(x), Some(y)) = (float(a), float(b)) {
+        match (x.is_nan(), y.is_nan()) {
+            (true, true) => return Some(Ordering::Equal),
+            (true, false) => return Some(Ordering::Less),
+            (false, true) => return Some(Ordering::Greater),
+            _ => {}
+        }
+    }
+    if holds(BinaryOp::Less) {
+        Some(Ordering::Less)
+    } else if holds(BinaryOp::Greater) {
+        Some(Ordering::Greater)
+    } else if holds(BinaryOp::Equal) {
+        Some(Ordering::Equal)
+    } else {
+        None
+    }
+}

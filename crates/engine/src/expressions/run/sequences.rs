@@ -1,0 +1,283 @@
+//! Arrays, lists and other collections whose layout is known.
+
+use syntax::Span;
+
+use super::{Made, Result, Runner, Val, null_reference};
+use crate::expressions::error::Fail;
+use crate::expressions::scalar::{Kind, Scalar};
+use crate::types::Type;
+use crate::values::{Object, Value};
+
+impl Runner<'_, '_> {
+    pub(super) fn array_length(&mut self, array: &Val, span: Span) -> Result<u64> {
+        match array {
+            Val::Null => Err(null_reference(span)),
+            Val::Object(object) => {
+                let shape = self
+                    .reader
+                    .array(object)
+                    .map_err(|why| self.unreadable(&why, span))?;
+                Ok(shape.count)
+            }
+            Val::Made(made) => match &**made {
+                Made::Sequence(_, items, _) => Ok(items.len() as u64),
+                _ => Err(super::misfit(span)),
+            },
+            _ => Err(super::misfit(span)),
+        }
+    }
+
+    pub(super) fn element(&mut self, array: &Val, at: &[i128], span: Span) -> Result<Val> {
+        if let Val::Made(made) = array
+            && let Made::Sequence(_, items, _) = &**made
+        {
+            let index = at.first().copied().unwrap_or(-1);
+            let item = usize::try_from(index)
+                .ok()
+                .and_then(|index| items.get(index));
+            return item.cloned().ok_or_else(|| out_of_range(span));
+        }
+        let place = self.element_place(array, at, span)?;
+        self.decode(&place, span)
+    }
+
+    pub(super) fn element_place(&mut self, array: &Val, at: &[i128], span: Span) -> Result<Value> {
+        let object = match array {
+            Val::Null => return Err(null_reference(span)),
+            Val::Object(object) => object,
+            _ => return Err(super::misfit(span)),
+        };
+        let shape = self
+            .reader
+            .array(object)
+            .map_err(|why| self.unreadable(&why, span))?;
+        let mut position: u64 = 0;
+        if let (Type::SzArray(_), [index]) = (&object.ty, at) {
+            position = u64::try_from(*index)
+                .ok()
+                .filter(|it| *it < shape.count)
+                .ok_or_else(|| out_of_range(span))?;
+        } else {
+            for ((index, length), bound) in at.iter().zip(&shape.lengths).zip(&shape.bounds) {
+                let offset = index - i128::from(*bound);
+                if offset < 0 || offset >= i128::from(*length) {
+                    return Err(out_of_range(span));
+                }
+                position = position * u64::from(*length) + offset as u64;
+            }
+        }
+        self.reader
+            .element(object, position)
+            .map_err(|why| self.unreadable(&why, span))
+    }
+
+    /// A field of an object by name, decoded.
+    pub(super) fn raw(&mut self, object: &Object, name: &str, span: Span) -> Result<Val> {
+        let value = self
+            .reader
+            .object_field(object, name)
+            .map_err(|why| self.unreadable(&why, span))?;
+        self.decode(&value, span)
+    }
+
+    fn is_core(&self, ty: &Type, namespace: &str, name: &str) -> bool {
+        ty.as_named()
+            .is_some_and(|it| self.types.is_named(it, namespace, name))
+    }
+
+    /// The elements of a sequence: arrays, lists, dictionaries, sets, strings and what we made.
+    pub(super) fn items_of(&mut self, value: &Val, span: Span) -> Result<Vec<Val>> {
+        match value {
+            Val::Null => Err(Fail::thrown(
+                span,
+                "System.ArgumentNullException",
+                Some("Value cannot be null. (Parameter 'source')".into()),
+            )
+            .into()),
+            Val::Scalar(Scalar::String(units)) => {
+                Ok(units.iter().map(|it| character(*it)).collect())
+            }
+            Val::Made(made) => match &**made {
+                Made::Sequence(_, items, _) => {
+                    for _ in items {
+                        self.item(span)?;
+                    }
+                    Ok(items.clone())
+                }
+                _ => Err(self.not_a_sequence(value, span)),
+            },
+            Val::Object(object) => self.object_items(object, span),
+            _ => Err(self.not_a_sequence(value, span)),
+        }
+    }
+
+    fn object_items(&mut self, object: &Object, span: Span) -> Result<Vec<Val>> {
+        let generic = "System.Collections.Generic";
+        if object.ty == Type::STRING {
+            let units = self.units(object, span)?;
+            return Ok(units.into_iter().map(character).collect());
+        }
+        if object.ty.element().is_some() {
+            let count = self.array_length(&Val::Object(object.clone()), span)?;
+            return self.array_items(object, count, span);
+        }
+        if self.is_core(&object.ty, generic, "List`1") {
+            let size = self.raw(object, "_size", span)?;
+            let size = super::integer(&size).unwrap_or(0);
+            return match self.raw(object, "_items", span)? {
+                Val::Object(items) => {
+                    self.array_items(&items, u64::try_from(size).unwrap_or(0), span)
+                }
+                _ => Ok(Vec::new()),
+            };
+        }
+        if self.is_core(&object.ty, generic, "Dictionary`2")
+            || self.is_core(&object.ty, generic, "HashSet`1")
+        {
+            return self.entries(object, span);
+        }
+        for name in ["Queue`1", "Stack`1", "LinkedList`1", "SortedDictionary`2"] {
+            if self.is_core(&object.ty, generic, name) {
+                break;
+            }
+        }
+        Err(self.not_a_sequence(&Val::Object(object.clone()), span))
+    }
+
+    fn array_items(&mut self, object: &Object, count: u64, span: Span) -> Result<Vec<Val>> {
+        let mut items = Vec::new();
+        for position in 0..count {
+            self.item(span)?;
+            let place = self
+                .reader
+                .element(object, position)
+                .map_err(|why| self.unreadable(&why, span))?;
+            items.push(self.decode(&place, span)?);
+        }
+        Ok(items)
+    }
+
+    /// The entries of a dictionary as pairs, those of a set as values; free ones have a link below -1.
+    fn entries(&mut self, object: &Object, span: Span) -> Result<Vec<Val>> {
+        let count = self.raw(object, "_count", span)?;
+        let count = super::integer(&count).unwrap_or(0);
+        let Val::Object(entries) = self.raw(object, "_entries", span)? else {
+            return Ok(Vec::new());
+        };
+        let pair = self.pair_type(&object.ty);
+        let mut items = Vec::new();
+        for position in 0..u64::try_from(count).unwrap_or(0) {
+            self.item(span)?;
+            let fail = |this: &Self, why| this.unreadable(&why, span);
+            let entry = self
+                .reader
+                .element(&entries, position)
+                .map_err(|why| fail(self, why))?;
+            let field = |this: &mut Self, name: &str| {
+                let value = this
+                    .reader
+                    .field(&entry, name)
+                    .map_err(|why| fail(this, why))?;
+                this.decode(&value, span)
+            };
+            let has_upper = pair.is_none();
+            let next = field(self, if has_upper { "Next" } else { "next" })?;
+            if super::integer(&next).unwrap_or(-2) < -1 {
+                continue;
+            }
+            match &pair {
+                Some(pair) => {
+                    let key = field(self, "key")?;
+                    let value = field(self, "value")?;
+                    items.push(Val::Made(std::rc::Rc::new(Made::Fields(
+                        pair.clone(),
+                        vec![("key".into(), key), ("value".into(), value)],
+                    ))));
+                }
+                None => items.push(field(self, "Value")?),
+            }
+        }
+        Ok(items)
+    }
+
+    /// The type of a dictionary's elements.
+    fn pair_type(&self, dictionary: &Type) -> Option<Type> {
+        let named = dictionary.as_named()?;
+        if named.arguments.len() != 2 {
+            return None;
+        }
+        let open = self
+            .types
+            .core("System.Collections.Generic", "KeyValuePair`2")?;
+        self.types.close(open.as_named()?, &named.arguments).ok()
+    }
+
+    fn not_a_sequence(&self, value: &Val, span: Span) -> super::Interrupt {
+        let ty = self.exact_type(value).map_or_else(
+            || "the value".into(),
+            |it| format!("`{}`", self.types.text(&it)),
+        );
+        Fail::new(
+            span,
+            format!("the elements of {ty} cannot be read without running its enumerator"),
+        )
+        .hint(
+            "use an array, List, Dictionary or HashSet, or call ToList() where the program does it",
+        )
+        .into()
+    }
+
+    /// `target[range]`
+    pub(super) fn slice(&mut self, target: &Val, range: &Val, span: Span) -> Result<Val> {
+        let Val::Made(range) = range else {
+            return Err(super::misfit(span));
+        };
+        let Made::Range(_, start, end) = &**range else {
+            return Err(super::misfit(span));
+        };
+        let text = self.string_of(target, span)?;
+        let length = match &text {
+            Some(units) => units.len() as i64,
+            None => self.array_length(target, span)? as i64,
+        };
+        let resolve = |it: &Option<(i64, bool)>, missing: i64| match it {
+            Some((number, true)) => length - number,
+            Some((number, false)) => *number,
+            None => missing,
+        };
+        let (start, end) = (resolve(start, 0), resolve(end, length));
+        if start < 0 || end < start || end > length {
+            return Err(Fail::thrown(
+                span,
+                "System.ArgumentOutOfRangeException",
+                Some("Specified argument was out of the range of valid values.".into()),
+            )
+            .into());
+        }
+        let (start, end) = (start as usize, end as usize);
+        if let Some(units) = text {
+            return Ok(Val::units(
+                units.get(start..end).unwrap_or_default().to_vec(),
+            ));
+        }
+        let items = self.items_of(target, span)?;
+        let ty = self.exact_type(target).unwrap_or(Type::OBJECT);
+        Ok(Val::sequence(
+            ty,
+            items.get(start..end).unwrap_or_default().to_vec(),
+        ))
+    }
+}
+
+fn character(unit: u16) -> Val {
+    Val::Scalar(Scalar::Int(Kind::Char, unit.into()))
+}
+
+fn out_of_range(span: Span) -> super::Interrupt {
+    Fail::thrown(
+        span,
+        "System.IndexOutOfRangeException",
+        Some("Index was outside the bounds of the array.".into()),
+    )
+    .into()
+}

@@ -1,0 +1,331 @@
+//! Members of strings that compare by units or work on ASCII, where no culture matters.
+
+use std::rc::Rc;
+
+use syntax::Span;
+
+use super::{Result, Runner, Val, integer, null_reference};
+use crate::expressions::error::Fail;
+use crate::expressions::plan::Callee;
+use crate::expressions::scalar::{Kind, Scalar};
+use crate::types::Type;
+
+/// An argument as strings take it.
+enum Piece {
+    Text(Rc<[u16]>),
+    Char(u16),
+    Number(i128),
+    Null,
+    Other,
+}
+
+impl Runner<'_, '_> {
+    pub(super) fn string_member(
+        &mut self,
+        name: &str,
+        target: Option<(&Val, &Type)>,
+        arguments: &[Val],
+        callee: &Callee,
+        span: Span,
+    ) -> Result<Option<Val>> {
+        let mut pieces = Vec::new();
+        for argument in arguments {
+            pieces.push(match self.as_scalar(argument.clone(), span)? {
+                Val::Null => Piece::Null,
+                Val::Scalar(Scalar::String(units)) => Piece::Text(units),
+                Val::Scalar(Scalar::Int(Kind::Char, unit)) => Piece::Char(unit as u16),
+                Val::Scalar(Scalar::Int(Kind::Int, number)) => Piece::Number(number),
+                _ => Piece::Other,
+            });
+        }
+        let Some((target, _)) = target else {
+            return self.static_string(name, arguments, &pieces, callee, span);
+        };
+        if matches!(target, Val::Null) {
+            return Err(null_reference(span));
+        }
+        let Some(text) = self.string_of(target, span)? else {
+            return Ok(None);
+        };
+        let length = text.len();
+        let at = |number: i128| usize::try_from(number).ok().filter(|it| *it <= length);
+        let out_of_range = || -> super::Interrupt {
+            Fail::thrown(span, "System.ArgumentOutOfRangeException", None).into()
+        };
+        Ok(match (name, pieces.as_slice()) {
+            ("get_Length", _) => Some(Val::int(length as i128)),
+            ("get_Chars", [Piece::Number(index)]) => {
+                match usize::try_from(*index).ok().and_then(|it| text.get(it)) {
+                    Some(unit) => Some(Val::Scalar(Scalar::Int(Kind::Char, (*unit).into()))),
+                    None => {
+                        return Err(Fail::thrown(
+                            span,
+                            "System.IndexOutOfRangeException",
+                            Some("Index was outside the bounds of the array.".into()),
+                        )
+                        .into());
+                    }
+                }
+            }
+            ("ToString", []) => Some(Val::Scalar(Scalar::String(text))),
+            ("Contains", [Piece::Text(wanted)]) => {
+                Some(Val::bool(find(&text, wanted, 0).is_some()))
+            }
+            ("Contains", [Piece::Char(unit)]) => Some(Val::bool(text.contains(unit))),
+            ("StartsWith", [Piece::Char(unit)]) => Some(Val::bool(text.first() == Some(unit))),
+            ("EndsWith", [Piece::Char(unit)]) => Some(Val::bool(text.last() == Some(unit))),
+            ("StartsWith", [Piece::Text(wanted)]) if plain(&text) && plain(wanted) => {
+                Some(Val::bool(text.starts_with(wanted)))
+            }
+            ("EndsWith", [Piece::Text(wanted)]) if plain(&text) && plain(wanted) => {
+                Some(Val::bool(text.ends_with(wanted)))
+            }
+            ("IndexOf", [Piece::Char(unit)]) => Some(Val::int(
+                text.iter()
+                    .position(|it| it == unit)
+                    .map_or(-1, |it| it as i128),
+            )),
+            ("IndexOf", [Piece::Text(wanted)]) if plain(&text) && plain(wanted) => {
+                Some(Val::int(find(&text, wanted, 0).map_or(-1, |it| it as i128)))
+            }
+            ("LastIndexOf", [Piece::Char(unit)]) => Some(Val::int(
+                text.iter()
+                    .rposition(|it| it == unit)
+                    .map_or(-1, |it| it as i128),
+            )),
+            ("Substring", [Piece::Number(start)]) => match at(*start) {
+                Some(start) => Some(Val::units(text.get(start..).unwrap_or_default().to_vec())),
+                None => return Err(out_of_range()),
+            },
+            ("Substring", [Piece::Number(start), Piece::Number(count)]) => {
+                match (at(*start), at(*start + *count)) {
+                    (Some(start), Some(end)) if end >= start => Some(Val::units(
+                        text.get(start..end).unwrap_or_default().to_vec(),
+                    )),
+                    _ => return Err(out_of_range()),
+                }
+            }
+            ("Remove", [Piece::Number(start)]) => match at(*start) {
+                Some(start) => Some(Val::units(text.get(..start).unwrap_or_default().to_vec())),
+                None => return Err(out_of_range()),
+            },
+            ("Remove", [Piece::Number(start), Piece::Number(count)]) => {
+                match (at(*start), at(*start + *count)) {
+                    (Some(start), Some(end)) if end >= start => {
+                        let mut units = text.get(..start).unwrap_or_default().to_vec();
+                        units.extend_from_slice(text.get(end..).unwrap_or_default());
+                        Some(Val::units(units))
+                    }
+                    _ => return Err(out_of_range()),
+                }
+            }
+            ("Insert", [Piece::Number(start), Piece::Text(more)]) => match at(*start) {
+                Some(start) => {
+                    let mut units = text.to_vec();
+                    units.splice(start..start, more.iter().copied());
+                    Some(Val::units(units))
+                }
+                None => return Err(out_of_range()),
+            },
+            ("Replace", [Piece::Char(old), Piece::Char(new)]) => Some(Val::units(
+                text.iter()
+                    .map(|it| if it == old { *new } else { *it })
+                    .collect(),
+            )),
+            ("Replace", [Piece::Text(old), new @ (Piece::Text(_) | Piece::Null)])
+                if !old.is_empty() =>
+            {
+                let new: &[u16] = match new {
+                    Piece::Text(new) => new,
+                    _ => &[],
+                };
+                let mut units = Vec::new();
+                let mut from = 0;
+                while let Some(found) = find(&text, old, from) {
+                    units.extend_from_slice(text.get(from..found).unwrap_or_default());
+                    units.extend_from_slice(new);
+                    from = found + old.len();
+                }
+                units.extend_from_slice(text.get(from..).unwrap_or_default());
+                Some(Val::units(units))
+            }
+            ("Trim" | "TrimStart" | "TrimEnd", []) => Some(trimmed(&text, name, is_space)),
+            ("Trim" | "TrimStart" | "TrimEnd", [Piece::Char(unit)]) => {
+                Some(trimmed(&text, name, |it| it == *unit))
+            }
+            ("PadLeft" | "PadRight", [Piece::Number(width), rest @ ..]) => {
+                let with = match rest {
+                    [Piece::Char(unit)] => *unit,
+                    _ => u16::from(b' '),
+                };
+                let missing = usize::try_from(*width)
+                    .map_err(|_| out_of_range())?
+                    .saturating_sub(length);
+                if missing > 1 << 20 {
+                    return Ok(None);
+                }
+                let fill = std::iter::repeat_n(with, missing);
+                Some(Val::units(if name == "PadLeft" {
+                    fill.chain(text.iter().copied()).collect()
+                } else {
+                    text.iter().copied().chain(fill).collect()
+                }))
+            }
+            ("ToUpper" | "ToUpperInvariant", []) if plain(&text) => {
+                Some(Val::units(text.iter().map(|it| upper(*it)).collect()))
+            }
+            ("ToLower" | "ToLowerInvariant", []) if plain(&text) => {
+                Some(Val::units(text.iter().map(|it| lower(*it)).collect()))
+            }
+            ("Equals", [Piece::Text(other)]) => Some(Val::bool(text == *other)),
+            ("Equals", [Piece::Null]) => Some(Val::bool(false)),
+            ("ToCharArray", []) => {
+                let items = text
+                    .iter()
+                    .map(|it| Val::Scalar(Scalar::Int(Kind::Char, (*it).into())))
+                    .collect();
+                Some(Val::sequence(callee.method.returns.clone(), items))
+            }
+            _ => None,
+        })
+    }
+
+    fn static_string(
+        &mut self,
+        name: &str,
+        arguments: &[Val],
+        pieces: &[Piece],
+        callee: &Callee,
+        span: Span,
+    ) -> Result<Option<Val>> {
+        Ok(match (name, pieces) {
+            ("op_Equality" | "Equals", [a, b]) => same(a, b).map(Val::bool),
+            ("op_Inequality", [a, b]) => same(a, b).map(|it| Val::bool(!it)),
+            ("IsNullOrEmpty", [Piece::Null]) | ("IsNullOrWhiteSpace", [Piece::Null]) => {
+                Some(Val::bool(true))
+            }
+            ("IsNullOrEmpty", [Piece::Text(text)]) => Some(Val::bool(text.is_empty())),
+            ("IsNullOrWhiteSpace", [Piece::Text(text)]) => {
+                Some(Val::bool(text.iter().all(|it| is_space(*it))))
+            }
+            ("CompareOrdinal", [Piece::Text(a), Piece::Text(b)]) => {
+                let difference = a
+                    .iter()
+                    .zip(b.iter())
+                    .find(|(a, b)| a != b)
+                    .map(|(a, b)| i128::from(*a) - i128::from(*b));
+                Some(Val::int(
+                    difference.unwrap_or(a.len() as i128 - b.len() as i128),
+                ))
+            }
+            (".ctor", [Piece::Char(unit), Piece::Number(count)])
+                if (0..=1 << 20).contains(count) =>
+            {
+                Some(Val::units(vec![*unit; *count as usize]))
+            }
+            (".ctor", [Piece::Other]) => match arguments {
+                [array @ (Val::Made(_) | Val::Object(_))] => {
+                    let items = self.items_of(array, span)?;
+                    Some(Val::units(
+                        items
+                            .iter()
+                            .filter_map(integer)
+                            .map(|it| it as u16)
+                            .collect(),
+                    ))
+                }
+                _ => None,
+            },
+            ("Concat", _) => {
+                let flat = match (arguments, callee.method.parameters.first().map(|it| &it.ty)) {
+                    ([one], Some(Type::SzArray(_) | Type::Named(_))) => self.items_of(one, span)?,
+                    _ => arguments.to_vec(),
+                };
+                let mut units = Vec::new();
+                for item in flat {
+                    units.extend(self.text_of(&item, &Type::OBJECT, span)?);
+                }
+                Some(Val::units(units))
+            }
+            ("Join", [separator, _, ..]) if arguments.len() == 2 => {
+                let separator: Vec<u16> = match separator {
+                    Piece::Text(text) => text.to_vec(),
+                    Piece::Char(unit) => vec![*unit],
+                    Piece::Null => Vec::new(),
+                    _ => return Ok(None),
+                };
+                let Some(sequence) = arguments.get(1) else {
+                    return Ok(None);
+                };
+                let mut units = Vec::new();
+                for (index, item) in self.items_of(sequence, span)?.into_iter().enumerate() {
+                    if index > 0 {
+                        units.extend_from_slice(&separator);
+                    }
+                    units.extend(self.text_of(&item, &Type::OBJECT, span)?);
+                }
+                Some(Val::units(units))
+            }
+            _ => None,
+        })
+    }
+}
+
+fn same(a: &Piece, b: &Piece) -> Option<bool> {
+    match (a, b) {
+        (Piece::Text(a), Piece::Text(b)) => Some(a == b),
+        (Piece::Null, Piece::Null) => Some(true),
+        (Piece::Null, Piece::Text(_)) | (Piece::Text(_), Piece::Null) => Some(false),
+        _ => None,
+    }
+}
+
+/// Text that every culture compares alike: printable ASCII.
+fn plain(text: &[u16]) -> bool {
+    text.iter().all(|it| (0x20..0x7f).contains(it))
+}
+
+fn is_space(unit: u16) -> bool {
+    char::from_u32(unit.into()).is_some_and(char::is_whitespace)
+}
+
+fn upper(unit: u16) -> u16 {
+    if (u16::from(b'a')..=u16::from(b'z')).contains(&unit) {
+        unit - 32
+    } else {
+        unit
+    }
+}
+
+fn lower(unit: u16) -> u16 {
+    if (u16::from(b'A')..=u16::from(b'Z')).contains(&unit) {
+        unit + 32
+    } else {
+        unit
+    }
+}
+
+fn trimmed(text: &[u16], name: &str, goes: impl Fn(u16) -> bool) -> Val {
+    let stays = |it: &u16| !goes(*it);
+    let start = if name == "TrimEnd" {
+        0
+    } else {
+        text.iter().position(stays).unwrap_or(text.len())
+    };
+    let end = if name == "TrimStart" {
+        text.len()
+    } else {
+        text.iter().rposition(stays).map_or(start, |it| it + 1)
+    };
+    Val::units(text.get(start..end.max(start)).unwrap_or_default().to_vec())
+}
+
+fn find(text: &[u16], wanted: &[u16], from: usize) -> Option<usize> {
+    if wanted.is_empty() {
+        return Some(from);
+    }
+    let rest = text.get(from..)?;
+    rest.windows(wanted.len())
+        .position(|it| it == wanted)
+        .map(|it| it + from)
+}

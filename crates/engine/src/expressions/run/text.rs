@@ -1,0 +1,295 @@
+//! What `ToString` gives, and interpolated strings.
+
+use std::rc::Rc;
+
+use syntax::Span;
+
+use super::{Made, Result, Runner, Val, format};
+use crate::expressions::plan::{Callee, Piece};
+use crate::expressions::scalar::{self, Kind, Scalar};
+use crate::types::{self, Type};
+
+impl Runner<'_, '_> {
+    /// The text of a value in a string: null is empty.
+    pub(super) fn text_of(&mut self, value: &Val, ty: &Type, span: Span) -> Result<Vec<u16>> {
+        if let Some(text) = self.plain_text(value, ty, span)? {
+            return Ok(text);
+        }
+        // Anything else knows itself what it is called.
+        match self.own_text(value, ty, span)? {
+            Val::Null => Ok(Vec::new()),
+            text => Ok(self
+                .string_of(&text, span)?
+                .map(|it| it.to_vec())
+                .unwrap_or_default()),
+        }
+    }
+
+    /// The text of what needs no code: numbers, strings, enums, types.
+    pub(in crate::expressions) fn plain_text(
+        &mut self,
+        value: &Val,
+        ty: &Type,
+        span: Span,
+    ) -> Result<Option<Vec<u16>>> {
+        let ty = self.types.nullable_of(ty).unwrap_or_else(|| ty.clone());
+        Ok(Some(match value {
+            Val::Null => Vec::new(),
+            Val::Scalar(Scalar::String(units)) => units.to_vec(),
+            Val::Scalar(Scalar::Int(Kind::Char, unit)) => vec![*unit as u16],
+            Val::Scalar(number) => match self.enum_text(number, &ty) {
+                Some(text) => text.encode_utf16().collect(),
+                None => scalar::text(number).encode_utf16().collect(),
+            },
+            Val::Object(object) if object.ty == Type::STRING => self.units(object, span)?,
+            Val::Object(object) => match self.reader.unboxed(object) {
+                Some(place) => {
+                    let inner = self.decode(&place, span)?;
+                    let ty = object.ty.clone();
+                    match inner {
+                        Val::Scalar(_) => return self.plain_text(&inner, &ty, span),
+                        _ => return Ok(None),
+                    }
+                }
+                None => match self.default_text(&object.ty) {
+                    Some(text) => text.encode_utf16().collect(),
+                    None => return Ok(None),
+                },
+            },
+            Val::Boxed(ty, inner) => {
+                let (ty, inner) = (ty.clone(), inner.clone());
+                return self.plain_text(&inner, &ty, span);
+            }
+            Val::Made(made) => match &**made {
+                Made::Type(ty) => self.reflection_name(ty).encode_utf16().collect(),
+                Made::Fields(ty, fields) if self.types.tuple_elements(ty).is_some() => {
+                    let elements = self.types.tuple_elements(ty).unwrap_or_default();
+                    let mut text: Vec<u16> = vec![u16::from(b'(')];
+                    for (index, ((_, value), ty)) in fields.iter().zip(&elements).enumerate() {
+                        if index > 0 {
+                            text.extend(", ".encode_utf16());
+                        }
+                        text.extend(self.text_of(value, ty, span)?);
+                    }
+                    text.push(u16::from(b')'));
+                    text
+                }
+                Made::Sequence(ty, ..) => self.reflection_name(ty).encode_utf16().collect(),
+                _ => return Ok(None),
+            },
+            Val::Struct(_) => return Ok(None),
+        }))
+    }
+
+    /// `Object.ToString` of an array or of a class that does not override it: its name.
+    fn default_text(&self, ty: &Type) -> Option<String> {
+        for level in self.types.ancestry(ty).ok()? {
+            let own = self.types.methods(&level, Some("ToString")).ok()?;
+            let overrides = own.iter().any(|it| it.parameters.is_empty());
+            if overrides {
+                return self
+                    .types
+                    .is_named(&level, "System", "Object")
+                    .then(|| self.reflection_name(ty));
+            }
+        }
+        None
+    }
+
+    /// An enum's value by name, as `ToString` gives it.
+    pub(super) fn enum_text(&self, value: &Scalar, ty: &Type) -> Option<String> {
+        let Type::Named(named) = ty else { return None };
+        let types::Kind::Enum(_) = named.kind else {
+            return None;
+        };
+        let definition = self.types.definition(named).ok()?;
+        let members: Vec<(String, i128)> = definition
+            .enum_members()
+            .flatten()
+            .filter_map(|it| {
+                let number = match crate::expressions::bind::constant(it.value) {
+                    crate::expressions::plan::Constant::Scalar(value) => value.integer()?,
+                    crate::expressions::plan::Constant::Null => return None,
+                };
+                Some((it.name.to_string(), number))
+            })
+            .collect();
+        let number = value.integer()?;
+        if let Some((name, _)) = members.iter().find(|(_, it)| *it == number) {
+            return Some(name.clone());
+        }
+        if definition.is_flags_enum() && number != 0 {
+            let mut left = number;
+            let mut names = Vec::new();
+            let mut sorted = members;
+            sorted.sort_by_key(|(_, it)| std::cmp::Reverse(*it as u64 as i128));
+            for (name, bits) in sorted.iter().filter(|(_, bits)| *bits != 0) {
+                if left & bits == *bits {
+                    left &= !bits;
+                    names.push(name.as_str());
+                }
+            }
+            if left == 0 {
+                names.reverse();
+                return Some(names.join(", "));
+            }
+        }
+        Some(number.to_string())
+    }
+
+    /// The name that reflection gives a type: `System.Collections.Generic.List`1[System.Int32]`.
+    pub(super) fn reflection_name(&self, ty: &Type) -> String {
+        match ty {
+            Type::SzArray(inner) => self.reflection_name(inner) + "[]",
+            Type::Array { element, rank } => {
+                let commas = ",".repeat((*rank as usize).saturating_sub(1));
+                format!("{}[{commas}]", self.reflection_name(element))
+            }
+            Type::Pointer(inner) => self.reflection_name(inner) + "*",
+            Type::ByRef(inner) => self.reflection_name(inner) + "&",
+            _ => {
+                let Some(named) = self.types.named(ty) else {
+                    return self.types.full_text(ty);
+                };
+                let Ok(module) = self.types.metadata(named.module) else {
+                    return self.types.full_text(ty);
+                };
+                let mut name = module
+                    .metadata()
+                    .full_name(named.token)
+                    .unwrap_or_default()
+                    .replace('/', "+");
+                if !named.arguments.is_empty() && !ty.is_open() {
+                    let arguments: Vec<String> = named
+                        .arguments
+                        .iter()
+                        .map(|it| self.reflection_name(it))
+                        .collect();
+                    name.push_str(&format!("[{}]", arguments.join(",")));
+                }
+                name
+            }
+        }
+    }
+
+    /// Runs the value's own `ToString`.
+    fn own_text(&mut self, value: &Val, ty: &Type, span: Span) -> Result<Val> {
+        let object = self.types.named(&Type::OBJECT);
+        let method = object
+            .and_then(|it| self.types.methods(&it, Some("ToString")).ok())
+            .and_then(|it| it.into_iter().next());
+        let Some(method) = method else {
+            return Ok(Val::Null);
+        };
+        let node = crate::expressions::plan::Node::new(
+            crate::expressions::plan::Op::Default,
+            Type::STRING,
+            span,
+        );
+        let callee = Rc::new(Callee {
+            method,
+            arguments: Vec::new(),
+            intrinsic: None,
+            is_virtual: true,
+            checked: false,
+        });
+        self.call(
+            &node,
+            &callee,
+            Some((value.clone(), ty.clone())),
+            Vec::new(),
+            &[],
+        )
+    }
+
+    pub(super) fn interpolate(&mut self, pieces: &[Piece]) -> Result<Val> {
+        let mut text = Vec::new();
+        for piece in pieces {
+            match piece {
+                Piece::Text(units) => text.extend_from_slice(units),
+                Piece::Hole(node, alignment, format) => {
+                    let value = self.eval(node)?;
+                    let mut shown = match format {
+                        Some(format) => self.formatted(&value, &node.ty, format, node.span)?,
+                        None => self.text_of(&value, &node.ty, node.span)?,
+                    };
+                    if let Some(width) = alignment {
+                        let missing = (width.unsigned_abs() as usize).saturating_sub(shown.len());
+                        let blanks = std::iter::repeat_n(u16::from(b' '), missing.min(10_000));
+                        if *width < 0 {
+                            shown.extend(blanks);
+                        } else {
+                            shown.splice(0..0, blanks);
+                        }
+                    }
+                    text.extend(shown);
+                }
+            }
+        }
+        Ok(Val::units(text))
+    }
+
+    /// The text of a value in a format: numbers by us, others by their own `ToString(format, provider)`.
+    pub(super) fn formatted(
+        &mut self,
+        value: &Val,
+        ty: &Type,
+        format: &str,
+        span: Span,
+    ) -> Result<Vec<u16>> {
+        let inner = match value {
+            Val::Boxed(_, inner) => (**inner).clone(),
+            Val::Object(object) => match self.reader.unboxed(object) {
+                Some(place) => self.decode(&place, span)?,
+                None => value.clone(),
+            },
+            other => other.clone(),
+        };
+        if let Val::Scalar(number) = &inner {
+            let declared = self.types.nullable_of(ty).unwrap_or_else(|| ty.clone());
+            let is_enum = matches!(&declared, Type::Named(named) if matches!(named.kind, types::Kind::Enum(_)));
+            if !is_enum && let Some(text) = format::number(number, format) {
+                return Ok(text.encode_utf16().collect());
+            }
+            if is_enum && matches!(format, "G" | "g" | "F" | "f" | "") {
+                return self.text_of(value, ty, span);
+            }
+            if is_enum && matches!(format, "D" | "d") {
+                return Ok(scalar::text(number).encode_utf16().collect());
+            }
+            let real = matches!(
+                number.kind(),
+                Kind::Float | Kind::Double | Kind::Decimal | Kind::Half
+            );
+            if real && format.starts_with(['D', 'd', 'X', 'x']) {
+                return Err(crate::expressions::error::Fail::thrown(
+                    span,
+                    "System.FormatException",
+                    Some("Format specifier was invalid.".into()),
+                )
+                .into());
+            }
+            // Texts, truth values and characters have no formats.
+            if matches!(number.kind(), Kind::String | Kind::Bool | Kind::Char) {
+                return self.text_of(value, ty, span);
+            }
+        }
+        if let Val::Null = inner {
+            return Ok(Vec::new());
+        }
+        if let Val::Object(object) = &inner
+            && object.ty == Type::STRING
+        {
+            return self.units(object, span);
+        }
+        Err(crate::expressions::error::Fail::new(
+            span,
+            format!(
+                "the format `{format}` of `{}` is not known here",
+                self.types.text(ty)
+            ),
+        )
+        .hint("call ToString with the format instead")
+        .into())
+    }
+}

@@ -1,0 +1,250 @@
+//! Conditions and messages of breakpoints: parsed once, bound once per method and instantiation, then only run.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use cordebug::thread::Thread;
+use syntax::tree::Expr;
+use syntax::{MessagePart, Watch};
+
+use super::bind::Binder;
+use super::error::{Fail, Result};
+use super::frames::context;
+use super::plan::Node;
+use super::run::{Interrupt, Journal, Runner, Surroundings, Val};
+use super::scalar::{self, Scalar};
+use crate::api::{Error, ErrorCode};
+use crate::target::Target;
+use crate::types::{Generics, ModuleId, Type};
+use crate::values::scope::{FrameContext, Scope};
+use crate::values::{Reader, Unreadable};
+
+/// How long a condition may take.
+const LIMIT: Duration = Duration::from_secs(2);
+/// Plans kept per expression: generic code may run in many instantiations.
+const MAX_PLANS: usize = 256;
+
+/// Where a breakpoint was hit.
+#[derive(Clone, Copy)]
+pub(crate) struct Hit<'h> {
+    /// The thread, whose innermost frame is meant.
+    pub(crate) thread: &'h Thread,
+    /// How often the breakpoint was hit, this hit included.
+    pub(crate) count: u64,
+    /// The process.
+    pub(crate) pid: u32,
+}
+
+/// A plan and the place it was made for.
+#[derive(Debug)]
+struct Bound {
+    module: ModuleId,
+    method: metadata::Token,
+    offset: u32,
+    generics: Generics,
+    plan: Rc<Node>,
+    slots: u32,
+}
+
+/// An expression with the plans that were made of it.
+#[derive(Debug)]
+struct Planned {
+    expr: Expr,
+    is_condition: bool,
+    plans: RefCell<Vec<Bound>>,
+}
+
+impl Planned {
+    fn new(expr: Expr, is_condition: bool) -> Self {
+        Self {
+            expr,
+            is_condition,
+            plans: RefCell::default(),
+        }
+    }
+
+    /// Runs it where a breakpoint was hit, and lets `show` make something of the value.
+    fn run<T>(
+        &self,
+        target: &Target,
+        hit: Hit<'_>,
+        show: impl FnOnce(&mut Runner<'_, '_>, Val, &Type) -> super::run::Result<T>,
+    ) -> Result<T> {
+        let reader = target.reader();
+        let span = self.expr.span;
+        let unreadable =
+            |why: Unreadable| Fail::new(span, format!("the frame cannot be read: {why}"));
+        let frame = hit
+            .thread
+            .active_frame()
+            .map_err(|error| unreadable(error.into()))?;
+        let Some(frame) = frame else {
+            return Err(Fail::new(span, "the thread is not in managed code"));
+        };
+        let frame = FrameContext::of(reader.types, frame).map_err(unreadable)?;
+        let scope = Scope::read(&reader, frame).map_err(unreadable)?;
+        let (plan, slots) = self.plan(&reader, &scope)?;
+        let variables = |number: usize| match scope.variables.get(number) {
+            Some(variable) => variable.value.clone(),
+            None => Err(Unreadable::OptimizedAway),
+        };
+        let around = Surroundings {
+            variables: &variables,
+            calls: false,
+            writes: false,
+            deadline: Instant::now() + LIMIT,
+            numbers: (hit.pid, hit.thread.id().unwrap_or(0), hit.count),
+            special: &|_| None,
+            frame: Some(&scope.context.frame),
+        };
+        let mut journal = Journal::default();
+        let mut runner = Runner::new(&reader, &around, slots, &mut journal);
+        let value = runner
+            .eval(&plan)
+            .and_then(|value| show(&mut runner, value, &plan.ty));
+        value.map_err(|interrupt| match interrupt {
+            Interrupt::Fail(fail) => fail,
+            Interrupt::Effect(_) => Fail::new(span, "the condition would run code in the program"),
+        })
+    }
+
+    fn plan(&self, reader: &Reader<'_>, scope: &Scope) -> Result<(Rc<Node>, u32)> {
+        let at = &scope.context;
+        let mut plans = self.plans.borrow_mut();
+        let known = plans.iter().find(|it| {
+            it.module == at.module
+                && it.method == at.method
+                && it.offset == at.offset.0
+                && it.generics == at.generics
+        });
+        if let Some(known) = known {
+            return Ok((known.plan.clone(), known.slots));
+        }
+        let context = context(reader, scope);
+        let mut binder = Binder::new(reader.types, &context);
+        let node = if self.is_condition {
+            binder.condition(&self.expr)?
+        } else {
+            binder.whole(&self.expr)?
+        };
+        let (plan, slots) = (Rc::new(node), binder.slots());
+        if plans.len() >= MAX_PLANS {
+            plans.clear();
+        }
+        plans.push(Bound {
+            module: at.module,
+            method: at.method,
+            offset: at.offset.0,
+            generics: at.generics.clone(),
+            plan: plan.clone(),
+            slots,
+        });
+        Ok((plan, slots))
+    }
+}
+
+/// The condition of a breakpoint.
+#[derive(Debug)]
+pub(crate) struct Condition {
+    text: String,
+    planned: Planned,
+}
+
+impl Condition {
+    /// A condition that was parsed from `text`.
+    pub(crate) fn new(text: &str, expr: Expr) -> Self {
+        Self {
+            text: text.to_owned(),
+            planned: Planned::new(expr, true),
+        }
+    }
+
+    /// Whether the condition holds at a hit. An error says why that cannot be told; it is never a silent yes or no.
+    pub(crate) fn holds(&self, target: &Target, hit: Hit<'_>) -> Result<bool, Error> {
+        self.planned
+            .run(target, hit, |_, value, _| match value {
+                Val::Scalar(Scalar::Bool(value)) => Ok(value),
+                _ => Err(Fail::new(self.planned.expr.span, "the condition is not a bool").into()),
+            })
+            .map_err(|fail| fail.to_api(&self.text, ErrorCode::InvalidCondition))
+    }
+}
+
+/// The message of a tracepoint.
+#[derive(Debug)]
+pub(crate) struct Message {
+    parts: Vec<Part>,
+}
+
+#[derive(Debug)]
+enum Part {
+    Text(String),
+    Hole(Planned, bool),
+}
+
+impl Message {
+    /// A message that was parsed; a hole that is no expression stays empty, its owner refuses it.
+    pub(crate) fn new(message: syntax::Message) -> Self {
+        let mut parts = Vec::new();
+        for part in message.parts {
+            match part {
+                MessagePart::Text(text, _) => parts.push(Part::Text(text)),
+                MessagePart::Hole(Ok(Watch { expr, formats }), _) => {
+                    // Strings are shown as text, unless they are wanted as they are written.
+                    let quotes = formats.iter().any(|it| it.kind == syntax::FormatKind::Raw);
+                    parts.push(Part::Hole(Planned::new(expr, false), quotes));
+                }
+                MessagePart::Hole(Err(_), _) => {}
+            }
+        }
+        Self { parts }
+    }
+
+    /// The message at a hit; what cannot be told stands in its place as `<error: …>`.
+    pub(crate) fn at(&self, target: &Target, hit: Hit<'_>) -> String {
+        let mut told = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Text(text) => told.push_str(text),
+                Part::Hole(planned, quotes) => {
+                    let shown = planned.run(target, hit, |runner, value, ty| {
+                        runner.shown(&value, ty, *quotes, planned.expr.span)
+                    });
+                    match shown {
+                        Ok(text) => told.push_str(&text),
+                        Err(fail) => {
+                            let code = fail.code.map(|it| format!("{it} ")).unwrap_or_default();
+                            told.push_str(&format!("<error: {code}{}>", fail.message));
+                        }
+                    }
+                }
+            }
+        }
+        told
+    }
+}
+
+impl Runner<'_, '_> {
+    /// A value in a line of text: strings as they are, objects by their type if only code could tell more.
+    pub(super) fn shown(
+        &mut self,
+        value: &Val,
+        ty: &Type,
+        quotes: bool,
+        span: syntax::Span,
+    ) -> super::run::Result<String> {
+        if let Val::Null = value {
+            return Ok("null".into());
+        }
+        let text = self.plain_text(value, ty, span)?;
+        Ok(match text {
+            Some(units) if quotes && *ty == Type::STRING => scalar::quoted(&units),
+            Some(units) => String::from_utf16_lossy(&units),
+            None => {
+                let exact = self.exact_type(value).unwrap_or_else(|| ty.clone());
+                format!("{{{}}}", self.types.text(&exact))
+            }
+        })
+    }
+}
