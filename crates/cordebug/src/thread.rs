@@ -64,8 +64,18 @@ impl Thread {
 
     /// The innermost frame, if it is one of managed code.
     pub fn active_frame(&self) -> Result<Option<Frame>, Error> {
-        let (_, frame) = clr_nullable!(self.0, ICorDebugThread::GetActiveFrame())?;
-        Ok(frame.map(Frame))
+        match clr_nullable!(self.0, ICorDebugThread::GetActiveFrame()) {
+            Ok((_, frame)) => Ok(frame.map(Frame)),
+            // It looks at every frame, and some caller is one that the runtime library cannot describe.
+            Err(error) if error.code() == Some(crate::hresult::E_FAIL) => {
+                match self.stack()?.next() {
+                    Some(Ok(Step::Frame(frame))) => Ok(Some(frame)),
+                    Some(Ok(Step::Native)) | None => Ok(None),
+                    Some(Err(error)) => Err(error),
+                }
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// A new stepper for the thread.
@@ -102,7 +112,7 @@ pub struct StackWalk {
 pub enum Step {
     /// A frame of managed code or one of the runtime's own.
     Frame(Frame),
-    /// Native code that the runtime does not describe.
+    /// Native code, or a stub of the runtime, that the runtime library does not describe.
     Native,
 }
 
@@ -152,6 +162,9 @@ impl Iterator for StackWalk {
             Ok((S_FALSE, _) | (_, None)) => Some(Ok(Step::Native)),
             Ok((_, Some(frame))) => Some(Ok(Step::Frame(Frame(frame)))),
             Err(error) if error.code() == Some(crate::hresult::CORDBG_E_PAST_END_OF_STACK) => None,
+            // .NET 10 cannot describe the stub through which a runtime-async method is called as one that returns a
+            // task; its callers are walked to all the same.
+            Err(error) if error.code() == Some(crate::hresult::E_FAIL) => Some(Ok(Step::Native)),
             Err(error) => Some(Err(error)),
         }
     }

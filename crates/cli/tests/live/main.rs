@@ -24,6 +24,7 @@ mod sessions;
 mod single_file;
 mod stacks;
 mod stacks_async;
+mod stacks_runtime_async;
 mod stacks_told;
 mod states;
 mod stepping;
