@@ -5,6 +5,7 @@
 
 mod attach;
 mod breakpoints;
+mod breakpoints_conditions;
 mod breakpoints_lines;
 mod breakpoints_modules;
 mod breakpoints_names;
