@@ -1,9 +1,12 @@
 //! What happens when the program comes by a breakpoint: counting, conditions, messages, stops.
 
+use cordebug::bindings::ICorDebugBreakpoint;
+use cordebug::com::Com;
+use cordebug::module::Breakpoint;
 use cordebug::thread::Thread;
 
 use super::CodeLocation;
-use crate::api::{BreakpointId, Event, StopReason, ThreadId, Trace};
+use crate::api::{BreakpointId, Event, RuntimeVersion, StopReason, ThreadId, Trace};
 use crate::engine::Engine;
 use crate::expressions::Hit;
 
@@ -19,6 +22,18 @@ enum Verdict {
 }
 
 impl Engine<'_> {
+    /// Keeps the program itself right: see [`Breakpoint::set_anew`], which .NET 10 and newer need on x64.
+    pub(crate) fn keep_statics_fresh(&self, reported: &Com<ICorDebugBreakpoint>) {
+        let major = |it: &RuntimeVersion| it.0.split('.').next()?.parse().ok();
+        let version: Option<u32> = self.runtime.as_ref().and_then(major);
+        if cfg!(target_arch = "x86_64")
+            && version.is_none_or(|it| it >= 10)
+            && let Err(error) = Breakpoint::set_anew(reported)
+        {
+            tracing::warn!(%error, "a breakpoint was not set anew");
+        }
+    }
+
     /// The runtime reached one of its breakpoints: why that stops the program, if it does.
     pub(crate) fn breakpoint_reached(
         &mut self,
