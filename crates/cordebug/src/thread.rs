@@ -119,16 +119,31 @@ pub enum Step {
 /// Where the stack pointer lies in the runtime's `CONTEXT`, and the flags that ask for it.
 #[cfg(target_arch = "x86_64")]
 const STACK_POINTER: (usize, u32) = (0x98, 0x0010_000b);
+/// Where the instruction pointer lies in the runtime's `CONTEXT`.
+#[cfg(target_arch = "x86_64")]
+const INSTRUCTION_POINTER: usize = 0xf8;
 /// Where the stack pointer lies in the runtime's `CONTEXT`, and the flags that ask for it.
 #[cfg(target_arch = "aarch64")]
 const STACK_POINTER: (usize, u32) = (0x100, 0x0040_0007);
+/// Where the instruction pointer lies in the runtime's `CONTEXT`.
+#[cfg(target_arch = "aarch64")]
+const INSTRUCTION_POINTER: usize = 0x108;
 /// More than any `CONTEXT` needs.
 const MAX_CONTEXT: usize = 8192;
 
 impl StackWalk {
     /// The stack pointer of the frame that the walk is at.
     pub fn stack_pointer(&self) -> Option<u64> {
-        let (at, flags) = STACK_POINTER;
+        self.word_of_context(STACK_POINTER.0)
+    }
+
+    /// The address of the instruction that the frame that the walk is at runs or returns to.
+    pub fn instruction_pointer(&self) -> Option<u64> {
+        self.word_of_context(INSTRUCTION_POINTER)
+    }
+
+    fn word_of_context(&self, at: usize) -> Option<u64> {
+        let (_, flags) = STACK_POINTER;
         let mut context = vec![0_u8; MAX_CONTEXT];
         let mut size = 0;
         clr!(
