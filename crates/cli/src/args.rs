@@ -58,6 +58,9 @@ pub(crate) enum Command {
     /// Serves AI agents over the Model Context Protocol, on standard input and output
     #[command(after_help = MCP_EXIT)]
     Mcp(crate::mcp::Mcp),
+    /// Serves editors over the Debug Adapter Protocol, on standard input and output
+    #[command(after_help = DAP_EXIT)]
+    Dap(crate::dap::Dap),
     /// Prints a script that completes ndbg's arguments in a shell
     #[command(after_help = COMPLETIONS)]
     Completions {
@@ -67,6 +70,12 @@ pub(crate) enum Command {
     /// Runs a debugger for one program (internal)
     #[command(hide = true)]
     Host,
+    /// Lends this terminal to a program that an editor debugs (internal)
+    #[command(hide = true)]
+    Terminal {
+        /// Who waits for it
+        name: String,
+    },
 }
 
 const PS_EXIT: &str = "\
@@ -89,6 +98,14 @@ attached is released.
 Exit codes:
     0    the client is gone
     129, 130, 143  SIGHUP, SIGINT, SIGTERM
+    125  ndbg itself failed";
+
+const DAP_EXIT: &str = "\
+One connection debugs one program. When the client is gone, a launched program is ended and an attached one is
+released.
+
+Exit codes:
+    0    the client is gone
     125  ndbg itself failed";
 
 const COMPLETIONS: &str = "\

@@ -53,10 +53,18 @@ pub(crate) fn tell(error: &Error) {
         _ => format!("error: {}\n", plain(&error.message)),
     };
     if let Some(hint) = &error.hint {
-        text += &format!("hint: {}\n", plain(hint));
+        text += &format!("hint: {}\n", plain(&in_a_terminal(hint)));
     }
     // Nobody can be told that nobody can be told.
     let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// A hint in the words of the command line, whose options are not the engine's fields and which follows no children.
+fn in_a_terminal(hint: &str) -> String {
+    hint.replace("; for a tool that starts one, follow its child", "")
+        .replace(", or follow its child", "")
+        .replace("in `env`, null removes one", "`--env NAME` removes one")
+        .replace("leave `cwd` out", "leave `--cwd` out")
 }
 
 /// The end of a subcommand that could not write or read something.

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod dap;
 mod doctor;
 mod exit;
 mod mcp;
@@ -31,6 +32,8 @@ fn main() -> ExitCode {
         Command::Symbols(arguments) => symbols::symbols(&arguments),
         Command::Completions { shell } => completions(shell),
         Command::Mcp(mcp) => mcp.run().map(ExitCode::from),
+        Command::Dap(dap) => dap.run().map(|()| ExitCode::SUCCESS),
+        Command::Terminal { name } => host::terminal::lend(&name).map(ExitCode::from),
         Command::Host => host::serve().map(|never| match never {}),
     };
     outcome.unwrap_or_else(|error| exit::failed(&error))

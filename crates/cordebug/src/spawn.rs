@@ -184,16 +184,20 @@ fn wait_for(pid: u32, child: &mut std::process::Child) -> ExitReport {
             };
         }
         if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
-            return stolen_report();
+            return stolen_report(fast_memory::stolen_status);
         }
     }
 }
 
+/// How often the status of a child that another thread reaped is looked for, a millisecond apart. That thread may be
+/// between two instructions on a processor that is busy with others, for as long as those please.
+const LOOKS: u32 = 4000;
+
 /// How the child ended according to the call that reaped it instead of us. That call notes the status a moment after
-/// the kernel has forgotten the child, so it is waited for, briefly.
-fn stolen_report() -> ExitReport {
-    for _ in 0..200 {
-        if let Some(status) = fast_memory::stolen_status() {
+/// the kernel has forgotten the child, so it is waited for.
+fn stolen_report(mut noted: impl FnMut() -> Option<i32>) -> ExitReport {
+    for _ in 0..LOOKS {
+        if let Some(status) = noted() {
             return ExitStatus::from_raw(status).into();
         }
         thread::sleep(Duration::from_millis(1));
@@ -239,6 +243,16 @@ mod tests {
         );
         gated.release().expect("sh starts");
         assert_eq!(receiver.recv(), Ok(ExitReport::Code(7)));
+    }
+
+    #[test]
+    fn the_status_of_a_child_that_another_thread_reaped_is_waited_for() {
+        let mut looks = 0;
+        let report = stolen_report(|| {
+            looks += 1;
+            (looks > 300).then_some(5 << 8)
+        });
+        assert_eq!(report, ExitReport::Code(5));
     }
 
     #[test]

@@ -138,7 +138,7 @@ impl Engine<'_> {
             return;
         }
         let report = self.ending.report.unwrap_or(ExitReport::Unknown);
-        self.exit = Some(exit(report, self.ending.killed_by_us));
+        self.exit = Some(exit(report, self.ending.killed_by_us, self.origin));
         self.state = State::Exited;
         self.stop = None;
         let status = Box::new(self.status());
@@ -231,7 +231,7 @@ impl Engine<'_> {
     }
 }
 
-pub(crate) fn exit(report: ExitReport, killed_by_us: bool) -> Exit {
+pub(crate) fn exit(report: ExitReport, killed_by_us: bool, origin: Option<Origin>) -> Exit {
     match report {
         ExitReport::Code(code) => Exit::Code(code),
         ExitReport::Signal(number) => Exit::Signal {
@@ -240,7 +240,11 @@ pub(crate) fn exit(report: ExitReport, killed_by_us: bool) -> Exit {
             by_debugger: killed_by_us && number == 9,
         },
         ExitReport::Unknown => Exit::Unknown {
-            reason: "the process is not a child of the debugger".into(),
+            reason: match origin {
+                Some(Origin::Attached) => "the process is not a child of the debugger",
+                _ => "the system has not told it",
+            }
+            .into(),
         },
     }
 }

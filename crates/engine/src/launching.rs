@@ -430,6 +430,7 @@ impl Engine<'_> {
         self.exit = Some(crate::ending::exit(
             report.unwrap_or(ExitReport::Unknown),
             false,
+            self.origin,
         ));
         self.state = State::Exited;
         self.answer(starting.id, Err(error));

@@ -214,10 +214,13 @@ fn find(program: &Path, folder: Option<&Path>) -> Result<PathBuf, Error> {
                 );
             }
             Ok(_) => {
-                refusal = Some(Error::new(
-                    ErrorCode::InvalidFile,
-                    format!("{shown} is not a file that can be run"),
-                ));
+                refusal = Some(
+                    Error::new(
+                        ErrorCode::InvalidFile,
+                        format!("{shown} is not a file that can be run"),
+                    )
+                    .hint("give the path of a .dll, an executable or a project"),
+                );
             }
             Err(error)
                 if matches!(

@@ -10,8 +10,9 @@
 pub mod project;
 mod serve;
 mod session;
+pub mod terminal;
 mod wire;
 
 pub use engine::{api, doctor, processes};
 pub use serve::serve;
-pub use session::{HostProgram, Session, Settled};
+pub use session::{HostProgram, Session, Settled, why_lost};

@@ -430,11 +430,15 @@ fn refuse_lost(request: &Request) -> Result<(), Error> {
     let Request::Attach(attach) = request else {
         return Ok(());
     };
-    let pid = attach.pid;
-    if engine::processes::identity(pid).is_some_and(|identity| lost().contains(&identity)) {
-        return Err(engine::processes::lost_debugger(pid.0));
-    }
-    Ok(())
+    why_lost(attach.pid).map_or(Ok(()), Err)
+}
+
+/// Why no debugger can come to a process any more, if a host of this front end was killed while it debugged it.
+pub fn why_lost(pid: ProcessId) -> Option<Error> {
+    let identity = engine::processes::identity(pid)?;
+    lost()
+        .contains(&identity)
+        .then(|| engine::processes::lost_debugger(pid.0))
 }
 
 /// What became of the program when its host died unexpectedly; it is helped where that is possible.

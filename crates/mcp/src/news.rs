@@ -34,6 +34,9 @@ pub(crate) enum Over {
     Failed(Error),
 }
 
+/// A frame across stops: its thread, its method and its depth.
+pub(crate) type FramePlace = (Option<ThreadId>, String, u32);
+
 /// What the reader of reports knows already.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
@@ -48,7 +51,7 @@ pub(crate) struct Told {
     /// Whether those that were never reached were reported at the end.
     pub(crate) never_reached: bool,
     /// Variables of the last stop that was reported: by thread, method and depth.
-    pub(crate) variables: Option<((Option<ThreadId>, String, u32), BTreeMap<String, String>)>,
+    pub(crate) variables: Option<(FramePlace, BTreeMap<String, String>)>,
     /// The stack of the last stop that was reported.
     pub(crate) stack: Option<(StopId, Stack)>,
 }

@@ -9,7 +9,7 @@ use host::api::{
     VariablesQuery, View,
 };
 
-use crate::news::{News, Over, Told};
+use crate::news::{News, Told};
 use crate::report::breakpoints::BreakpointEntry;
 use crate::report::build::{self, Stack};
 use crate::report::variables::VariableEntry;
@@ -45,11 +45,12 @@ pub(crate) async fn report(session: &Arc<DebugSession>, purpose: Purpose) -> Res
 
 fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Error> {
     let news = session.news();
+    let failure = session.failure(&news);
     let mut told = session.told();
     if let Purpose::Stop { .. } = purpose
-        && let Some(Over::Failed(error)) = &news.over
+        && let Some(error) = failure
     {
-        return Err(error.clone());
+        return Err(error);
     }
     let stop = news
         .status
@@ -93,7 +94,7 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
                 report.breakpoints = unbound.map(BreakpointEntry::from).collect();
             }
             report.notes = build::notes(&news.status, 0);
-            if let Some(Over::Failed(error)) = &news.over {
+            if let Some(error) = failure {
                 report.state = SessionState::Failed;
                 let message = text::one_line(&error.message, 1000);
                 // What became of the program is a note of the session and part of the message.
@@ -129,7 +130,7 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
             .as_deref()
             .map(|progress| text::one_line(progress, 300));
     }
-    report.next = next(&report, &news);
+    report.next = next(&report);
     Ok(report.fit())
 }
 
@@ -276,7 +277,7 @@ fn lines(session: &DebugSession, place: &Source) -> Vec<SourceLine> {
 }
 
 /// What is sensible to call next.
-fn next(report: &Report, news: &News) -> Option<String> {
+fn next(report: &Report) -> Option<String> {
     let unhandled = report.stop.as_ref().is_some_and(|stop| {
         stop.reasons
             .iter()
@@ -292,10 +293,8 @@ fn next(report: &Report, news: &News) -> Option<String> {
             "debug_continue lets it end as it would without a debugger; debug_disconnect ends it now."
         }
         SessionState::Stopped => "debug_continue lets it run on; debug_step runs one statement.",
-        SessionState::Failed if news.over.is_some() => {
-            "debug_launch or debug_attach begins a new session."
-        }
-        SessionState::Exited | SessionState::Detached | SessionState::Failed => return None,
+        SessionState::Failed => "debug_launch or debug_attach begins a new session.",
+        SessionState::Exited | SessionState::Detached => return None,
     };
     Some(text.into())
 }

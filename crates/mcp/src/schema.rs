@@ -77,7 +77,8 @@ pub(crate) fn output<T: JsonSchema>() -> JsonObject {
             if let Some(property) = property.as_object_mut() {
                 drop_null(property);
             }
-            if property.get(MINOR).is_none() {
+            // Every answer has the session's id: telling it once in the reference is enough.
+            if property.get(MINOR).is_none() && name != "session" {
                 properties.insert(name.clone(), json!({"type": property.get("type")}));
             }
         }

@@ -380,8 +380,29 @@ impl DebugSession {
         match live.request(Request::Output(query), Instant::now() + ANSWER) {
             Ok(Reply::Output(page)) => Ok(page),
             Ok(other) => Err(unexpected(&other)),
-            Err(error) if error.code == ErrorCode::HostDied => Err(output_lost(&error)),
+            // What an attached program writes goes where it always went.
+            Err(error)
+                if error.code == ErrorCode::HostDied
+                    && live.status().origin != Some(Origin::Attached) =>
+            {
+                Err(output_lost(&error))
+            }
             Err(error) => Err(error),
+        }
+    }
+
+    /// Why the session has failed, if it has; also in the moment after its host's death in which the output that is
+    /// left is still being looked for, and the session is not over yet.
+    pub(crate) fn failure(&self, news: &News) -> Option<Error> {
+        match &news.over {
+            Some(Over::Failed(error)) => Some(error.clone()),
+            Some(Over::Ended) => None,
+            None => {
+                let live = self.held().live.clone();
+                live?
+                    .died()
+                    .filter(|error| error.code == ErrorCode::HostDied)
+            }
         }
     }
 

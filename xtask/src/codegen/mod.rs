@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, bail, ensure};
 
 mod cordebug;
+mod dap;
 mod hresults;
 mod idl;
 mod slots;
@@ -24,7 +25,14 @@ pub(crate) fn run(args: &[&str]) -> anyhow::Result<()> {
             }
             Ok(())
         }
-        _ => bail!("usage: cargo xtask codegen cordebug <cordebug.idl> <corerror.h>"),
+        ["dap", schema] => {
+            let (path, text) = generate_dap(Path::new(schema))?;
+            std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+        }
+        _ => bail!(
+            "usage: cargo xtask codegen cordebug <cordebug.idl> <corerror.h>\n\
+             \x20      cargo xtask codegen dap <debugAdapterProtocol.json>"
+        ),
     }
 }
 
@@ -39,6 +47,13 @@ fn generate(idl: &Path, errors: &Path) -> anyhow::Result<Vec<(PathBuf, String)>>
         (src.join("bindings.rs"), rustfmt(&bindings)?),
         (src.join("hresult/codes.rs"), rustfmt(&codes)?),
     ])
+}
+
+/// The generated file of `dap`, with its path.
+fn generate_dap(schema: &Path) -> anyhow::Result<(PathBuf, String)> {
+    let types = dap::emit(&read(schema)?)?;
+    let path = repository().join("crates/dap/src/types.rs");
+    Ok((path, rustfmt(&types)?))
 }
 
 fn read(path: &Path) -> anyhow::Result<String> {
@@ -102,5 +117,21 @@ mod tests {
                 path.display()
             );
         }
+    }
+    /// As above, with the schema named by `NDBG_DAP_SCHEMA`.
+    #[test]
+    fn checked_in_types_of_the_adapter_protocol_are_fresh() {
+        let path = repository().join("crates/dap/src/types.rs");
+        let found = read(&path).expect("generated file is checked in");
+        assert!(found.starts_with(dap::MARK), "it lost its first line");
+        let Some(schema) = std::env::var_os("NDBG_DAP_SCHEMA") else {
+            return;
+        };
+        let (_, fresh) = generate_dap(Path::new(&schema)).expect("generates");
+        assert!(
+            found == fresh,
+            "{} is stale; run the generator",
+            path.display()
+        );
     }
 }

@@ -19,6 +19,10 @@ fn check(program: &Path, code: i32, message: &str) {
         ran.stderr
     );
     assert!(ran.stderr.contains("\nhint: "), "{}", ran.stderr);
+    // A hint names what `ndbg run` can do.
+    for other in ["follow", "`env`", "`cwd`", "null"] {
+        assert!(!ran.stderr.contains(other), "{}", ran.stderr);
+    }
 }
 
 fn executable(folder: &Path, name: &str, content: &[u8]) -> PathBuf {
@@ -101,8 +105,7 @@ fn other_files_and_folders_are_refused() {
     let pipe = folder.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
     assert!(made.expect("mkfifo is there").success());
-    let ran = run(&["run", pipe.to_str().expect("UTF-8")]);
-    assert_eq!(ran.code, Some(126), "{ran:?}");
+    check(&pipe, 126, "is not a file that can be run");
 }
 
 #[test]
@@ -124,4 +127,15 @@ fn a_folder_with_two_projects_names_them() {
     check(folder.path(), 126, "has 2 projects");
     let ran = run(&["run", folder.path().to_str().expect("UTF-8")]);
     assert!(ran.stderr.contains("b.csproj"), "{}", ran.stderr);
+}
+
+#[test]
+fn hints_name_options_of_the_command_line() {
+    let folder = run(&["run", "--cwd", "/no/such/folder", "/bin/sh"]);
+    assert!(folder.stderr.contains("leave `--cwd` out"), "{folder:?}");
+    let switched_off = run(&["run", "-e", "DOTNET_EnableDiagnostics=0", "/bin/sh"]);
+    assert!(
+        switched_off.stderr.contains("`--env NAME` removes one"),
+        "{switched_off:?}"
+    );
 }

@@ -57,20 +57,12 @@ fn shop() -> Vec<ExceptionSpec> {
     vec![ExceptionSpec::of_type("ShopException")]
 }
 
-macro_rules! scenario {
-    ($name:ident, $scenario:literal, $specs:expr, $expected:expr) => {
-        #[test]
-        fn $name() {
-            check($scenario, $specs, &$expected);
-        }
-    };
-}
-
-scenario!(
-    thrown_tells_throw_site_and_catch_block,
-    "caught",
-    shop(),
-    expect![[r#"
+#[test]
+fn thrown_tells_throw_site_and_catch_block() {
+    check(
+        "caught",
+        shop(),
+        &expect![[r#"
         == Thrown
         StockException: caught (0x2a)
         thrown at Program.Throw(string message): throw new StockException(message);
@@ -80,13 +72,16 @@ scenario!(
         Program.Caught(): Throw("caught");
         Program.Main(string[] args): case "caught": Caught(); break;
         end: Code(0)
-    "#]]
-);
-scenario!(
-    rethrow_is_told_as_thrown_again,
-    "rethrow",
-    shop(),
-    expect![[r#"
+    "#]],
+    );
+}
+
+#[test]
+fn rethrow_is_told_as_thrown_again() {
+    check(
+        "rethrow",
+        shop(),
+        &expect![[r#"
         == Thrown
         StockException: again (0x2a)
         thrown at Program.Throw(string message): throw new StockException(message);
@@ -105,13 +100,16 @@ scenario!(
         Catch Program.Rethrow(): throw;
         Program.Main(string[] args): case "rethrow": Rethrow(); break;
         end: Code(0)
-    "#]]
-);
-scenario!(
-    filters_are_named_as_who_decides,
-    "filter",
-    shop(),
-    expect![[r#"
+    "#]],
+    );
+}
+
+#[test]
+fn filters_are_named_as_who_decides() {
+    check(
+        "filter",
+        shop(),
+        &expect![[r#"
         == Thrown
         StockException: filtered (0x2a)
         thrown at Program.Throw(string message): throw new StockException(message);
@@ -121,13 +119,16 @@ scenario!(
         Program.Filter(): Throw("filtered");
         Program.Main(string[] args): case "filter": Filter(); break;
         end: Code(0)
-    "#]]
-);
-scenario!(
-    finally_does_not_handle,
-    "finally",
-    shop(),
-    expect![[r#"
+    "#]],
+    );
+}
+
+#[test]
+fn finally_does_not_handle() {
+    check(
+        "finally",
+        shop(),
+        &expect![[r#"
         == Thrown
         StockException: finally (0x2a)
         thrown at Program.Throw(string message): throw new StockException(message);
@@ -137,13 +138,16 @@ scenario!(
         Program.Finally(): Throw("finally");
         Program.Main(string[] args): case "finally": Finally(); break;
         end: Code(0)
-    "#]]
-);
-scenario!(
-    a_catch_block_that_throws_has_no_frames_of_the_first,
-    "catch_throws",
-    shop(),
-    expect![[r#"
+    "#]],
+    );
+}
+
+#[test]
+fn a_catch_block_that_throws_has_no_frames_of_the_first() {
+    check(
+        "catch_throws",
+        shop(),
+        &expect![[r#"
         == Thrown
         StockException: first (0x2a)
         thrown at Program.Throw(string message): throw new StockException(message);
@@ -176,13 +180,16 @@ scenario!(
         Catch Program.CatchThrows(): throw new ShopException("second", error);
         Program.Main(string[] args): case "catch_throws": CatchThrows(); break;
         end: Signal { number: 6, name: "SIGABRT", by_debugger: false }
-    "#]]
-);
-scenario!(
-    on_another_thread,
-    "thread",
-    Vec::new(),
-    expect![[r#"
+    "#]],
+    );
+}
+
+#[test]
+fn on_another_thread() {
+    check(
+        "thread",
+        Vec::new(),
+        &expect![[r#"
     == UnhandledException
     StockException: from a thread (0x2a)
     unhandled at Program.Throw(string message): throw new StockException(message);
@@ -193,13 +200,16 @@ scenario!(
     Program.Throw(string message): throw new StockException(message);
     Program.Main.AnonymousMethod(): case "thread": new Thread(() => Throw("from a thread")) { Name = "worker" }.Start(); Thread.Sleep(10000); break;
     end: Signal { number: 6, name: "SIGABRT", by_debugger: false }
-"#]]
-);
-scenario!(
-    in_a_task,
-    "task",
-    shop(),
-    expect![[r#"
+"#]],
+    );
+}
+
+#[test]
+fn in_a_task() {
+    check(
+        "task",
+        shop(),
+        &expect![[r#"
         == Thrown
         StockException: in a task (0x2a)
         thrown at Program.Throw(string message): throw new StockException(message);
@@ -215,13 +225,16 @@ scenario!(
         - Program.InTask.AnonymousMethod(): var task = Task.Run(() => Throw("in a task"));
         stack:
         end: Code(0)
-    "#]]
-);
-scenario!(
-    in_an_async_method,
-    "async",
-    shop(),
-    expect![[r#"
+    "#]],
+    );
+}
+
+#[test]
+fn in_an_async_method() {
+    check(
+        "async",
+        shop(),
+        &expect![[r#"
         == Thrown
         StockException: in async (0x2a)
         thrown at Program.Throw(string message): throw new StockException(message);
@@ -239,13 +252,16 @@ scenario!(
         async Program.InAsync(Task gate): await Fails(gate);
         async Catch Program.Fails(Task gate): Throw("in async");
         end: Code(0)
-    "#]]
-);
-scenario!(
-    in_an_async_void_method,
-    "async_void",
-    Vec::new(),
-    expect![[r#"
+    "#]],
+    );
+}
+
+#[test]
+fn in_an_async_void_method() {
+    check(
+        "async_void",
+        Vec::new(),
+        &expect![[r#"
         == UnhandledException
         StockException: async void (0x2a)
         unhandled at External System.Runtime.ExceptionServices.ExceptionDispatchInfo.Throw(): ?
@@ -254,13 +270,16 @@ scenario!(
         - Program.AsyncVoid(): Throw("async void"); (thrown again)
         stack:
         end: Signal { number: 6, name: "SIGABRT", by_debugger: false }
-    "#]]
-);
-scenario!(
-    in_a_static_constructor,
-    "static",
-    vec![ExceptionSpec::all()],
-    expect![[r#"
+    "#]],
+    );
+}
+
+#[test]
+fn in_a_static_constructor() {
+    check(
+        "static",
+        vec![ExceptionSpec::all()],
+        &expect![[r#"
         == Thrown
         ShopException: no value (0x2a)
         thrown at Broken.Compute(): static int Compute() => throw new ShopException("no value");
@@ -281,13 +300,16 @@ scenario!(
         Program.Static(): Console.WriteLine(Broken.Value);
         Program.Main(string[] args): case "static": Static(); break;
         end: Code(0)
-    "#]]
-);
-scenario!(
-    all_inner_exceptions_are_told,
-    "aggregate",
-    Vec::new(),
-    expect![[r#"
+    "#]],
+    );
+}
+
+#[test]
+fn all_inner_exceptions_are_told() {
+    check(
+        "aggregate",
+        Vec::new(),
+        &expect![[r#"
     == UnhandledException
     System.AggregateException: many (one) (two) (bad (Parameter 'count')) (0x80131500)
     unhandled at Program.Aggregate(): throw new AggregateException("many",
@@ -302,13 +324,16 @@ scenario!(
     Program.Aggregate(): throw new AggregateException("many",
     Program.Main(string[] args): case "aggregate": Aggregate(); break;
     end: Signal { number: 6, name: "SIGABRT", by_debugger: false }
-"#]]
-);
-scenario!(
-    out_of_memory_is_an_exception,
-    "out_of_memory",
-    vec![ExceptionSpec::all()],
-    expect![[r#"
+"#]],
+    );
+}
+
+#[test]
+fn out_of_memory_is_an_exception() {
+    check(
+        "out_of_memory",
+        vec![ExceptionSpec::all()],
+        &expect![[r#"
         == Thrown
         System.OutOfMemoryException: Array dimensions exceeded supported range. (0x8007000e)
         thrown at Program.OutOfMemory(): Console.WriteLine(new long[int.MaxValue / 2, 1000, 1000].Length);
@@ -317,56 +342,71 @@ scenario!(
         Program.OutOfMemory(): Console.WriteLine(new long[int.MaxValue / 2, 1000, 1000].Length);
         Program.Main(string[] args): case "out_of_memory": OutOfMemory(); break;
         end: Code(0)
-    "#]]
-);
-scenario!(
-    fail_fast_is_told_with_its_message,
-    "fail_fast",
-    Vec::new(),
-    expect![[r#"
+    "#]],
+    );
+}
+
+#[test]
+fn fail_fast_is_told_with_its_message() {
+    check(
+        "fail_fast",
+        Vec::new(),
+        &expect![[r#"
         == FailFast { message: Some("the shop is on fire") }
         stack:
         Program.FailFast(): static void FailFast() => Environment.FailFast("the shop is on fire");
         Program.Main(string[] args): case "fail_fast": FailFast(); break;
         end: Signal { number: 6, name: "SIGABRT", by_debugger: false }
-    "#]]
-);
-scenario!(
-    exit_is_no_exception,
-    "exit",
-    vec![ExceptionSpec::all()],
-    expect![[r#"
+    "#]],
+    );
+}
+
+#[test]
+fn exit_is_no_exception() {
+    check(
+        "exit",
+        vec![ExceptionSpec::all()],
+        &expect![[r#"
     end: Code(7)
-"#]]
-);
-scenario!(
-    failed_assertion_is_told_with_its_message,
-    "assert",
-    Vec::new(),
-    expect![[r#"
+"#]],
+    );
+}
+
+#[test]
+fn failed_assertion_is_told_with_its_message() {
+    check(
+        "assert",
+        Vec::new(),
+        &expect![[r#"
         == AssertionFailed { message: Some("seven arguments"), detail: Some("there are fewer") }
         stack:
         Program.Main(string[] args): case "assert": Debug.Assert(args.Length == 7, "seven arguments", "there are fewer"); Console.WriteLine("after"); break;
         end: Code(0)
-    "#]]
-);
-scenario!(
-    debugger_launch_is_true_and_does_not_stop,
-    "launch",
-    Vec::new(),
-    expect![[r#"
+    "#]],
+    );
+}
+
+#[test]
+fn debugger_launch_is_true_and_does_not_stop() {
+    check(
+        "launch",
+        Vec::new(),
+        &expect![[r#"
     end: Code(0)
-"#]]
-);
-scenario!(
-    user_unhandled_stops_when_foreign_code_catches,
-    "callback",
-    vec![ExceptionSpec {
-        thrown: false,
-        user_unhandled: true,
-        ..ExceptionSpec::all()
-    }],
-    expect![[r#"
+"#]],
+    );
+}
+
+#[test]
+fn user_unhandled_stops_when_foreign_code_catches() {
+    check(
+        "callback",
+        vec![ExceptionSpec {
+            thrown: false,
+            user_unhandled: true,
+            ..ExceptionSpec::all()
+        }],
+        &expect![[r#"
         == UserUnhandled
         StockException: in a callback (0x2a)
         user-unhandled at Program.Throw(string message): throw new StockException(message);
@@ -379,8 +419,9 @@ scenario!(
         Program.Callback(): list.Sort((a, b) => { Throw("in a callback"); return 0; });
         Program.Main(string[] args): case "callback": Callback(); break;
         end: Code(0)
-    "#]]
-);
+    "#]],
+    );
+}
 
 /// Before .NET 10 the runtime cannot tell of it, and hangs.
 #[test]

@@ -1,6 +1,6 @@
 //! Evaluation on request: names, members, side effects, errors, limits.
 
-use engine::api::{Details, Evaluate, Evaluated, ExpressionError, Reply, Request};
+use engine::api::{Complete, Details, Evaluate, Evaluated, ExpressionError, Reply, Request};
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
 
@@ -213,4 +213,32 @@ fn an_evaluation_that_does_not_end_is_given_up() {
         "{}",
         told.error.message
     );
+}
+
+#[test]
+fn names_are_completed() {
+    let sandbox = Sandbox::new();
+    let program = launched(&sandbox, at("sum"));
+    program.wait_stop();
+    let names = |text: &str| -> Vec<String> {
+        let request = Complete {
+            text: text.into(),
+            position: u32::try_from(text.len()).expect("a short text"),
+            thread: None,
+            frame: 0,
+            stop: None,
+        };
+        match program.request(Request::Complete(request)) {
+            Ok(Reply::Completions(found)) => found.names,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(names("1 + fac"), ["factor"]);
+    assert_eq!(names("Cust"), ["Customer"]);
+    assert_eq!(names("this.Customer.s"), ["secret"]);
+    assert_eq!(
+        names("others.Fin"),
+        ["Find", "FindAll", "FindIndex", "FindLast", "FindLastIndex"]
+    );
+    assert_eq!(names("$p"), ["$pid"]);
 }

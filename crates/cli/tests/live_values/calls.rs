@@ -1,6 +1,6 @@
 //! Code that is run in the program: getters that compute, throw, wait or never return.
 
-use host::api::{ErrorCode, Request, State, VariablesQuery, View};
+use host::api::{Error, ErrorCode, Exit, Request, State, VariablesQuery, View};
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
 
@@ -119,4 +119,40 @@ fn a_getter_that_waits_for_a_frozen_thread_disables_evaluation_until_the_program
     assert!(computed(&program, "locked", &[]).contains(&"Value = 7".to_owned()));
     program.cont();
     program.expect_exit(0);
+}
+
+fn ask(program: &Debuggee<'_>, path: &str, time_limit: u32) -> Error {
+    let query = VariablesQuery {
+        path: Some(path.into()),
+        view: View {
+            time_limit,
+            ..running()
+        },
+        ..VariablesQuery::default()
+    };
+    let asked = program.request(Request::Variables(Box::new(query)));
+    asked.expect_err("a getter that does not come back")
+}
+
+#[test]
+fn a_getter_that_exits_ends_the_program_as_soon_as_its_threads_run() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_calls", &["stop"]);
+    // Ending needs threads of the runtime, which stand still.
+    let error = ask(&program, "exits", 500);
+    assert_eq!(error.code, ErrorCode::Timeout, "{error:?}");
+    program.cont();
+    assert_eq!(program.wait_exit(), Exit::Code(42));
+}
+
+#[test]
+fn a_getter_that_uses_up_its_stack_ends_the_program_and_that_is_told() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_calls", &["stop"]);
+    let error = ask(&program, "overflows", 15_000);
+    assert_eq!(error.code, ErrorCode::Exited, "{error:?}");
+    assert!(matches!(
+        program.wait_exit(),
+        Exit::Signal { number: 6, .. }
+    ));
 }

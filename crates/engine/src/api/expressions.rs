@@ -41,6 +41,32 @@ impl Evaluate {
     }
 }
 
+/// Asks what could be written at a position of an expression.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Complete {
+    /// The text so far, which may be unfinished.
+    pub text: String,
+    /// Where in it, as a byte offset.
+    pub position: u32,
+    /// The thread; the one that reported the stop if absent.
+    pub thread: Option<ThreadId>,
+    /// The frame, 0 is the innermost.
+    pub frame: u32,
+    /// The stop that thread and frame belong to; one that is over is refused.
+    pub stop: Option<StopId>,
+}
+
+/// What could be written at a position.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Completions {
+    /// First byte of the name that a choice replaces.
+    pub start: u32,
+    /// Behind its last byte.
+    pub end: u32,
+    /// Names that begin as the text does, sorted.
+    pub names: Vec<String>,
+}
+
 /// What came of one expression.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evaluated {

@@ -19,6 +19,7 @@ mod source;
 mod stack;
 mod state;
 mod stepping;
+mod symbols;
 mod values;
 
 use serde::{Deserialize, Serialize};
@@ -33,7 +34,9 @@ pub use exceptions::{
     ExceptionBreakpoint, ExceptionReport, ExceptionSpec, ExceptionStage, Flight, Handler,
     TraceFrame,
 };
-pub use expressions::{Evaluate, Evaluated, EvaluatedValue, ExpressionError};
+pub use expressions::{
+    Complete, Completions, Evaluate, Evaluated, EvaluatedValue, ExpressionError,
+};
 pub use inventory::{LogMessage, ModuleReport, ThreadActivity, ThreadReport};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};
 pub use output::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
@@ -47,6 +50,9 @@ pub use state::{
 };
 
 pub use stepping::{StepKind, StepOptions, StepsMade};
+pub use symbols::{
+    FoundSymbols, Symbol, SymbolKind, SymbolsQuery, TypeDescription, TypeMember, TypeQuery,
+};
 pub use values::{
     FieldLayout, MemoryBytes, ObjectId, ObjectReport, OmitReason, Omitted, OutgoingReference,
     SetVariable, Value, ValueKind, Variable, VariableKind, VariableScope, Variables,
@@ -116,6 +122,8 @@ pub enum Request {
     StopAtUnhandled(bool),
     /// Evaluates C# expressions in a frame of the stopped program.
     Evaluate(Evaluate),
+    /// What could be written at a position of an expression.
+    Complete(Complete),
     /// All managed threads of the stopped program.
     Threads,
     /// Keeps a thread stopped while the program runs, or lets it run again.
@@ -127,6 +135,10 @@ pub enum Request {
     },
     /// All loaded modules.
     Modules,
+    /// Symbols of all loaded modules by what is remembered of their names.
+    Symbols(Box<SymbolsQuery>),
+    /// A type of a loaded module, with its members.
+    Type(Box<TypeQuery>),
     /// The text of a source file that a loaded module was compiled from.
     Source {
         /// Full path, the end of one, or a file name.
@@ -224,8 +236,14 @@ pub enum Reply {
     Threads(Vec<ThreadReport>),
     /// To [`Request::Evaluate`], one for each expression, in order.
     Evaluated(Vec<Evaluated>),
+    /// To [`Request::Complete`].
+    Completions(Completions),
     /// To [`Request::Modules`].
     Modules(Vec<ModuleReport>),
+    /// To [`Request::Symbols`].
+    Symbols(Box<FoundSymbols>),
+    /// To [`Request::Type`].
+    Type(Box<TypeDescription>),
     /// To [`Request::Source`].
     Source(Box<SourceText>),
     /// To [`Request::Variables`], [`Request::SetVariable`] and [`Request::KeepObject`].

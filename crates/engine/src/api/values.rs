@@ -62,7 +62,7 @@ pub struct View {
     pub properties: bool,
     /// Whether getters and `ToString` may run in the program.
     pub run_code: bool,
-    /// Milliseconds that each piece of code may run.
+    /// Milliseconds that each piece of code may run; 15 s at most.
     pub time_limit: u32,
     /// Whether values with names such as `password` are masked.
     pub mask_secrets: bool,

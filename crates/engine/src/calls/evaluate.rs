@@ -8,7 +8,7 @@ use cordebug::eval::Eval;
 use cordebug::hresult as hr;
 use cordebug::thread::Thread;
 
-use crate::api::{Reply, Request};
+use crate::api::{Event, Reply, Request, State};
 use crate::engine::{Engine, Input};
 use crate::output::Notice;
 
@@ -81,7 +81,9 @@ impl Engine<'_> {
         self.evaluations.is_running = true;
         let outcome = self.run_evaluation(site, &eval);
         self.evaluations.is_running = false;
-        if !matches!(outcome, Err(CallError::ProgramEnded)) {
+        if matches!(outcome, Err(CallError::ProgramEnded)) {
+            self.no_longer_stopped();
+        } else {
             self.thaw_others(site, &frozen);
         }
         outcome
@@ -113,6 +115,18 @@ impl Engine<'_> {
             why,
             "; it cannot be ended, so nothing more can be evaluated until the program continues",
         ))
+    }
+
+    /// The program ended by what was run: it is stopped no more, and how it ended is told as soon as that is known.
+    fn no_longer_stopped(&mut self) {
+        if self.state != State::Stopped {
+            return;
+        }
+        self.state = State::Running;
+        self.stop = None;
+        self.resumes += 1;
+        let status = Box::new(self.status());
+        self.tell(Event::Running(status));
     }
 
     /// Asks the thread to give up, for which the program must be stopped for a moment.
@@ -172,7 +186,7 @@ impl Engine<'_> {
                 }
                 Input::Console(Notice::New) => {
                     let end = self.capture.end();
-                    self.tell(crate::api::Event::Output { end });
+                    self.tell(Event::Output { end });
                 }
                 Input::Command {
                     request: Request::Pause,

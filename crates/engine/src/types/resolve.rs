@@ -223,7 +223,11 @@ impl Types<'_> {
         let mut at = (module, token);
         for _ in 0..MAX_FORWARDS {
             let Some(home) = self.home(at.0, at.1)? else {
-                return missing();
+                // A facade of the framework that nothing has loaded yet leads to the core library as a rule.
+                return match self.in_core(&name) {
+                    Some(found) => Ok(found),
+                    None => missing(),
+                };
             };
             let opened = self.metadata(home)?;
             let mut found = opened
@@ -246,6 +250,17 @@ impl Types<'_> {
             }
         }
         missing()
+    }
+
+    /// A type of the framework in the core library, by its full name.
+    fn in_core(self, name: &str) -> Option<Resolved> {
+        let core = self.core_module().filter(|_| name.starts_with("System."))?;
+        let opened = self.metadata(core).ok()?;
+        let metadata = opened.metadata();
+        let found = opened.types().find(metadata, name).into_iter().find(|it| {
+            it.is(Table::TypeDef) && metadata.full_name(*it).is_ok_and(|found| found == name)
+        })?;
+        Some(Resolved::Definition(core, found))
     }
 
     /// The module that a `TypeRef` or `ExportedType` says its type is in, if that is loaded.

@@ -17,6 +17,9 @@ use super::view::{Children, Viewer};
 /// Getters run for one request at most.
 const MAX_GETTERS: usize = 200;
 
+/// Milliseconds that one may take: front ends give up on a request at some time.
+const MAX_LIMIT: u32 = 15_000;
+
 /// What a getter gave.
 pub(super) struct Computed {
     name: String,
@@ -34,7 +37,7 @@ impl Engine<'_> {
         self.evaluations.check()?;
         let (this, getters) = self.getters(query, thread, path)?;
         let mut site = CallSite::on(thread.clone());
-        site.limit = Duration::from_millis(query.view.time_limit.into());
+        site.limit = Duration::from_millis(query.view.time_limit.min(MAX_LIMIT).into());
         let mut computed = Vec::new();
         for (name, getter) in getters {
             let call = Call {

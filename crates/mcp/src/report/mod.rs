@@ -10,9 +10,11 @@ mod budget;
 pub mod build;
 pub mod exception;
 pub mod inventory;
+pub mod objects;
 mod render;
 pub mod source;
 pub mod stack;
+pub mod symbols;
 pub mod text;
 pub mod variables;
 
@@ -298,6 +300,8 @@ pub struct InputReport {
     pub accepted: u64,
     /// Whether standard input was closed.
     pub closed: bool,
+    /// What to call next.
+    pub next: String,
 }
 
 /// .NET processes of this machine.

@@ -185,9 +185,10 @@ impl Render for InputReport {
     fn render(&self) -> String {
         let closed = if self.closed { " and closed it" } else { "" };
         format!(
-            "Wrote {} to standard input of {}{closed}. Next: debug_wait or process_output shows what it does with it.",
+            "Wrote {} to standard input of {}{closed}. Next: {}",
             text::bytes(self.accepted),
-            self.session
+            self.session,
+            self.next
         )
     }
 }

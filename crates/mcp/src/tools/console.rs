@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use host::api::{
-    Error, ErrorCode, Origin, OutputCursor, OutputPage, OutputQuery, Reply, Request, Stream,
+    Error, ErrorCode, Origin, OutputCursor, OutputPage, OutputQuery, Reply, Request, State, Stream,
 };
 use regex_lite::{Regex, RegexBuilder};
 use schemars::JsonSchema;
@@ -31,7 +31,7 @@ const FILTER: usize = 64 << 10;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OutputArguments {
-    /// Session id, if there are several.
+    /// Id, if there are several.
     session: Option<String>,
     /// Read on from this position; 0 is the start, each answer tells the next one.
     #[schemars(range(max = 9_007_199_254_740_991_u64))]
@@ -56,7 +56,7 @@ enum StreamName {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct InputArguments {
-    /// Session id, if there are several.
+    /// Id, if there are several.
     session: Option<String>,
     /// What to write; end a line with \n.
     #[serde(default)]
@@ -107,6 +107,13 @@ pub(super) async fn input(call: &Call, arguments: InputArguments) -> Result<Inpu
             session: session.id().to_owned(),
             accepted,
             closed: close,
+            next: match session.news().status.state {
+                State::Stopped => {
+                    "debug_continue: the program is stopped, and reads it when it runs."
+                }
+                _ => "debug_wait or process_output shows what it does with it.",
+            }
+            .to_owned(),
         }),
         other => Err(session::unexpected(&other)),
     }

@@ -29,6 +29,11 @@ pub(super) async fn list(call: &Call, arguments: ListArguments) -> Result<Proces
     }
     let left_out = found.len().saturating_sub(SHOWN) as u64;
     found.truncate(SHOWN);
+    for process in &mut found {
+        if let Some(error) = host::why_lost(process.pid) {
+            process.attachable = Attachable::No(error);
+        }
+    }
     let entry = |process: ProcessSummary| ProcessEntry {
         pid: process.pid.0,
         runtime: process

@@ -219,3 +219,23 @@ fn bytes_of_any_kind_are_harmless() {
         agent.close().await;
     });
 }
+
+#[test]
+fn input_for_a_stopped_program_says_that_it_must_run_first() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let launch = json!({"program": dll("hello"), "args": ["--stdin"], "stop_at_entry": true});
+        agent.call("debug_launch", launch).await;
+        let input = json!({"text": "early\n", "close": true});
+        let written = agent.call("process_input", input).await;
+        assert!(
+            text(&written).contains("Next: debug_continue"),
+            "{}",
+            text(&written)
+        );
+        let end = agent.call("debug_continue", json!({})).await;
+        assert!(text(&end).contains("read: early"), "{}", text(&end));
+        agent.close().await;
+    });
+}

@@ -48,7 +48,7 @@ fn wrong_arguments_are_explained() {
             Hint: did you mean debug_launch?
             > evaluate_everything
             !INVALID_PARAMETER: there is no tool "evaluate_everything"
-            Hint: the tools are debug_launch, debug_attach, debug_continue, debug_step, debug_run_to, debug_goto, debug_wait, debug_pause, debug_status, debug_disconnect, breakpoint_set, breakpoint_set_exception, breakpoint_update, breakpoint_remove, breakpoint_list, stacktrace_get, variables_get, exception_get, source_get, threads_get, modules_get, process_list, process_output, process_input
+            Hint: the tools are debug_launch, debug_attach, debug_continue, debug_step, debug_run_to, debug_goto, debug_wait, debug_pause, debug_status, debug_disconnect, breakpoint_set, breakpoint_set_exception, breakpoint_update, breakpoint_remove, breakpoint_list, stacktrace_get, variables_get, variable_set, object_inspect, memory_read, type_get, symbols_search, exception_get, source_get, threads_get, modules_get, process_list, process_output, process_input
             > debug_launch
             !INVALID_PARAMETER: debug_launch: the parameter program is missing
             Hint: debug_launch takes program (required), args, breakpoints, configuration, cwd, env, exceptions, follow_child, framework, just_my_code, keep_optimized, source_maps, stop_at_entry, timeout_ms
@@ -348,4 +348,41 @@ fn a_host_that_dies_says_once_what_became_of_the_attached_program() {
         agent.close().await;
     });
     program.assert_ticks();
+}
+
+#[test]
+fn a_host_that_dies_at_a_stop_leaves_no_moment_in_which_the_frozen_program_is_said_to_run() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.bare("loops").args(["sleep", "5"]).start();
+    program.line_starting("tick");
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        agent
+            .call("debug_attach", json!({"pid": program.pid()}))
+            .await;
+        agent.call("debug_pause", json!({})).await;
+        let processes = sandbox.processes();
+        let host = processes
+            .iter()
+            .find(|process| process.command.ends_with(" host "))
+            .expect("a host");
+        testkit::procfs::signal(host.pid, rustix::process::Signal::KILL);
+        let status = agent
+            .until("debug_status", json!({"session": "s1"}), |result| {
+                !text(result).starts_with("s1 stopped")
+            })
+            .await;
+        let status = text(&status);
+        assert!(status.starts_with("s1 failed."), "{status}");
+        assert_eq!(status.matches("stays frozen").count(), 1, "{status}");
+        assert!(!status.contains("runs on"), "{status}");
+        // It wrote where it always wrote, so nothing of that is lost.
+        let waited = agent.call("debug_wait", json!({"session": "s1"})).await;
+        assert_eq!(structured(&waited)["error"]["code"], "HOST_DIED");
+        assert!(!text(&waited).contains("is lost"), "{}", text(&waited));
+        let listed = agent.call("process_list", json!({"name": "loops"})).await;
+        let listed = &structured(&listed)["processes"][0];
+        assert_eq!(listed["attachable"], false, "{listed}");
+        agent.close().await;
+    });
 }

@@ -111,9 +111,32 @@ impl Binder<'_> {
             let plain = methods.into_iter().filter(|it| !it.flags.is_special_name());
             names.extend(plain.map(|it| it.name));
         }
-        names.retain(|it| !it.starts_with(['<', '.']) && !it.contains('.'));
+        // C# calls no finaliser.
+        names.retain(|it| !it.starts_with(['<', '.']) && !it.contains('.') && it != "Finalize");
         names.sort();
         names.dedup();
+        names
+    }
+
+    /// The members of what stands before a dot; none if that does not bind.
+    pub(crate) fn members_for_completion(&mut self, receiver: &syntax::tree::Expr) -> Vec<String> {
+        match self.bind(receiver) {
+            Ok(super::Operand::Type(ty, _)) => self.member_names(&ty),
+            Ok(operand) => match self.natural(operand) {
+                Ok(node) => self.member_names(&node.ty),
+                Err(_) => Vec::new(),
+            },
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// The names that can stand alone: variables, and members of the frame's type.
+    pub(crate) fn names_for_completion(&self) -> Vec<String> {
+        let variables = self.context.variables.iter().map(|it| it.name.to_string());
+        let mut names: Vec<String> = variables.filter(|it| !it.is_empty()).collect();
+        if let Some(named) = &self.context.ty {
+            names.extend(self.member_names(&Type::Named(named.clone())));
+        }
         names
     }
 

@@ -1,0 +1,260 @@
+//! An editor: sends requests, keeps events in order, waits for what it needs.
+
+use std::collections::VecDeque;
+use std::io::{BufReader, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
+
+use dap::framing;
+use serde_json::{Value, json};
+use testkit::fixtures::{self, Fixture};
+use testkit::sandbox::Sandbox;
+
+/// How long a test waits for one message.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// An editor with `ndbg dap` as its adapter. The adapter is killed when the editor is dropped.
+pub(crate) struct Editor {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    incoming: Receiver<Value>,
+    events: VecDeque<Value>,
+    seq: i64,
+}
+
+impl Editor {
+    /// Starts the adapter.
+    #[track_caller]
+    pub(crate) fn start(sandbox: &Sandbox) -> Self {
+        let mut command = Command::new(fixtures::ndbg());
+        command
+            .arg("dap")
+            .envs(fixtures::dotnet_environment())
+            .env("DOTNET_ROOT", fixtures::dotnet_root())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        sandbox.adopt(&mut command);
+        let mut child = command.spawn().expect("ndbg starts");
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take().expect("a pipe");
+        let (sender, incoming) = mpsc::channel();
+        thread::spawn(move || {
+            let mut stdout = BufReader::new(stdout);
+            while let Ok(Some(body)) = framing::read(&mut stdout) {
+                let message = serde_json::from_slice(&body).expect("the adapter writes JSON");
+                if sender.send(message).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            child,
+            stdin,
+            incoming,
+            events: VecDeque::new(),
+            seq: 0,
+        }
+    }
+
+    /// Starts the adapter and says hello as an editor does.
+    #[track_caller]
+    pub(crate) fn initialized(sandbox: &Sandbox) -> Self {
+        let mut editor = Self::start(sandbox);
+        editor.ask(
+            "initialize",
+            json!({"adapterID": "coreclr", "linesStartAt1": true}),
+        );
+        editor.event("initialized");
+        editor
+    }
+
+    /// Sends a request; its number.
+    #[track_caller]
+    pub(crate) fn send(&mut self, command: &str, arguments: Value) -> i64 {
+        self.seq += 1;
+        let seq = self.seq;
+        let request =
+            json!({"seq": seq, "type": "request", "command": command, "arguments": arguments});
+        self.write(request.to_string().as_bytes());
+        seq
+    }
+
+    /// Answers a request of the adapter.
+    #[track_caller]
+    pub(crate) fn respond(&mut self, to: i64, success: bool) {
+        let response = json!({"seq": 0, "type": "response", "request_seq": to,
+            "command": "runInTerminal", "success": success, "body": {}});
+        self.write(response.to_string().as_bytes());
+    }
+
+    /// Sends bytes as one message.
+    #[track_caller]
+    pub(crate) fn write(&mut self, body: &[u8]) {
+        let stdin = self.stdin.as_mut().expect("not hung up");
+        framing::write(stdin, body).expect("the adapter reads");
+    }
+
+    /// Sends bytes as they are.
+    #[track_caller]
+    pub(crate) fn write_raw(&mut self, bytes: &[u8]) {
+        let stdin = self.stdin.as_mut().expect("not hung up");
+        stdin.write_all(bytes).expect("the adapter reads");
+    }
+
+    /// Sends a request and waits for its answer, which must be a success; its body.
+    #[track_caller]
+    pub(crate) fn ask(&mut self, command: &str, arguments: Value) -> Value {
+        let seq = self.send(command, arguments);
+        let answer = self.answer(seq);
+        assert_eq!(answer["success"], true, "{command}: {answer}");
+        answer["body"].clone()
+    }
+
+    /// Sends a request that must be refused; what a person is told.
+    #[track_caller]
+    pub(crate) fn refused(&mut self, command: &str, arguments: Value) -> String {
+        let seq = self.send(command, arguments);
+        let answer = self.answer(seq);
+        assert_eq!(answer["success"], false, "{command}: {answer}");
+        answer["message"].as_str().expect("a message").to_owned()
+    }
+
+    /// Waits for the answer to a request; events in between are kept.
+    #[track_caller]
+    pub(crate) fn answer(&mut self, seq: i64) -> Value {
+        loop {
+            let message = self.next();
+            match message["type"].as_str() {
+                Some("response") if message["request_seq"] == seq => return message,
+                Some("event" | "request") => self.events.push_back(message),
+                _ => panic!("an answer to nothing: {message}"),
+            }
+        }
+    }
+
+    /// Waits for an event of a name, passing over others; its body.
+    #[track_caller]
+    pub(crate) fn event(&mut self, name: &str) -> Value {
+        loop {
+            let message = self.events.pop_front().unwrap_or_else(|| self.next());
+            if message["event"] == name {
+                return message["body"].clone();
+            }
+            let ended = message["event"] == "terminated";
+            assert!(!ended, "the program ended while waiting for {name}");
+        }
+    }
+
+    /// Waits for an event of a name, even if it is the last one; its body.
+    #[track_caller]
+    pub(crate) fn event_or_end(&mut self, name: &str) -> Value {
+        loop {
+            let message = self.events.pop_front().unwrap_or_else(|| self.next());
+            if message["event"] == name {
+                return message["body"].clone();
+            }
+        }
+    }
+
+    /// Waits for a request of the adapter; its number and arguments.
+    #[track_caller]
+    pub(crate) fn asked(&mut self, command: &str) -> (i64, Value) {
+        loop {
+            let message = self.events.pop_front().unwrap_or_else(|| self.next());
+            if message["type"] == "request" && message["command"] == command {
+                return (
+                    message["seq"].as_i64().expect("a number"),
+                    message["arguments"].clone(),
+                );
+            }
+        }
+    }
+
+    /// Waits for the end of the program: its output by category, and its exit code.
+    #[track_caller]
+    pub(crate) fn end(&mut self) -> (String, Option<i64>) {
+        let mut output = String::new();
+        let mut code = None;
+        loop {
+            let message = self.events.pop_front().unwrap_or_else(|| self.next());
+            let body = &message["body"];
+            match message["event"].as_str() {
+                Some("output") if body["category"] == "stdout" => {
+                    output += body["output"].as_str().expect("a text");
+                }
+                Some("exited") => code = body["exitCode"].as_i64(),
+                Some("terminated") => return (output, code),
+                _ => {}
+            }
+        }
+    }
+
+    #[track_caller]
+    fn next(&mut self) -> Value {
+        self.incoming
+            .recv_timeout(PATIENCE)
+            .expect("the adapter says something in time")
+    }
+
+    /// Launches a fixture with breakpoints at markers and waits for the first stop.
+    #[track_caller]
+    pub(crate) fn launch_to(&mut self, fixture: &Fixture, markers: &[&str]) -> Value {
+        self.launch(fixture, markers, json!({}));
+        self.event("stopped")
+    }
+
+    /// Launches a fixture with breakpoints at markers and further settings.
+    #[track_caller]
+    pub(crate) fn launch(&mut self, fixture: &Fixture, markers: &[&str], settings: Value) {
+        let mut arguments = json!({"program": fixture.dll(), "cwd": fixture.folder()});
+        for (name, value) in settings.as_object().expect("an object") {
+            arguments[name] = value.clone();
+        }
+        let launch = self.send("launch", arguments);
+        if let Some(first) = markers.first() {
+            let file = fixture.marker(first).file;
+            let lines: Vec<_> = markers
+                .iter()
+                .map(|name| json!({"line": fixture.marker(name).line}))
+                .collect();
+            self.ask(
+                "setBreakpoints",
+                json!({"source": {"path": file}, "breakpoints": lines}),
+            );
+        }
+        self.ask("configurationDone", json!({}));
+        let answer = self.answer(launch);
+        assert_eq!(answer["success"], true, "{answer}");
+    }
+
+    /// Says goodbye and waits for the adapter's end.
+    #[track_caller]
+    pub(crate) fn disconnect(mut self) -> ExitStatus {
+        self.ask("disconnect", json!({}));
+        self.hang_up()
+    }
+
+    /// Closes the adapter's input and waits for its end.
+    #[track_caller]
+    pub(crate) fn hang_up(mut self) -> ExitStatus {
+        self.stdin = None;
+        self.child.wait().expect("our own child")
+    }
+
+    /// Kills the adapter.
+    #[track_caller]
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("our own child");
+        self.child.wait().expect("our own child");
+    }
+}
+
+impl Drop for Editor {
+    fn drop(&mut self) {
+        // It may be gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,187 @@
+//! Launch and attach, output and ends.
+
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+use testkit::fixtures::Fixture;
+use testkit::procfs;
+use testkit::sandbox::Sandbox;
+
+use crate::client::Editor;
+
+#[test]
+fn program_runs_to_its_end_with_its_output_and_exit_code() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::initialized(&sandbox);
+    let hello = Fixture::named("hello");
+    editor.launch(
+        &hello,
+        &[],
+        json!({"args": ["--exit", "7", "a b"], "env": {"X": "1"}}),
+    );
+    let (output, code) = editor.end();
+    assert!(
+        output.contains("[a b]") && output.contains("bye"),
+        "{output}"
+    );
+    assert_eq!(code, Some(7));
+    assert!(editor.disconnect().success());
+}
+
+#[test]
+fn breakpoints_are_there_before_the_first_line_runs() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::initialized(&sandbox);
+    let hello = Fixture::named("hello");
+    let stop = editor.launch_to(&hello, &["first"]);
+    assert_eq!(stop["reason"], "breakpoint");
+    assert_eq!(stop["allThreadsStopped"], true);
+    assert_eq!(stop["hitBreakpointIds"], json!([1]));
+    let thread = stop["threadId"].clone();
+    let stack = editor.ask("stackTrace", json!({"threadId": thread, "levels": 1}));
+    let top = &stack["stackFrames"][0];
+    assert_eq!(top["line"], hello.marker("first").line);
+    assert!(
+        top["name"]
+            .as_str()
+            .is_some_and(|name| name.contains("Main")),
+        "{top}"
+    );
+    editor.ask("continue", json!({"threadId": thread}));
+    let (output, code) = editor.end();
+    assert!(output.starts_with("hello"), "{output}");
+    assert_eq!(code, Some(0));
+}
+
+#[test]
+fn entry_is_the_first_line_of_main() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::initialized(&sandbox);
+    editor.launch(&Fixture::named("hello"), &[], json!({"stopAtEntry": true}));
+    let stop = editor.event("stopped");
+    assert_eq!(stop["reason"], "entry");
+    assert!(editor.disconnect().success());
+}
+
+#[test]
+fn program_is_started_again_with_its_breakpoints() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::initialized(&sandbox);
+    let hello = Fixture::named("hello");
+    let first = editor.launch_to(&hello, &["last"]);
+    editor.ask("restart", json!({}));
+    let second = editor.event("stopped");
+    assert_eq!(first["hitBreakpointIds"], second["hitBreakpointIds"]);
+    editor.ask("continue", json!({"threadId": second["threadId"]}));
+    assert_eq!(editor.end().1, Some(0));
+}
+
+#[test]
+fn attached_program_is_stopped_and_left_running() {
+    let sandbox = Sandbox::new();
+    let bare = sandbox.bare("loops").args(["sleep", "20"]).start();
+    bare.line_starting("tick 1");
+    let mut editor = Editor::initialized(&sandbox);
+    let attach = editor.send("attach", json!({"processId": bare.pid().to_string()}));
+    editor.ask("configurationDone", json!({}));
+    let answer = editor.answer(attach);
+    assert_eq!(answer["success"], true, "{answer}");
+    editor.ask("pause", json!({"threadId": bare.pid()}));
+    let stop = editor.event("stopped");
+    assert_eq!(stop["reason"], "pause");
+    assert!(editor.disconnect().success());
+    assert!(procfs::is_alive(bare.pid()));
+}
+
+#[test]
+fn what_cannot_be_launched_is_told_to_the_user() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::initialized(&sandbox);
+    let launch = editor.send("launch", json!({"program": "/does/not/exist.dll"}));
+    editor.ask("configurationDone", json!({}));
+    let answer = editor.answer(launch);
+    assert_eq!(answer["success"], false);
+    assert_eq!(answer["body"]["error"]["showUser"], true);
+    let text = answer["message"].as_str().expect("a message");
+    assert!(text.contains("/does/not/exist.dll"), "{text}");
+    editor.event_or_end("terminated");
+}
+
+#[test]
+fn editor_that_is_gone_leaves_nothing() {
+    for stopped in [false, true] {
+        let sandbox = Sandbox::new();
+        let mut editor = Editor::initialized(&sandbox);
+        let markers: &[&str] = if stopped { &["ready"] } else { &[] };
+        editor.launch(
+            &Fixture::named("loops"),
+            markers,
+            json!({"args": ["silent"]}),
+        );
+        if stopped {
+            editor.event("stopped");
+            editor.kill();
+        } else {
+            assert!(editor.hang_up().success());
+        }
+    }
+}
+
+#[test]
+fn program_runs_in_a_terminal_of_the_editor() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::start(&sandbox);
+    editor.ask(
+        "initialize",
+        json!({"adapterID": "x", "supportsRunInTerminalRequest": true}),
+    );
+    let hello = Fixture::named("hello");
+    let settings = json!({"program": hello.dll(), "args": ["--exit", "5", "--stdin"],
+        "console": "integratedTerminal"});
+    let launch = editor.send("launch", settings);
+    editor.ask("configurationDone", json!({}));
+    let (seq, wanted) = editor.asked("runInTerminal");
+    assert_eq!(wanted["kind"], "integrated");
+    let words = wanted["args"].as_array().expect("a command line").iter();
+    let words: Vec<_> = words.map(|word| word.as_str().expect("a text")).collect();
+    let mut command = Command::new(words[0]);
+    command
+        .args(&words[1..])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
+    sandbox.adopt(&mut command);
+    let terminal = command.spawn().expect("the terminal's command starts");
+    editor.respond(seq, true);
+    let answer = editor.answer(launch);
+    assert_eq!(answer["success"], true, "{answer}");
+    let (output, code) = editor.end();
+    assert_eq!((output.as_str(), code), ("", Some(5)));
+    let shown = terminal.wait_with_output().expect("our own child");
+    assert_eq!(shown.status.code(), Some(5));
+    let shown = String::from_utf8_lossy(&shown.stdout);
+    assert!(
+        shown.contains("end of input") && shown.contains("bye"),
+        "{shown}"
+    );
+    assert!(editor.disconnect().success());
+}
+
+#[test]
+fn terminal_that_is_refused_ends_the_launch() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::start(&sandbox);
+    editor.ask(
+        "initialize",
+        json!({"adapterID": "x", "supportsRunInTerminalRequest": true}),
+    );
+    let hello = Fixture::named("hello");
+    let settings = json!({"program": hello.dll(), "console": "integratedTerminal"});
+    let launch = editor.send("launch", settings);
+    editor.ask("configurationDone", json!({}));
+    let (seq, _) = editor.asked("runInTerminal");
+    editor.respond(seq, false);
+    let answer = editor.answer(launch);
+    assert_eq!(answer["success"], false, "{answer}");
+    let text = answer["message"].as_str().expect("a message");
+    assert!(text.contains("terminal did not come"), "{text}");
+}

@@ -1,0 +1,8 @@
+//! Live tests of `ndbg dap`: the real binary, driven as an editor does, on real C# programs and a real runtime.
+//!
+//! Each test makes a sandbox first, which asserts at its end that no process, semaphore, pipe or socket is left.
+
+mod client;
+mod launching;
+mod looking;
+mod orders;

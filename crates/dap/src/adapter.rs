@@ -1,0 +1,325 @@
+//! One connection: who may ask what when, and in which order it is answered.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use host::api::{Event, Line, OutputCursor, Reply, Request as EngineRequest, StopId};
+use host::terminal::Terminal;
+use host::{HostProgram, Session};
+use serde_json::Value;
+
+use crate::breakpoints::Breakpoints;
+use crate::client::Client;
+use crate::framing::{self, FramingError};
+use crate::message::{Incoming, Refusal, Request, RequestArguments, Response};
+use crate::running::Frames;
+use crate::starting::Start;
+use crate::types::InitializeRequestArguments;
+use crate::variables::References;
+
+/// How long the engine may take to answer a request that does not let the program run.
+pub(crate) const ANSWER: Duration = Duration::from_secs(30);
+
+/// What the one loop takes in.
+pub(crate) enum Input {
+    /// A message of the client.
+    Message(Incoming),
+    /// Bytes that are no message; the next ones may be.
+    Nonsense(String),
+    /// The client is gone, or its stream cannot be read on.
+    Gone(Option<FramingError>),
+    /// News of the program.
+    Session(u32, Event),
+    /// Long work is done.
+    Done(Box<dyn FnOnce(&mut Adapter) + Send>),
+}
+
+/// Serves one client until it is gone or has disconnected.
+pub fn serve(
+    host: HostProgram,
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+) {
+    let (inbox, inputs) = mpsc::channel();
+    let client = Client::new(output);
+    let reader = inbox.clone();
+    let spawned = thread::Builder::new()
+        .name("client".into())
+        .spawn(move || read(BufReader::new(input), &reader));
+    if let Err(error) = spawned {
+        tracing::error!(%error, "no thread for the client");
+        return;
+    }
+    let mut adapter = Adapter::new(host, client, inbox);
+    adapter.run(&inputs);
+}
+
+fn read(mut input: impl BufRead, inbox: &Sender<Input>) {
+    loop {
+        let next = match framing::read(&mut input) {
+            Ok(Some(body)) => match serde_json::from_slice(&body) {
+                Ok(message) => Input::Message(message),
+                Err(error) => Input::Nonsense(error.to_string()),
+            },
+            Ok(None) => Input::Gone(None),
+            Err(error) => Input::Gone(Some(error)),
+        };
+        let last = matches!(next, Input::Gone(_));
+        if inbox.send(next).is_err() || last {
+            return;
+        }
+    }
+}
+
+/// How far the connection has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Nothing was said yet.
+    New,
+    /// `initialize` was answered; the program does not run yet.
+    Configuring,
+    /// The program is being built, launched or attached to.
+    Starting,
+    /// There is a program.
+    Debugging,
+    /// The program has ended or was let go.
+    Ended,
+}
+
+/// The state of one connection.
+pub(crate) struct Adapter {
+    pub(crate) host: HostProgram,
+    pub(crate) client: Client,
+    pub(crate) inbox: Sender<Input>,
+    pub(crate) about: InitializeRequestArguments,
+    pub(crate) phase: Phase,
+    /// What is to be started, once the client has configured everything.
+    pub(crate) start: Option<Start>,
+    pub(crate) configured: bool,
+    pub(crate) session: Option<Session>,
+    /// Counts sessions, so that news of an earlier one is not taken for this one's.
+    pub(crate) generation: u32,
+    /// The stop that was told last.
+    pub(crate) told_stop: Option<StopId>,
+    pub(crate) breakpoints: Breakpoints,
+    pub(crate) frames: Frames,
+    pub(crate) references: References,
+    /// Places that the client may set as the next statement.
+    pub(crate) targets: Vec<(Option<String>, Line, Option<u32>)>,
+    /// Output up to here was told.
+    pub(crate) told: OutputCursor,
+    /// Set while long work is done beside this thread.
+    pub(crate) busy: bool,
+    deferred: VecDeque<Request>,
+    /// A request of ours that the client has not answered, and what is to be done if it refuses.
+    pub(crate) asked: Option<(i64, Arc<AtomicBool>)>,
+    /// The client's terminal that the program runs in.
+    pub(crate) terminal: Option<Terminal>,
+    pub(crate) over: bool,
+}
+
+impl Adapter {
+    fn new(host: HostProgram, client: Client, inbox: Sender<Input>) -> Self {
+        Self {
+            host,
+            client,
+            inbox,
+            about: InitializeRequestArguments::default(),
+            phase: Phase::New,
+            start: None,
+            configured: false,
+            session: None,
+            generation: 0,
+            told_stop: None,
+            breakpoints: Breakpoints::default(),
+            frames: Frames::default(),
+            references: References::default(),
+            targets: Vec::new(),
+            told: OutputCursor::default(),
+            busy: false,
+            deferred: VecDeque::new(),
+            asked: None,
+            terminal: None,
+            over: false,
+        }
+    }
+
+    fn run(&mut self, inputs: &Receiver<Input>) {
+        while !self.over {
+            let Ok(input) = inputs.recv() else { return };
+            match input {
+                Input::Message(Incoming::Request(request)) => self.request(request),
+                Input::Message(Incoming::Response(response)) => self.response(response),
+                Input::Message(Incoming::Event {}) => {}
+                Input::Nonsense(error) => {
+                    self.say(&format!("a message that is not of this protocol: {error}"));
+                }
+                Input::Gone(error) => {
+                    if let Some(error) = error {
+                        tracing::warn!(%error, "the client cannot be read on");
+                    }
+                    return;
+                }
+                // A session that was left may still say goodbye.
+                Input::Session(generation, event) if generation == self.generation => {
+                    self.session_event(event);
+                }
+                Input::Session(..) => {}
+                Input::Done(finish) => {
+                    self.busy = false;
+                    finish(self);
+                }
+            }
+            while !self.busy
+                && !self.over
+                && let Some(request) = self.deferred.pop_front()
+            {
+                self.dispatch(&request);
+            }
+        }
+    }
+
+    fn request(&mut self, request: Request) {
+        let urgent = matches!(
+            request.command.as_str(),
+            "pause" | "cancel" | "disconnect" | "terminate"
+        );
+        if self.busy && !urgent {
+            self.deferred.push_back(request);
+        } else {
+            self.dispatch(&request);
+        }
+    }
+
+    /// The client's answer to the one thing we ask for, a terminal.
+    fn response(&mut self, response: Response) {
+        let asked = self.asked.take_if(|(seq, _)| *seq == response.request_seq);
+        if let Some((_, refused)) = asked
+            && !response.success
+        {
+            refused.store(true, Ordering::SeqCst);
+            let why = response.message.unwrap_or_default();
+            self.say(&format!("the editor opened no terminal: {why}"));
+        }
+    }
+
+    fn dispatch(&mut self, request: &Request) {
+        if self.phase == Phase::New && request.command != "initialize" {
+            let text = format!("{} before initialize", request.command);
+            self.client
+                .answer(request, Err::<(), _>(Refusal::new("notInitialized", text)));
+            return;
+        }
+        match request.command.as_str() {
+            "initialize" => self.initialize(request),
+            "launch" => self.launch(request),
+            "attach" => self.attach(request),
+            "configurationDone" => self.configuration_done(request),
+            "restart" => self.restart(request),
+            "disconnect" => self.disconnect(request),
+            "terminate" => self.terminate(request),
+            "cancel" => self.cancel(request),
+            "setBreakpoints" => self.handle(request, Self::set_breakpoints),
+            "setFunctionBreakpoints" => self.handle(request, Self::set_function_breakpoints),
+            "setExceptionBreakpoints" => self.handle(request, Self::set_exception_breakpoints),
+            "dataBreakpointInfo" => self.handle(request, Self::data_breakpoint_info),
+            "continue" => self.handle(request, Self::resume),
+            "next" => self.handle(request, Self::next),
+            "stepIn" => self.handle(request, Self::step_in),
+            "stepOut" => self.handle(request, Self::step_out),
+            "pause" => self.handle(request, Self::pause),
+            "threads" => self.handle(request, Self::threads),
+            "stackTrace" => self.handle(request, Self::stack_trace),
+            "exceptionInfo" => self.handle(request, Self::exception_info),
+            "scopes" => self.handle(request, Self::scopes),
+            "variables" => self.handle(request, Self::variables),
+            "setVariable" => self.handle(request, Self::set_variable),
+            "gotoTargets" => self.handle(request, Self::goto_targets),
+            "goto" => self.handle(request, Self::goto),
+            "modules" => self.handle(request, Self::modules),
+            other => {
+                let text = format!("ndbg does not know the request {other}");
+                self.client
+                    .answer(request, Err::<(), _>(Refusal::new("unknownRequest", text)));
+            }
+        }
+    }
+
+    /// Reads the arguments, calls, answers.
+    fn handle<A: RequestArguments>(
+        &mut self,
+        request: &Request,
+        serve: fn(&mut Self, A) -> Result<A::Body, Refusal>,
+    ) {
+        let result = arguments(request).and_then(|arguments| serve(self, arguments));
+        self.client.answer(request, result);
+    }
+
+    /// The session, or why there is none.
+    pub(crate) fn session(&self) -> Result<&Session, Refusal> {
+        let why = match self.phase {
+            Phase::Debugging | Phase::Starting => None,
+            Phase::Ended => Some("the program has ended"),
+            Phase::New | Phase::Configuring => {
+                Some("there is no program yet: launch or attach first")
+            }
+        };
+        match (&self.session, why) {
+            (Some(session), None) => Ok(session),
+            (_, why) => Err(Refusal::new(
+                "noProgram",
+                why.unwrap_or("the program is not there yet"),
+            )),
+        }
+    }
+
+    /// Asks the engine.
+    pub(crate) fn ask(&self, request: EngineRequest) -> Result<Reply, Refusal> {
+        let session = self.session()?;
+        Ok(session.request(request, Instant::now() + ANSWER)?)
+    }
+
+    /// Does `work` beside this thread, then `finish` on it. Requests that are not urgent wait until then.
+    pub(crate) fn beside<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce() -> T + Send + 'static,
+        finish: impl FnOnce(&mut Self, T) + Send + 'static,
+    ) {
+        self.busy = true;
+        let inbox = self.inbox.clone();
+        let work = move || {
+            let result = work();
+            let _ = inbox.send(Input::Done(Box::new(move |adapter| {
+                finish(adapter, result)
+            })));
+        };
+        let spawned = thread::Builder::new().name("work".into()).spawn(work);
+        if let Err(error) = spawned {
+            self.busy = false;
+            self.say(&format!("no thread for the work: {error}"));
+        }
+    }
+}
+
+/// The typed arguments of a request.
+pub(crate) fn arguments<A: serde::de::DeserializeOwned>(request: &Request) -> Result<A, Refusal> {
+    let given = match &request.arguments {
+        // All arguments of some requests are optional, and then clients leave them out.
+        Value::Null => Value::Object(serde_json::Map::new()),
+        given => given.clone(),
+    };
+    serde_json::from_value(given).map_err(|error| {
+        Refusal::new(
+            "badArguments",
+            format!(
+                "the arguments of {} cannot be used: {error}",
+                request.command
+            ),
+        )
+    })
+}

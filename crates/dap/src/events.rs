@@ -1,0 +1,227 @@
+//! What the program does by itself, told to the client in the order it happened.
+
+use host::api::{
+    Event, ExceptionStage, Exit, OutputQuery, Reply, Request as EngineRequest, State, Status, Stop,
+    StopReason, Stream,
+};
+
+use crate::adapter::{Adapter, Phase};
+use crate::types::{
+    ExitedEventBody, Module, ModuleEventBody, ModuleEventBodyReason, OutputEventBody,
+    StoppedEventBody, TerminatedEventBody,
+};
+
+/// Output asked for at once.
+const PAGE: u32 = 64 * 1024;
+
+impl Adapter {
+    pub(crate) fn session_event(&mut self, event: Event) {
+        match event {
+            Event::Stopped(status) => {
+                self.tell_output();
+                if self.phase == Phase::Debugging {
+                    self.tell_stop(&status);
+                }
+            }
+            Event::Exited(status) => {
+                self.tell_output();
+                if self.phase == Phase::Debugging {
+                    self.tell_exit(&status);
+                }
+            }
+            Event::Detached(status) => {
+                for note in &status.notes {
+                    self.say(note);
+                }
+                if self.phase == Phase::Debugging {
+                    self.ended();
+                }
+            }
+            Event::Output { .. } => self.tell_output(),
+            Event::Breakpoint(breakpoint) => self.breakpoint_changed(&breakpoint),
+            Event::Running(_) => self.forget_looks(),
+            Event::ModuleLoaded { module, user_code } => {
+                self.module_changed(&module, Some(user_code), ModuleEventBodyReason::New);
+            }
+            Event::ModuleUnloaded { module } => {
+                self.module_changed(&module, None, ModuleEventBodyReason::Removed);
+            }
+            // They stand in the output, in order with what the program wrote.
+            Event::Trace(_) | Event::Log(_) => {}
+            Event::Progress { message } => self.say(&message),
+        }
+    }
+
+    /// Tells what happened while the program was being started, when nobody was told yet.
+    pub(crate) fn catch_up(&mut self) {
+        self.tell_output();
+        let Some(status) = self.session.as_ref().map(host::Session::status) else {
+            return;
+        };
+        match status.state {
+            State::Stopped => self.tell_stop(&status),
+            State::Exited => self.tell_exit(&status),
+            State::Detached => self.ended(),
+            State::Starting | State::Running => {}
+        }
+    }
+
+    fn tell_stop(&mut self, status: &Status) {
+        let Some(stop) = &status.stop else { return };
+        if self.told_stop == Some(stop.id) {
+            return;
+        }
+        self.told_stop = Some(stop.id);
+        self.client.tell(&self.stopped(stop));
+    }
+
+    fn stopped(&self, stop: &Stop) -> StoppedEventBody {
+        let mut ids = Vec::new();
+        for reason in &stop.reasons {
+            if let StopReason::Breakpoint { ids: hit } = reason {
+                ids.extend_from_slice(hit);
+            }
+        }
+        let described = stop.reasons.first().map(|reason| match reason {
+            StopReason::Entry => ("entry", "Stopped at the entry of the program"),
+            StopReason::Pause => ("pause", "Paused"),
+            StopReason::UnhandledException => ("exception", "Unhandled exception"),
+            StopReason::Exception { stage, .. } => match stage {
+                ExceptionStage::Thrown => ("exception", "Exception thrown"),
+                ExceptionStage::UserUnhandled => ("exception", "Exception left the user's code"),
+                ExceptionStage::Unhandled => ("exception", "Unhandled exception"),
+            },
+            StopReason::Breakpoint { .. } if self.breakpoints.has_function(&ids) => {
+                ("function breakpoint", "Stopped at a function breakpoint")
+            }
+            StopReason::Breakpoint { .. } => ("breakpoint", "Stopped at a breakpoint"),
+            StopReason::ConditionFailed { .. } => ("breakpoint", "A condition cannot be evaluated"),
+            StopReason::Step => ("step", "Step complete"),
+            StopReason::RunTo => ("step", "Ran to the line"),
+            StopReason::Goto => ("goto", "The next statement was set"),
+            StopReason::AssertionFailed { .. } => ("exception", "An assertion failed"),
+            StopReason::FailFast { .. } => ("exception", "The program gives up"),
+            StopReason::DebuggerBreak => ("breakpoint", "Debugger.Break() was called"),
+        });
+        let (reason, description) = described.unwrap_or(("pause", "Stopped"));
+        let said = stop.reasons.iter().find_map(|reason| match reason {
+            StopReason::ConditionFailed {
+                condition, error, ..
+            } => Some(format!("{condition}: {error}")),
+            StopReason::AssertionFailed { message, .. } | StopReason::FailFast { message } => {
+                message.clone()
+            }
+            _ => None,
+        });
+        let text = stop
+            .exception
+            .as_ref()
+            .map(|exception| match &exception.message {
+                Some(message) => format!("{}: {message}", exception.type_name),
+                None => exception.type_name.clone(),
+            });
+        StoppedEventBody {
+            reason: reason.into(),
+            description: Some(description.into()),
+            text: said.or(text),
+            thread_id: stop.thread.and_then(|thread| i32::try_from(thread.0).ok()),
+            all_threads_stopped: Some(true),
+            hit_breakpoint_ids: (!ids.is_empty()).then(|| self.breakpoints.numbers(&ids)),
+            preserve_focus_hint: None,
+        }
+    }
+
+    fn tell_exit(&mut self, status: &Status) {
+        match &status.exit {
+            Some(Exit::Signal { name, .. }) => {
+                self.say(&format!("the program was ended by {name}"))
+            }
+            Some(Exit::Unknown { reason }) => {
+                self.say(&format!("how the program ended is not known: {reason}"));
+            }
+            Some(Exit::Code(_)) | None => {}
+        }
+        if let Some(exit_code) = status.exit.as_ref().and_then(Exit::shell_code) {
+            self.client.tell(&ExitedEventBody { exit_code });
+            if let Some(terminal) = self.terminal.take() {
+                terminal.ended(exit_code.to_le_bytes()[0]);
+            }
+        }
+        self.ended();
+    }
+
+    fn module_changed(&self, module: &str, user_code: Option<bool>, reason: ModuleEventBodyReason) {
+        let name = module.rsplit('/').next().unwrap_or(module);
+        self.client.tell(&ModuleEventBody {
+            reason,
+            module: Module {
+                id: serde_json::Value::String(name.into()),
+                name: name.into(),
+                path: module.starts_with('/').then(|| module.into()),
+                is_user_code: user_code,
+                ..Module::default()
+            },
+        });
+    }
+
+    /// Nothing more will come of this program.
+    pub(crate) fn ended(&mut self) {
+        if self.phase != Phase::Ended {
+            self.phase = Phase::Ended;
+            self.forget_looks();
+            self.client.tell(&TerminatedEventBody::default());
+        }
+    }
+
+    /// Passes on the program's output up to now.
+    pub(crate) fn tell_output(&mut self) {
+        loop {
+            let query = OutputQuery {
+                from: self.told,
+                stream: None,
+                max_bytes: PAGE,
+                tail: false,
+            };
+            let Some(session) = &self.session else { return };
+            let deadline = std::time::Instant::now() + crate::adapter::ANSWER;
+            let Ok(Reply::Output(page)) = session.request(EngineRequest::Output(query), deadline)
+            else {
+                return;
+            };
+            if page.lost > 0 {
+                self.say(&format!(
+                    "{} bytes of output were lost: too much came at once",
+                    page.lost
+                ));
+            }
+            for chunk in page.chunks {
+                self.client.tell(&OutputEventBody {
+                    category: Some(
+                        match chunk.stream {
+                            Stream::Stdout => "stdout",
+                            Stream::Stderr => "stderr",
+                            Stream::Trace => "console",
+                        }
+                        .into(),
+                    ),
+                    output: chunk.text,
+                    ..OutputEventBody::default()
+                });
+            }
+            let more = page.next < page.end && page.next > self.told;
+            self.told = page.next;
+            if !more {
+                return;
+            }
+        }
+    }
+
+    /// Says something in the editor's console.
+    pub(crate) fn say(&self, text: &str) {
+        self.client.tell(&OutputEventBody {
+            category: Some("console".into()),
+            output: format!("{text}\n"),
+            ..OutputEventBody::default()
+        });
+    }
+}

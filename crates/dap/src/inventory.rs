@@ -1,0 +1,217 @@
+//! Looking at a stopped program: threads, stacks, the exception, modules.
+
+use host::api::{
+    ExceptionReport, Frame, ModuleReport, Reply, Request as EngineRequest, StopReason,
+};
+
+use crate::adapter::Adapter;
+use crate::message::Refusal;
+use crate::running::{FrameOf, thread_of};
+use crate::types::{
+    ExceptionBreakMode, ExceptionDetails, ExceptionInfoArguments, ExceptionInfoResponseBody,
+    Module, ModulesArguments, ModulesResponseBody, Source, SourcePresentationHint, StackFrame,
+    StackFramePresentationHint, StackTraceArguments, StackTraceResponseBody, Thread,
+    ThreadsArguments, ThreadsResponseBody,
+};
+
+/// Frames told at once if the client does not say how many it wants.
+const FRAMES: u32 = 1_000;
+
+impl Adapter {
+    pub(crate) fn threads(&mut self, _: ThreadsArguments) -> Result<ThreadsResponseBody, Refusal> {
+        let status = self.session()?.status();
+        let main = status.pid.map_or(0, |pid| pid.0);
+        let threads = match self.ask(EngineRequest::Threads) {
+            Ok(Reply::Threads(threads)) => threads,
+            // A running program's threads cannot be asked for; its first is always there.
+            _ => Vec::new(),
+        };
+        let mut told: Vec<Thread> = threads
+            .iter()
+            .map(|thread| Thread {
+                id: i32::try_from(thread.id.0).unwrap_or_default(),
+                name: match &thread.name {
+                    Some(name) => name.clone(),
+                    None if thread.id.0 == main => "Main thread".into(),
+                    None if thread.pool => format!("Pool thread {}", thread.id.0),
+                    None => format!("Thread {}", thread.id.0),
+                },
+            })
+            .collect();
+        if told.is_empty() {
+            told.push(Thread {
+                id: i32::try_from(main).unwrap_or_default(),
+                name: "Main thread".into(),
+            });
+        }
+        Ok(ThreadsResponseBody { threads: told })
+    }
+
+    pub(crate) fn stack_trace(
+        &mut self,
+        arguments: StackTraceArguments,
+    ) -> Result<StackTraceResponseBody, Refusal> {
+        let start = arguments.start_frame.unwrap_or(0);
+        let start = u32::try_from(start).unwrap_or(0);
+        let levels = arguments
+            .levels
+            .and_then(|levels| u32::try_from(levels).ok());
+        let count = levels.filter(|levels| *levels > 0).unwrap_or(FRAMES);
+        let reply = self.ask(EngineRequest::Stack {
+            thread: Some(thread_of(arguments.thread_id)?),
+            start,
+            count,
+        })?;
+        let Reply::Stack {
+            stop,
+            thread,
+            frames,
+            total,
+            more,
+        } = reply
+        else {
+            return Err(Refusal::new("internal", "a bug in ndbg: no stack was told"));
+        };
+        let told = frames.iter().map(|frame| {
+            let number = self.frames.number(FrameOf {
+                stop,
+                thread,
+                index: frame.index,
+            });
+            self.frame(number, frame)
+        });
+        let told: Vec<_> = told.collect();
+        Ok(StackTraceResponseBody {
+            stack_frames: told,
+            // More than was walked: the client asks on for as long as it gets frames.
+            total_frames: Some(i64::from(total) + i64::from(more)),
+        })
+    }
+
+    fn frame(&self, number: i32, frame: &Frame) -> StackFrame {
+        StackFrame {
+            id: number,
+            name: frame.method.clone(),
+            line: frame
+                .source
+                .as_ref()
+                .map_or(0, |it| self.client_line(it.line.0)),
+            column: frame
+                .source
+                .as_ref()
+                .and_then(|it| it.column)
+                .map_or(0, |column| self.client_column(column)),
+            module_id: frame.module.clone().map(serde_json::Value::String),
+            presentation_hint: (!frame.user_code).then_some(StackFramePresentationHint::Subtle),
+            source: frame.source.as_ref().map(|source| Source {
+                name: source
+                    .path
+                    .file_name()
+                    .map(|name| name.to_string_lossy().into_owned()),
+                path: Some(source.path.to_string_lossy().into_owned()),
+                presentation_hint: (!frame.user_code)
+                    .then_some(SourcePresentationHint::Deemphasize),
+                ..Source::default()
+            }),
+            ..StackFrame::default()
+        }
+    }
+
+    pub(crate) fn exception_info(
+        &mut self,
+        _: ExceptionInfoArguments,
+    ) -> Result<ExceptionInfoResponseBody, Refusal> {
+        let stop = self.session()?.status().stop;
+        let Some((exception, stop)) = stop.and_then(|stop| Some((stop.exception.clone()?, stop)))
+        else {
+            return Err(Refusal::new(
+                "noException",
+                "the program did not stop at an exception",
+            ));
+        };
+        let thrown = stop.reasons.iter().any(|reason| {
+            let thrown = host::api::ExceptionStage::Thrown;
+            matches!(reason, StopReason::Exception { stage, .. } if *stage == thrown)
+        });
+        Ok(ExceptionInfoResponseBody {
+            exception_id: exception.type_name.clone(),
+            description: exception.message.clone(),
+            break_mode: match (thrown, exception.unhandled) {
+                (true, _) => ExceptionBreakMode::Always,
+                (false, true) => ExceptionBreakMode::Unhandled,
+                (false, false) => ExceptionBreakMode::UserUnhandled,
+            },
+            details: Some(details(&exception)),
+        })
+    }
+
+    pub(crate) fn modules(
+        &mut self,
+        arguments: ModulesArguments,
+    ) -> Result<ModulesResponseBody, Refusal> {
+        let Reply::Modules(modules) = self.ask(EngineRequest::Modules)? else {
+            return Err(Refusal::new(
+                "internal",
+                "a bug in ndbg: no modules were told",
+            ));
+        };
+        let total = modules.len() as u64;
+        let start = arguments
+            .start_module
+            .and_then(|it| usize::try_from(it).ok())
+            .unwrap_or(0);
+        let count = arguments
+            .module_count
+            .and_then(|it| usize::try_from(it).ok());
+        let count = count.filter(|count| *count > 0).unwrap_or(usize::MAX);
+        let page = modules.iter().skip(start).take(count);
+        Ok(ModulesResponseBody {
+            modules: page.map(module).collect(),
+            total_modules: Some(total),
+        })
+    }
+}
+
+fn details(exception: &ExceptionReport) -> ExceptionDetails {
+    let short = exception.type_name.rsplit('.').next();
+    ExceptionDetails {
+        message: exception.message.clone(),
+        type_name: short.map(str::to_owned),
+        full_type_name: Some(exception.type_name.clone()),
+        evaluate_name: Some("$exception".into()),
+        stack_trace: (!exception.trace.is_empty()).then(|| trace_of(exception)),
+        inner_exception: Some(exception.inner.iter().map(details).collect()),
+    }
+}
+
+/// The way an exception came, a line each.
+fn trace_of(exception: &ExceptionReport) -> String {
+    let lines = exception.trace.iter().map(|frame| match &frame.source {
+        Some(source) => format!(
+            "at {} in {}:{}",
+            frame.method,
+            source.path.display(),
+            source.line.0
+        ),
+        None => format!("at {}", frame.method),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+pub(crate) fn module(report: &ModuleReport) -> Module {
+    Module {
+        id: serde_json::Value::String(report.name.clone()),
+        name: report.name.clone(),
+        path: report.path.clone(),
+        version: report.version.clone(),
+        is_optimized: report.optimized,
+        is_user_code: Some(report.user_code),
+        symbol_status: Some(if report.symbols {
+            "Symbols loaded.".into()
+        } else {
+            report.symbols_detail.clone()
+        }),
+        symbol_file_path: report.symbols.then(|| report.symbols_detail.clone()),
+        ..Module::default()
+    }
+}

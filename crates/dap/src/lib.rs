@@ -1,0 +1,25 @@
+//! The editor's door: a Debug Adapter Protocol server over sessions of the host.
+//!
+//! One connection debugs one program. A thread reads the client's messages; everything else happens on one thread that
+//! drains one channel of messages, session events and finished work, so requests are answered in order. What can take
+//! long (a build, a launch, an evaluation) runs beside it: then `pause`, `cancel`, `disconnect` and `terminate` are
+//! served at once and all other requests wait their turn.
+//!
+//! This crate knows no COM and no MCP; all it knows of the program comes through [`host::Session`].
+#![forbid(unsafe_code)]
+
+mod adapter;
+mod breakpoints;
+mod capabilities;
+mod client;
+mod events;
+pub mod framing;
+mod inventory;
+pub mod message;
+mod running;
+mod settings;
+mod starting;
+pub mod types;
+mod variables;
+
+pub use adapter::serve;

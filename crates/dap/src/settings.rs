@@ -1,0 +1,316 @@
+//! The settings of `launch` and `attach`: the names that people have in their `launch.json`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use host::api::{Launch, ProcessId, StepOptions};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::message::Refusal;
+
+/// Settings of a launch. What is not known here is left to others.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct LaunchSettings {
+    pub(crate) program: Option<PathBuf>,
+    pub(crate) args: Arguments,
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) env: BTreeMap<String, Option<Text>>,
+    pub(crate) env_file: Option<PathBuf>,
+    #[serde(alias = "stopOnEntry")]
+    pub(crate) stop_at_entry: bool,
+    pub(crate) console: Option<String>,
+    pub(crate) launch_settings_profile: Option<String>,
+    pub(crate) launch_settings_file_path: Option<PathBuf>,
+    pub(crate) no_debug: bool,
+    pub(crate) just_my_code: Option<bool>,
+    pub(crate) enable_step_filtering: Option<bool>,
+    #[serde(rename = "suppressJITOptimizations")]
+    pub(crate) suppress_jit_optimizations: Option<bool>,
+    pub(crate) source_file_map: BTreeMap<String, String>,
+    pub(crate) symbol_options: Option<Value>,
+}
+
+/// Arguments of the program: a list, or a line as in a shell without its expansions.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Arguments {
+    List(Vec<Text>),
+    Line(String),
+}
+
+impl Default for Arguments {
+    fn default() -> Self {
+        Self::List(Vec::new())
+    }
+}
+
+/// A text, or a number or truth value that somebody wrote without quotes.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Text {
+    Quoted(String),
+    Number(serde_json::Number),
+    Truth(bool),
+}
+
+impl From<Text> for String {
+    fn from(text: Text) -> Self {
+        match text {
+            Text::Quoted(text) => text,
+            Text::Number(number) => number.to_string(),
+            Text::Truth(truth) => truth.to_string(),
+        }
+    }
+}
+
+/// Settings of an attach.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct AttachSettings {
+    pub(crate) process_id: Option<Text>,
+    pub(crate) process_name: Option<String>,
+    pub(crate) just_my_code: Option<bool>,
+    pub(crate) enable_step_filtering: Option<bool>,
+    pub(crate) source_file_map: BTreeMap<String, String>,
+}
+
+/// Where steps stop.
+pub(crate) fn steps(just_my_code: Option<bool>, filtering: Option<bool>) -> StepOptions {
+    let usual = StepOptions::default();
+    StepOptions {
+        just_my_code: just_my_code.unwrap_or(usual.just_my_code),
+        // As in other debuggers for .NET, which pass over properties unless told otherwise.
+        skip_properties: filtering.unwrap_or(true),
+    }
+}
+
+impl AttachSettings {
+    /// The process that is meant.
+    pub(crate) fn process(&self) -> Result<ProcessId, Refusal> {
+        let bad = |text: String| Refusal::new("badArguments", text).shown();
+        if let Some(id) = &self.process_id {
+            let text = String::from(id.clone());
+            return text.trim().parse().map(ProcessId).map_err(|_| {
+                bad(format!(
+                    "processId is {text:?}, which is not the number of a process"
+                ))
+            });
+        }
+        let Some(name) = &self.process_name else {
+            return Err(bad("attach needs processId or processName".into()));
+        };
+        let found = host::processes::find_by_name(name)?;
+        Ok(found.pid)
+    }
+}
+
+impl LaunchSettings {
+    /// The program that is to be built or launched.
+    pub(crate) fn program(&self) -> Result<PathBuf, Refusal> {
+        let program = self.program.clone().ok_or_else(|| {
+            Refusal::new(
+                "badArguments",
+                "launch needs program: a dll, an executable or a project",
+            )
+            .shown()
+        })?;
+        Ok(match &self.cwd {
+            Some(cwd) if program.is_relative() => cwd.join(program),
+            _ => program,
+        })
+    }
+
+    /// What the engine is asked for; the program may still have to be built.
+    pub(crate) fn launch(&self) -> Result<Launch, Refusal> {
+        let program = self.program()?;
+        let mut launch = Launch {
+            args: match &self.args {
+                Arguments::List(list) => list.iter().cloned().map(String::from).collect(),
+                Arguments::Line(line) => split(line)?,
+            },
+            cwd: self.cwd.clone(),
+            stop_at_entry: self.stop_at_entry,
+            steps: steps(self.just_my_code, self.enable_step_filtering),
+            keep_optimized: self.suppress_jit_optimizations == Some(false),
+            program,
+            ..Launch::default()
+        };
+        if let Some(name) = &self.launch_settings_profile {
+            let profile = self.profile(&launch.program, name)?;
+            if launch.args.is_empty()
+                && let Some(line) = &profile.command_line_args
+            {
+                launch.args = split(line)?;
+            }
+            launch.cwd = launch.cwd.or(profile.working_directory);
+            let variables = profile.environment_variables.into_iter();
+            launch
+                .env
+                .extend(variables.map(|(name, value)| (name, Some(value))));
+            if let Some(url) = profile.application_url {
+                launch.env.insert("ASPNETCORE_URLS".into(), Some(url));
+            }
+        }
+        if let Some(path) = &self.env_file {
+            let text = std::fs::read_to_string(path).map_err(|error| {
+                Refusal::new(
+                    "badArguments",
+                    format!("envFile {}: {error}", path.display()),
+                )
+                .shown()
+            })?;
+            launch.env.extend(variables(&text));
+        }
+        let own = self.env.iter();
+        let own = own.map(|(name, value)| (name.clone(), value.clone().map(String::from)));
+        launch.env.extend(own);
+        Ok(launch)
+    }
+
+    fn profile(&self, program: &Path, name: &str) -> Result<Profile, Refusal> {
+        let refused = |text: String| Refusal::new("badArguments", text).shown();
+        let path = self.launch_settings_file_path.clone().or_else(|| {
+            let folders = self
+                .cwd
+                .iter()
+                .map(PathBuf::as_path)
+                .chain(program.ancestors());
+            folders
+                .map(|folder| folder.join("Properties/launchSettings.json"))
+                .find(|path| path.is_file())
+        });
+        let path = path.ok_or_else(|| {
+            refused(format!(
+                "launchSettingsProfile {name}: there is no Properties/launchSettings.json"
+            ))
+        })?;
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| refused(format!("{}: {error}", path.display())))?;
+        let mut settings: ProfileFile =
+            serde_json::from_str(text.trim_start_matches('\u{feff}'))
+                .map_err(|error| refused(format!("{}: {error}", path.display())))?;
+        settings.profiles.remove(name).ok_or_else(|| {
+            let names: Vec<_> = settings.profiles.into_keys().collect();
+            refused(format!(
+                "{} has no profile {name}; it has {}",
+                path.display(),
+                names.join(", ")
+            ))
+        })
+    }
+}
+
+/// `Properties/launchSettings.json`.
+#[derive(Deserialize)]
+struct ProfileFile {
+    #[serde(default)]
+    profiles: BTreeMap<String, Profile>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Profile {
+    command_line_args: Option<String>,
+    working_directory: Option<PathBuf>,
+    #[serde(default)]
+    environment_variables: BTreeMap<String, String>,
+    application_url: Option<String>,
+}
+
+/// The variables of a file of `NAME=value` lines; `#` begins a comment, quotes around a value are taken off.
+fn variables(text: &str) -> impl Iterator<Item = (String, Option<String>)> {
+    text.lines().filter_map(|line| {
+        let line = line.trim().trim_start_matches("export ");
+        if line.starts_with('#') {
+            return None;
+        }
+        let (name, value) = line.split_once('=')?;
+        let value = value.trim();
+        let unquoted = ['"', '\''].iter().find_map(|quote| {
+            let inner = value.strip_prefix(*quote)?;
+            inner.strip_suffix(*quote)
+        });
+        Some((
+            name.trim().to_owned(),
+            Some(unquoted.unwrap_or(value).to_owned()),
+        ))
+    })
+}
+
+/// Words as a shell would split them, without any expansion: quotes group, a backslash takes the next letter as it is.
+fn split(line: &str) -> Result<Vec<String>, Refusal> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, quote) {
+            ('\\', Some('"') | None) => {
+                let taken = letters.next().unwrap_or('\\');
+                word.get_or_insert_default().push(taken);
+            }
+            (letter, Some(open)) if letter == open => quote = None,
+            (letter, Some(_)) => word.get_or_insert_default().push(letter),
+            ('"' | '\'', None) => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (letter, None) if letter.is_whitespace() => words.extend(word.take()),
+            (letter, None) => word.get_or_insert_default().push(letter),
+        }
+    }
+    if quote.is_some() {
+        let text = format!("args has a quote that is not closed: {line}");
+        return Err(Refusal::new("badArguments", text).shown());
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_split(line: &str, expected: &[&str]) {
+        assert_eq!(split(line).expect("words"), expected, "{line}");
+    }
+
+    #[test]
+    fn lines_of_arguments_are_split_as_a_shell_would() {
+        check_split("", &[]);
+        check_split("  a  b ", &["a", "b"]);
+        check_split(
+            r#"--name "a b" 'c "d"' x\ y "" $HOME"#,
+            &["--name", "a b", "c \"d\"", "x y", "", "$HOME"],
+        );
+        assert!(split("\"open").is_err());
+    }
+
+    #[test]
+    fn variables_are_read_from_a_file() {
+        let found: Vec<_> =
+            variables("# no\nA=1\n export B = \"x y\" \n\nnonsense\nC='z'").collect();
+        let expected = [("A", "1"), ("B", "x y"), ("C", "z")];
+        let expected = expected.map(|(name, value)| (name.to_owned(), Some(value.to_owned())));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn settings_of_other_adapters_are_understood() {
+        let settings: LaunchSettings = serde_json::from_value(serde_json::json!({
+            "type": "coreclr", "request": "launch", "preLaunchTask": "build",
+            "program": "bin/a.dll", "cwd": "/x", "args": "--port 80", "env": {"A": 1, "B": null},
+            "console": "internalConsole", "stopAtEntry": true, "logging": {"moduleLoad": false},
+        }))
+        .expect("settings");
+        let launch = settings.launch().expect("a launch");
+        assert_eq!(launch.program, Path::new("/x/bin/a.dll"));
+        assert_eq!(launch.args, ["--port", "80"]);
+        assert_eq!(launch.env.get("A"), Some(&Some("1".to_owned())));
+        assert_eq!(launch.env.get("B"), Some(&None));
+        assert!(launch.stop_at_entry);
+    }
+}
