@@ -20,6 +20,8 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::borrowed_memory;
+
 const PAGE: usize = 4096;
 /// Pages kept; direct-mapped by page number. 256 pages are 1 MiB and hold several stack walks.
 const SLOTS: usize = 256;
@@ -60,6 +62,7 @@ static CACHE: Mutex<Vec<Option<Slot>>> = Mutex::new(Vec::new());
 /// Switches the layer on for the target `pid`, unless `NDBG_FAST_MEMORY=0`.
 pub fn enable(pid: u32) {
     TARGET.store(pid, Ordering::SeqCst);
+    borrowed_memory::enable(pid);
     REAPED_STATUS.store(0, Ordering::SeqCst);
     let off = std::env::var_os("NDBG_FAST_MEMORY").is_some_and(|value| value == "0");
     ENABLED.store(!off, Ordering::SeqCst);
@@ -69,17 +72,20 @@ pub fn enable(pid: u32) {
 pub fn disable() {
     ENABLED.store(false, Ordering::SeqCst);
     target_runs();
+    borrowed_memory::disable();
     CACHE.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }
 
 /// The target is stopped from now on: pages may be kept.
 pub fn target_stopped() {
+    borrowed_memory::find_component();
     GENERATION.fetch_add(1, Ordering::SeqCst);
     STOPPED.store(true, Ordering::SeqCst);
 }
 
 /// The target is about to run: nothing that was read is valid any longer.
 pub fn target_runs() {
+    borrowed_memory::take_back();
     STOPPED.store(false, Ordering::SeqCst);
     GENERATION.fetch_add(1, Ordering::SeqCst);
 }

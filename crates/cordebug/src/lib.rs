@@ -3,12 +3,14 @@
 //! Layers, from the system upwards: [`procfs`] (what `/proc` tells), [`spawn`] (a child that waits for us),
 //! [`handshake`] (a runtime that waits for us), [`runtime`] (the runtime in a process and its debugger library),
 //! [`bindings`] and [`com`] (ICorDebug as the IDL declares it), and the safe wrappers: [`process`], [`thread`],
-//! [`module`], [`types`], [`value`], [`variables`], [`heap`], [`eval`], [`callback`]. [`fast_memory`] makes the library quick.
+//! [`module`], [`types`], [`value`], [`variables`], [`heap`], [`eval`], [`callback`]. [`fast_memory`] makes the library
+//! quick, `borrowed_memory` keeps it alive.
 //!
 //! Invariant: every interface pointer lives on one thread, because no wrapper is `Send`; the one hand-over is
 //! [`callback::Delivered`].
 
 pub mod bindings;
+mod borrowed_memory;
 pub mod callback;
 pub mod com;
 pub mod diagnostics_port;

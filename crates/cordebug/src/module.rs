@@ -176,6 +176,22 @@ impl Breakpoint {
         Ok(())
     }
 
+    /// Sets what a callback reported anew, at the same place.
+    ///
+    /// On x64 the runtime passes by a breakpoint by running a copy of its instruction, and copies what that addresses
+    /// relative to itself, a static field for example. Since .NET 10 (dotnet/runtime#117514) it copies once for each
+    /// setting and not for each hit: from the second hit on the program would see the field as it was at the first.
+    pub fn set_anew(reported: &Com<ICorDebugBreakpoint>) -> Result<(), Error> {
+        let mut active = 0;
+        clr!(reported, ICorDebugBreakpoint::IsActive(&mut active))?;
+        // It may have been removed while its hit was on the way.
+        if active != 0 {
+            clr!(reported, ICorDebugBreakpoint::Activate(0))?;
+            clr!(reported, ICorDebugBreakpoint::Activate(1))?;
+        }
+        Ok(())
+    }
+
     /// Its identity: equal for the same breakpoint in a callback.
     pub fn identity(&self) -> usize {
         identity(&self.0)

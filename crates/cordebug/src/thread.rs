@@ -64,8 +64,18 @@ impl Thread {
 
     /// The innermost frame, if it is one of managed code.
     pub fn active_frame(&self) -> Result<Option<Frame>, Error> {
-        let (_, frame) = clr_nullable!(self.0, ICorDebugThread::GetActiveFrame())?;
-        Ok(frame.map(Frame))
+        match clr_nullable!(self.0, ICorDebugThread::GetActiveFrame()) {
+            Ok((_, frame)) => Ok(frame.map(Frame)),
+            // It looks at every frame, and some caller is one that the runtime library cannot describe.
+            Err(error) if error.code() == Some(crate::hresult::E_FAIL) => {
+                match self.stack()?.next() {
+                    Some(Ok(Step::Frame(frame))) => Ok(Some(frame)),
+                    Some(Ok(Step::Native)) | None => Ok(None),
+                    Some(Err(error)) => Err(error),
+                }
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// A new stepper for the thread.
@@ -102,23 +112,38 @@ pub struct StackWalk {
 pub enum Step {
     /// A frame of managed code or one of the runtime's own.
     Frame(Frame),
-    /// Native code that the runtime does not describe.
+    /// Native code, or a stub of the runtime, that the runtime library does not describe.
     Native,
 }
 
 /// Where the stack pointer lies in the runtime's `CONTEXT`, and the flags that ask for it.
 #[cfg(target_arch = "x86_64")]
 const STACK_POINTER: (usize, u32) = (0x98, 0x0010_000b);
+/// Where the instruction pointer lies in the runtime's `CONTEXT`.
+#[cfg(target_arch = "x86_64")]
+const INSTRUCTION_POINTER: usize = 0xf8;
 /// Where the stack pointer lies in the runtime's `CONTEXT`, and the flags that ask for it.
 #[cfg(target_arch = "aarch64")]
 const STACK_POINTER: (usize, u32) = (0x100, 0x0040_0007);
+/// Where the instruction pointer lies in the runtime's `CONTEXT`.
+#[cfg(target_arch = "aarch64")]
+const INSTRUCTION_POINTER: usize = 0x108;
 /// More than any `CONTEXT` needs.
 const MAX_CONTEXT: usize = 8192;
 
 impl StackWalk {
     /// The stack pointer of the frame that the walk is at.
     pub fn stack_pointer(&self) -> Option<u64> {
-        let (at, flags) = STACK_POINTER;
+        self.word_of_context(STACK_POINTER.0)
+    }
+
+    /// The address of the instruction that the frame that the walk is at runs or returns to.
+    pub fn instruction_pointer(&self) -> Option<u64> {
+        self.word_of_context(INSTRUCTION_POINTER)
+    }
+
+    fn word_of_context(&self, at: usize) -> Option<u64> {
+        let (_, flags) = STACK_POINTER;
         let mut context = vec![0_u8; MAX_CONTEXT];
         let mut size = 0;
         clr!(
@@ -152,6 +177,9 @@ impl Iterator for StackWalk {
             Ok((S_FALSE, _) | (_, None)) => Some(Ok(Step::Native)),
             Ok((_, Some(frame))) => Some(Ok(Step::Frame(Frame(frame)))),
             Err(error) if error.code() == Some(crate::hresult::CORDBG_E_PAST_END_OF_STACK) => None,
+            // .NET 10 cannot describe the stub through which a runtime-async method is called as one that returns a
+            // task; its callers are walked to all the same.
+            Err(error) if error.code() == Some(crate::hresult::E_FAIL) => Some(Ok(Step::Native)),
             Err(error) => Some(Err(error)),
         }
     }

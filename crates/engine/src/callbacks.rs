@@ -111,6 +111,7 @@ impl Engine<'_> {
                 let Some(breakpoint) = breakpoint else {
                     return false;
                 };
+                self.keep_statics_fresh(&breakpoint, &thread);
                 let identity = cordebug::module::identity(&breakpoint);
                 if let Some(stops) = self.trap_reached(&thread, identity) {
                     return stops;

@@ -313,6 +313,8 @@ impl<'a> Engine<'a> {
             Request::Threads => self.threads(),
             Request::Freeze { thread, frozen } => self.freeze(thread, frozen),
             Request::Modules => self.module_reports(),
+            Request::Symbols(query) => self.symbols(&query),
+            Request::Type(query) => self.describe_type(&query),
             Request::Source { file } => self.source_text(&file),
             Request::Variables(query) => self.variables(&query),
             Request::SetVariable(set) => self.set_variable(&set),

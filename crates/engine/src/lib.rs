@@ -33,6 +33,7 @@ pub mod program;
 mod source_files;
 mod stack;
 mod stepping;
+mod symbols;
 mod target;
 #[allow(
     dead_code,

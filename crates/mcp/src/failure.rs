@@ -61,6 +61,31 @@ pub(crate) fn for_agents(mut error: Error) -> Error {
         text::one_line(
             &hint
                 .replace("`ndbg ps` lists", "process_list shows")
+                .replace(
+                    "ask for the stack, its frames have their numbers",
+                    "stacktrace_get tells the frames with their numbers",
+                )
+                .replace(
+                    "ask for the members of what comes before",
+                    "variables_get with the path before it tells what is there",
+                )
+                .replace(
+                    "ask again for the value; its object id is told with it",
+                    "variables_get tells the value again, with its object id",
+                )
+                .replace(
+                    "say that it is to be set by force",
+                    "force=true sets it all the same",
+                )
+                .replace(
+                    "allow side effects for this evaluation",
+                    "side_effects=true allows it",
+                )
+                .replace("ask for the modules;", "modules_get lists them;")
+                .replace(
+                    "search for a part of its name",
+                    "symbols_search finds it by a part of its name",
+                )
                 .replace("follow its child", "follow its child (follow_child=true)"),
             MESSAGE,
         )

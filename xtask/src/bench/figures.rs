@@ -78,7 +78,15 @@ pub(crate) const FIGURES: &[Figure] = &[
     figure("hits", "hits.counted", "breakpoint hits that only count")
         .within(Budget::Absolute(1_500.0)),
     figure("hits", "hits.stopping", "breakpoint hits that stop").within(Budget::Absolute(1_500.0)),
+    figure(
+        "conditions",
+        "conditions.local",
+        "breakpoint hits with a condition on a local",
+    )
+    .within(Budget::Absolute(1_000.0)),
     figure("traces", "traces.text", "breakpoint hits that log a text")
+        .within(Budget::Absolute(800.0)),
+    figure("traces", "traces.value", "breakpoint hits that log a value")
         .within(Budget::Absolute(800.0)),
     figure("stack", "stack.round_trip", "asking for the state"),
     figure("stack", "stack.first", "stack of 20 frames after a stop")

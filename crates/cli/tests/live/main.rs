@@ -5,6 +5,7 @@
 
 mod attach;
 mod breakpoints;
+mod breakpoints_conditions;
 mod breakpoints_lines;
 mod breakpoints_modules;
 mod breakpoints_names;
@@ -24,6 +25,7 @@ mod sessions;
 mod single_file;
 mod stacks;
 mod stacks_async;
+mod stacks_runtime_async;
 mod stacks_told;
 mod states;
 mod stepping;

@@ -19,6 +19,7 @@ mod source;
 mod stack;
 mod state;
 mod stepping;
+mod symbols;
 mod values;
 
 use serde::{Deserialize, Serialize};
@@ -49,6 +50,9 @@ pub use state::{
 };
 
 pub use stepping::{StepKind, StepOptions, StepsMade};
+pub use symbols::{
+    FoundSymbols, Symbol, SymbolKind, SymbolsQuery, TypeDescription, TypeMember, TypeQuery,
+};
 pub use values::{
     FieldLayout, MemoryBytes, ObjectId, ObjectReport, OmitReason, Omitted, OutgoingReference,
     SetVariable, Value, ValueKind, Variable, VariableKind, VariableScope, Variables,
@@ -131,6 +135,10 @@ pub enum Request {
     },
     /// All loaded modules.
     Modules,
+    /// Symbols of all loaded modules by what is remembered of their names.
+    Symbols(Box<SymbolsQuery>),
+    /// A type of a loaded module, with its members.
+    Type(Box<TypeQuery>),
     /// The text of a source file that a loaded module was compiled from.
     Source {
         /// Full path, the end of one, or a file name.
@@ -232,6 +240,10 @@ pub enum Reply {
     Completions(Completions),
     /// To [`Request::Modules`].
     Modules(Vec<ModuleReport>),
+    /// To [`Request::Symbols`].
+    Symbols(Box<FoundSymbols>),
+    /// To [`Request::Type`].
+    Type(Box<TypeDescription>),
     /// To [`Request::Source`].
     Source(Box<SourceText>),
     /// To [`Request::Variables`], [`Request::SetVariable`] and [`Request::KeepObject`].

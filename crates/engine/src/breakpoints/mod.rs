@@ -9,6 +9,7 @@
 mod binding;
 mod function;
 mod hit;
+mod instruction;
 mod line;
 mod offer;
 mod reached;

@@ -1,9 +1,13 @@
 //! What happens when the program comes by a breakpoint: counting, conditions, messages, stops.
 
-use cordebug::thread::Thread;
+use cordebug::bindings::ICorDebugBreakpoint;
+use cordebug::com::Com;
+use cordebug::module::Breakpoint;
+use cordebug::process::Process;
+use cordebug::thread::{Step, Thread};
 
-use super::CodeLocation;
-use crate::api::{BreakpointId, Event, StopReason, ThreadId, Trace};
+use super::{CodeLocation, instruction};
+use crate::api::{BreakpointId, Event, RuntimeVersion, StopReason, ThreadId, Trace};
 use crate::engine::Engine;
 use crate::expressions::Hit;
 
@@ -19,6 +23,59 @@ enum Verdict {
 }
 
 impl Engine<'_> {
+    /// Keeps the program itself right: see [`Breakpoint::set_anew`], which .NET 10 and newer need on x64.
+    ///
+    /// A hit of another thread that is on its way would be lost by that; where one may be, the breakpoint stays as it is.
+    pub(crate) fn keep_statics_fresh(&self, reported: &Com<ICorDebugBreakpoint>, thread: &Thread) {
+        let major = |it: &RuntimeVersion| it.0.split('.').next()?.parse().ok();
+        let version: Option<u32> = self.runtime.as_ref().and_then(major);
+        if !cfg!(target_arch = "x86_64") || version.is_some_and(|it| it < 10) {
+            return;
+        }
+        let Some(target) = &self.target else {
+            return;
+        };
+        if self.is_relative_at(&target.process, thread) == Some(false)
+            || !self.is_alone(&target.process, thread)
+        {
+            return;
+        }
+        if let Err(error) = Breakpoint::set_anew(reported) {
+            tracing::warn!(%error, "a breakpoint was not set anew");
+        }
+    }
+
+    /// Whether the instruction that a thread is at addresses memory relative to itself.
+    fn is_relative_at(&self, process: &Process, thread: &Thread) -> Option<bool> {
+        let address = thread.stack().ok()?.instruction_pointer()?;
+        let mut code = [0; instruction::ENOUGH];
+        let read = process.read_memory(address, &mut code).ok()?;
+        Some(instruction::may_be_relative(code.get(..read)?))
+    }
+
+    /// Whether no other thread is in the method that a thread is in.
+    fn is_alone(&self, process: &Process, thread: &Thread) -> bool {
+        let method = |thread: &Thread| {
+            let Some(Ok(Step::Frame(frame))) = thread.stack().ok()?.next() else {
+                return None;
+            };
+            let function = frame.function().ok()?;
+            Some((function.module().ok()?.identity(), function.token().ok()?))
+        };
+        let (Ok(false), Ok(threads), Some(here), Ok(own)) = (
+            process.has_queued_callbacks(),
+            process.threads(),
+            method(thread),
+            thread.id(),
+        ) else {
+            return false;
+        };
+        threads
+            .iter()
+            .filter(|it| it.id().is_ok_and(|id| id != own))
+            .all(|it| method(it) != Some(here))
+    }
+
     /// The runtime reached one of its breakpoints: why that stops the program, if it does.
     pub(crate) fn breakpoint_reached(
         &mut self,

@@ -56,7 +56,14 @@ impl Engine<'_> {
         let count = u64::from(query.count.min(MAX_COUNT));
         if let Some(path) = query.path.as_deref().filter(|path| !path.is_empty()) {
             let child = roots.at_path(&viewer, path)?;
-            told.parent = Some(Box::new(viewer.variable(&child, 0)));
+            let mut parent = viewer.variable(&child, 0);
+            if query.view.mask_secrets && walk::leads_to_secret(path) {
+                // What lies inside a secret is as secret as all of it.
+                parent.value = super::view::masked(parent.value.type_name);
+                told.parent = Some(Box::new(parent));
+                return Ok(Reply::Variables(Box::new(told)));
+            }
+            told.parent = Some(Box::new(parent));
             let Ok(value) = &child.value else {
                 return Ok(Reply::Variables(Box::new(told)));
             };

@@ -18,6 +18,15 @@ pub(crate) enum Step {
     Position(u64),
 }
 
+/// Whether a path leads to something, or through something, whose name says that it is a secret.
+pub(super) fn leads_to_secret(path: &str) -> bool {
+    let steps = steps(path).unwrap_or_default();
+    steps.iter().any(|(_, step)| match step {
+        Step::Member(name) | Step::Key(name) => super::view::secrets::is_secret(name),
+        Step::Index(_) | Step::Position(_) => false,
+    })
+}
+
 /// Takes a path apart, each step with where it begins; the first name may have no dot before it.
 pub(crate) fn steps(path: &str) -> Result<Vec<(usize, Step)>> {
     let bad = |at: usize, why: &str| Unreadable::Path {

@@ -8,11 +8,14 @@ pub mod awaits;
 pub mod breakpoints;
 mod budget;
 pub mod build;
+pub mod evaluations;
 pub mod exception;
 pub mod inventory;
+pub mod objects;
 mod render;
 pub mod source;
 pub mod stack;
+pub mod symbols;
 pub mod text;
 pub mod variables;
 

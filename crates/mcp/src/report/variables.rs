@@ -31,6 +31,12 @@ pub struct VariableEntry {
     /// The path to ask `variables_get` with for what lies inside.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// Names the object until the program runs; a path to ask with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
+    /// How many characters a text has that is not told whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub full_length: Option<u64>,
     /// How many members or elements it has.
     #[serde(skip_serializing_if = "is_zero_u64")]
     pub children: u64,
@@ -49,6 +55,23 @@ pub struct VariableEntry {
     pub more_members: u64,
 }
 
+/// A variable that was set.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+pub struct SetReport {
+    /// The session's id.
+    pub session: String,
+    /// The stop.
+    pub stop: u32,
+    /// The variable as it is now.
+    pub variable: VariableEntry,
+}
+
+impl Render for SetReport {
+    fn render(&self) -> String {
+        self.variable.line()
+    }
+}
+
 /// Variables of a frame, or what lies inside one.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 pub struct VariablesReport {
@@ -57,8 +80,10 @@ pub struct VariablesReport {
     /// The stop they belong to.
     pub stop: u32,
     /// The thread.
+    #[schemars(extend("x-minor" = true))]
     pub thread: u32,
     /// The frame.
+    #[schemars(extend("x-minor" = true))]
     pub frame: u32,
     /// The value that was asked for by path.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,6 +98,7 @@ pub struct VariablesReport {
     pub next_start: Option<u64>,
     /// Things to know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-minor" = true))]
     pub notes: Vec<String>,
 }
 
@@ -88,6 +114,8 @@ impl VariableEntry {
             type_name,
             text,
             kind,
+            object,
+            full_length,
             children,
             cycle,
             notes,
@@ -110,6 +138,8 @@ impl VariableEntry {
             value: text::one_line(text, usize::MAX),
             unreadable: *kind == ValueKind::Unreadable,
             path: (*children > 0).then(|| text::one_line(&variable.path, NAME)),
+            object: object.map(|id| format!("#{}", id.0)),
+            full_length: *full_length,
             children: *children,
             was: None,
             notes,
@@ -126,6 +156,9 @@ impl VariableEntry {
             let _ = write!(line, ": {}", self.type_name);
         }
         let _ = write!(line, " = {}", self.value);
+        if let Some(length) = self.full_length {
+            let _ = write!(line, " ({length} characters)");
+        }
         if let Some(was) = &self.was {
             let _ = write!(line, " (was {was})");
         }
@@ -173,15 +206,16 @@ impl VariablesReport {
         {
             notes.push("the answer would have been too long".into());
         }
+        let parent = variables.parent.as_ref();
+        if parent.is_some_and(|it| it.value.kind == ValueKind::Masked) {
+            notes.push("show_secrets=true shows it".into());
+        }
         Self {
             session: session.to_owned(),
             stop: variables.stop.0,
             thread: variables.thread.0,
             frame: variables.frame,
-            of: variables
-                .parent
-                .as_ref()
-                .map(|it| VariableEntry::from(it.as_ref())),
+            of: parent.map(|it| VariableEntry::from(it.as_ref())),
             variables: entries.map(VariableEntry::from).collect(),
             left_out,
             next_start,
@@ -211,7 +245,8 @@ impl Render for VariablesReport {
                 self.frame, self.thread
             ),
         };
-        if self.variables.is_empty() {
+        let nothing_inside = self.of.as_ref().is_some_and(|of| of.children == 0);
+        if self.variables.is_empty() && !nothing_inside {
             out.push_str("  (none)\n");
         }
         push_variables(&mut out, &self.variables, 2);

@@ -17,7 +17,7 @@ use crate::{arguments, session};
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct SetArguments {
-    /// Session id, if there are several.
+    /// Id, if there are several.
     session: Option<String>,
     #[serde(flatten)]
     wanted: Wanted,
@@ -61,7 +61,7 @@ pub(super) struct Wanted {
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct SetExceptionArguments {
-    /// Session id, if there are several.
+    /// Id, if there are several.
     session: Option<String>,
     #[serde(flatten)]
     wanted: WantedException,
@@ -98,7 +98,7 @@ pub(super) struct WantedException {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UpdateArguments {
-    /// Session id, if there are several.
+    /// Id, if there are several.
     session: Option<String>,
     /// The breakpoint.
     id: u32,
@@ -118,7 +118,7 @@ pub(super) struct UpdateArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RemoveArguments {
-    /// Session id, if there are several.
+    /// Id, if there are several.
     session: Option<String>,
     /// The breakpoint.
     id: Option<u32>,

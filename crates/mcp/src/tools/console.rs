@@ -31,7 +31,7 @@ const FILTER: usize = 64 << 10;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OutputArguments {
-    /// Session id, if there are several.
+    /// Id, if there are several.
     session: Option<String>,
     /// Read on from this position; 0 is the start, each answer tells the next one.
     #[schemars(range(max = 9_007_199_254_740_991_u64))]
@@ -56,7 +56,7 @@ enum StreamName {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct InputArguments {
-    /// Session id, if there are several.
+    /// Id, if there are several.
     session: Option<String>,
     /// What to write; end a line with \n.
     #[serde(default)]

@@ -1,6 +1,6 @@
 //! Looking at a program: stacks, exceptions, threads, modules, source.
 
-use host::api::{Error, ErrorCode, Reply, Request, ThreadId, VariableScope, VariablesQuery, View};
+use host::api::{Error, ErrorCode, Reply, Request, ThreadId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -12,20 +12,17 @@ use crate::report::exception::ExceptionAnswer;
 use crate::report::inventory::{ModulesReport, ThreadsReport};
 use crate::report::source::SourceReport;
 use crate::report::stack::{FrameReport, StackReport};
-use crate::report::variables::VariablesReport;
 use crate::session;
 
 /// Frames told unless asked otherwise.
 const FRAMES: u32 = 20;
-/// Bytes of the texts of variables in one answer.
-const TEXT: u32 = 8000;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StackArguments {
-    /// Session id, if there are several.
+    /// Id, if there are several.
     session: Option<String>,
-    /// Thread id; the one that reported the stop if absent.
+    /// Id; else the one that reported the stop.
     thread: Option<u32>,
     /// First frame; 0 is the innermost.
     #[serde(default)]
@@ -42,74 +39,17 @@ fn frames() -> u32 {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct VariablesArguments {
-    /// Session id, if there are several.
-    session: Option<String>,
-    /// Thread id; the one that reported the stop if absent.
-    thread: Option<u32>,
-    /// Frame number; 0 is the innermost.
-    #[serde(default)]
-    frame: u32,
-    /// Which variables.
-    #[serde(default)]
-    scope: ScopeName,
-    /// What lies inside a value instead: order.Lines[3], $exception.
-    path: Option<String>,
-    /// Only these names; * stands for any letters.
-    #[serde(default)]
-    names: Vec<String>,
-    /// First member or element.
-    #[serde(default)]
-    #[schemars(range(max = 9_007_199_254_740_991_u64))]
-    start: u64,
-    /// How many of them, and of each value's members.
-    #[serde(default = "variables_count")]
-    #[schemars(range(min = 1, max = 200))]
-    count: u32,
-    /// Levels of members to tell along.
-    #[serde(default)]
-    #[schemars(range(max = 3))]
-    depth: u32,
-    /// Fields as they are, without views of collections.
-    #[serde(default)]
-    raw: bool,
-    /// Characters of each text.
-    #[serde(default = "text_length")]
-    #[schemars(range(min = 1, max = 8000))]
-    text_length: u32,
-}
-
-#[derive(Deserialize, JsonSchema, Clone, Copy, Default)]
-#[serde(rename_all = "lowercase")]
-enum ScopeName {
-    #[default]
-    All,
-    Arguments,
-    Locals,
-    Statics,
-}
-
-fn variables_count() -> u32 {
-    50
-}
-
-fn text_length() -> u32 {
-    200
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(super) struct ThreadArguments {
-    /// Session id, if there are several.
+    /// Id, if there are several.
     session: Option<String>,
-    /// Thread id; the one that reported the stop if absent.
+    /// Id; else the one that reported the stop.
     thread: Option<u32>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ThreadsArguments {
-    /// Session id, if there are several.
+    /// Id, if there are several.
     session: Option<String>,
     /// Ids of threads to keep stopped while the program runs.
     #[serde(default)]
@@ -122,7 +62,7 @@ pub(super) struct ThreadsArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SourceArguments {
-    /// Session id, if there are several.
+    /// Id, if there are several.
     session: Option<String>,
     /// Full path, the end of one, or a name; where the program is stopped if absent.
     file: Option<String>,
@@ -142,7 +82,7 @@ fn lines() -> u32 {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ModulesArguments {
-    /// Session id, if there are several.
+    /// Id, if there are several.
     session: Option<String>,
     /// Only modules whose name or path contains this.
     name: Option<String>,
@@ -200,42 +140,6 @@ async fn awaits(
             tracing::debug!(%error, "no chains of awaits");
             None
         }
-    }
-}
-
-pub(super) async fn variables(
-    call: &Call,
-    arguments: VariablesArguments,
-) -> Result<VariablesReport, Error> {
-    let session = call
-        .registry
-        .find(arguments.session.as_deref(), Which::Live)?;
-    let query = VariablesQuery {
-        thread: arguments.thread.map(ThreadId),
-        frame: arguments.frame,
-        scope: match arguments.scope {
-            ScopeName::All => VariableScope::All,
-            ScopeName::Arguments => VariableScope::Arguments,
-            ScopeName::Locals => VariableScope::Locals,
-            ScopeName::Statics => VariableScope::Statics,
-        },
-        path: arguments.path,
-        names: arguments.names,
-        start: arguments.start,
-        count: arguments.count,
-        depth: arguments.depth,
-        view: View {
-            raw: arguments.raw,
-            mask_secrets: true,
-            text_length: arguments.text_length,
-            total_text: TEXT,
-            ..View::default()
-        },
-        ..VariablesQuery::default()
-    };
-    match session.request(Request::Variables(Box::new(query))).await? {
-        Reply::Variables(variables) => Ok(VariablesReport::of(session.id(), &variables)),
-        other => Err(session::unexpected(&other)),
     }
 }
 

@@ -98,7 +98,7 @@ pub(super) struct AttachArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DisconnectArguments {
-    /// Session id, if there are several.
+    /// Id, if there are several.
     session: Option<String>,
     /// true ends the program, false lets it run on. Default: a launched one is ended, an attached one runs on.
     terminate: Option<bool>,

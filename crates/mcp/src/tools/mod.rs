@@ -5,11 +5,14 @@
 
 mod breakpoints;
 mod console;
+mod evaluate;
 mod inspect;
 mod launch;
 mod processes;
 mod run;
 mod statement;
+mod symbols;
+mod values;
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -24,11 +27,14 @@ use tokio::sync::mpsc;
 use crate::news::Over;
 use crate::registry::Registry;
 use crate::report::breakpoints::{BreakpointReport, BreakpointsReport};
+use crate::report::evaluations::EvaluationsReport;
 use crate::report::exception::ExceptionAnswer;
 use crate::report::inventory::{ModulesReport, ThreadsReport};
+use crate::report::objects::{MemoryReport, ObjectAnswer};
 use crate::report::source::SourceReport;
 use crate::report::stack::StackReport;
-use crate::report::variables::VariablesReport;
+use crate::report::symbols::{SymbolsReport, TypeReport};
+use crate::report::variables::{SetReport, VariablesReport};
 use crate::report::{InputReport, OutputPageReport, Overview, ProcessesReport, Render, Report};
 use crate::reporting::{self, Purpose};
 use crate::schema::{self, JsonObject};
@@ -159,9 +165,23 @@ pub(crate) static TOOLS: &[Tool] = &[
         "Lists all breakpoints with their state, why they are not bound, where they are set and how often they were hit."),
     tool!(stacktrace_get, "Stack of a thread", LOOKS, inspect::stack, inspect::StackArguments => StackReport,
         "Tells the stack of a thread of a stopped program, all frames."),
-    tool!(variables_get, "Variables", LOOKS, inspect::variables, inspect::VariablesArguments => VariablesReport,
+    tool!(variables_get, "Variables", LOOKS, values::variables, values::VariablesArguments => VariablesReport,
         "Tells arguments, locals and `this` of a frame of a stopped program, or what lies inside one of them. Runs no \
          code of the program; values with names such as password are masked."),
+    tool!(variable_set, "Set a variable", ENDS, values::set, values::SetArguments => SetReport,
+        "Sets a variable, field or element of a stopped program. Runs no code of the program, except that the runtime \
+         makes a new string."),
+    tool!(evaluate, "Evaluate", RUNS_CODE, evaluate::evaluate, evaluate::EvaluateArguments => EvaluationsReport,
+        "Evaluates C# expressions in a frame of a stopped program. Without side_effects nothing runs in the program, \
+         and what would is refused. Nothing is masked."),
+    tool!(object_inspect, "Inspect an object", LOOKS, values::object, values::ObjectArguments => ObjectAnswer,
+        "Tells how an object or struct lies in memory: address, size, fields with offsets, the objects it refers to."),
+    tool!(memory_read, "Read memory", LOOKS, values::memory, values::MemoryArguments => MemoryReport,
+        "Reads bytes of a stopped program's memory."),
+    tool!(type_get, "Type", LOOKS, symbols::type_get, symbols::TypeArguments => TypeReport,
+        "Tells what a type of a loaded module is derived from and declares: fields, properties, methods with signatures."),
+    tool!(symbols_search, "Search symbols", LOOKS, symbols::search, symbols::SearchArguments => SymbolsReport,
+        "Finds types and members of all loaded modules by what is remembered of their names, the best first."),
     tool!(exception_get, "Exception", LOOKS, inspect::exception, inspect::ThreadArguments => ExceptionAnswer,
         "Tells the exception in flight on a thread: all its inner ones, where it was thrown, who will catch it, the way it came."),
     tool!(source_get, "Source", LOOKS, inspect::source, inspect::SourceArguments => SourceReport,

@@ -21,7 +21,7 @@ pub(super) fn timeout_ms() -> u64 {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WaitArguments {
-    /// Session id, if there are several.
+    /// Id, if there are several.
     session: Option<String>,
     /// How long to wait at most.
     #[serde(default = "timeout_ms")]
@@ -32,14 +32,14 @@ pub(super) struct WaitArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SessionArguments {
-    /// Session id, if there are several.
+    /// Id, if there are several.
     pub(super) session: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StepArguments {
-    /// Session id, if there are several.
+    /// Id, if there are several.
     session: Option<String>,
     /// over: to the next statement; into: also into a method it calls; out: to the caller.
     kind: StepName,
@@ -47,7 +47,7 @@ pub(super) struct StepArguments {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1000))]
     count: u32,
-    /// Thread id; the one that reported the stop if absent.
+    /// Id; else the one that reported the stop.
     thread: Option<u32>,
     /// How long to wait at most.
     #[serde(default = "timeout_ms")]
@@ -73,7 +73,7 @@ pub(super) fn yes() -> bool {
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct RunToArguments {
-    /// Session id, if there are several.
+    /// Id, if there are several.
     session: Option<String>,
     #[serde(flatten)]
     place: Spot,
@@ -86,7 +86,7 @@ pub(super) struct RunToArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GotoArguments {
-    /// Session id, if there are several.
+    /// Id, if there are several.
     session: Option<String>,
     /// The line, in the method of the innermost frame.
     #[schemars(range(min = 1))]
@@ -94,7 +94,7 @@ pub(super) struct GotoArguments {
     /// Column inside the statement, if the line has several.
     #[schemars(range(min = 1))]
     column: Option<u32>,
-    /// Thread id; the one that reported the stop if absent.
+    /// Id; else the one that reported the stop.
     thread: Option<u32>,
 }
 

@@ -198,7 +198,20 @@ fn normalized(text: &str, sandbox: &str) -> String {
     let text = text.replace(&format!("from .NET {major}"), "from .NET <major>");
     let text = numbers_after(&text, &format!(".NET {major}.{minor}."), ".NET <version>");
     let text = numbers_after(&text, "process ", "process <pid>");
-    numbers_after(&text, "thread ", "thread <tid>")
+    addresses(&numbers_after(&text, "thread ", "thread <tid>"))
+}
+
+/// Replaces addresses: long hexadecimal numbers.
+fn addresses(text: &str) -> String {
+    let mut parts = text.split("0x");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.trim_start_matches(|character: char| character.is_ascii_hexdigit());
+        let digits = part.len() - rest.len();
+        out += if digits >= 9 { "0x<address>" } else { "0x" };
+        out += if digits >= 9 { rest } else { part };
+    }
+    out
 }
 
 /// Replaces each `mark` that a number follows.

@@ -469,10 +469,10 @@ fn variables_are_told_in_the_report_and_on_request() {
               total
               discount
               item
-            Hint: names are those of arguments, locals and captured variables; members begin with this
+            Hint: names are those of arguments, locals, captured variables, and fields of the code's own type
             > variables_get {"frame":99}
             !INVALID_PARAMETER: the thread has no frame 99; it has 2
-            Hint: ask for the stack, its frames have their numbers
+            Hint: stacktrace_get tells the frames with their numbers
         "#]].assert_eq(&agent.transcript());
         agent.close().await;
     });

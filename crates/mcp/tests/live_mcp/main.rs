@@ -16,3 +16,5 @@ mod projects;
 mod protocol;
 mod refusals;
 mod stdio;
+mod symbols;
+mod values;

@@ -16,7 +16,7 @@ mod items;
 pub(crate) mod known;
 mod members;
 mod numbers;
-mod secrets;
+pub(crate) mod secrets;
 mod source;
 mod text;
 
@@ -360,7 +360,7 @@ impl Children {
 }
 
 /// Whether a name fits a pattern, in which `*` stands for any letters; case does not matter.
-fn is_like(name: &str, pattern: &str) -> bool {
+pub(crate) fn is_like(name: &str, pattern: &str) -> bool {
     let (name, pattern) = (name.to_lowercase(), pattern.to_lowercase());
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -385,7 +385,8 @@ pub(crate) fn unreadable(type_name: String, why: &Unreadable) -> api::Value {
     told(type_name, why.to_string(), api::ValueKind::Unreadable)
 }
 
-fn masked(type_name: String) -> api::Value {
+/// What is shown in place of a secret.
+pub(crate) fn masked(type_name: String) -> api::Value {
     let text = "*** (masked because of its name)".into();
     told(type_name, text, api::ValueKind::Masked)
 }

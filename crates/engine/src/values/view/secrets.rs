@@ -53,7 +53,7 @@ const HARMLESS: &[(&str, &str)] = &[
 ];
 
 /// Whether values of that name are masked for those who asked for it.
-pub(super) fn is_secret(name: &str) -> bool {
+pub(crate) fn is_secret(name: &str) -> bool {
     let words = words(name);
     let pairs: Vec<(&str, &str)> = words
         .windows(2)

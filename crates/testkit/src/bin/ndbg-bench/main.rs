@@ -37,6 +37,7 @@ const MEASUREMENTS: &[(&str, Measurement)] = &[
     ("pause", stops::pause),
     ("step", stops::step),
     ("hits", stops::hits),
+    ("conditions", stops::conditions),
     ("traces", stops::traces),
     ("stack", stops::stack),
     ("memory", memory::all),

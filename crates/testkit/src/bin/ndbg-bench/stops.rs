@@ -100,12 +100,25 @@ pub(crate) fn hits(sandbox: &Sandbox) -> Outcome {
     Ok(())
 }
 
+/// Breakpoints with conditions.
+pub(crate) fn conditions(sandbox: &Sandbox) -> Outcome {
+    let fixture = Fixture::named("bench_stops");
+    let mut spec = breakpoint(&fixture, "work");
+    // True, so that every hit is counted, and none stops.
+    spec.condition = Some("i >= 0".into());
+    spec.hit_condition = Some(format!("=={}", u32::MAX));
+    passing(sandbox, "conditions.local", &spec)
+}
+
 /// Breakpoints that log.
 pub(crate) fn traces(sandbox: &Sandbox) -> Outcome {
     let fixture = Fixture::named("bench_stops");
-    let mut text = breakpoint(&fixture, "work");
-    text.log_message = Some("came by".into());
-    passing(sandbox, "traces.text", &text)
+    let mut spec = breakpoint(&fixture, "work");
+    for (name, message) in [("traces.text", "came by"), ("traces.value", "i is {i}")] {
+        spec.log_message = Some(message.into());
+        passing(sandbox, name, &spec)?;
+    }
+    Ok(())
 }
 
 /// How often per second a program comes by a breakpoint that does not stop it.

@@ -1,0 +1,182 @@
+//! Types and symbols of a real program over MCP.
+
+use expect_test::expect;
+use serde_json::json;
+use testkit::sandbox::Sandbox;
+
+use crate::client::{Agent, dll, run, structured, text};
+
+async fn launched(sandbox: &Sandbox) -> Agent {
+    let agent = Agent::new(sandbox).await;
+    let launch = json!({"program": dll("demo_shop")});
+    let report = structured(&agent.call("debug_launch", launch).await);
+    assert_eq!(report["state"], "stopped", "{report}");
+    agent
+}
+
+#[test]
+fn types_are_told_with_their_members() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = launched(&sandbox).await;
+        for arguments in [
+            json!({"name": "Order"}),
+            json!({"name": "order", "members": ["t*"]}),
+            json!({"name": "Item", "count": 3}),
+            json!({"name": "Coupons"}),
+            json!({"name": "List<T>", "members": ["Add", "Capacity"]}),
+            json!({"name": "System.DayOfWeek"}),
+            json!({"name": "Ordr"}),
+            json!({"name": "Coupon"}),
+            json!({"name": "Order", "module": "no-such"}),
+            json!({"name": " "}),
+        ] {
+            agent.say("type_get", arguments).await;
+        }
+        let number = agent.call("type_get", json!({"name": "int"})).await;
+        let number = structured(&number);
+        assert_eq!(number["module"], "System.Private.CoreLib.dll", "{number}");
+        assert_eq!(number["declaration"], "public struct", "{number}");
+        let several = agent.call("type_get", json!({"name": "Enumerator"})).await;
+        assert_eq!(several.is_error, Some(true));
+        assert!(
+            text(&several).contains(
+                "several types are called Enumerator\n  System.ArraySegment<T>.Enumerator\n"
+            ),
+            "{}",
+            text(&several)
+        );
+        // Pages fit together, and each is short.
+        let (mut start, mut told) = (Some(0), 0);
+        while let Some(from) = start {
+            let page = json!({"name": "string", "start": from, "count": 200});
+            let answer = agent.call("type_get", page).await;
+            assert!(text(&answer).len() < 20_000);
+            let page = structured(&answer);
+            told += page["members"].as_array().expect("members").len() as u64;
+            assert!(page["total"].as_u64().is_some_and(|it| it > 150), "{page}");
+            start = page["next_start"].as_u64();
+            if start.is_none() {
+                assert_eq!(page["total"], told);
+            }
+        }
+        expect![[r#"
+            > type_get {"name":"Order"}
+            internal class Order : object (demo_shop.dll)
+              public int Id { get; set; }
+              public string Customer { get; set; }
+              public List<Item> Items { get; }
+              public string Coupon { get; set; }
+              public decimal Total()
+              public .ctor()
+            > type_get {"members":["t*"],"name":"order"}
+            internal class Order : object (demo_shop.dll)
+              public decimal Total()
+            > type_get {"count":3,"name":"Item"}
+            internal class Item : object, System.IEquatable<Item> (demo_shop.dll)
+              protected virtual Type EqualityContract { get; }
+              public string Name { get; set; }
+              public decimal Price { get; set; }
+              … 14 members in all: type_get with start=3 tells more
+            > type_get {"name":"Coupons"}
+            internal static class Coupons : object (demo_shop.dll)
+              public static decimal Percent(string coupon)
+            > type_get {"members":["Add","Capacity"],"name":"List<T>"}
+            public class System.Collections.Generic.List<T> : object, System.Collections.Generic.IList<T>, System.Collections.Generic.ICollection<T>, System.Collections.Generic.IEnumerable<T>, System.Collections.IEnumerable, System.Collections.IList, System.Collections.ICollection, System.Collections.Generic.IReadOnlyList<T>, System.Collections.Generic.IReadOnlyCollection<T> (System.Private.CoreLib.dll)
+              public int Capacity { get; set; }
+              public void Add(T item)
+            > type_get {"name":"System.DayOfWeek"}
+            public enum System.DayOfWeek : System.Enum (System.Private.CoreLib.dll)
+              Sunday = 0
+              Monday = 1
+              Tuesday = 2
+              Wednesday = 3
+              Thursday = 4
+              Friday = 5
+              Saturday = 6
+            > type_get {"name":"Ordr"}
+            !INVALID_PARAMETER: no loaded module has a type Ordr
+            Hint: symbols_search finds it by a part of its name; what is loaded later is found later
+            > type_get {"name":"Coupon"}
+            !INVALID_PARAMETER: no loaded module has a type Coupon
+              Coupons
+            Hint: name one of these
+            > type_get {"module":"no-such","name":"Order"}
+            !INVALID_PARAMETER: no loaded module has "no-such" in its name
+            Hint: modules_get lists them; what is loaded later is found later
+            > type_get {"name":" "}
+            !INVALID_PARAMETER: an empty pattern would find everything; write a part of a name, or *
+        "#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn symbols_are_found_in_all_modules_the_best_first() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = launched(&sandbox).await;
+        for arguments in [
+            json!({"pattern": "total", "module": "demo"}),
+            json!({"pattern": "Order.*", "kinds": ["property"], "module": "demo"}),
+            json!({"pattern": "*", "module": "demo_shop", "kinds": ["type"], "count": 2}),
+            json!({"pattern": "*", "module": "demo_shop", "kinds": ["type"], "start": 2}),
+            json!({"pattern": "NoSuchNameAnywhere", "module": "demo_shop"}),
+            json!({"pattern": "x", "module": "no-such"}),
+            json!({"pattern": "..."}),
+        ] {
+            agent.say("symbols_search", arguments).await;
+        }
+        let add = json!({"pattern": "List.Add", "kinds": ["method"], "module": "CoreLib"});
+        let add = structured(&agent.call("symbols_search", add).await);
+        let name = "System.Collections.Generic.List<T>.Add";
+        let names = add["symbols"].as_array().expect("symbols").iter();
+        assert!(names.clone().take(3).any(|it| it["name"] == name), "{add}");
+        let long = json!({"pattern": "x".repeat(10_000)});
+        let long = agent.call("symbols_search", long).await;
+        assert_eq!(structured(&long)["error"]["code"], "INVALID_PARAMETER");
+        // The user's come before the framework's where both fit as well, and both are found at once.
+        let all = json!({"pattern": "Total*", "count": 100});
+        let all = structured(&agent.call("symbols_search", all).await);
+        assert_eq!(all["symbols"][0]["name"], "Order.Total", "{all}");
+        let modules = all["symbols"].as_array().expect("symbols").iter();
+        let others = modules.filter(|it| it["module"] != "demo_shop.dll");
+        assert!(others.count() > 0, "{all}");
+        // However much fits, an answer is short and counts the rest.
+        let many = json!({"pattern": "*", "count": 100});
+        let many = agent.call("symbols_search", many).await;
+        assert!(text(&many).len() < 20_000);
+        let many = structured(&many);
+        assert_eq!(many["symbols"].as_array().map(Vec::len), Some(100));
+        assert!(
+            many["total"].as_u64().is_some_and(|it| it > 10_000),
+            "{many}"
+        );
+        assert_eq!(many["next_start"], 100);
+        expect![[r#"
+            > symbols_search {"module":"demo","pattern":"total"}
+            method Order.Total (demo_shop.dll)
+            > symbols_search {"kinds":["property"],"module":"demo","pattern":"Order.*"}
+            property Order.Id (demo_shop.dll)
+            property Order.Items (demo_shop.dll)
+            property Order.Coupon (demo_shop.dll)
+            property Order.Customer (demo_shop.dll)
+            > symbols_search {"count":2,"kinds":["type"],"module":"demo_shop","pattern":"*"}
+            type Item (demo_shop.dll)
+            type Order (demo_shop.dll)
+            … 4 fit in all: symbols_search with start=2 tells more
+            > symbols_search {"kinds":["type"],"module":"demo_shop","pattern":"*","start":2}
+            type Coupons (demo_shop.dll)
+            type Program (demo_shop.dll)
+            > symbols_search {"module":"demo_shop","pattern":"NoSuchNameAnywhere"}
+            Nothing fits in the module that could be searched. What is loaded later is found later.
+            > symbols_search {"module":"no-such","pattern":"x"}
+            !INVALID_PARAMETER: no loaded module has "no-such" in its name
+            Hint: modules_get lists them; what is loaded later is found later
+            > symbols_search {"pattern":"..."}
+            !INVALID_PARAMETER: an empty pattern would find everything; write a part of a name, or *
+        "#]]
+        .assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
