@@ -52,7 +52,7 @@ fn layer_can_be_switched_off() {
     let reads = reads_of_a_stack(launch);
     // The library still comes by us, but every read goes to the kernel.
     assert_eq!(reads.cached, 0);
-    assert!(reads.kernel > 100, "{reads:?}");
+    assert!(reads.kernel > 0, "{reads:?}");
 }
 
 #[test]

@@ -107,6 +107,9 @@ pub struct ExceptionBreakpointEntry {
     /// Of those that are thrown, only the ones that the user's code catches (true) or does not (false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caught_by_user: Option<bool>,
+    /// Expression on `$exception` that must be true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
     /// Whether it is switched on.
     pub enabled: bool,
     /// How often it stopped the program.
@@ -218,6 +221,7 @@ impl From<&ExceptionBreakpoint> for ExceptionBreakpointEntry {
             user_unhandled,
             unhandled,
             caught_by_user,
+            condition,
             enabled,
             ..
         } = &breakpoint.spec;
@@ -230,6 +234,7 @@ impl From<&ExceptionBreakpoint> for ExceptionBreakpointEntry {
             user_unhandled: *user_unhandled,
             unhandled: *unhandled,
             caught_by_user: *caught_by_user,
+            condition: condition.as_deref().map(|it| text::one_line(it, NAME)),
             enabled: *enabled,
             hits: breakpoint.hits,
         }
@@ -376,6 +381,9 @@ impl ExceptionBreakpointEntry {
             line.push_str(" (disabled)");
         }
         line.push('.');
+        if let Some(condition) = &self.condition {
+            let _ = write!(line, " Stops only if {}.", text::quoted(condition, NAME));
+        }
         if self.hits > 0 {
             let _ = write!(line, " Stopped {} times.", self.hits);
         }

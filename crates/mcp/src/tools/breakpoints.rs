@@ -93,6 +93,8 @@ pub(super) struct WantedException {
     unhandled: bool,
     /// Of those that are thrown, only the ones that the user's code catches (true) or does not (false).
     caught_by_user: Option<bool>,
+    /// C# expression on `$exception` that must be true.
+    condition: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -266,6 +268,7 @@ impl WantedException {
             user_unhandled: self.user_unhandled,
             unhandled: self.unhandled,
             caught_by_user: self.caught_by_user,
+            condition: self.condition.filter(|text| !text.trim().is_empty()),
             ..ExceptionSpec::of_type("")
         }))
     }
