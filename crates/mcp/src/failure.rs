@@ -77,6 +77,10 @@ pub(crate) fn for_agents(mut error: Error) -> Error {
                     "say that it is to be set by force",
                     "force=true sets it all the same",
                 )
+                .replace(
+                    "allow side effects for this evaluation",
+                    "side_effects=true allows it",
+                )
                 .replace("ask for the modules;", "modules_get lists them;")
                 .replace(
                     "search for a part of its name",

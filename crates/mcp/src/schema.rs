@@ -59,6 +59,10 @@ pub(crate) fn input<T: JsonSchema>() -> JsonObject {
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         for property in properties.values_mut().filter_map(Value::as_object_mut) {
             drop_null(property);
+            // That counting begins at the beginning need not be said.
+            if property.get("default") == Some(&json!(0)) {
+                property.remove("default");
+            }
         }
     } else {
         // Some clients insist on it.

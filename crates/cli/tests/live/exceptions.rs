@@ -646,7 +646,7 @@ fn breakpoints_are_counted_changed_and_removed() {
     assert!(duplicate);
     assert_eq!((again.id, again.hits), (id, 1));
     let conditional = ExceptionSpec {
-        condition: Some("$exception.HResult == 42".into()),
+        condition: Some("$exception.HResult ==".into()),
         ..ExceptionSpec::all()
     };
     let refused = program.refused(Request::SetExceptionBreakpoint(conditional));
@@ -680,4 +680,73 @@ fn eight_threads_throw_at_once_and_none_is_lost() {
         .collect();
     expected.sort();
     assert_eq!(told, expected);
+}
+
+/// What stops a program that throws a `StockException("first")`, then a `ShopException("second")`, under a condition.
+#[track_caller]
+fn check_condition(condition: &str, expected: &Expect) {
+    let sandbox = Sandbox::new();
+    let spec = ExceptionSpec {
+        condition: Some(condition.into()),
+        unhandled: false,
+        ..ExceptionSpec::of_type("ShopException")
+    };
+    let program = launch(&sandbox, "catch_throws", vec![spec]);
+    let mut text = String::new();
+    loop {
+        let status = program.settle();
+        let Some(stop) = status.stop else { break };
+        for reason in &stop.reasons {
+            text += &match reason {
+                StopReason::Exception { stage, .. } => format!("{stage:?}"),
+                StopReason::ConditionFailed { error, .. } => error.clone(),
+                other => format!("{other:?}"),
+            };
+            let message = stop.exception.as_ref().and_then(|it| it.message.as_deref());
+            text += &format!(" at {}\n", message.unwrap_or_default());
+        }
+        program.cont();
+    }
+    expected.assert_eq(&text);
+}
+
+#[test]
+fn conditions_choose_by_the_exception() {
+    check_condition(
+        "$exception.Message == \"second\" && $exception.HResult == 42",
+        &expect![[r#"
+            Thrown at second
+            UnhandledException at second
+        "#]],
+    );
+    check_condition(
+        "$exception is StockException",
+        &expect![[r#"
+            Thrown at first
+            UnhandledException at second
+        "#]],
+    );
+    check_condition(
+        "$exception.InnerException?.Message == \"first\"",
+        &expect![[r#"
+            Thrown at second
+            UnhandledException at second
+        "#]],
+    );
+}
+
+#[test]
+fn condition_that_fails_stops_and_says_so() {
+    check_condition(
+        "$exception.Nothing == 1",
+        &expect![[r#"
+            error CS1061: `StockException` has no definition for `Nothing`
+              $exception.Nothing == 1
+                         ^^^^^^^ at first
+            error CS1061: `ShopException` has no definition for `Nothing`
+              $exception.Nothing == 1
+                         ^^^^^^^ at second
+            UnhandledException at second
+        "#]],
+    );
 }

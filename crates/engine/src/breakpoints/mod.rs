@@ -31,6 +31,7 @@ use crate::target::Target;
 use hit::HitCondition;
 use offer::Match;
 pub(crate) use offer::locations;
+pub(crate) use requests::condition;
 pub(crate) use type_names::TypeNames;
 
 /// Hints kept for a breakpoint that waits.

@@ -21,9 +21,7 @@ impl Parsed {
             parsed.hit_condition = Some(hit_condition);
         }
         if let Some(text) = text(&spec.condition) {
-            let condition =
-                syntax::parse(&text).map_err(|error| wrong("condition", &text, &error))?;
-            parsed.condition = Some(super::Condition::new(&text, condition));
+            parsed.condition = Some(condition(&text)?);
         }
         if let Some(text) = text(&spec.log_message) {
             let message = syntax::parse_message(&text)
@@ -42,6 +40,12 @@ impl Parsed {
         }
         Ok(parsed)
     }
+}
+
+/// Understands a condition, or says where it is wrong.
+pub(crate) fn condition(text: &str) -> Result<super::Condition, Error> {
+    let parsed = syntax::parse(text).map_err(|error| wrong("condition", text, &error))?;
+    Ok(super::Condition::new(text, parsed))
 }
 
 /// Says where a text is wrong.

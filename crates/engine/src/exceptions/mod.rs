@@ -22,12 +22,16 @@ use crate::api::{
     StopReason, ThreadId,
 };
 use crate::engine::Engine;
+use crate::expressions::{Condition, Hit};
 use crate::fields::Fields;
+use crate::target::Target;
 
 /// The exception breakpoints, and how far the exceptions in flight have come.
 #[derive(Debug, Default)]
 pub(crate) struct Exceptions {
     wanted: Vec<ExceptionBreakpoint>,
+    /// Their conditions, of those that have one.
+    conditions: HashMap<BreakpointId, Condition>,
     /// Threads whose exception has reached the user's code.
     in_user_code: HashMap<u32, bool>,
     /// Whether exceptions that nobody catches do not stop the program.
@@ -45,6 +49,7 @@ impl Exceptions {
     pub(crate) fn remove(&mut self, id: BreakpointId) -> bool {
         let before = self.wanted.len();
         self.wanted.retain(|it| it.id != id);
+        self.conditions.remove(&id);
         self.wanted.len() != before
     }
 
@@ -96,22 +101,47 @@ impl Exceptions {
             .any(|it| it.spec.enabled && wants(&it.spec, told).is_some())
     }
 
-    /// The breakpoints that an exception with these types, its own first, meets, and at which stage.
-    fn hit(&mut self, told: Told, types: &[String]) -> (Vec<BreakpointId>, Option<ExceptionStage>) {
-        let (mut ids, mut stage) = (Vec::new(), None);
+    /// The breakpoints that an exception with these types, its own first, meets. `at` is where, for their conditions.
+    fn hit(&mut self, told: Told, types: &[String], at: (&Target, &Thread, u32)) -> Met {
+        let (target, thread, pid) = at;
+        let mut met = Met::default();
         for entry in &mut self.wanted {
             let Some(wanted) = wants(&entry.spec, told).filter(|_| entry.spec.enabled) else {
                 continue;
             };
-            if matches(&entry.spec, types) {
-                entry.hits += 1;
-                ids.push(entry.id);
-                // What is worse is told.
-                stage = stage.max(Some(wanted));
+            if !matches(&entry.spec, types) {
+                continue;
             }
+            let hit = Hit {
+                thread,
+                count: entry.hits + 1,
+                pid,
+            };
+            let condition = self.conditions.get(&entry.id);
+            match condition.map_or(Ok(true), |condition| condition.holds(target, hit)) {
+                Ok(false) => continue,
+                Ok(true) => met.ids.push(entry.id),
+                Err(error) => met.failed.push(StopReason::ConditionFailed {
+                    id: entry.id,
+                    condition: entry.spec.condition.clone().unwrap_or_default(),
+                    error: error.message,
+                }),
+            }
+            entry.hits += 1;
+            // What is worse is told.
+            met.stage = met.stage.max(Some(wanted));
         }
-        (ids, stage)
+        met
     }
+}
+
+/// Breakpoints that an exception meets.
+#[derive(Debug, Default)]
+struct Met {
+    ids: Vec<BreakpointId>,
+    /// Those whose condition cannot be told.
+    failed: Vec<StopReason>,
+    stage: Option<ExceptionStage>,
 }
 
 /// What the runtime tells of an exception.
@@ -189,17 +219,8 @@ impl Engine<'_> {
                 "give a type name such as System.InvalidOperationException, or no types for all",
             ));
         }
-        if spec
-            .condition
-            .as_ref()
-            .is_some_and(|it| !it.trim().is_empty())
-        {
-            return Err(Error::new(
-                ErrorCode::InvalidCondition,
-                "conditions on exceptions cannot be evaluated yet",
-            )
-            .hint("leave the condition out, and name the types instead"));
-        }
+        let condition = spec.condition.as_deref().filter(|it| !it.trim().is_empty());
+        let condition = condition.map(crate::breakpoints::condition).transpose()?;
         let names = spec.types.iter().chain(&spec.except);
         let unknown = names.filter(|name| self.is_unknown_type(name));
         let notes = unknown
@@ -210,7 +231,12 @@ impl Engine<'_> {
             breakpoints,
             ..
         } = self;
-        Ok(exceptions.set(spec, notes, || breakpoints.new_id()))
+        let (breakpoint, duplicate) = exceptions.set(spec, notes, || breakpoints.new_id());
+        match condition {
+            Some(condition) => exceptions.conditions.insert(breakpoint.id, condition),
+            None => exceptions.conditions.remove(&breakpoint.id),
+        };
+        Ok((breakpoint, duplicate))
     }
 
     /// Whether no loaded module can have a type of that name; before the program is there nobody knows.
@@ -271,7 +297,9 @@ impl Engine<'_> {
             .as_ref()
             .map(|it| Fields::new(target).types(it))
             .unwrap_or_default();
-        let (ids, stage) = self.exceptions.hit(told, &types);
+        let pid = self.pid.unwrap_or(0);
+        let met = self.exceptions.hit(told, &types, (target, thread, pid));
+        let Met { ids, failed, stage } = met;
         let Some(stage) = stage.or(always.then_some(ExceptionStage::Unhandled)) else {
             return false;
         };
@@ -304,6 +332,7 @@ impl Engine<'_> {
         if !ids.is_empty() {
             reasons.push(StopReason::Exception { ids, stage });
         }
+        reasons.extend(failed);
         self.stopped(reasons, Some(ThreadId(id)), report);
         true
     }

@@ -32,7 +32,7 @@ impl Engine<'_> {
                 names: Vec::new(),
             }));
         };
-        let context = context(&reader, &scope);
+        let context = context(&reader, &scope, None);
         let mut binder = Binder::new(reader.types, &context);
         let mut names = match &found.kind {
             CompletionKind::Pseudo => PSEUDO.map(str::to_owned).to_vec(),

@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use cordebug::thread::Thread;
 use syntax::FormatKind;
+use syntax::tree::PseudoVariable;
 
 use super::bind::Binder;
 use super::effecting::{Prepared, prepare};
 use super::error::{Fail, Result};
-use super::frames::context;
+use super::frames::{context, exception};
 use super::plan::Node;
 use super::run::{Interrupt, Journal, Limits, Runner, Surroundings};
 use crate::api::{Error, ErrorCode, Evaluate, Evaluated, EvaluatedValue, ExpressionError, Reply};
@@ -110,11 +111,15 @@ impl Engine<'_> {
         let target = &*target;
         let reader = target.reader();
         let scope = target.scope(&reader, frame).map_err(told)?;
+        let exception = match syntax::parse_watch(place.text) {
+            Ok(watch) => exception(&reader, place.thread, &watch.expr),
+            Err(_) => None,
+        };
         let (node, slots, limits, effects) = match plan {
             Some(known) => known.clone(),
             None => {
                 let watch = syntax::parse_watch(place.text)?;
-                let context = context(&reader, &scope);
+                let context = context(&reader, &scope, exception.as_ref());
                 let mut binder = Binder::new(reader.types, &context);
                 let node = binder.whole(&watch.expr)?;
                 let mut effects = place.request.side_effects;
@@ -159,7 +164,10 @@ impl Engine<'_> {
             writes: effects,
             deadline: place.deadline,
             numbers: (pid, place.tid, 0),
-            special: &|_| None,
+            special: &|pseudo| match pseudo {
+                PseudoVariable::Exception => exception.clone(),
+                _ => None,
+            },
             frame: Some(&scope.context.frame),
         };
         let mut runner = Runner::new(&reader, &around, slots, journal);

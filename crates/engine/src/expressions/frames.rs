@@ -2,25 +2,37 @@
 
 use std::rc::Rc;
 
+use cordebug::thread::Thread;
 use metadata::Symbols;
 use metadata::pdb::Import as PdbImport;
+use syntax::tree::Expr;
 
 use super::bind::{Context, Import, Variable};
 use super::plan::Constant;
 use super::scalar::Scalar;
 use crate::types::{Generics, Type, Types};
 use crate::values::scope::{FrameContext, Scope, VariableKind};
-use crate::values::{Place, Reader};
+use crate::values::{Place, Reader, Value};
 
 /// Import scopes looked at; a file has a handful.
 const MAX_IMPORTS: usize = 4096;
 
-/// The names that are known in a frame.
-pub(super) fn context(reader: &Reader<'_>, scope: &Scope) -> Context {
+/// The exception that a thread has in flight, if an expression asks for it.
+pub(super) fn exception(reader: &Reader<'_>, thread: &Thread, expr: &Expr) -> Option<Value> {
+    if !expr.to_string().contains("$exception") {
+        return None;
+    }
+    let exception = thread.current_exception().ok()??;
+    reader.of_runtime(&exception, None).ok()
+}
+
+/// The names that are known in a frame; `exception` is what `$exception` stands for.
+pub(super) fn context(reader: &Reader<'_>, scope: &Scope, exception: Option<&Value>) -> Context {
     let types = reader.types;
     let frame = &scope.context;
     let mut context = Context {
         module: Some(frame.module),
+        exception: exception.map(|it| it.ty.clone()),
         ..Context::default()
     };
     for variable in &scope.variables {

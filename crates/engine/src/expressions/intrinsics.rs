@@ -54,6 +54,7 @@ const KNOWN: &[(&str, &[&str])] = &[
         &["ToString", "Equals", "GetType", "ReferenceEquals"],
     ),
     ("System.ValueType", &["ToString"]),
+    ("System.Exception", &["get_Message"]),
     ("System.Enum", &["ToString", "HasFlag"]),
     (
         "System.Nullable`1",

@@ -5,12 +5,12 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use cordebug::thread::Thread;
-use syntax::tree::Expr;
+use syntax::tree::{Expr, PseudoVariable};
 use syntax::{MessagePart, Watch};
 
 use super::bind::Binder;
 use super::error::{Fail, Result};
-use super::frames::context;
+use super::frames::{context, exception};
 use super::plan::Node;
 use super::run::{Interrupt, Journal, Runner, Surroundings, Val};
 use super::scalar::{self, Scalar};
@@ -18,7 +18,7 @@ use crate::api::{Error, ErrorCode};
 use crate::target::Target;
 use crate::types::{Generics, ModuleId, Type};
 use crate::values::scope::{FrameContext, Scope};
-use crate::values::{Reader, Unreadable};
+use crate::values::{Reader, Unreadable, Value};
 
 /// How long a condition may take.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -43,6 +43,8 @@ struct Bound {
     method: metadata::Token,
     offset: u32,
     generics: Generics,
+    /// The type of `$exception`.
+    exception: Option<Type>,
     plan: Rc<Node>,
     slots: u32,
 }
@@ -84,7 +86,8 @@ impl Planned {
         };
         let frame = FrameContext::of(reader.types, frame).map_err(unreadable)?;
         let scope = Scope::read(&reader, frame).map_err(unreadable)?;
-        let (plan, slots) = self.plan(&reader, &scope)?;
+        let exception = exception(&reader, hit.thread, &self.expr);
+        let (plan, slots) = self.plan(&reader, &scope, exception.as_ref())?;
         let variables = |number: usize| match scope.variables.get(number) {
             Some(variable) => variable.value.clone(),
             None => Err(Unreadable::OptimizedAway),
@@ -95,7 +98,10 @@ impl Planned {
             writes: false,
             deadline: Instant::now() + LIMIT,
             numbers: (hit.pid, hit.thread.id().unwrap_or(0), hit.count),
-            special: &|_| None,
+            special: &|pseudo| match pseudo {
+                PseudoVariable::Exception => exception.clone(),
+                _ => None,
+            },
             frame: Some(&scope.context.frame),
         };
         let mut journal = Journal::default();
@@ -109,7 +115,13 @@ impl Planned {
         })
     }
 
-    fn plan(&self, reader: &Reader<'_>, scope: &Scope) -> Result<(Rc<Node>, u32)> {
+    fn plan(
+        &self,
+        reader: &Reader<'_>,
+        scope: &Scope,
+        exception: Option<&Value>,
+    ) -> Result<(Rc<Node>, u32)> {
+        let exception_type = exception.map(|it| &it.ty);
         let at = &scope.context;
         let mut plans = self.plans.borrow_mut();
         let known = plans.iter().find(|it| {
@@ -117,11 +129,12 @@ impl Planned {
                 && it.method == at.method
                 && it.offset == at.offset.0
                 && it.generics == at.generics
+                && it.exception.as_ref() == exception_type
         });
         if let Some(known) = known {
             return Ok((known.plan.clone(), known.slots));
         }
-        let context = context(reader, scope);
+        let context = context(reader, scope, exception);
         let mut binder = Binder::new(reader.types, &context);
         let node = if self.is_condition {
             binder.condition(&self.expr)?
@@ -137,6 +150,7 @@ impl Planned {
             method: at.method,
             offset: at.offset.0,
             generics: at.generics.clone(),
+            exception: exception_type.cloned(),
             plan: plan.clone(),
             slots,
         });

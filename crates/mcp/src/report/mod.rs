@@ -8,6 +8,7 @@ pub mod awaits;
 pub mod breakpoints;
 mod budget;
 pub mod build;
+pub mod evaluations;
 pub mod exception;
 pub mod inventory;
 pub mod objects;

@@ -5,6 +5,7 @@
 
 mod breakpoints;
 mod console;
+mod evaluate;
 mod inspect;
 mod launch;
 mod processes;
@@ -26,6 +27,7 @@ use tokio::sync::mpsc;
 use crate::news::Over;
 use crate::registry::Registry;
 use crate::report::breakpoints::{BreakpointReport, BreakpointsReport};
+use crate::report::evaluations::EvaluationsReport;
 use crate::report::exception::ExceptionAnswer;
 use crate::report::inventory::{ModulesReport, ThreadsReport};
 use crate::report::objects::{MemoryReport, ObjectAnswer};
@@ -169,6 +171,9 @@ pub(crate) static TOOLS: &[Tool] = &[
     tool!(variable_set, "Set a variable", ENDS, values::set, values::SetArguments => SetReport,
         "Sets a variable, field or element of a stopped program. Runs no code of the program, except that the runtime \
          makes a new string."),
+    tool!(evaluate, "Evaluate", RUNS_CODE, evaluate::evaluate, evaluate::EvaluateArguments => EvaluationsReport,
+        "Evaluates C# expressions in a frame of a stopped program. Without side_effects nothing runs in the program, \
+         and what would is refused. Nothing is masked."),
     tool!(object_inspect, "Inspect an object", LOOKS, values::object, values::ObjectArguments => ObjectAnswer,
         "Tells how an object or struct lies in memory: address, size, fields with offsets, the objects it refers to."),
     tool!(memory_read, "Read memory", LOOKS, values::memory, values::MemoryArguments => MemoryReport,

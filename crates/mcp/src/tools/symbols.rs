@@ -14,7 +14,7 @@ use crate::session;
 pub(super) struct SearchArguments {
     /// Id, if there are several.
     session: Option<String>,
-    /// A part of a name, its capitals (WrLi), or names with dots between: Task.Run, Shop.*. * and ? are wildcards.
+    /// Part of a name, its capitals (WrLi), or Task.Run, Shop.*; * and ? are wildcards.
     pattern: String,
     /// Only these.
     #[serde(default)]
@@ -54,7 +54,7 @@ pub(super) struct TypeArguments {
     name: String,
     /// Only modules whose name contains this.
     module: Option<String>,
-    /// Only members of these names; * stands for any letters.
+    /// Only these names; * is any letters.
     #[serde(default)]
     members: Vec<String>,
     /// First member.

@@ -24,14 +24,14 @@ const TEXT: u32 = 8000;
 #[derive(Deserialize, JsonSchema, Clone)]
 pub(super) struct FrameArguments {
     /// Id, if there are several.
-    session: Option<String>,
+    pub(super) session: Option<String>,
     /// Id; else the one that reported the stop.
-    thread: Option<u32>,
-    /// Frame number; 0 is the innermost.
+    pub(super) thread: Option<u32>,
+    /// 0 is the innermost.
     #[serde(default)]
-    frame: u32,
-    /// Number of a stop: refused if it is over.
-    stop: Option<u32>,
+    pub(super) frame: u32,
+    /// Refuse if this stop is over.
+    pub(super) stop: Option<u32>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -43,10 +43,10 @@ pub(super) struct VariablesArguments {
     scope: ScopeName,
     /// What lies inside a value instead: order.Lines[3], $exception, #7 (an object id).
     path: Option<String>,
-    /// Only these names; * stands for any letters.
+    /// Only these names; * is any letters.
     #[serde(default)]
     names: Vec<String>,
-    /// First member or element: next_start of the answer before.
+    /// First member or element.
     #[serde(default)]
     #[schemars(range(max = 9_007_199_254_740_991_u64))]
     start: u64,

@@ -388,3 +388,48 @@ fn looking_runs_no_code_of_the_program() {
         agent.close().await;
     });
 }
+
+#[test]
+fn expressions_are_evaluated_without_and_with_side_effects() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        stopped(&agent, "demo_shop", "discount").await;
+        let read =
+            json!({"expressions": ["total * 2", "Items.Count + 1", "nothing", "Total()", "1 +"]});
+        agent.say("evaluate", read).await;
+        let run = json!({"expressions": ["Coupons.Percent(\"SAVE15\")"], "side_effects": true});
+        agent.say("evaluate", run).await;
+        agent
+            .say("evaluate", json!({"expressions": ["order.Id"], "frame": 1}))
+            .await;
+        agent.say("evaluate", json!({"expressions": []})).await;
+        expect![[r#"
+            > evaluate {"expressions":["total * 2","Items.Count + 1","nothing","Total()","1 +"]}
+            total * 2: decimal = 37.80
+            Items.Count + 1: int = 3
+            nothing: it has no value
+            | error CS0103: the name `nothing` does not exist in the current context
+            |   nothing
+            |   ^^^^^^^
+            Hint: did you mean `ToString`?
+            Total(): it has no value
+            | calling `Total` would run code in the program, which is not allowed here
+            |   Total()
+            |   ^^^^^^^
+            Hint: side_effects=true allows it
+            1 +: it has no value
+            | error CS1733: expected an expression, found the end
+            |   1 +
+            |      ^
+            > evaluate {"expressions":["Coupons.Percent(\"SAVE15\")"],"side_effects":true}
+            Coupons.Percent("SAVE15"): decimal = 15
+            > evaluate {"expressions":["order.Id"],"frame":1}
+            order.Id: int = 1
+            > evaluate {"expressions":[]}
+            !INVALID_PARAMETER: evaluate takes 1 to 20 expressions, not 0
+        "#]]
+        .assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}

@@ -306,7 +306,7 @@ impl Runner<'_, '_> {
     }
 
     /// The method that runs when a virtual one is called on an object of a type.
-    fn implementation(&self, exact: &Type, method: &Method) -> Option<Method> {
+    pub(super) fn implementation(&self, exact: &Type, method: &Method) -> Option<Method> {
         let from_interface = method.declared_in.kind == Kind::Interface;
         let suffix = format!(".{}", method.name);
         for level in self.types.ancestry(exact).ok()? {

@@ -28,6 +28,7 @@ impl Runner<'_, '_> {
             "System.Object" | "System.ValueType" | "System.Enum" => {
                 self.object_member(intrinsic.name, target, arguments, nodes, span)
             }
+            "System.Exception" => self.exception_message(callee, target, span),
             "System.Nullable`1" => self.nullable_member(intrinsic.name, target, arguments, span),
             "System.Math" => self.math(intrinsic.name, arguments, span),
             "System.Char" => self.char_member(intrinsic.name, target, arguments, span),
@@ -85,6 +86,28 @@ impl Runner<'_, '_> {
             }
             _ => self.number_member(intrinsic.name, callee, target, arguments, span),
         }
+    }
+
+    /// The message that an exception was made with, unless its type computes another one.
+    fn exception_message(
+        &mut self,
+        callee: &Callee,
+        target: Option<(&Val, &Type)>,
+        span: Span,
+    ) -> Result<Option<Val>> {
+        let Some((Val::Object(object), _)) = target else {
+            return Ok(None);
+        };
+        let exact = self.exact_type(&Val::Object(object.clone()));
+        let runs = exact.and_then(|exact| self.implementation(&exact, &callee.method));
+        if runs.is_none_or(|it| it.declared_in != callee.method.declared_in) {
+            return Ok(None);
+        }
+        let field = self.reader.object_field(object, "_message");
+        let field = field.map_err(|why| self.unreadable(&why, span))?;
+        // Without one the framework makes up a text.
+        let message = self.decode(&field, span)?;
+        Ok(Some(message).filter(|it| !matches!(it, Val::Null)))
     }
 
     fn object_member(

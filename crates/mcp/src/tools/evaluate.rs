@@ -1,0 +1,63 @@
+//! Evaluating C# expressions in a frame of a stopped program.
+
+use host::api::{Error, ErrorCode, Evaluate, Reply, Request, StopId, ThreadId};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::Call;
+use super::values::FrameArguments;
+use crate::registry::Which;
+use crate::report::evaluations::EvaluationsReport;
+use crate::session;
+
+/// Expressions evaluated in one call.
+const EXPRESSIONS: usize = 20;
+
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct EvaluateArguments {
+    #[serde(flatten)]
+    at: FrameArguments,
+    /// C# expressions, at most 20.
+    expressions: Vec<String>,
+    /// Allow calls and assignments.
+    #[serde(default)]
+    side_effects: bool,
+    /// For all of them together.
+    #[serde(default = "time_limit")]
+    #[schemars(range(min = 1, max = 8000))]
+    timeout_ms: u32,
+}
+
+fn time_limit() -> u32 {
+    5000
+}
+
+pub(super) async fn evaluate(
+    call: &Call,
+    arguments: EvaluateArguments,
+) -> Result<EvaluationsReport, Error> {
+    let at = &arguments.at;
+    let session = call.registry.find(at.session.as_deref(), Which::Live)?;
+    let wanted = arguments.expressions.len();
+    if wanted == 0 || wanted > EXPRESSIONS {
+        return Err(Error::new(
+            ErrorCode::InvalidParameter,
+            format!("evaluate takes 1 to {EXPRESSIONS} expressions, not {wanted}"),
+        ));
+    }
+    let each = arguments.timeout_ms / u32::try_from(wanted).unwrap_or(u32::MAX);
+    let request = Evaluate {
+        expressions: arguments.expressions,
+        thread: at.thread.map(ThreadId),
+        frame: at.frame,
+        stop: at.stop.map(StopId),
+        side_effects: arguments.side_effects,
+        time_limit_ms: each.max(1),
+        max_elements: 50,
+        max_text: 1000,
+    };
+    match session.request(Request::Evaluate(request)).await? {
+        Reply::Evaluated(results) => Ok(EvaluationsReport::of(session.id(), &results)),
+        other => Err(session::unexpected(&other)),
+    }
+}
