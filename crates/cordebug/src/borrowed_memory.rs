@@ -36,8 +36,9 @@ pub(crate) fn enable(pid: u32) {
     TARGET.store(pid, Ordering::SeqCst);
     PREVIOUS.get_or_init(|| {
         // SAFETY: an all-zero `sigaction` is a valid value: default action, empty mask, no flags.
-        let (mut action, mut previous): (libc::sigaction, libc::sigaction) =
-            unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+        // SAFETY: as above.
+        let mut previous: libc::sigaction = unsafe { std::mem::zeroed() };
         action.sa_sigaction = on_fault as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
         // SAFETY: both are live locals; `on_fault` has the signature that SA_SIGINFO asks for, and does nothing that
@@ -93,16 +94,21 @@ pub(crate) fn take_back() {
 
 /// Answers a fault of the component, or leaves it to whoever handled such before.
 extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel gives pointers to both for a handler with SA_SIGINFO; errno belongs to this thread, and the
-    // code that was interrupted must find it as it was.
-    let answered = unsafe {
-        let errno = *libc::__errno_location();
-        let answered = (*info).si_code == SEGV_MAPERR
-            && is_components(instruction(context.cast()))
-            && lend((*info).si_addr() as usize);
-        *libc::__errno_location() = errno;
-        answered
-    };
+    // SAFETY: the kernel gives a valid one to a handler with SA_SIGINFO.
+    let info = unsafe { &*info };
+    // SAFETY: as above, a `ucontext_t`.
+    let context = unsafe { &*context.cast::<libc::ucontext_t>() };
+    // SAFETY: it takes nothing and gives an address.
+    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: this thread's errno, which lives as long as the thread.
+    let errno = unsafe { &mut *errno };
+    let before = *errno;
+    // SAFETY: a fault has an address.
+    let address = unsafe { info.si_addr() } as usize;
+    let answered =
+        info.si_code == SEGV_MAPERR && is_components(instruction(context)) && lend(address);
+    // The code that was interrupted must find it as it was.
+    *errno = before;
     if !answered && let Some(previous) = PREVIOUS.get() {
         // The instruction runs again, faults again, and this time it is theirs.
         // SAFETY: it is what sigaction gave.
@@ -114,15 +120,14 @@ extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
 const SEGV_MAPERR: c_int = 1;
 
 #[cfg(target_arch = "x86_64")]
-unsafe fn instruction(context: *const libc::ucontext_t) -> usize {
-    // SAFETY: the caller has it from the kernel; REG_RIP is an index of the array.
-    unsafe { (*context).uc_mcontext.gregs[libc::REG_RIP as usize] as usize }
+fn instruction(context: &libc::ucontext_t) -> usize {
+    let register = context.uc_mcontext.gregs.get(libc::REG_RIP as usize);
+    register.map_or(0, |it| *it as usize)
 }
 
 #[cfg(target_arch = "aarch64")]
-unsafe fn instruction(context: *const libc::ucontext_t) -> usize {
-    // SAFETY: the caller has it from the kernel.
-    unsafe { (*context).uc_mcontext.pc as usize }
+fn instruction(context: &libc::ucontext_t) -> usize {
+    context.uc_mcontext.pc as usize
 }
 
 fn is_components(instruction: usize) -> bool {
@@ -143,28 +148,21 @@ fn lend(address: usize) -> bool {
     let Some(slot) = LENT.iter().find(free) else {
         return false;
     };
+    let rights = libc::PROT_READ | libc::PROT_WRITE;
+    let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
     // The system calls are made directly: this executable exports `munmap` and `mmap64` of its own, which lock.
-    // SAFETY: MAP_FIXED_NOREPLACE touches nothing that is mapped, and the copy goes to the page just mapped.
-    let copied = unsafe {
-        let mapped = libc::syscall(
-            libc::SYS_mmap,
-            page,
-            size,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE,
-            -1,
-            0,
-        );
-        if mapped != page as i64 {
-            slot.store(0, Ordering::SeqCst);
-            return false;
-        }
-        let here = libc::iovec {
-            iov_base: page as *mut c_void,
-            iov_len: size,
-        };
-        libc::process_vm_readv(target as libc::pid_t, &here, 1, &here, 1, 0)
+    // SAFETY: MAP_FIXED_NOREPLACE touches nothing that is mapped.
+    let mapped = unsafe { libc::syscall(libc::SYS_mmap, page, size, rights, kind, -1, 0) };
+    if mapped != page as i64 {
+        slot.store(0, Ordering::SeqCst);
+        return false;
+    }
+    let here = libc::iovec {
+        iov_base: page as *mut c_void,
+        iov_len: size,
     };
+    // SAFETY: the copy goes to the page that was just mapped.
+    let copied = unsafe { libc::process_vm_readv(target as libc::pid_t, &here, 1, &here, 1, 0) };
     if copied != size as isize {
         slot.store(0, Ordering::SeqCst);
         // SAFETY: as mapped above.

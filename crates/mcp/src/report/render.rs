@@ -233,6 +233,11 @@ fn stop_reasons(stop: &StopReport) -> String {
             several => format!(", breakpoints {}", several.join(", ")),
         }
     };
+    let handler = stop.handler.as_ref();
+    let nobody_catches = handler.is_some_and(|it| it.kind == "nobody");
+    // A breakpoint for exceptions that nobody catches says all that the stop by itself says.
+    let named = |it: &Reason| it.kind == Reason::UNHANDLED && !it.breakpoints.is_empty();
+    let is_named = stop.reasons.iter().any(named);
     let said = |reason: &Reason| match &reason.detail {
         Some(message) => format!(": {}", text::quoted(message, usize::MAX)),
         None => String::new(),
@@ -253,6 +258,9 @@ fn stop_reasons(stop: &StopReport) -> String {
         ("goto", _) => "the statement that runs next was set".into(),
         (Reason::UNHANDLED, _) => format!("unhandled exception{}", of(reason)),
         ("debugger_break", _) => "at a call of Debugger.Break()".into(),
+        (Reason::THROWN, _) if nobody_catches => {
+            format!("an exception was thrown that nobody catches{}", of(reason))
+        }
         (Reason::THROWN, _) => format!("an exception was thrown{}", of(reason)),
         (Reason::USER_UNHANDLED, _) => format!("an exception left the user's code{}", of(reason)),
         ("assertion_failed", _) => format!("an assertion failed{}", said(reason)),
@@ -270,6 +278,7 @@ fn stop_reasons(stop: &StopReport) -> String {
     let mut text = stop
         .reasons
         .iter()
+        .filter(|it| it.kind != Reason::UNHANDLED || !is_named || named(it))
         .map(reason)
         .collect::<Vec<_>>()
         .join("; ");

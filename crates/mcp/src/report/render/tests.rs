@@ -313,3 +313,36 @@ fn processes() {
             (2 more are not shown: use name)"#]],
     );
 }
+
+#[test]
+fn a_stop_says_once_that_nobody_catches() {
+    let reason = |kind, breakpoints: &[u32]| Reason {
+        kind,
+        breakpoints: breakpoints.to_vec(),
+        ..Reason::default()
+    };
+    let mut stop = StopReport {
+        reasons: vec![
+            reason(Reason::UNHANDLED, &[]),
+            reason(Reason::UNHANDLED, &[1]),
+        ],
+        ..StopReport::default()
+    };
+    assert_eq!(
+        super::stop_reasons(&stop),
+        "unhandled exception, breakpoint 1"
+    );
+    stop.reasons = vec![reason(Reason::THROWN, &[1])];
+    assert_eq!(
+        super::stop_reasons(&stop),
+        "an exception was thrown, breakpoint 1"
+    );
+    stop.handler = Some(crate::report::HandlerReport {
+        kind: "nobody",
+        frame: None,
+    });
+    assert_eq!(
+        super::stop_reasons(&stop),
+        "an exception was thrown that nobody catches, breakpoint 1"
+    );
+}
