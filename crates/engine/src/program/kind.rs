@@ -174,7 +174,8 @@ mod tests {
         check(
             b"MZ",
             Kind::BrokenPe {
-                reason: "malformed PE headers at offset 0x0".into(),
+                reason: "the file is truncated: the PE header ends at byte 64, but the file has 2"
+                    .into(),
             },
         );
         check(b"\x7fELF", Kind::OtherMachine);

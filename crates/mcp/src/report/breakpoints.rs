@@ -104,10 +104,10 @@ pub struct ExceptionBreakpointEntry {
     pub user_unhandled: bool,
     /// It stops when nobody catches one.
     pub unhandled: bool,
-    /// Of those that are thrown, only the ones that the user's code catches (true) or does not (false).
+    /// Of those thrown, only ones that the user's code catches (true) or does not (false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caught_by_user: Option<bool>,
-    /// Expression on `$exception` that must be true.
+    /// C# on `$exception` that must be true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
     /// Whether it is switched on.

@@ -65,7 +65,7 @@ pub(super) struct SetExceptionArguments {
     session: Option<String>,
     #[serde(flatten)]
     wanted: WantedException,
-    /// Whether exceptions that nobody catches stop the program whatever their type is, which they do by default.
+    /// Whether exceptions nobody catches stop the program whatever their type, as they do by default.
     /// Alone, it sets no breakpoint.
     stop_at_unhandled: Option<bool>,
 }
@@ -73,7 +73,7 @@ pub(super) struct SetExceptionArguments {
 /// A breakpoint at exceptions, as a client asks for it.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct WantedException {
-    /// Names of exception types, full or simple; ["*"] for every type.
+    /// Exception types, full or simple names; ["*"] for all.
     #[serde(default)]
     types: Vec<String>,
     /// Types to leave out.
@@ -85,15 +85,15 @@ pub(super) struct WantedException {
     /// Stop when one is thrown, whoever catches it.
     #[serde(default = "run::yes")]
     thrown: bool,
-    /// Stop when one leaves the user's code and other code catches it.
+    /// Stop when one leaves the user's code and is caught elsewhere.
     #[serde(default)]
     user_unhandled: bool,
     /// Stop when nobody catches one.
     #[serde(default = "run::yes")]
     unhandled: bool,
-    /// Of those that are thrown, only the ones that the user's code catches (true) or does not (false).
+    /// Of those thrown, only ones that the user's code catches (true) or does not (false).
     caught_by_user: Option<bool>,
-    /// C# expression on `$exception` that must be true.
+    /// C# on `$exception` that must be true.
     condition: Option<String>,
 }
 

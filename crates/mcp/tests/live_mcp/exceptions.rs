@@ -137,3 +137,26 @@ fn assertions_and_messages_for_the_debugger_are_told() {
         agent.close().await;
     });
 }
+
+#[test]
+fn a_condition_on_the_exception_chooses_where_to_stop() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        let launch = json!({
+            "program": dll("exception_kinds"),
+            "args": ["catch_throws"],
+            "exceptions": [{"types": ["ShopException"], "condition": "$exception.Message == \"second\""}],
+        });
+        let stopped = agent.call("debug_launch", launch).await;
+        let told = text(&stopped);
+        assert!(
+            told.contains("Exception ShopException: \"second\""),
+            "{told}"
+        );
+        let list = agent.call("breakpoint_list", json!({})).await;
+        assert!(text(&list).contains("Stops only if"), "{}", text(&list));
+        agent.call("debug_disconnect", json!({})).await;
+        agent.close().await;
+    });
+}
