@@ -409,7 +409,7 @@ fn begin(
                 progress(Progress::Built);
                 launch.program = built.map_err(Error::from)?.program;
             }
-            if cancelled.load(Ordering::SeqCst) {
+            if invitation.is_none() && cancelled.load(Ordering::SeqCst) {
                 return Err(Error::new(ErrorCode::Timeout, "the launch was cancelled"));
             }
             let given_up = || cancelled.load(Ordering::SeqCst);

@@ -142,7 +142,7 @@ fn assertions_and_messages_for_the_debugger_are_told() {
 fn a_condition_on_the_exception_chooses_where_to_stop() {
     let sandbox = Sandbox::new();
     run(async {
-        let mut agent = Agent::new(&sandbox).await;
+        let agent = Agent::new(&sandbox).await;
         let launch = json!({
             "program": dll("exception_kinds"),
             "args": ["catch_throws"],
