@@ -9,11 +9,6 @@ pub mod api;
 mod arriving;
 mod breakpoints;
 mod callbacks;
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "the evaluator of expressions is built on it"
-)]
 mod calls;
 pub mod doctor;
 mod elf;
@@ -35,17 +30,7 @@ mod stack;
 mod stepping;
 mod symbols;
 mod target;
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "the evaluator of expressions is built on it"
-)]
 mod types;
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "the evaluator of expressions is built on it"
-)]
 mod values;
 
 pub use cordebug::runtime::{end_process, share_one_heap};

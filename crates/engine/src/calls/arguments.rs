@@ -23,23 +23,8 @@ pub(crate) enum Argument {
         /// As many as the type has.
         bytes: Vec<u8>,
     },
-    /// A place that the library knows: a variable of a frame, for `ref`, `out` and `in` parameters and for the `this` of a
-    /// struct; what the call writes there stays.
-    Place {
-        /// What is there.
-        ty: Type,
-        /// The library's value.
-        place: cordebug::value::Value,
-    },
     /// A struct, in a box that was made for it.
     Boxed(Held),
-    /// What an earlier call gave.
-    Result {
-        /// Its type.
-        ty: Type,
-        /// The library's value.
-        value: cordebug::value::Value,
-    },
 }
 
 impl Argument {
@@ -48,7 +33,7 @@ impl Argument {
         match self {
             Self::Null => None,
             Self::Object(held) | Self::Boxed(held) => Some(held.ty()),
-            Self::Bytes { ty, .. } | Self::Place { ty, .. } | Self::Result { ty, .. } => Some(ty),
+            Self::Bytes { ty, .. } => Some(ty),
         }
     }
 
@@ -77,7 +62,6 @@ impl Argument {
                 _ => Type::OBJECT,
             }),
             Self::Object(held) => Ok(held.runtime_value()),
-            Self::Place { place: value, .. } | Self::Result { value, .. } => Ok(value.clone()),
             Self::Boxed(held) => held
                 .inner()
                 .map_err(|error| super::evaluate::refused(&error)),

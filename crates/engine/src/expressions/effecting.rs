@@ -289,10 +289,9 @@ impl Engine<'_> {
                         .ok()
                         .flatten()
                         .unwrap_or(0),
-                    Argument::Result { value, .. } => {
-                        value.reference_address().ok().flatten().unwrap_or(0)
+                    Argument::Bytes { .. } => {
+                        return Err(Fail::new(span, "only a reference can be assigned here"));
                     }
-                    _ => return Err(Fail::new(span, "only a reference can be assigned here")),
                 };
                 let Some(root) = root(self, variable) else {
                     return Err(Fail::new(

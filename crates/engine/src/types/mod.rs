@@ -35,7 +35,7 @@ use metadata::signature::Primitive;
 use crate::modules::{LoadedModule, Modules};
 
 pub(crate) use cache::{Map as TypeCacheMap, TypeCache};
-pub(crate) use members::{Field, Method, Parameter, Property};
+pub(crate) use members::{Field, Method, Property};
 pub(crate) use text::TypeNotes;
 
 /// Names a loaded module; never reused while anything that was read from it is kept.

@@ -50,9 +50,8 @@ use std::rc::Rc;
 
 use crate::types::Type;
 
-pub(crate) use frames::FrameContext;
 pub(crate) use layout::{LayoutCache, Member};
-pub(crate) use reader::{ArrayShape, Held, Reader};
+pub(crate) use reader::{Held, Reader};
 pub(crate) use scalar::Scalar;
 pub(crate) use unreadable::Unreadable;
 

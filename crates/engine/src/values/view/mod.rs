@@ -29,7 +29,7 @@ use crate::types::{Type, TypeNotes};
 use super::{Object, Reader, Result, Unreadable, Value};
 
 pub(crate) use members::{Child, MemberView};
-pub(crate) use source::{Entry, Items};
+pub(crate) use source::Items;
 
 /// Objects that are numbered at a time.
 const MAX_IDS: usize = 1 << 20;
