@@ -11,6 +11,7 @@ pub mod project;
 mod serve;
 mod session;
 pub mod terminal;
+pub mod testing;
 mod wire;
 
 pub use engine::{api, doctor, processes};

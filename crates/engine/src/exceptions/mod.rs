@@ -4,6 +4,7 @@
 //! nobody catching it. Which of these stops the program is decided here, by the breakpoints that the user set;
 //! an exception that nobody catches always stops it unless that was switched off.
 
+mod escaping;
 mod giving_up;
 mod handler;
 mod overflow;
@@ -154,6 +155,8 @@ enum Told {
         left_user_code: bool,
         /// Whether the handler is the user's code.
         by_user: bool,
+        /// Whether no more of the user's code gets to see it.
+        escapes: bool,
     },
     Unhandled,
 }
@@ -167,7 +170,13 @@ fn wants(spec: &ExceptionSpec, told: Told) -> Option<ExceptionStage> {
         Told::HandlerFound {
             left_user_code: true,
             by_user: false,
+            ..
         } if spec.user_unhandled => Some(ExceptionStage::UserUnhandled),
+        Told::HandlerFound {
+            left_user_code: true,
+            escapes: true,
+            ..
+        } if spec.escaping => Some(ExceptionStage::UserUnhandled),
         Told::HandlerFound { by_user, .. }
             if spec.thrown && spec.caught_by_user == Some(by_user) =>
         {
@@ -278,10 +287,18 @@ impl Engine<'_> {
                 in_user_code.insert(id, true);
                 return false;
             }
-            DEBUG_EXCEPTION_CATCH_HANDLER_FOUND => Told::HandlerFound {
-                left_user_code: in_user_code.remove(&id).unwrap_or(false),
-                by_user: frame.is_some_and(|frame| crate::stack::is_user(target, frame)),
-            },
+            DEBUG_EXCEPTION_CATCH_HANDLER_FOUND => {
+                let left_user_code = in_user_code.remove(&id).unwrap_or(false);
+                let wanted = |it: &ExceptionBreakpoint| it.spec.enabled && it.spec.escaping;
+                let asked = left_user_code && self.exceptions.wanted.iter().any(wanted);
+                Told::HandlerFound {
+                    left_user_code,
+                    by_user: frame.is_some_and(|frame| crate::stack::is_user(target, frame)),
+                    escapes: asked
+                        && frame
+                            .is_some_and(|frame| escaping::escapes(target, thread, frame, offset)),
+                }
+            }
             DEBUG_EXCEPTION_UNHANDLED => {
                 in_user_code.remove(&id);
                 Told::Unhandled

@@ -8,6 +8,8 @@ mod logical;
 mod machine;
 mod objects;
 
+pub(crate) use logical::is_seen_by_user;
+
 use cordebug::thread::{Frame as RuntimeFrame, StackWalk, Step, Thread};
 
 use crate::api::{Block, Error, ErrorCode, Frame, FrameKind, Reply, ThreadId};
