@@ -113,6 +113,9 @@ fn each_field(message: &mut Bytes<'_>, mut tell: impl FnMut(u16, Bytes<'_>)) {
 fn each_message(list: &mut Bytes<'_>, mut tell: impl FnMut(&mut Bytes<'_>)) {
     for _ in 0..list.u32().unwrap_or(0) {
         let before = list.0.len();
+        if before < size_of::<u16>() {
+            return;
+        }
         tell(list);
         if list.0.len() == before {
             return;
