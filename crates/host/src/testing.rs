@@ -6,7 +6,6 @@
 //! what is printed, on its language or on who prints it.
 
 mod pipe;
-mod results;
 mod trx;
 mod wire;
 mod xml;
@@ -17,10 +16,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{fs, io};
 
-use engine::api::{Error, ErrorCode, Follow, Launch};
+use engine::api::{Error, ErrorCode, Follow, Launch, TestResults};
 
 use pipe::Listener;
-pub use results::{TestFailure, TestResults};
 
 /// The assembly that every program of Microsoft.Testing.Platform refers to.
 const PLATFORM: &str = "Microsoft.Testing.Platform";

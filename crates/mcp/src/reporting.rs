@@ -12,6 +12,7 @@ use host::api::{
 use crate::news::{News, Told};
 use crate::report::breakpoints::BreakpointEntry;
 use crate::report::build::{self, Stack};
+use crate::report::testing::TestsReport;
 use crate::report::variables::VariableEntry;
 use crate::report::{Reason, Report, SessionState, SourceLine, source, text};
 use crate::session::DebugSession;
@@ -60,7 +61,7 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
     if let Some(stop) = stop
         && told.stack.as_ref().is_none_or(|(id, _)| *id != stop.id)
     {
-        let mut stack = stack(session, stop.id);
+        let mut stack = stack(session, stop);
         if let Some(stack) = &mut stack {
             mark_changes(stop, stack, &mut told);
         }
@@ -124,6 +125,20 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
             }
         }
     }
+    match session.tests() {
+        Some(Some(results)) if results.total > 0 || news.over.is_some() => {
+            report.tests = Some(TestsReport::from(&results));
+            if results.total == 0 {
+                report.notes.push(
+                    "no test was run: look at the filter, and whether the project has tests".into(),
+                );
+            }
+        }
+        Some(None) if news.over.is_some() => {
+            report.notes.push("the run was broken off before its results were there; process_output tells how far it came".into());
+        }
+        _ => {}
+    }
     if news.status.state == State::Starting {
         report.progress = news
             .progress
@@ -174,7 +189,7 @@ pub(crate) fn progress(session: &str, news: &News) -> String {
 }
 
 /// The top of the stopped thread's stack, if it can be had.
-fn stack(session: &DebugSession, stop: StopId) -> Option<Stack> {
+fn stack(session: &DebugSession, stop: &Stop) -> Option<Stack> {
     let request = Request::Stack {
         thread: None,
         start: 0,
@@ -186,11 +201,11 @@ fn stack(session: &DebugSession, stop: StopId) -> Option<Stack> {
             frames,
             more,
             ..
-        }) if found == stop => {
-            let shown = frames.iter().find(|frame| frame.source.is_some());
+        }) if found == stop.id => {
+            let shown = build::shown_frame(stop, &frames);
             let place = shown.and_then(|frame| frame.source.as_ref());
             let variables = shown.map_or_else(Default::default, |frame| {
-                variables(session, stop, frame.index)
+                variables(session, stop.id, frame.index)
             });
             let source = place.map_or_else(Vec::new, |place| lines(session, place));
             Some(Stack {
@@ -242,7 +257,7 @@ fn variables(session: &DebugSession, stop: StopId, frame: u32) -> (Vec<VariableE
 
 /// Says of each variable what it was at the last stop in the same method at the same depth of the same thread.
 fn mark_changes(stop: &Stop, stack: &mut Stack, told: &mut Told) {
-    let Some(frame) = stack.frames.iter().find(|frame| frame.source.is_some()) else {
+    let Some(frame) = build::shown_frame(stop, &stack.frames) else {
         return;
     };
     let depth = u32::try_from(stack.frames.len()).unwrap_or(u32::MAX) - frame.index;

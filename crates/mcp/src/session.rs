@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 
 use host::api::{
     Attach, Breakpoint, Error, ErrorCode, Follow, Launch, Origin, OutputCursor, OutputPage,
-    OutputQuery, Reply, Request, SourceMap, State,
+    OutputQuery, Reply, Request, SourceMap, State, TestResults,
 };
+use host::testing::TestRun;
 use host::{HostProgram, Session};
 use tokio::sync::watch;
 
@@ -69,8 +70,19 @@ struct Held {
     archive: Archive,
     /// Why the archive is not complete, if it is not.
     lost: Option<Error>,
+    /// The tests that the program runs.
+    tests: Option<Tests>,
     /// Whether somebody is closing the session already.
     finishing: bool,
+}
+
+/// The tests of a session.
+#[derive(Debug)]
+enum Tests {
+    /// They are being run.
+    Running(TestRun),
+    /// What became of them; nothing is known if the run was broken off.
+    Over(Option<TestResults>),
 }
 
 impl DebugSession {
@@ -164,9 +176,10 @@ impl DebugSession {
             Start::Attach(attach) => Request::Attach(attach),
             Start::Launch(mut launch, build) => {
                 let given_up = || self.news.borrow().given_up;
-                program::ready(&mut launch, build, &given_up, &mut |message| {
+                let tests = program::ready(&mut launch, build, &given_up, &mut |message| {
                     self.progress(message);
                 })?;
+                self.held().tests = tests.map(Tests::Running);
                 self.progress(match &launch.follow {
                     Follow::Program => "waiting for its .NET runtime",
                     Follow::Child { .. } => "waiting for the .NET process that it starts",
@@ -262,6 +275,9 @@ impl DebugSession {
         {
             let mut held = self.held();
             held.live = None;
+            if let Some(Tests::Running(run)) = &held.tests {
+                held.tests = Some(Tests::Over(run.results()));
+            }
             held.archive = archive;
             held.lost = lost;
         }
@@ -388,6 +404,14 @@ impl DebugSession {
                 Err(output_lost(&error))
             }
             Err(error) => Err(error),
+        }
+    }
+
+    /// What became of its tests, if it runs some; `Some(None)` if that is not known, or not yet.
+    pub(crate) fn tests(&self) -> Option<Option<TestResults>> {
+        match self.held().tests.as_ref()? {
+            Tests::Running(run) => Some(run.results()),
+            Tests::Over(results) => Some(results.clone()),
         }
     }
 

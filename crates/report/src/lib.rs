@@ -18,6 +18,7 @@ mod render;
 pub mod source;
 pub mod stack;
 pub mod symbols;
+pub mod testing;
 pub mod text;
 pub mod variables;
 
@@ -27,6 +28,7 @@ use serde::Serialize;
 use breakpoints::BreakpointEntry;
 use exception::HandlerReport;
 use stack::FrameReport;
+use testing::TestsReport;
 use variables::VariableEntry;
 
 /// The state of one session, and what is new since the last report.
@@ -70,6 +72,10 @@ pub struct Report {
     /// How it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit: Option<ExitReport>,
+    /// Results of the tests that it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
+    pub tests: Option<TestsReport>,
     /// Output since the last report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<OutputReport>,

@@ -18,5 +18,7 @@ pub(super) fn escapes(target: &mut Target, thread: &Thread, frame: &Frame, offse
         Handler::Catch { frame } | Handler::Filter { frame } => !frame.user_code,
         Handler::TypeInitializer { .. } | Handler::Nobody | Handler::Unknown => false,
     };
-    beyond && !crate::stack::is_seen_by_user(target, thread, frame)
+    let seen = beyond && crate::stack::is_seen_by_user(target, thread, frame);
+    tracing::debug!(beyond, seen, "a handler was found");
+    beyond && !seen
 }

@@ -64,7 +64,7 @@ impl Exceptions {
         let same = self
             .wanted
             .iter_mut()
-            .find(|it| it.spec.types == spec.types && it.spec.except == spec.except);
+            .find(|it| same_exceptions(&it.spec, &spec));
         if let Some(same) = same {
             same.spec = spec;
             same.notes = notes;
@@ -161,6 +161,12 @@ fn wants(spec: &ExceptionSpec, told: Told) -> Option<ExceptionStage> {
         Told::Unhandled if spec.unhandled => Some(ExceptionStage::Unhandled),
         _ => None,
     }
+}
+
+/// Whether two breakpoints are for the same exceptions: the later one then replaces the earlier.
+fn same_exceptions(one: &ExceptionSpec, other: &ExceptionSpec) -> bool {
+    let key = |it: &ExceptionSpec| (it.types.clone(), it.except.clone(), it.escaping);
+    key(one) == key(other)
 }
 
 /// `types`: the exception's own type first, then those it is derived from.

@@ -130,7 +130,7 @@ pub(crate) fn kind(module: &LoadedModule, process: &Process, method: Token) -> F
     let Ok(symbols) = module.symbols(process) else {
         return FrameKind::External;
     };
-    if is_foreign(metadata, method) {
+    if is_foreign(metadata, method) || module.is_test_framework() {
         return FrameKind::External;
     }
     let has_text = symbols

@@ -10,7 +10,7 @@ use metadata::Token;
 
 use super::machine::{Awaiters, Link};
 use super::objects::Objects;
-use super::{MAX_WALK, Walk, Walked, frame, is_user, words};
+use super::{Walk, Walked, frame, words};
 use crate::api::{AsyncEnd, AsyncFrame, AsyncStack, BlockedOn, Error, Reply, ThreadId};
 use crate::engine::Engine;
 use crate::fields::Fields;
@@ -79,7 +79,7 @@ fn resumed(
     Ok(candidate.map(|(found, body)| (found, run_of(target, &body))))
 }
 
-fn is_async(target: &mut Target, frame: &RuntimeFrame) -> bool {
+pub(super) fn is_async(target: &mut Target, frame: &RuntimeFrame) -> bool {
     let Target {
         modules, process, ..
     } = target;
@@ -97,7 +97,7 @@ fn is_async(target: &mut Target, frame: &RuntimeFrame) -> bool {
 
 /// Whether a frame calls the body of an async method in the ordinary way: then it is its caller, and not the machinery that
 /// resumes it.
-fn calls(target: &mut Target, caller: &RuntimeFrame, body: &RuntimeFrame) -> bool {
+pub(super) fn calls(target: &mut Target, caller: &RuntimeFrame, body: &RuntimeFrame) -> bool {
     let Target {
         modules, process, ..
     } = target;
@@ -121,112 +121,8 @@ fn calls(target: &mut Target, caller: &RuntimeFrame, body: &RuntimeFrame) -> boo
     found().unwrap_or(false)
 }
 
-/// Whether the user's code gets to see what leaves a frame: a method further out on the stack, or one that awaits.
-///
-/// Where that cannot be told, it does.
-pub(crate) fn is_seen_by_user(target: &mut Target, thread: &Thread, from: &RuntimeFrame) -> bool {
-    let (Ok(mut walk), Some(range)) = (Walk::new(thread), from.stack_range()) else {
-        return true;
-    };
-    let mut inside = true;
-    let mut body: Option<RuntimeFrame> = None;
-    for _ in 0..MAX_WALK {
-        let frame = match walk.next(target) {
-            Ok(Some(walked)) => walked.frame,
-            Ok(None) => break,
-            Err(_) => return true,
-        };
-        if inside {
-            inside = frame.stack_range() != Some(range);
-            body = (!inside && is_async(target, &frame)).then_some(frame);
-            continue;
-        }
-        if frame.internal_kind().is_some() {
-            continue;
-        }
-        if let Some(body) = body.take()
-            && !calls(target, &frame, &body)
-        {
-            return is_awaited_by_user(target, &body);
-        }
-        if is_user(target, &frame) {
-            return true;
-        }
-        body = is_async(target, &frame).then_some(frame);
-    }
-    match body {
-        Some(body) => is_awaited_by_user(target, &body),
-        None => inside,
-    }
-}
-
-/// Whether the user's code waits for the run of an async method, or may do so later.
-fn is_awaited_by_user(target: &mut Target, body: &RuntimeFrame) -> bool {
-    let end = match run_of(target, body) {
-        Ok(task) => {
-            let (chain, end) = awaiting(target, task);
-            if chain.iter().any(|frame| frame.user_code) {
-                return true;
-            }
-            (end, chain.is_empty())
-        }
-        Err(end) => (end, true),
-    };
-    match end {
-        (AsyncEnd::AsyncVoid, _) => false,
-        (AsyncEnd::Blocks { thread: Some(id) }, _) => match target.process.thread(id.0) {
-            Ok(thread) => has_user_frame(target, &thread),
-            Err(_) => true,
-        },
-        // Whoever called it has not come to waiting for it yet. A test is called by its runner.
-        (AsyncEnd::Nobody, true) => !is_test(target, body),
-        // The runner, in the end, waits for itself only.
-        (AsyncEnd::Nobody, false) => false,
-        _ => true,
-    }
-}
-
-fn has_user_frame(target: &mut Target, thread: &Thread) -> bool {
-    let Ok(mut walk) = Walk::new(thread) else {
-        return true;
-    };
-    for _ in 0..MAX_WALK {
-        match walk.next(target) {
-            Ok(Some(walked)) if is_user(target, &walked.frame) => return true,
-            Ok(Some(_)) => {}
-            Ok(None) => return false,
-            Err(_) => return true,
-        }
-    }
-    true
-}
-
-/// Whether a method is marked as a test: by `[Fact]`, `[Test]`, `[TestMethod]`, or something that is called alike.
-fn is_test(target: &mut Target, body: &RuntimeFrame) -> bool {
-    let Target {
-        modules, process, ..
-    } = target;
-    let mut found = || -> Option<bool> {
-        let function = body.function().ok()?;
-        let module = modules.entry(&function.module().ok()?);
-        let method = crate::names::declared(module, process, Token(function.token().ok()?));
-        let metadata = module.metadata(process).ok()?.metadata();
-        let marks = |name: &str| {
-            ["Fact", "Theory", "Test"]
-                .iter()
-                .any(|it| name.contains(it))
-        };
-        let mut attributes = metadata.attributes(method).flatten();
-        Some(attributes.any(|it| {
-            let name = it.type_token().and_then(|ty| metadata.simple_name(ty));
-            name.is_ok_and(|(_, name)| marks(&name))
-        }))
-    };
-    found().unwrap_or(false)
-}
-
 /// The task, or the source of a `ValueTask`, that stands for the run of an async method.
-fn run_of(target: &mut Target, body: &RuntimeFrame) -> Result<Value, AsyncEnd> {
+pub(super) fn run_of(target: &mut Target, body: &RuntimeFrame) -> Result<Value, AsyncEnd> {
     let unknown = |why: &str| AsyncEnd::Unknown(why.into());
     let this = body.argument(0).ok().and_then(|it| it.dereference().ok()?);
     let Some(machine) = this else {
@@ -246,7 +142,7 @@ fn run_of(target: &mut Target, body: &RuntimeFrame) -> Result<Value, AsyncEnd> {
 }
 
 /// Who waits for a task, who waits for that, and so on.
-fn awaiting(target: &mut Target, start: Value) -> (Vec<AsyncFrame>, AsyncEnd) {
+pub(super) fn awaiting(target: &mut Target, start: Value) -> (Vec<AsyncFrame>, AsyncEnd) {
     let mut chain: Vec<AsyncFrame> = Vec::new();
     let mut object = start;
     // Objects do not move while the program is stopped; a chain that meets itself is broken.

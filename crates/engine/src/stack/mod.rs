@@ -3,12 +3,13 @@
 //! The walk shows a stack as the user's code has it: while a `catch` or `finally` block runs, the frames of the code that threw
 //! are still there for the runtime, but dead; they are left out. Below a `when` filter they are alive, and shown.
 
+mod beyond;
 pub(crate) mod frame;
 mod logical;
 mod machine;
 mod objects;
 
-pub(crate) use logical::is_seen_by_user;
+pub(crate) use beyond::is_seen_by_user;
 
 use cordebug::thread::{Frame as RuntimeFrame, StackWalk, Step, Thread};
 

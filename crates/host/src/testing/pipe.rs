@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::results::TestResults;
+use engine::api::TestResults;
+
 use super::wire;
 
 /// The largest message that is read.

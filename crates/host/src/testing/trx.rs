@@ -1,6 +1,7 @@
 //! The results that VSTest's `trx` logger wrote.
 
-use super::results::{TestFailure, TestResults};
+use engine::api::{TestFailure, TestResults};
+
 use super::xml::{Piece, Pieces, Tag};
 
 /// Reads a file of results. `None` if it is no such file, or one that was not written to its end.
@@ -81,11 +82,11 @@ impl Open {
 
     fn count(self, results: &mut TestResults) {
         match self.outcome.as_str() {
-            "Passed" | "PassedButRunAborted" | "Warning" => results.passed(),
+            "Passed" | "PassedButRunAborted" | "Warning" => results.count_passed(),
             "Failed" | "Error" | "Timeout" | "Aborted" | "Disconnected" => {
-                results.failed(self.failure);
+                results.count_failed(self.failure);
             }
-            _ => results.skipped(),
+            _ => results.count_skipped(),
         }
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! Invariant: total. A frame that makes no sense tells no results; nothing panics or is reserved for a number in it.
 
-use super::results::{TestFailure, TestResults};
+use engine::api::{TestFailure, TestResults};
 
 /// The kind of an answer that says nothing.
 const NOTHING: u32 = 0;
@@ -33,7 +33,7 @@ pub(super) fn answer(message: &[u8], results: &mut TestResults) -> Vec<u8> {
         RESULTS => {
             each_field(&mut bytes, |field, mut value| match field {
                 3 => each_message(&mut value, |test| passed(test, results)),
-                4 => each_message(&mut value, |test| results.failed(failure(test))),
+                4 => each_message(&mut value, |test| results.count_failed(failure(test))),
                 _ => {}
             });
         }
@@ -65,9 +65,9 @@ fn passed(test: &mut Bytes<'_>, results: &mut TestResults) {
         }
     });
     match state {
-        Some(SKIPPED) => results.skipped(),
+        Some(SKIPPED) => results.count_skipped(),
         Some(state) if NOT_RUN.contains(&state) => {}
-        _ => results.passed(),
+        _ => results.count_passed(),
     }
 }
 

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use host::api::{Attach, Error, ErrorCode, Follow, Launch, ProcessId, SourceMap, StepOptions};
+use host::api::{
+    Attach, Error, ErrorCode, ExceptionSpec, Follow, Launch, ProcessId, SourceMap, StepOptions,
+};
+use host::testing::TestOptions;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -68,6 +71,40 @@ pub(super) struct LaunchArguments {
     timeout_ms: u64,
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TestArguments {
+    /// Test project file or folder, which is built first, or a built test .dll.
+    program: String,
+    /// Tests to run, as `dotnet test --filter` takes them: a part of the name, or "FullyQualifiedName=A.B.C".
+    filter: Option<String>,
+    /// Whether to stop where a test fails.
+    #[serde(default = "run::yes")]
+    stop_at_failure: bool,
+    /// More arguments for the test runner.
+    #[serde(default)]
+    args: Vec<String>,
+    /// As for debug_launch.
+    cwd: Option<String>,
+    /// As for debug_launch.
+    #[serde(default)]
+    env: BTreeMap<String, Option<String>>,
+    /// As for debug_launch.
+    configuration: Option<String>,
+    /// As for debug_launch.
+    framework: Option<String>,
+    /// As for debug_launch.
+    #[serde(default)]
+    breakpoints: Vec<JsonObject>,
+    /// As for debug_launch.
+    #[serde(default)]
+    exceptions: Vec<JsonObject>,
+    /// As for debug_launch.
+    #[serde(default = "run::timeout_ms")]
+    #[schemars(range(max = 600_000))]
+    timeout_ms: u64,
+}
+
 /// Which process of a launch is wanted.
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -113,6 +150,7 @@ pub(super) async fn launch(call: &Call, arguments: LaunchArguments) -> Result<Re
     let build = Build {
         configuration: arguments.configuration.clone(),
         framework: arguments.framework.clone(),
+        tests: None,
     };
     // Looks at files: where a program is, and where a statement stands in its source.
     let launch = tokio::task::spawn_blocking(move || checked(arguments))
@@ -121,6 +159,61 @@ pub(super) async fn launch(call: &Call, arguments: LaunchArguments) -> Result<Re
     let session = call
         .registry
         .begin(Start::Launch(Box::new(launch), build), maps)?;
+    call.first_report(&session, timeout_ms).await
+}
+
+pub(super) async fn launch_test(call: &Call, arguments: TestArguments) -> Result<Report, Error> {
+    let timeout_ms = arguments.timeout_ms;
+    let build = Build {
+        configuration: arguments.configuration,
+        framework: arguments.framework,
+        tests: Some(TestOptions {
+            filter: arguments.filter.filter(|text| !text.trim().is_empty()),
+            run_settings: None,
+        }),
+    };
+    if build
+        .tests
+        .iter()
+        .flat_map(|it| &it.filter)
+        .any(|text| text.contains('\0'))
+    {
+        return Err(Error::new(
+            ErrorCode::InvalidParameter,
+            "filter holds the character U+0000",
+        ));
+    }
+    let stop_at_failure = arguments.stop_at_failure;
+    let arguments = LaunchArguments {
+        program: arguments.program,
+        args: arguments.args,
+        cwd: arguments.cwd,
+        env: arguments.env,
+        configuration: None,
+        framework: None,
+        follow_child: None,
+        breakpoints: arguments.breakpoints,
+        exceptions: arguments.exceptions,
+        source_maps: BTreeMap::new(),
+        keep_optimized: false,
+        just_my_code: true,
+        stop_at_entry: false,
+        timeout_ms,
+    };
+    let mut launch = tokio::task::spawn_blocking(move || checked(arguments))
+        .await
+        .map_err(|_| Error::new(ErrorCode::Internal, "a bug in ndbg: the launch failed"))??;
+    if stop_at_failure {
+        launch.exceptions.push(ExceptionSpec {
+            thrown: false,
+            unhandled: false,
+            escaping: true,
+            ..ExceptionSpec::all()
+        });
+    }
+    let session = call
+        .registry
+        .begin(Start::Launch(Box::new(launch), build), Vec::new())?;
     call.first_report(&session, timeout_ms).await
 }
 

@@ -130,6 +130,10 @@ pub(crate) static TOOLS: &[Tool] = &[
     tool!(debug_launch, "Launch a program", RUNS_CODE, launch::launch, launch::LaunchArguments => Report,
         "Starts a .NET program under the debugger and waits until it stops, ends or the time is up. \
          It stops at an unhandled exception by itself. Returns one stop report with the output so far."),
+    tool!(debug_launch_test, "Debug tests", RUNS_CODE, launch::launch_test, launch::TestArguments => Report,
+        "Runs the tests of a project (xunit, NUnit, MSTest; VSTest or Microsoft.Testing.Platform) under the debugger. \
+         Stops where a test fails, with the assertion's exception in flight. Returns stop reports as debug_launch does; the \
+         last one has the results."),
     tool!(debug_attach, "Attach to a process", STOPS, launch::attach, launch::AttachArguments => Report,
         "Attaches to a running .NET program, which runs on. It is not ended when the session ends."),
     tool!(debug_continue, "Continue", RUNS_CODE, run::resume, run::WaitArguments => Report,

@@ -1,4 +1,4 @@
-//! What became of the tests of a run.
+//! What became of the tests of a run: counted by whoever runs them, told by reports.
 
 /// Failures that are kept with what they said.
 const FAILURES: usize = 100;
@@ -36,17 +36,20 @@ pub struct TestFailure {
 }
 
 impl TestResults {
-    pub(super) fn passed(&mut self) {
+    /// Counts a test that passed.
+    pub fn count_passed(&mut self) {
         self.total = self.total.saturating_add(1);
         self.passed = self.passed.saturating_add(1);
     }
 
-    pub(super) fn skipped(&mut self) {
+    /// Counts a test that was not run.
+    pub fn count_skipped(&mut self) {
         self.total = self.total.saturating_add(1);
         self.skipped = self.skipped.saturating_add(1);
     }
 
-    pub(super) fn failed(&mut self, mut failure: TestFailure) {
+    /// Counts a test that failed.
+    pub fn count_failed(&mut self, mut failure: TestFailure) {
         self.total = self.total.saturating_add(1);
         self.failed = self.failed.saturating_add(1);
         if self.failures.len() < FAILURES {
