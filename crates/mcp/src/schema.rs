@@ -73,6 +73,25 @@ pub(crate) fn input<T: JsonSchema>() -> JsonObject {
     schema
 }
 
+/// The schema of a tool's arguments as the tool list has it: what nearly every tool takes needs no words there.
+pub(crate) fn shown(mut schema: JsonObject) -> JsonObject {
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        for (name, property) in properties {
+            let Some(property) = property.as_object_mut() else {
+                continue;
+            };
+            // The instructions tell of sessions.
+            if name == "session" {
+                property.remove("description");
+            }
+            if let Some(Value::Object(items)) = property.get_mut("items") {
+                items.remove("additionalProperties");
+            }
+        }
+    }
+    schema
+}
+
 /// The schema of a tool's structured answer, or error.
 pub(crate) fn output<T: JsonSchema>() -> JsonObject {
     let mut properties = JsonObject::new();

@@ -88,9 +88,11 @@ pub struct Report {
     pub more_breakpoints: u32,
     /// Things worth knowing, told once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-minor" = true))]
     pub notes: Vec<String>,
     /// What to call next.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
     pub next: Option<String>,
 }
 

@@ -41,22 +41,21 @@ pub(super) struct LaunchArguments {
     configuration: Option<String>,
     /// Framework of a project that targets several, such as net9.0.
     framework: Option<String>,
-    /// Debug a .NET process that the program starts, not the program itself: for launchers, shell scripts, and
-    /// `dotnet run` or `dotnet test` (program "dotnet"). true takes the first one that is no SDK tool, a text the first
-    /// whose command line contains it.
+    /// Debug a .NET process that the program starts, not the program itself: for launchers, scripts, `dotnet run`. true takes
+    /// the first one that is no SDK tool, a text the first whose command line contains it.
     #[serde(default)]
     #[schemars(schema_with = "follow_schema")]
     follow_child: Option<FollowChild>,
-    /// Breakpoints that are there before the first line runs: each an object as breakpoint_set takes it.
+    /// Breakpoints before the first line runs: objects as breakpoint_set takes them.
     #[serde(default)]
     breakpoints: Vec<JsonObject>,
-    /// Exception breakpoints from the start: each an object as breakpoint_set_exception takes it.
+    /// Likewise, as breakpoint_set_exception takes them.
     #[serde(default)]
     exceptions: Vec<JsonObject>,
     /// Where source files are that the compiler saw elsewhere: {"/_/src": "/home/me/src"}.
     #[serde(default)]
     source_maps: BTreeMap<String, String>,
-    /// Leave the user's code optimised as it was built; positions and variables may then be off.
+    /// Leave the user's code optimised as it was built.
     #[serde(default)]
     keep_optimized: bool,
     /// Whether steps stop only in code with symbols that no attribute takes out.
@@ -65,7 +64,7 @@ pub(super) struct LaunchArguments {
     /// Stop at the first line of Main.
     #[serde(default)]
     stop_at_entry: bool,
-    /// How long to wait for a stop or the end at most. The program goes on after that: debug_wait waits on.
+    /// How long to wait at most. The program goes on after that: debug_wait waits on.
     #[serde(default = "run::timeout_ms")]
     #[schemars(range(max = 600_000))]
     timeout_ms: u64,

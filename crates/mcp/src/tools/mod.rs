@@ -208,6 +208,7 @@ pub(crate) static CATALOGUE: LazyLock<Vec<Listed>> = LazyLock::new(|| {
     let listed = |tool: &'static Tool| Listed {
         tool,
         input: Arc::new((tool.input)()),
+        shown: Arc::new(schema::shown((tool.input)())),
         output: Arc::new((tool.output)()),
     };
     TOOLS.iter().map(listed).collect()
@@ -217,6 +218,8 @@ pub(crate) static CATALOGUE: LazyLock<Vec<Listed>> = LazyLock::new(|| {
 pub(crate) struct Listed {
     pub(crate) tool: &'static Tool,
     pub(crate) input: Arc<JsonObject>,
+    /// The same with fewer words, for the tool list.
+    pub(crate) shown: Arc<JsonObject>,
     pub(crate) output: Arc<JsonObject>,
 }
 

@@ -12,6 +12,7 @@ mod conversations;
 mod exceptions;
 mod following;
 mod looking;
+mod packages;
 mod projects;
 mod protocol;
 mod refusals;
