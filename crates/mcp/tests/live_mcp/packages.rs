@@ -53,14 +53,15 @@ fn line(file: &Path, marker: &str) -> u32 {
     found.expect("a marker").1
 }
 
-/// The three projects in the sandbox, built at once.
+/// Test projects in the sandbox.
 struct Projects {
     folder: PathBuf,
     env: Map<String, Value>,
 }
 
 impl Projects {
-    fn build(sandbox: &Sandbox) -> Self {
+    /// The named ones, not built yet.
+    fn written(sandbox: &Sandbox, names: &[&str]) -> Self {
         let packages = fixtures::nuget_packages()
             .expect("NDBG_TEST_NUGET names no folder with packages: use `cargo xtask test`");
         let folder = sandbox.folder().join("shop");
@@ -71,7 +72,10 @@ impl Projects {
         );
         fs::write(folder.join("nuget.config"), feeds).expect("written");
         let mut solution = String::from("<Solution>\n");
-        for (name, properties, references) in projects() {
+        let wanted = projects()
+            .into_iter()
+            .filter(|(name, ..)| names.contains(name));
+        for (name, properties, references) in wanted {
             let project = folder.join(name);
             fs::create_dir(&project).expect("a folder");
             for source in ["Basket", name] {
@@ -101,9 +105,14 @@ impl Projects {
             "NUGET_PACKAGES".into(),
             json!(sandbox.folder().join("packages")),
         );
-        let variables = env
-            .iter()
-            .map(|(name, value)| (name, value.as_str().expect("a text")));
+        Self { folder, env }
+    }
+
+    /// All of them, built at once.
+    fn built(sandbox: &Sandbox) -> Self {
+        let projects = Self::written(sandbox, &["ShopXunit", "ShopNunit", "ShopMstest"]);
+        let variables = projects.env.iter();
+        let variables = variables.map(|(name, value)| (name, value.as_str().expect("a text")));
         let built = Command::new(fixtures::dotnet_root().join("dotnet"))
             .args([
                 "build",
@@ -114,7 +123,7 @@ impl Projects {
             ])
             .envs(variables)
             .env("MSBUILDDISABLENODEREUSE", "1")
-            .current_dir(&folder)
+            .current_dir(&projects.folder)
             .stdin(Stdio::null())
             .output()
             .expect("dotnet runs");
@@ -123,7 +132,7 @@ impl Projects {
             "{}",
             String::from_utf8_lossy(&built.stdout)
         );
-        Self { folder, env }
+        projects
     }
 
     fn source(&self, project: &str) -> PathBuf {
@@ -260,50 +269,53 @@ async fn every_stop(sandbox: &Sandbox, projects: &Projects, name: &str) {
 #[test]
 fn tests_stop_where_they_fail_and_their_results_come_back() {
     let sandbox = Sandbox::with_default_tmp();
-    let projects = Projects::build(&sandbox);
+    let projects = Projects::built(&sandbox);
     run(async {
         let all = ["ShopXunit", "ShopNunit", "ShopMstest"]
             .map(|name| every_stop(&sandbox, &projects, name));
         let [xunit, nunit, mstest] = all;
         tokio::join!(xunit, nunit, mstest);
+    });
+}
 
-        // A project is built first; a filter chooses tests, and stops are a choice.
+#[test]
+fn a_test_project_is_built_first_and_a_filter_chooses_its_tests() {
+    let sandbox = Sandbox::with_default_tmp();
+    let projects = Projects::written(&sandbox, &["ShopMstest"]);
+    run(async {
         let mut agent = Agent::new(&sandbox).await;
-        let project = projects.folder.join("ShopNunit");
-        let some = json!({
-            "program": project,
-            "env": projects.env,
-            "filter": "Discount",
-            "stop_at_failure": false,
-            "timeout_ms": 300_000,
-        });
-        let ended = structured(&agent.call("debug_launch_test", some.clone()).await);
+        let some = |filter: &str| {
+            json!({
+                "program": projects.folder.join("ShopMstest"),
+                "env": projects.env,
+                "filter": filter,
+                "stop_at_failure": false,
+                "timeout_ms": 300_000,
+            })
+        };
+        let ended = structured(&agent.call("debug_launch_test", some("Discount")).await);
+        let tests = &ended["tests"];
         assert_eq!(
-            (&ended["tests"]["total"], &ended["tests"]["failed"]),
+            (&tests["total"], &tests["failed"]),
             (&json!(1), &json!(1)),
             "{ended}"
         );
-
-        let none = json!({
-            "program": projects.assembly("ShopMstest"),
-            "env": projects.env,
-            "filter": "FullyQualifiedName=Nobody",
-            "timeout_ms": 300_000,
-        });
+        let mut none = some("FullyQualifiedName=Nobody");
+        none["program"] = json!(projects.assembly("ShopMstest"));
         let ended = agent.call("debug_launch_test", none).await;
         assert!(text(&ended).contains("no test was run"), "{}", text(&ended));
 
         // What the compiler says comes back as data.
-        let source = projects.source("ShopNunit");
-        let broken = fs::read_to_string(&source)
-            .expect("source")
-            .replace("Is.EqualTo(81)", "Is.EqualTo(81) +");
+        let source = projects.source("ShopMstest");
+        let broken = fs::read_to_string(&source).expect("source");
+        let broken = broken.replace("Assert.AreEqual(81, paid);", "Assert.AreEqual(81, pay);");
         fs::write(&source, broken).expect("written");
-        let failed = agent.say("debug_launch_test", some).await;
+        let failed = agent.say("debug_launch_test", some("Discount")).await;
         assert_eq!(failed["error"]["code"], "BUILD_FAILED", "{failed}");
+        let diagnostic = &failed["error"]["details"]["diagnostics"][0];
         assert_eq!(
-            failed["error"]["details"]["diagnostics"][0]["line"],
-            line(&source, "fails"),
+            (&diagnostic["code"], &diagnostic["line"]),
+            (&json!("CS0103"), &json!(line(&source, "fails"))),
             "{failed}"
         );
         agent.close().await;
