@@ -33,6 +33,9 @@ pub struct ExceptionSpec {
     pub condition: Option<String>,
     /// Whether it is switched on.
     pub enabled: bool,
+    /// The name it is to have, if that is free: the one it had before the program was started again.
+    #[serde(default)]
+    pub id: Option<BreakpointId>,
 }
 
 impl ExceptionSpec {
@@ -49,6 +52,7 @@ impl ExceptionSpec {
             escaping: false,
             condition: None,
             enabled: true,
+            id: None,
         }
     }
 

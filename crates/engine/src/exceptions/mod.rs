@@ -223,7 +223,16 @@ impl Engine<'_> {
             breakpoints,
             ..
         } = self;
-        let (breakpoint, duplicate) = exceptions.set(spec, notes, || breakpoints.new_id());
+        let known = exceptions
+            .wanted
+            .iter()
+            .any(|it| same_exceptions(&it.spec, &spec));
+        let id = match spec.id {
+            Some(id) if !known => Some(breakpoints.take_id(id)?),
+            _ => None,
+        };
+        let new_id = || id.unwrap_or_else(|| breakpoints.new_id());
+        let (breakpoint, duplicate) = exceptions.set(spec, notes, new_id);
         match condition {
             Some(condition) => exceptions.conditions.insert(breakpoint.id, condition),
             None => exceptions.conditions.remove(&breakpoint.id),

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::breakpoints::{self, Wanted, WantedException};
+use super::run::WaitArguments;
 use super::{Call, processes, run, statement};
 use crate::news::Over;
 use crate::program::Build;
@@ -19,7 +20,7 @@ use crate::registry::Which;
 use crate::report::Report;
 use crate::reporting::{self, Purpose};
 use crate::schema::JsonObject;
-use crate::session::{Start, Waited};
+use crate::session::{Recipe, Start, Waited};
 
 /// How long the end of a session is waited for.
 const END: Duration = Duration::from_secs(15);
@@ -157,7 +158,7 @@ pub(super) async fn launch(call: &Call, arguments: LaunchArguments) -> Result<Re
         .map_err(|_| Error::new(ErrorCode::Internal, "a bug in ndbg: the launch failed"))??;
     let session = call
         .registry
-        .begin(Start::Launch(Box::new(launch), build), maps)?;
+        .begin(recipe(Start::Launch(Box::new(launch), build), maps))?;
     call.first_report(&session, timeout_ms).await
 }
 
@@ -212,7 +213,7 @@ pub(super) async fn launch_test(call: &Call, arguments: TestArguments) -> Result
     }
     let session = call
         .registry
-        .begin(Start::Launch(Box::new(launch), build), Vec::new())?;
+        .begin(recipe(Start::Launch(Box::new(launch), build), Vec::new()))?;
     call.first_report(&session, timeout_ms).await
 }
 
@@ -294,6 +295,14 @@ fn checked(arguments: LaunchArguments) -> Result<Launch, Error> {
     })
 }
 
+fn recipe(start: Start, maps: Vec<SourceMap>) -> Recipe {
+    Recipe {
+        start,
+        maps,
+        passes_unhandled: false,
+    }
+}
+
 fn steps(just_my_code: bool) -> StepOptions {
     StepOptions {
         just_my_code,
@@ -349,9 +358,28 @@ pub(super) async fn attach(call: &Call, arguments: AttachArguments) -> Result<Re
         ..Attach::to(ProcessId(pid))
     };
     let maps = source_maps(&arguments.source_maps);
-    let session = call.registry.begin(Start::Attach(attach), maps)?;
+    let session = call.registry.begin(recipe(Start::Attach(attach), maps))?;
     // Returns as soon as the program is attached to: it runs on, and there may be no stop for hours.
     call.attached(&session).await
+}
+
+/// Ends a program if it runs, and launches it again as it was launched, with the breakpoints it has now.
+pub(super) async fn restart(call: &Call, arguments: WaitArguments) -> Result<Report, Error> {
+    let session = call
+        .registry
+        .find(arguments.session.as_deref(), Which::Any)?;
+    let recipe = session.blocking(|session| session.again()).await??;
+    if !session.is_over() {
+        session.disconnect(Some(true), true).await?;
+        let deadline = tokio::time::Instant::now() + END;
+        if session.wait_over(deadline).await == Waited::TimedOut {
+            let message = format!("{} does not end, so it is not started again", session.id());
+            return Err(Error::new(ErrorCode::Timeout, message)
+                .hint("debug_status tells its state; debug_launch starts the program beside it"));
+        }
+    }
+    let again = call.registry.begin(recipe)?;
+    call.first_report(&again, arguments.timeout_ms).await
 }
 
 pub(super) async fn disconnect(

@@ -134,6 +134,9 @@ pub(crate) static TOOLS: &[Tool] = &[
         "Runs the tests of a project (xunit, NUnit, MSTest; VSTest or Microsoft.Testing.Platform) under the debugger. \
          Stops where a test fails, with the assertion's exception in flight. Returns stop reports as debug_launch does; the \
          last one has the results."),
+    tool!(debug_restart, "Restart", RUNS_CODE, launch::restart, run::WaitArguments => Report,
+        "Launches the program of a session again, as a new session: built anew if it is a project, with the same settings \
+         and the same breakpoints under their ids. Ends it first if it runs."),
     tool!(debug_attach, "Attach to a process", STOPS, launch::attach, launch::AttachArguments => Report,
         "Attaches to a running .NET program, which runs on. It is not ended when the session ends."),
     tool!(debug_continue, "Continue", RUNS_CODE, run::resume, run::WaitArguments => Report,

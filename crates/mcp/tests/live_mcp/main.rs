@@ -16,6 +16,7 @@ mod packages;
 mod projects;
 mod protocol;
 mod refusals;
+mod restarts;
 mod stdio;
 mod symbols;
 mod values;
