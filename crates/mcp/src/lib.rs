@@ -15,7 +15,6 @@ mod news;
 mod program;
 mod reference;
 mod registry;
-pub mod report;
 mod reporting;
 mod schema;
 mod server;
@@ -24,6 +23,7 @@ mod similar;
 mod stdio;
 mod tools;
 
+pub use ::report;
 pub use framing::Lines;
 pub use reference::reference;
 pub use registry::{Closing, Registry};

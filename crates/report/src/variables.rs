@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use host::api::{OmitReason, Omitted, Value, ValueKind, Variable, VariableKind, Variables};
+use engine::api::{OmitReason, Omitted, Value, ValueKind, Variable, VariableKind, Variables};
 use schemars::JsonSchema;
 use serde::Serialize;
 
