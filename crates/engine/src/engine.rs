@@ -391,6 +391,7 @@ impl<'a> Engine<'a> {
     /// Lets a stopped program run.
     pub(crate) fn resume(&mut self) -> Result<(), Error> {
         let target = self.stopped_target()?;
+        target.returned.forget();
         target.resume_all()?;
         self.evaluations.continued();
         self.state = State::Running;
