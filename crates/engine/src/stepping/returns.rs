@@ -27,7 +27,7 @@ use crate::values::{Result as ValueResult, ReturnedCall, Unreadable};
 const MAX_CALLS: usize = 12;
 /// Returns to other invocations of the same code, after which a step goes on without looking at results: recursion would
 /// otherwise cost a stop for each.
-const MAX_STRANGE: u32 = 24;
+const MAX_STRANGE: u32 = 4;
 
 /// What the compiler calls for the result of an `await`.
 const AWAITED: &str = "GetResult";
@@ -109,9 +109,10 @@ impl Engine<'_> {
             return;
         };
         let is_thread = thread.id().is_ok_and(|id| id == steps.thread);
-        let frame = thread.active_frame().ok().flatten();
         let at = steps.leg.at.map(|at| at.frame.0);
-        let own = frame.filter(|frame| is_thread && frame.stack_end().ok() == at);
+        let frame = || thread.active_frame().ok().flatten();
+        let own = is_thread.then(frame).flatten();
+        let own = own.filter(|frame| frame.stack_end().ok() == at);
         let Some(frame) = own else {
             steps.leg.strange_returns += 1;
             if steps.leg.strange_returns >= MAX_STRANGE {
