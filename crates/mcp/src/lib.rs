@@ -17,7 +17,6 @@ mod news;
 mod program;
 mod reference;
 mod registry;
-pub mod report;
 mod reporting;
 mod schema;
 mod server;
@@ -26,6 +25,7 @@ mod similar;
 mod stdio;
 mod tools;
 
+pub use ::report;
 pub use ending::Ended;
 pub use framing::Lines;
 pub use reference::reference;
