@@ -62,6 +62,7 @@ impl Engine<'_> {
         if let Some(target) = self.target.take() {
             cordebug::fast_memory::disable();
             std::mem::forget(target);
+            std::mem::forget(std::mem::take(&mut self.postponed));
         }
     }
 

@@ -111,6 +111,8 @@ pub(crate) struct Engine<'a> {
     /// What came in while an evaluation ran.
     pub(crate) deferred: VecDeque<Input>,
     pub(crate) evaluations: Evaluations,
+    /// What the runtime told of other threads before an evaluation, to be handled when the program goes on.
+    pub(crate) postponed: VecDeque<cordebug::callback::Callback>,
     say: Box<dyn FnMut(Output) + 'a>,
     pub(crate) state: State,
     pub(crate) origin: Option<Origin>,
@@ -157,6 +159,7 @@ impl<'a> Engine<'a> {
             inputs,
             deferred: VecDeque::new(),
             evaluations: Evaluations::default(),
+            postponed: VecDeque::new(),
             say,
             state: State::Starting,
             origin: None,
@@ -380,7 +383,7 @@ impl<'a> Engine<'a> {
 
     /// The stopped program.
     pub(crate) fn stopped_target(&mut self) -> Result<&mut Target, Error> {
-        if self.state == State::Running {
+        if self.state == State::Running && !self.evaluations.is_at_hit() {
             return Err(
                 Error::new(ErrorCode::NotStopped, "the program is running").hint("pause it first")
             );
@@ -390,14 +393,20 @@ impl<'a> Engine<'a> {
 
     /// Lets a stopped program run.
     pub(crate) fn resume(&mut self) -> Result<(), Error> {
+        let postponed = !self.postponed.is_empty();
         let target = self.stopped_target()?;
-        target.resume_all()?;
+        if !postponed {
+            target.resume_all()?;
+        }
         self.evaluations.continued();
         self.state = State::Running;
         self.stop = None;
         self.resumes += 1;
         let status = Box::new(self.status());
         self.tell(Event::Running(status));
+        if postponed && !self.handle_postponed() {
+            self.target()?.resume_all()?;
+        }
         Ok(())
     }
 
@@ -515,6 +524,7 @@ impl<'a> Engine<'a> {
     /// The state is kept; whoever asked is told. A second bug while leaving must not keep us here.
     fn after_panic(&mut self, answering: Option<u64>) {
         tracing::error!("a request panicked; the session goes on");
+        self.evaluations.after_panic();
         if let Some(id) = answering {
             self.answer(
                 id,

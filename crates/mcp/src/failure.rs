@@ -1,40 +1,16 @@
 //! Errors as an agent reads them: the engine's words, with the tools of this server in the hints.
 //!
-//! An error may quote the program (what it printed before it died), so its text is made harmless and capped, and
-//! every line after the first is marked as quoted.
+//! Their text is made by [`report::failure`], which keeps what they quote of the program harmless and bounded.
 
-use host::api::{Details, Error, ErrorCode, Severity};
+use host::api::{Error, ErrorCode};
 
+use crate::report::failure::{self, MESSAGE};
 use crate::report::text;
 use crate::tools;
 
-/// Bytes of an error's message.
-const MESSAGE: usize = 6000;
-/// Things told as data beside it.
-const DETAILS: usize = 20;
-/// Characters of one of them.
-const LINE: usize = 200;
-
 /// Rewrites an error of the engine for a client of this server.
 pub(crate) fn for_agents(mut error: Error) -> Error {
-    let cleaned = text::clean(&error.message);
-    error.message = match text::tail(&cleaned, MESSAGE) {
-        (0, whole) => whole.to_owned(),
-        (left_out, end) => format!("({} left out) {end}", text::bytes(left_out as u64)),
-    };
-    if let Some(details) = error.details.as_deref_mut() {
-        match details {
-            Details::Diagnostics(diagnostics) => {
-                // What stopped the build comes first.
-                diagnostics.sort_by_key(|diagnostic| diagnostic.severity != Severity::Error);
-                diagnostics.truncate(DETAILS);
-            }
-            Details::Candidates(candidates) => candidates.truncate(DETAILS),
-            Details::AvailablePoints(points) => points.truncate(DETAILS),
-            Details::NearestLines(lines) => lines.truncate(DETAILS),
-            Details::Position { .. } => {}
-        }
-    }
+    error = failure::bounded(error);
     // The engine speaks to people at a terminal and to editors too: it cannot name our tools.
     let hint = match error.code {
         ErrorCode::NotStopped => {
@@ -93,54 +69,10 @@ pub(crate) fn for_agents(mut error: Error) -> Error {
     error
 }
 
-/// What a reader needs of the data beside an error; lines and compiler errors are in its message already.
-fn details(error: &Error) -> Vec<String> {
-    match error.details.as_deref() {
-        Some(Details::Candidates(candidates)) => candidates
-            .iter()
-            .map(|candidate| text::one_line(candidate, LINE))
-            .collect(),
-        Some(Details::AvailablePoints(points)) => points
-            .iter()
-            .map(|point| {
-                let text = point.text.as_deref().unwrap_or_default();
-                format!(
-                    "line {} column {} to line {} column {}: {}",
-                    point.start_line,
-                    point.start_column,
-                    point.end_line,
-                    point.end_column,
-                    text::one_line(text, LINE)
-                )
-            })
-            .collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// The error as text.
-pub(crate) fn render(error: &Error) -> String {
-    let mut out = format!("{}: ", error.code.name());
-    let mut lines = error.message.trim_end().split('\n');
-    out.push_str(lines.next().unwrap_or_default());
-    for line in lines {
-        out.push_str("\n| ");
-        out.push_str(line);
-    }
-    for line in details(error) {
-        out.push_str("\n  ");
-        out.push_str(&line);
-    }
-    if let Some(hint) = &error.hint {
-        out.push_str("\nHint: ");
-        out.push_str(hint);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::failure::render;
     use expect_test::{Expect, expect};
 
     fn check(error: Error, expected: Expect) {

@@ -161,7 +161,7 @@ fn success(answer: Answer) -> CallToolResult {
 fn failure(error: Error) -> CallToolResult {
     let error = crate::failure::for_agents(error);
     let mut result =
-        CallToolResult::error(vec![ContentBlock::text(crate::failure::render(&error))]);
+        CallToolResult::error(vec![ContentBlock::text(report::failure::render(&error))]);
     result.structured_content = Some(json!({"error": error}));
     result
 }

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::Call;
 use super::values::FrameArguments;
+use crate::failure;
 use crate::registry::Which;
 use crate::report::evaluations::EvaluationsReport;
 use crate::session;
@@ -57,7 +58,14 @@ pub(super) async fn evaluate(
         max_text: 1000,
     };
     match session.request(Request::Evaluate(request)).await? {
-        Reply::Evaluated(results) => Ok(EvaluationsReport::of(session.id(), &results)),
+        Reply::Evaluated(mut results) => {
+            for result in &mut results {
+                if let Err(why) = &mut result.outcome {
+                    why.error = failure::for_agents(why.error.clone());
+                }
+            }
+            Ok(EvaluationsReport::of(session.id(), &results))
+        }
         other => Err(session::unexpected(&other)),
     }
 }

@@ -337,7 +337,7 @@ fn a_stop_says_once_that_nobody_catches() {
         super::stop_reasons(&stop),
         "an exception was thrown, breakpoint 1"
     );
-    stop.handler = Some(crate::report::HandlerReport {
+    stop.handler = Some(crate::HandlerReport {
         kind: "nobody",
         frame: None,
     });

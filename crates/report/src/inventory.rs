@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use host::api::{ModuleReport, ThreadActivity, ThreadReport};
+use engine::api::{ModuleReport, ThreadActivity, ThreadReport};
 use schemars::JsonSchema;
 use serde::Serialize;
 

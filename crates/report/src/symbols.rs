@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use host::api::{FoundSymbols, SymbolKind, TypeDescription};
+use engine::api::{FoundSymbols, SymbolKind, TypeDescription};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -66,7 +66,7 @@ fn lines(texts: &[String], max: usize) -> Vec<String> {
 impl SymbolsReport {
     /// From the engine's.
     pub fn of(session: &str, found: &FoundSymbols) -> Self {
-        let entry = |symbol: &host::api::Symbol| SymbolEntry {
+        let entry = |symbol: &engine::api::Symbol| SymbolEntry {
             name: text::one_line(&symbol.name, NAME),
             kind: kind_name(symbol.kind),
             module: text::one_line(&symbol.module, NAME),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use host::api::{Block, Frame, FrameKind};
+use engine::api::{Block, Frame, FrameKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use host::api::{AsyncEnd, AsyncFrame, AsyncKind, AsyncStack};
+use engine::api::{AsyncEnd, AsyncFrame, AsyncKind, AsyncStack};
 use schemars::JsonSchema;
 use serde::Serialize;
 

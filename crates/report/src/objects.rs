@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use host::api::{FieldLayout, MemoryBytes, ObjectReport, OutgoingReference};
+use engine::api::{FieldLayout, MemoryBytes, ObjectReport, OutgoingReference};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use host::api::SourceText;
+use engine::api::SourceText;
 use schemars::JsonSchema;
 use serde::Serialize;
 

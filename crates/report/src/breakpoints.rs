@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use host::api::{
+use engine::api::{
     BoundLocation, Breakpoint, BreakpointState, ExceptionBreakpoint, ExceptionSpec, Place,
 };
 use schemars::JsonSchema;

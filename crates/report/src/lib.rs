@@ -1,8 +1,9 @@
 //! What there is to say about a session: one value, told as structured data and as text for a reader.
 //!
-//! A [`Report`] is built from the engine's plain data ([`build`]) and knows nothing of MCP, so that the terminal can
-//! use it too. Invariant: every string of the debugged program in it has gone through [`text`], so that both the
+//! A [`Report`] is built from the engine's plain data ([`build`]) and knows nothing of MCP, so that the terminal uses
+//! it too. Invariant: every string of the debugged program in it has gone through [`text`], so that both the
 //! structured form and the rendered text are harmless and bounded.
+#![forbid(unsafe_code)]
 
 pub mod awaits;
 pub mod breakpoints;
@@ -10,6 +11,7 @@ mod budget;
 pub mod build;
 pub mod evaluations;
 pub mod exception;
+pub mod failure;
 pub mod inventory;
 pub mod objects;
 mod render;

@@ -1,12 +1,12 @@
-//! What came of expressions, as an agent sees it.
+//! What came of expressions, as a reader sees it.
 
 use std::fmt::Write as _;
 
-use host::api::Evaluated;
+use engine::api::Evaluated;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Render, text};
+use super::{Render, failure, text};
 
 /// Characters told of an expression and of a type.
 const NAME: usize = 200;
@@ -68,7 +68,7 @@ impl From<&Evaluated> for EvaluationEntry {
                 ..Self::default()
             },
             Err(why) => {
-                let error = crate::failure::for_agents(why.error.clone());
+                let error = failure::bounded(why.error.clone());
                 Self {
                     expression,
                     problem: Some(text::clean(&error.message).chars().take(VALUE).collect()),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use host::api::{ExceptionReport, Handler, TraceFrame};
+use engine::api::{ExceptionReport, Handler, TraceFrame};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! From the engine's plain data to reports.
 
-use host::api::{
+use engine::api::{
     BreakpointId, ExceptionReport, ExceptionStage, Exit, Frame, Origin, OutputPage, State, Status,
     Stop, StopReason, Stream,
 };
@@ -247,7 +247,7 @@ pub fn output(page: OutputPage, from: u64) -> Option<OutputReport> {
 
 /// The chunks of a page, made harmless.
 pub fn chunks(page: &OutputPage) -> Vec<Chunk> {
-    let chunk = |chunk: &host::api::OutputChunk| Chunk {
+    let chunk = |chunk: &engine::api::OutputChunk| Chunk {
         stream: stream_name(chunk.stream),
         text: text::clean(&chunk.text),
     };
@@ -272,7 +272,7 @@ pub fn notes(status: &Status, seen: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use host::api::{OutputChunk, OutputCursor};
+    use engine::api::{OutputChunk, OutputCursor};
 
     fn page(skipped: u64, texts: &[(Stream, &str)]) -> OutputPage {
         let length: usize = texts.iter().map(|(_, text)| text.len()).sum();
