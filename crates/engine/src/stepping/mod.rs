@@ -17,6 +17,7 @@ mod landing;
 mod my_code;
 mod next_statement;
 mod position;
+mod returns;
 mod run_to;
 mod waiters;
 
@@ -86,6 +87,8 @@ struct Leg {
     waiters: Vec<Stepper>,
     /// The invocation, if nobody awaits it so far.
     alone: Option<Alone>,
+    /// Returns to other invocations of the same code that were seen.
+    strange_returns: u32,
 }
 
 impl Leg {
@@ -113,6 +116,8 @@ enum TrapKind {
     Awaiter,
     /// Somebody takes the result of the task that nobody awaited.
     Completion,
+    /// The call at this offset has returned.
+    Return(IlOffset),
 }
 
 fn remove(breakpoint: &Breakpoint) {
@@ -228,6 +233,7 @@ impl Engine<'_> {
         };
         self.arm_awaits(thread, at, range, kind, &mut leg);
         tracing::trace!(?range, ?kind, "a leg of a step begins");
+        self.arm_returns(thread, at, range, kind, &mut leg);
         let only_marked = just_my_code && at.method.is_none_or(|method| self.is_marked(method));
         let (is_awaited, is_alone) = (leg.is_awaited(), leg.alone.is_some());
         let into = kind == StepKind::Into;

@@ -90,6 +90,7 @@ const STACKS: &[Program] = &[
 ];
 
 const STEPS: &[Program] = &[
+    ("conditions_calls", &["1 2"]),
     ("expressions_stops", &[""]),
     ("values_calls", &[""]),
     ("step_attributes", &[""]),
@@ -103,6 +104,7 @@ const VALUES: &[Program] = &[
     ("values_basics", &[""]),
     ("values_collections", &[""]),
     ("values_hostile", &[""]),
+    ("values_returned", &[""]),
     ("values_scopes", &[""]),
     ("values_set", &[""]),
     ("web", &[""]),
