@@ -60,6 +60,7 @@ impl Engine<'_> {
             Ok(at) => at,
             Err(error) => return self.step_failed(thread, &error),
         };
+        self.note_return(thread, at);
         self.landed(thread, at)
     }
 
@@ -105,6 +106,7 @@ impl Engine<'_> {
             }
             steps.from = at;
             next = Next::Leg(steps.kind);
+            self.forget_returns();
             let boundary = self.is_called_from_boundary(thread);
             if let Some(steps) = &mut self.stepping.steps {
                 steps.boundary = boundary;
@@ -218,6 +220,10 @@ impl Engine<'_> {
             }
             TrapKind::Resume => self.resumed(thread),
             TrapKind::Awaiter => self.awaiter_resumed(thread),
+            TrapKind::Return(call) => {
+                self.call_returned(thread, call);
+                false
+            }
         })
     }
 }

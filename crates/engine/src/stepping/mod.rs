@@ -16,6 +16,7 @@ mod landing;
 mod my_code;
 mod next_statement;
 mod position;
+mod returns;
 mod run_to;
 mod waiters;
 
@@ -80,6 +81,8 @@ struct Leg {
     awaiters: Vec<Awaiter>,
     /// Steppers of the threads that block until it completes.
     waiters: Vec<Stepper>,
+    /// Returns to other invocations of the same code that were seen.
+    strange_returns: u32,
 }
 
 impl Leg {
@@ -105,6 +108,8 @@ enum TrapKind {
     Resume,
     /// An invocation goes on that may await ours.
     Awaiter,
+    /// The call at this offset has returned.
+    Return(IlOffset),
 }
 
 fn remove(breakpoint: &Breakpoint) {
@@ -219,6 +224,7 @@ impl Engine<'_> {
             ..Leg::default()
         };
         self.arm_awaits(thread, at, range, kind, &mut leg);
+        self.arm_returns(thread, at, range, kind, &mut leg);
         let only_marked = just_my_code && at.method.is_none_or(|method| self.is_marked(method));
         let is_awaited = leg.is_awaited();
         let into = kind == StepKind::Into;
