@@ -11,7 +11,7 @@ use super::scalar::Scalar;
 use crate::calls::{Argument, Call, CallSite, Kept, Outcome};
 use crate::engine::Engine;
 use crate::types::{Type, Types};
-use crate::values::scope::Scope;
+use crate::values::scope::FrameVariables;
 use crate::values::{Reader, Unreadable};
 
 /// An argument on its way into the program.
@@ -45,7 +45,11 @@ pub(super) enum Prepared {
 }
 
 /// Reads what an effect needs; a plain write is done at once.
-pub(super) fn prepare(reader: &Reader<'_>, scope: &Scope, effect: Effect) -> Result<Prepared> {
+pub(super) fn prepare(
+    reader: &Reader<'_>,
+    scope: &FrameVariables,
+    effect: Effect,
+) -> Result<Prepared> {
     match effect {
         Effect::Call {
             callee,
@@ -125,8 +129,7 @@ pub(super) fn prepare(reader: &Reader<'_>, scope: &Scope, effect: Effect) -> Res
                     reader.write(&place, &bytes).map_err(told)?
                 }
                 (_, Some(number)) => {
-                    let root = scope.variables.get(number).and_then(|it| it.root.as_ref());
-                    let Some(root) = root else {
+                    let Some(root) = scope.root(number) else {
                         return Err(Fail::new(
                             span,
                             "the variable has no place that could be written",

@@ -17,7 +17,6 @@ use crate::api::{Error, ErrorCode, Evaluate, Evaluated, EvaluatedValue, Expressi
 use crate::calls::CallSite;
 use crate::engine::Engine;
 use crate::stack::frame_at;
-use crate::values::Unreadable;
 
 /// Values inside values that are told as text.
 const DEPTH: u32 = 4;
@@ -83,8 +82,7 @@ impl Engine<'_> {
                         let frame = frame_at(target, thread, frame).ok()?;
                         let target = &*target;
                         let reader = target.reader();
-                        let scope = target.scope(&reader, frame).ok()?;
-                        scope.variables.get(number)?.root.clone()
+                        target.frame_variables(&reader, frame).ok()?.root(number)
                     };
                     self.bring_about(prepared, &site, place.deadline, root, &mut journal)?;
                 }
@@ -110,7 +108,7 @@ impl Engine<'_> {
         let frame = frame_at(target, place.thread, place.request.frame).map_err(told)?;
         let target = &*target;
         let reader = target.reader();
-        let scope = target.scope(&reader, frame).map_err(told)?;
+        let scope = target.frame_variables(&reader, frame).map_err(told)?;
         let exception = match syntax::parse_watch(place.text) {
             Ok(watch) => exception(&reader, place.thread, &watch.expr),
             Err(_) => None,
@@ -154,10 +152,7 @@ impl Engine<'_> {
             }
         };
         journal.active = effects && node.may_act();
-        let variables = |number: usize| match scope.variables.get(number) {
-            Some(variable) => variable.value.clone(),
-            None => Err(Unreadable::OptimizedAway),
-        };
+        let variables = |number: usize| scope.value(&reader, number);
         let around = Surroundings {
             variables: &variables,
             calls: effects,

@@ -10,6 +10,7 @@
 //! by either, they only say what would have to be ([`run::Effect`]).
 
 mod bind;
+mod checking;
 mod complete;
 mod effecting;
 mod error;

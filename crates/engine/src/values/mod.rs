@@ -42,6 +42,7 @@ mod reader;
 mod requests;
 mod scalar;
 pub(crate) mod scope;
+pub(crate) mod shape;
 mod unreadable;
 pub(crate) mod view;
 mod walk;

@@ -28,7 +28,7 @@ pub(crate) struct Reader<'t> {
     pub(crate) types: Types<'t>,
     pub(super) memory: Memory<'t>,
     pub(super) layouts: &'t LayoutCache,
-    run: u64,
+    pub(super) run: u64,
 }
 
 /// The shape of an array.
