@@ -15,12 +15,13 @@ use serde_json::Value;
 
 use crate::breakpoints::Breakpoints;
 use crate::client::Client;
+use crate::evaluating::GivenUp;
 use crate::framing::{self, FramingError};
 use crate::message::{Incoming, Refusal, Request, RequestArguments, Response};
 use crate::running::Frames;
 use crate::starting::Start;
 use crate::types::InitializeRequestArguments;
-use crate::variables::References;
+use crate::values::References;
 
 /// How long the engine may take to answer a request that does not let the program run.
 pub(crate) const ANSWER: Duration = Duration::from_secs(30);
@@ -115,7 +116,10 @@ pub(crate) struct Adapter {
     pub(crate) told: OutputCursor,
     /// Set while long work is done beside this thread.
     pub(crate) busy: bool,
-    deferred: VecDeque<Request>,
+    /// The request whose expression is being evaluated.
+    pub(crate) evaluating: Option<(i64, GivenUp)>,
+    /// Requests that wait for it.
+    pub(crate) deferred: VecDeque<Request>,
     /// A request of ours that the client has not answered, and what is to be done if it refuses.
     pub(crate) asked: Option<(i64, Arc<AtomicBool>)>,
     /// The client's terminal that the program runs in.
@@ -142,6 +146,7 @@ impl Adapter {
             targets: Vec::new(),
             told: OutputCursor::default(),
             busy: false,
+            evaluating: None,
             deferred: VecDeque::new(),
             asked: None,
             terminal: None,
@@ -237,8 +242,11 @@ impl Adapter {
             "stackTrace" => self.handle(request, Self::stack_trace),
             "exceptionInfo" => self.handle(request, Self::exception_info),
             "scopes" => self.handle(request, Self::scopes),
-            "variables" => self.handle(request, Self::variables),
-            "setVariable" => self.handle(request, Self::set_variable),
+            "variables" => self.variables(request),
+            "setVariable" => self.set_variable(request),
+            "evaluate" => self.evaluate(request),
+            "setExpression" => self.set_expression(request),
+            "completions" => self.handle(request, Self::completions),
             "gotoTargets" => self.handle(request, Self::goto_targets),
             "goto" => self.handle(request, Self::goto),
             "modules" => self.handle(request, Self::modules),

@@ -37,6 +37,8 @@ impl Adapter {
                     self.ended();
                 }
             }
+            // The engine answers nothing while it evaluates; `evaluate_beside` makes up for it.
+            Event::Output { .. } if self.evaluating.is_some() => {}
             Event::Output { .. } => self.tell_output(),
             Event::Breakpoint(breakpoint) => self.breakpoint_changed(&breakpoint),
             Event::Running(_) => self.forget_looks(),

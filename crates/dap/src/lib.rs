@@ -12,6 +12,7 @@ mod adapter;
 mod breakpoints;
 mod capabilities;
 mod client;
+mod evaluating;
 mod events;
 pub mod framing;
 mod inventory;
@@ -20,6 +21,7 @@ mod running;
 mod settings;
 mod starting;
 pub mod types;
+mod values;
 mod variables;
 
 pub use adapter::serve;

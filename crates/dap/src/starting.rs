@@ -333,14 +333,24 @@ impl Adapter {
 
     pub(crate) fn cancel(&mut self, request: &Request) {
         let wish = arguments::<CancelArguments>(request).unwrap_or_default();
-        let start = self.start.as_ref().filter(|start| {
-            let by_id = wish
-                .request_id
-                .is_some_and(|id| i64::from(id) == start.request.seq);
-            by_id || wish.progress_id.as_deref() == Some(&progress_id(start))
-        });
-        if let Some(start) = start {
-            start.cancelled.store(true, Ordering::SeqCst);
+        let id = wish.request_id.map(i64::from);
+        let waiting = self.deferred.iter().position(|it| Some(it.seq) == id);
+        if let Some(waiting) = waiting.and_then(|at| self.deferred.remove(at)) {
+            self.client
+                .answer(&waiting, Err::<(), _>(Refusal::cancelled()));
+        } else if let Some((seq, given_up)) = &self.evaluating
+            && Some(*seq) == id
+            && let Some(session) = &self.session
+        {
+            given_up.give_up(session);
+        } else {
+            let start = self.start.as_ref().filter(|start| {
+                id == Some(start.request.seq)
+                    || wish.progress_id.as_deref() == Some(&progress_id(start))
+            });
+            if let Some(start) = start {
+                start.cancelled.store(true, Ordering::SeqCst);
+            }
         }
         self.client.answer(request, Ok(()));
     }

@@ -15,4 +15,4 @@ mod wire;
 
 pub use engine::{api, doctor, processes};
 pub use serve::serve;
-pub use session::{HostProgram, Session, Settled, why_lost};
+pub use session::{HostProgram, Pending, Session, Settled, why_lost};

@@ -190,6 +190,8 @@ pub enum ValueKind {
     Type,
     /// It cannot be read; the text says why.
     Unreadable,
+    /// Only code of the program can tell it, and none was run.
+    NotRun,
     /// It was not shown because of its name.
     Masked,
 }
