@@ -5,4 +5,5 @@ mod checks;
 mod compiler;
 mod evaluate;
 mod hits;
+mod language;
 mod stops;

@@ -254,6 +254,12 @@ impl Breakpoints {
         .hint("list the breakpoints")
     }
 
+    /// How often the program came by a breakpoint.
+    pub(crate) fn passes(&self, id: BreakpointId) -> u64 {
+        let entry = self.wanted.iter().find(|it| it.id == id);
+        entry.map_or(0, |it| it.passes)
+    }
+
     /// A new name, of one sequence for all kinds of breakpoints.
     pub(crate) fn new_id(&mut self) -> BreakpointId {
         self.next += 1;

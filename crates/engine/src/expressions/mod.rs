@@ -19,8 +19,10 @@ mod frames;
 mod getters;
 mod intrinsics;
 mod plan;
+mod results;
 mod run;
 pub(crate) mod scalar;
 mod stops;
 
+pub(crate) use results::Results;
 pub(crate) use stops::{Condition, Hit, Message};

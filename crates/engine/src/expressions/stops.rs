@@ -104,7 +104,8 @@ impl Planned {
         let frame = FrameContext::of(reader.types, frame).map_err(unreadable)?;
         let scope = FrameVariables::of(&reader, frame).map_err(unreadable)?;
         let exception = exception(&reader, hit.thread, &self.expr);
-        let (plan, slots) = self.plan(&reader, &scope, exception.as_ref())?;
+        let handles = || target.handle_types();
+        let (plan, slots) = self.plan(&reader, &scope, exception.as_ref(), handles)?;
         journal.active = plan.may_act();
         let variables = |number: usize| scope.value(&reader, number);
         let around = Surroundings {
@@ -115,6 +116,7 @@ impl Planned {
             numbers: (hit.pid, hit.thread.id().unwrap_or(0), hit.count),
             special: &|pseudo| match pseudo {
                 PseudoVariable::Exception => exception.clone(),
+                PseudoVariable::Handle(number) => target.handle(&reader, number),
                 _ => None,
             },
             frame: Some(&scope.context.frame),
@@ -144,6 +146,7 @@ impl Planned {
         reader: &Reader<'_>,
         scope: &FrameVariables,
         exception: Option<&Value>,
+        handles: impl FnOnce() -> Vec<(u32, Type)>,
     ) -> Result<(Rc<Node>, u32)> {
         let exception_type = exception.map(|it| &it.ty);
         let at = &scope.context;
@@ -158,7 +161,8 @@ impl Planned {
         if let Some(known) = known {
             return Ok((known.plan.clone(), known.slots));
         }
-        let context = context(reader, scope, exception);
+        let mut context = context(reader, scope, exception);
+        context.handles = handles();
         let mut binder = Binder::new(reader.types, &context);
         let (plan, slots) = (Rc::new(self.bind(&mut binder)?), binder.slots());
         // What a type parameter stands for is then known by the values only, which the next frame has others of.

@@ -71,6 +71,21 @@ impl Held {
     }
 }
 
+impl Held {
+    /// The place inside that can be passed by reference: the first element of an array, what is in a box.
+    pub(crate) fn place_inside(
+        &self,
+    ) -> std::result::Result<cordebug::value::Value, cordebug::Error> {
+        if self.ty.element().is_none() {
+            return self.inner();
+        }
+        let array = self.handle.object()?.unwrap_or_else(|| self.handle.value());
+        let (elements, _) = array.elements(1)?;
+        let first = elements.into_iter().next();
+        Ok(first.unwrap_or_else(|| self.handle.value()))
+    }
+}
+
 impl Target {
     /// Reads the program's values, as they are now.
     pub(crate) fn reader(&self) -> Reader<'_> {
