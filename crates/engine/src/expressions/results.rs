@@ -139,7 +139,7 @@ impl Target {
                 full_length: None,
                 cycle: false,
                 notes: Vec::new(),
-                omitted: (left > 0).then(|| api::Omitted {
+                omitted: (left > 0).then_some(api::Omitted {
                     count: left,
                     start: members.len() as u64,
                     reason: api::OmitReason::Count,
