@@ -17,7 +17,7 @@ use crate::modules::Modules;
 use crate::source_files::SourceFiles;
 use crate::types::{TypeCache, Types};
 use crate::values::view::ObjectIds;
-use crate::values::{Held, LayoutCache};
+use crate::values::{Held, LayoutCache, ReturnedValues};
 
 /// The debugged process.
 #[derive(Debug)]
@@ -36,6 +36,8 @@ pub(crate) struct Target {
     pub(crate) kept: BTreeMap<u64, Held>,
     /// Results of expressions, while the program stays stopped.
     pub(crate) results: RefCell<Results>,
+    /// What the calls of the step that led to this stop returned.
+    pub(crate) returned: ReturnedValues,
     /// Counts runs of the program: addresses that were read are good for as long as it stays the same.
     pub(crate) runs: u64,
     /// Whether code is to be compiled without optimisation: launched programs only.
@@ -65,6 +67,7 @@ impl Target {
             object_ids: ObjectIds::default(),
             kept: BTreeMap::new(),
             results: RefCell::default(),
+            returned: ReturnedValues::default(),
             runs: 0,
             unoptimized,
             owed: 0,

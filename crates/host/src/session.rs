@@ -126,6 +126,7 @@ impl Session {
         let mut command = Command::new(&host.path);
         // A group of its own: Ctrl-C in a terminal is for the front end, which ends the host in order.
         command.arg0("ndbg").args(&host.args).process_group(0);
+        command.env_remove(crate::TOKEN_VARIABLE);
         command.envs(host.env.iter().map(|(name, value)| (name, value)));
         command
             .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)))

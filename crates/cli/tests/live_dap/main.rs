@@ -7,3 +7,4 @@ mod evaluating;
 mod launching;
 mod looking;
 mod orders;
+mod sources;

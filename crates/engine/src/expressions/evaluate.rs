@@ -20,7 +20,7 @@ use crate::calls::CallSite;
 use crate::engine::Engine;
 use crate::stack::frame_at;
 use crate::target::Target;
-use crate::values::{Reader, Value};
+use crate::values::{Reader, Unreadable, Value};
 
 /// Values inside values that are told as text.
 const DEPTH: u32 = 4;
@@ -142,11 +142,13 @@ impl Engine<'_> {
         let reader = target.reader();
         let scope = target.frame_variables(&reader, frame).map_err(told)?;
         let exception = exception(&reader, place.thread, &place.watch.expr);
+        let returned = place.returned(target, &reader)?;
         let planned = match plan {
             Some(known) => known.clone(),
             None => {
                 let mut context = context(&reader, &scope, exception.as_ref());
                 context.handles = target.handle_types();
+                context.return_value = returned.as_ref().map(|it| it.ty.clone());
                 let planned = place.plan(&reader, &context)?;
                 plan.insert(planned).clone()
             }
@@ -162,6 +164,7 @@ impl Engine<'_> {
             special: &|pseudo| match pseudo {
                 PseudoVariable::Exception => exception.clone(),
                 PseudoVariable::Handle(number) => target.handle(&reader, number),
+                PseudoVariable::ReturnValue => returned.clone(),
                 _ => None,
             },
             frame: Some(&scope.context.frame),
@@ -188,6 +191,26 @@ impl Engine<'_> {
 }
 
 impl Place<'_> {
+    /// What `$returnvalue` stands for, if the expression asks for it.
+    fn returned(&self, target: &Target, reader: &Reader<'_>) -> Result<Option<Value>> {
+        if self.request.frame != 0 || !self.text.to_ascii_lowercase().contains("$returnvalue") {
+            return Ok(None);
+        }
+        let (_, tid, _) = self.numbers;
+        let Some(call) = target.returned.last(tid) else {
+            return Ok(None);
+        };
+        let value = call.value.as_ref().map_err(Unreadable::clone);
+        let value = value.and_then(|it| reader.restored(it));
+        value.map(Some).map_err(|why| {
+            let method = &call.method;
+            Fail::new(
+                syntax::Span::empty(0),
+                format!("what {method} returned cannot be read: {why}"),
+            )
+        })
+    }
+
     fn plan(&self, reader: &Reader<'_>, context: &Context) -> Result<Planned> {
         let mut binder = Binder::new(reader.types, context);
         let node = binder.whole(&self.watch.expr)?;

@@ -10,7 +10,7 @@ use crate::api::{self, VariableKind, View};
 use crate::target::Target;
 use crate::types::{Type, TypeNotes};
 use crate::values::view::{Child, Viewer};
-use crate::values::{Held, Reader, Unreadable, Value};
+use crate::values::{Held, Reader, Snapshot, Unreadable, Value};
 
 /// Results that are held; each keeps memory of the program alive.
 const MAX_RESULTS: usize = 1_000;
@@ -27,8 +27,8 @@ pub(crate) struct Results {
 #[derive(Debug)]
 enum Kept {
     Object(Held),
-    /// A struct where it lay; good until code runs.
-    Place(Value),
+    /// A struct as it was.
+    Struct(Snapshot),
 }
 
 impl Results {
@@ -58,7 +58,7 @@ impl Target {
         let (_, kept) = results.known.iter().find(|(it, _)| *it == number)?;
         Some(match kept {
             Kept::Object(held) => reader.held(held).map(|it| reader.reference_to(&it)),
-            Kept::Place(value) => Ok(value.clone()),
+            Kept::Struct(snapshot) => reader.restored(snapshot),
         })
     }
 
@@ -87,7 +87,7 @@ impl Target {
                 let place = reader.reference_to(object);
                 (Kept::Object(reader.hold(object).ok()?), place)
             }
-            Val::Struct(place) => (Kept::Place(place.clone()), place.clone()),
+            Val::Struct(place) => (Kept::Struct(reader.snapshot(place).ok()?), place.clone()),
             Val::Made(made) if open => return self.made(viewer, made, name),
             _ => return None,
         };

@@ -10,7 +10,7 @@ use crate::expressions::getters::field_behind;
 use crate::expressions::plan::{Callee, FieldRef, Initial, Node, Op, Referred};
 use crate::expressions::scalar::Scalar;
 use crate::types::{Kind, Method, Type};
-use crate::values::{Held, Value};
+use crate::values::{Held, Snapshot, Value};
 
 /// Something to be done in the program before a run can go on.
 #[derive(Debug)]
@@ -65,7 +65,9 @@ enum Entry {
     Plain(Val),
     /// An object, wherever it is now.
     Held(Held),
-    /// To be read again: a struct that may hold references.
+    /// A struct as it was.
+    Taken(Rc<Snapshot>),
+    /// To be read again: what exists only here.
     Again,
     /// The effect threw.
     Thrown(Box<Fail>),
@@ -132,6 +134,13 @@ impl Runner<'_, '_> {
                     .map_err(|why| self.unreadable(&why, node.span))?;
                 return Ok(Val::Object(object));
             }
+            Some(Entry::Taken(snapshot)) => {
+                let value = self
+                    .reader
+                    .restored(&snapshot)
+                    .map_err(|why| self.unreadable(&why, node.span))?;
+                return Ok(Val::Struct(value));
+            }
             Some(Entry::Again | Entry::Element(_)) => return read(self),
             Some(Entry::Thrown(fail)) => return Err(Interrupt::Fail(fail)),
             None => {}
@@ -141,6 +150,10 @@ impl Runner<'_, '_> {
             Val::Null | Val::Scalar(_) => Entry::Plain(value.clone()),
             Val::Object(object) => match self.reader.hold(object) {
                 Ok(held) => Entry::Held(held),
+                Err(_) => Entry::Again,
+            },
+            Val::Struct(place) => match self.reader.snapshot(place) {
+                Ok(snapshot) => Entry::Taken(Rc::new(snapshot)),
                 Err(_) => Entry::Again,
             },
             _ => Entry::Again,
@@ -170,7 +183,7 @@ impl Runner<'_, '_> {
                 fail.span = span;
                 Err(Interrupt::Fail(fail))
             }
-            Some(Entry::Again | Entry::Element(_)) | None => {
+            Some(Entry::Again | Entry::Element(_) | Entry::Taken(_)) | None => {
                 Err(Interrupt::Effect(Box::new(effect())))
             }
         }
