@@ -1,14 +1,16 @@
 //! One connection: who may ask what when, and in which order it is answered.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use host::api::{Event, Line, OutputCursor, Reply, Request as EngineRequest, StopId};
+use host::api::{
+    Event, Line, OutputCursor, Reply, Request as EngineRequest, StopId, ThreadId, Trace,
+};
 use host::terminal::Terminal;
 use host::{HostProgram, Session};
 use serde_json::Value;
@@ -19,6 +21,7 @@ use crate::evaluating::GivenUp;
 use crate::framing::{self, FramingError};
 use crate::message::{Incoming, Refusal, Request, RequestArguments, Response};
 use crate::running::Frames;
+use crate::sources::Sources;
 use crate::starting::Start;
 use crate::types::InitializeRequestArguments;
 use crate::values::References;
@@ -110,6 +113,15 @@ pub(crate) struct Adapter {
     pub(crate) breakpoints: Breakpoints,
     pub(crate) frames: Frames,
     pub(crate) references: References,
+    pub(crate) sources: Sources,
+    /// Managed threads that began and have not ended.
+    pub(crate) live_threads: BTreeSet<ThreadId>,
+    /// Messages of breakpoints that were not found in the output yet.
+    pub(crate) traces: Arc<Mutex<VecDeque<Trace>>>,
+    /// Where source files are that were compiled elsewhere.
+    pub(crate) source_maps: BTreeMap<String, String>,
+    /// Whether a file that was changed since the program was built gets no breakpoints; else that is only said.
+    pub(crate) exact_source: bool,
     /// Places that the client may set as the next statement.
     pub(crate) targets: Vec<(Option<String>, Line, Option<u32>)>,
     /// Output up to here was told.
@@ -143,6 +155,11 @@ impl Adapter {
             breakpoints: Breakpoints::default(),
             frames: Frames::default(),
             references: References::default(),
+            sources: Sources::default(),
+            live_threads: BTreeSet::new(),
+            traces: Arc::default(),
+            source_maps: BTreeMap::new(),
+            exact_source: false,
             targets: Vec::new(),
             told: OutputCursor::default(),
             busy: false,
@@ -250,6 +267,10 @@ impl Adapter {
             "gotoTargets" => self.handle(request, Self::goto_targets),
             "goto" => self.handle(request, Self::goto),
             "modules" => self.handle(request, Self::modules),
+            "loadedSources" => self.handle(request, Self::loaded_sources),
+            "source" => self.handle(request, Self::source),
+            "breakpointLocations" => self.handle(request, Self::breakpoint_locations),
+            "readMemory" => self.handle(request, Self::read_memory),
             other => {
                 let text = format!("ndbg does not know the request {other}");
                 self.client
@@ -289,6 +310,10 @@ impl Adapter {
     /// Asks the engine.
     pub(crate) fn ask(&self, request: EngineRequest) -> Result<Reply, Refusal> {
         let session = self.session()?;
+        if self.start.as_ref().is_some_and(Start::is_without_debugger) {
+            let text = "the program runs without a debugger (noDebug); it can only be ended";
+            return Err(Refusal::new("noDebug", text));
+        }
         Ok(session.request(request, Instant::now() + ANSWER)?)
     }
 

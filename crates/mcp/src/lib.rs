@@ -9,15 +9,18 @@
 
 mod archive;
 mod arguments;
+mod completion;
 mod ending;
 mod failure;
 mod framing;
 pub mod http;
 mod news;
 mod program;
+mod prompts;
 mod reference;
 mod registry;
 mod reporting;
+mod resources;
 mod schema;
 mod server;
 mod session;

@@ -7,8 +7,10 @@
 mod binary;
 mod breakpoints;
 mod client;
+mod clients;
 mod console;
 mod conversations;
+mod crowd;
 mod exceptions;
 mod following;
 mod http;
