@@ -27,7 +27,7 @@ pub(super) struct EvaluateArguments {
     #[serde(default = "time_limit")]
     #[schemars(range(min = 1, max = 8000))]
     timeout_ms: u32,
-    /// Show what is masked.
+    /// Unmask.
     #[serde(default)]
     show_secrets: bool,
 }

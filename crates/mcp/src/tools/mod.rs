@@ -169,7 +169,7 @@ pub(crate) static TOOLS: &[Tool] = &[
         "Tells arguments, locals and `this` of a frame of a stopped program, or what lies inside one of them. Runs no \
          code of the program; values with names such as password are masked."),
     tool!(variable_set, "Set a variable", ENDS, values::set, values::SetArguments => SetReport,
-        "Sets a variable, field, element or property of a stopped program. A property's setter runs in it."),
+        "Sets a variable, field, element or property of a stopped program. Setters run in it."),
     tool!(evaluate, "Evaluate", RUNS_CODE, evaluate::evaluate, evaluate::EvaluateArguments => EvaluationsReport,
         "Evaluates C# expressions in a frame of a stopped program. Without side_effects nothing runs in the program, \
          and what would is refused."),
