@@ -25,6 +25,9 @@ pub struct Evaluate {
     pub max_text: u32,
     /// How values that can be opened are shown.
     pub view: View,
+    /// Whether what has a name such as `password` on its way is masked.
+    #[serde(default)]
+    pub mask_secrets: bool,
 }
 
 impl Evaluate {
@@ -40,6 +43,7 @@ impl Evaluate {
             max_elements: 100,
             max_text: 1_000,
             view: View::default(),
+            mask_secrets: false,
         }
     }
 }

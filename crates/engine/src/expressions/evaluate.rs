@@ -20,6 +20,8 @@ use crate::calls::CallSite;
 use crate::engine::Engine;
 use crate::stack::frame_at;
 use crate::target::Target;
+use crate::types::Type;
+use crate::values::view::secrets;
 use crate::values::{Reader, Unreadable, Value};
 
 /// Values inside values that are told as text.
@@ -177,13 +179,19 @@ impl Engine<'_> {
             Ok((value, text))
         });
         match told {
-            Ok((value, text)) => Ok(Ran::Value(EvaluatedValue {
-                ty: reader.types.full_text(&node.ty),
-                variable: target
-                    .result(&reader, &planned.view, &value, place.text)
-                    .map(Box::new),
-                text,
-            })),
+            Ok((value, text)) => {
+                // A comparison with a secret tells no secret.
+                let is_secret = place.request.mask_secrets
+                    && node.ty != Type::BOOL
+                    && secrets::is_secret_named(place.text);
+                let masked = "*** (masked because of a name in the expression)";
+                let opened = || target.result(&reader, &planned.view, &value, place.text);
+                Ok(Ran::Value(EvaluatedValue {
+                    ty: reader.types.full_text(&node.ty),
+                    variable: (!is_secret).then(opened).flatten().map(Box::new),
+                    text: if is_secret { masked.into() } else { text },
+                }))
+            }
             Err(Interrupt::Fail(fail)) => Err(fail),
             Err(Interrupt::Effect(effect)) => prepare(&reader, &scope, *effect).map(Ran::Effect),
         }
@@ -224,8 +232,12 @@ impl Place<'_> {
                 depth: DEPTH,
                 hex: request.view.hex,
                 quotes: true,
+                masked: request.mask_secrets,
             },
-            view: request.view.clone(),
+            view: View {
+                mask_secrets: request.mask_secrets || request.view.mask_secrets,
+                ..request.view.clone()
+            },
             effects: request.side_effects,
         };
         for format in &self.watch.formats {

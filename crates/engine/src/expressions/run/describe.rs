@@ -20,6 +20,8 @@ pub(crate) struct Limits {
     pub(crate) hex: bool,
     /// Whether a text that is the whole value stands in quotes.
     pub(crate) quotes: bool,
+    /// Whether fields with names of secrets are masked.
+    pub(crate) masked: bool,
 }
 
 impl Runner<'_, '_> {
@@ -189,7 +191,11 @@ impl Runner<'_, '_> {
         };
         let mut told = Vec::new();
         for (name, value, ty) in parts {
-            let text = self.describe(&value, &ty, inner, span)?;
+            let text = if limits.masked && crate::values::view::secrets::is_secret(&name) {
+                "***".to_owned()
+            } else {
+                self.describe(&value, &ty, inner, span)?
+            };
             told.push(if is_tuple {
                 text
             } else {
