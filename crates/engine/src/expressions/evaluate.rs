@@ -17,7 +17,9 @@ use crate::api::{Error, ErrorCode, Evaluate, Evaluated, EvaluatedValue, Expressi
 use crate::calls::CallSite;
 use crate::engine::Engine;
 use crate::stack::frame_at;
+use crate::types::Type;
 use crate::values::Unreadable;
+use crate::values::view::secrets;
 
 /// Values inside values that are told as text.
 const DEPTH: u32 = 4;
@@ -146,6 +148,7 @@ impl Engine<'_> {
                     elements: place.request.max_elements as usize,
                     text: place.request.max_text as usize,
                     depth: DEPTH,
+                    masked: place.request.mask_secrets,
                 };
                 for format in &watch.formats {
                     match &format.kind {
@@ -195,10 +198,17 @@ impl Engine<'_> {
         let described =
             value.and_then(|value| runner.describe(&value, &node.ty, limits, node.span));
         match described {
-            Ok(text) => Ok(Ran::Value(EvaluatedValue {
-                ty: reader.types.full_text(&node.ty),
-                text,
-            })),
+            Ok(text) => {
+                // A comparison with a secret tells no secret.
+                let is_secret = place.request.mask_secrets
+                    && node.ty != Type::BOOL
+                    && secrets::is_secret_named(place.text);
+                let masked = "*** (masked because of a name in the expression)";
+                Ok(Ran::Value(EvaluatedValue {
+                    ty: reader.types.full_text(&node.ty),
+                    text: if is_secret { masked.into() } else { text },
+                }))
+            }
             Err(Interrupt::Fail(fail)) => Err(fail),
             Err(Interrupt::Effect(effect)) => prepare(&reader, &scope, *effect).map(Ran::Effect),
         }

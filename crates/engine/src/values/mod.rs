@@ -43,6 +43,7 @@ mod requests;
 mod returned;
 mod scalar;
 pub(crate) mod scope;
+mod setters;
 mod snapshot;
 mod unreadable;
 pub(crate) mod view;
