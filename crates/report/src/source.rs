@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::breakpoints::file_name;
-use super::{Render, SourceLine, is_false, text};
+use super::{Reader, Render, SourceLine, is_false, text};
 
 /// Lines shown before and after the current one.
 const AROUND: u32 = 2;
@@ -128,7 +128,7 @@ impl SourceReport {
 }
 
 impl Render for SourceReport {
-    fn render(&self) -> String {
+    fn render_for(&self, reader: Reader) -> String {
         let mut out = format!("{} ({} lines", self.file, self.total_lines);
         if self.embedded {
             out.push_str(", from the program's symbols");
@@ -141,11 +141,14 @@ impl Render for SourceReport {
         if let Some(last) = self.lines.last()
             && last.line < self.total_lines
         {
-            out.push_str(&format!(
-                "… it goes on: source_get with file={} and line={}\n",
-                text::quoted(file_name(&self.file), MAX_LINE),
-                last.line + 1
-            ));
+            // A person types `list` again.
+            if reader == Reader::Agent {
+                out.push_str(&format!(
+                    "… it goes on: source_get with file={} and line={}\n",
+                    text::quoted(file_name(&self.file), MAX_LINE),
+                    last.line + 1
+                ));
+            }
         }
         if self.changed {
             out.push_str(
