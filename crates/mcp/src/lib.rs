@@ -19,7 +19,6 @@ mod reporting;
 mod schema;
 mod server;
 mod session;
-mod similar;
 mod stdio;
 mod tools;
 

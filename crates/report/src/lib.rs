@@ -17,6 +17,7 @@ pub mod inventory;
 pub mod objects;
 mod reader;
 mod render;
+pub mod similar;
 pub mod source;
 pub mod stack;
 pub mod symbols;

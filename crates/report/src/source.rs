@@ -45,6 +45,13 @@ pub fn read(path: &Path) -> Option<String> {
     Some(text.trim_start_matches('\u{feff}').to_owned())
 }
 
+/// Lines with their numbers, the current one marked.
+pub fn excerpt_text(lines: &[SourceLine]) -> String {
+    let mut out = String::new();
+    super::render::push_source(&mut out, lines);
+    out
+}
+
 /// The lines of a text around `line`; empty if it does not have that line.
 pub fn excerpt(source: &str, line: u32) -> Vec<SourceLine> {
     let first = line.saturating_sub(AROUND).max(1);

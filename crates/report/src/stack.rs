@@ -181,6 +181,13 @@ pub(super) fn push_frames(out: &mut String, frames: &[FrameReport], known: &mut 
     }
 }
 
+/// One frame as a line.
+pub fn line(frame: &Frame) -> String {
+    let mut out = String::new();
+    push_frames(&mut out, &[FrameReport::from(frame)], &mut Vec::new());
+    out
+}
+
 fn push_gap(out: &mut String, hidden: u32) {
     let _ = match hidden {
         0 => Ok(()),
