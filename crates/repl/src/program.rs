@@ -20,6 +20,8 @@ use crate::repl::Repl;
 
 /// How long a start may take; the engine gives up earlier and says why.
 const START: Duration = Duration::from_secs(90);
+/// A person who types ahead of a step means the prompt; what is typed later is the program's.
+const TYPED_AHEAD: Duration = Duration::from_millis(300);
 /// How long the end of a program may take.
 const END: Duration = Duration::from_secs(15);
 
@@ -157,7 +159,7 @@ impl Repl {
     /// Waits until the program is stopped or has ended after the resume with number `after`, and shows it. What is
     /// typed meanwhile is the program's, and Ctrl-C stops it.
     pub(crate) fn wait(&mut self, after: u32, limit: Option<Duration>) -> Result<Waited, Error> {
-        if self.forwards {
+        if self.forwards && !self.interactive {
             self.keyboard.forward();
         }
         let waited = self.wait_settled(after, limit.map(|limit| Instant::now() + limit));
@@ -166,12 +168,17 @@ impl Repl {
     }
 
     fn wait_settled(&mut self, after: u32, deadline: Option<Instant>) -> Result<Waited, Error> {
+        let mut typed_ahead = self.interactive.then(|| Instant::now() + TYPED_AHEAD);
         loop {
             let input = match self.pending.pop_front() {
                 Some(event) => Some(Input::Event(self.live.number, Box::new(event))),
-                None => self.next(deadline),
+                None => self.next(typed_ahead.into_iter().chain(deadline).min()),
             };
             match input {
+                None if deadline.is_none_or(|it| Instant::now() < it) => {
+                    typed_ahead = None;
+                    self.keyboard.forward();
+                }
                 None => return Ok(Waited::StillRunning),
                 Some(Input::Event(number, event)) if number == self.live.number => {
                     if self.note(*event, after) {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use host::api::{Breakpoint, Error, ErrorCode, Event, Exit, Reply, Request, StopId, ThreadId};
@@ -280,10 +280,7 @@ impl Repl {
             None => self.inbox.recv().ok(),
             Some(deadline) => {
                 let left = deadline.saturating_duration_since(Instant::now());
-                match self.inbox.recv_timeout(left) {
-                    Ok(input) => Some(input),
-                    Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-                }
+                self.inbox.recv_timeout(left).ok()
             }
         }
     }

@@ -89,10 +89,10 @@ impl Repl {
         });
         self.refocus(None, shown.map_or(0, |frame| frame.index));
         self.listing.reset();
+        self.drop_temporary(&stop.reasons);
         let mut report = build::report(NAME, status, stack.as_ref());
         self.tell_news(&mut report, status, false);
         self.say(&report.render_for(Reader::Person));
-        self.drop_temporary(&stop.reasons);
         self.show_displays();
     }
 

@@ -84,6 +84,11 @@ impl User {
         shown
     }
 
+    /// What is shown next; none when every program has closed the terminal.
+    pub fn sees_more(&mut self) -> Option<String> {
+        self.read()
+    }
+
     fn read(&mut self) -> Option<String> {
         let mut bytes = [0; 4096];
         match self.0.read(&mut bytes) {

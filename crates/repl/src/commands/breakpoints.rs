@@ -41,13 +41,15 @@ fn send(repl: &mut Repl, request: Request) -> Result<BreakpointId, Error> {
         session: NAME.into(),
         ..BreakpointReport::default()
     };
+    // Whoever changes one knows that it was there.
+    let is_change = matches!(request, Request::ChangeBreakpoint { .. });
     let id = match repl.live.ask(request)? {
         Reply::Breakpoint {
             breakpoint,
             duplicate,
         } => {
             report.breakpoint = Some((&breakpoint).into());
-            report.duplicate = duplicate;
+            report.duplicate = duplicate && !is_change;
             let state = (breakpoint.state, breakpoint.reason.clone());
             repl.told.breakpoints.insert(breakpoint.id.0, state);
             let id = breakpoint.id;
@@ -59,7 +61,7 @@ fn send(repl: &mut Repl, request: Request) -> Result<BreakpointId, Error> {
             duplicate,
         } => {
             report.exception_breakpoint = Some((&breakpoint).into());
-            report.duplicate = duplicate;
+            report.duplicate = duplicate && !is_change;
             breakpoint.id
         }
         _ => return Err(unexpected()),

@@ -1,8 +1,8 @@
 //! Values: expressions, what lies inside them, their types, and memory.
 
 use host::api::{
-    Error, Evaluate, Evaluated, Reply, Request, SetVariable, TypeQuery, VariableScope,
-    VariablesQuery, View,
+    Error, Evaluate, Evaluated, EvaluatedValue, Reply, Request, SetVariable, TypeQuery,
+    VariableScope, VariablesQuery, View,
 };
 use report::evaluations::EvaluationsReport;
 use report::objects::{MemoryReport, ObjectAnswer};
@@ -29,42 +29,89 @@ pub(super) fn print(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Evaluates in the frame that is looked at; the text of the value.
-fn print_text(repl: &Repl, arguments: &str, side_effects: bool) -> Result<String, Error> {
-    let expression = formatted(arguments)?;
-    let mut results = evaluate(repl, expression, side_effects)?;
-    match results.pop() {
-        Some(Evaluated {
-            outcome: Err(why), ..
-        }) => Err(why.error),
-        Some(found) => {
-            let report = EvaluationsReport::of(NAME, &[found]);
-            Ok(report.render_for(Reader::Person))
-        }
-        None => Err(unexpected()),
+/// Evaluates in the frame that is looked at; the text of the value, with what lies inside it if that is wanted.
+fn print_text(repl: &Repl, arguments: &str, inside: bool) -> Result<String, Error> {
+    let (format, expression) = formatted(arguments)?;
+    let mut results = evaluate(repl, expression.to_owned(), true)?;
+    let mut found = results.pop().ok_or_else(unexpected)?;
+    let value = found.outcome.as_mut().map_err(|why| why.error.clone())?;
+    let digits = format == Format::Hex && to_hex(value);
+    let mut members = String::new();
+    // What has no literal is told by its members, if a path leads to it.
+    let is_object = value.text.starts_with('{') || value.text.starts_with("Count = ");
+    if !digits
+        && (is_object || format != Format::Usual)
+        && let Ok(Reply::Variables(within)) = look_inside(repl, expression, format)
+        && let Some(parent) = &within.parent
+    {
+        value.text.clone_from(&parent.value.text);
+        let report = VariablesReport::of(NAME, &within).render_for(Reader::Person);
+        let lines = report.split_once('\n').map(|(_, lines)| lines);
+        members = lines.filter(|_| inside).unwrap_or_default().to_owned();
     }
+    let text = EvaluationsReport::of(NAME, &[found]).render_for(Reader::Person);
+    Ok(match members.as_str() {
+        "" => text,
+        members => format!("{text}\n{members}"),
+    })
 }
 
-/// `/x total` as the expression with its format specifier: `total,h`.
-fn formatted(arguments: &str) -> Result<String, Error> {
+/// How values are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Usual,
+    Hex,
+    Raw,
+}
+
+/// `/x total` in its parts.
+fn formatted(arguments: &str) -> Result<(Format, &str), Error> {
     let (letters, expression) = words::format(arguments);
     if expression.is_empty() {
         return Err(usage("say which expression"));
     }
-    let specifier = match letters {
-        "" => return Ok(expression.to_owned()),
-        "x" => "h",
-        "d" | "u" => "d",
-        "s" => "nq",
-        "r" => "raw",
+    let format = match letters {
+        "" | "d" => Format::Usual,
+        "x" => Format::Hex,
+        "r" => Format::Raw,
         other => {
             let message = format!("there is no format /{}", report::text::one_line(other, 20));
-            return Err(usage(message).hint(
-                "/x is hexadecimal, /d decimal, /s text without quotes, /r the fields as they are",
-            ));
+            return Err(
+                usage(message).hint("/x is hexadecimal, /d decimal, /r the fields as they are")
+            );
         }
     };
-    Ok(format!("{expression},{specifier}"))
+    Ok((format, expression))
+}
+
+/// Writes an integer in hexadecimal, with all digits of its type; whether it is one.
+fn to_hex(value: &mut EvaluatedValue) -> bool {
+    let digits = match value.ty.as_str() {
+        "sbyte" | "byte" => 2,
+        "short" | "ushort" => 4,
+        "int" | "uint" => 8,
+        "long" | "ulong" | "nint" | "nuint" => 16,
+        _ => return false,
+    };
+    let Ok(number) = value.text.parse::<i128>() else {
+        return false;
+    };
+    let bits = number & ((1 << (4 * digits)) - 1);
+    value.text = format!("0x{bits:0digits$x}");
+    true
+}
+
+fn look_inside(repl: &Repl, path: &str, format: Format) -> Result<Reply, Error> {
+    let query = VariablesQuery {
+        path: Some(path.to_owned()),
+        view: View {
+            hex: format == Format::Hex,
+            raw: format == Format::Raw,
+            ..View::default()
+        },
+        ..query(repl)
+    };
+    repl.ask(Request::Variables(Box::new(query)))
 }
 
 fn evaluate(repl: &Repl, expression: String, side_effects: bool) -> Result<Vec<Evaluated>, Error> {
@@ -157,7 +204,17 @@ pub(super) fn assign(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
     }
     if !force {
         // An assignment is an expression: all of C# may stand on its right.
-        return print(repl, rest);
+        let mut results = evaluate(repl, rest.to_owned(), true)?;
+        let mut set = results.pop().ok_or_else(unexpected)?;
+        if let Err(why) = set.outcome {
+            return Err(why.error);
+        }
+        set.expression = path
+            .trim_end_matches(['+', '-', '*', '/', '%', '&', '|', '^'])
+            .trim()
+            .to_owned();
+        repl.say(&EvaluationsReport::of(NAME, &[set]).render_for(Reader::Person));
+        return Ok(());
     }
     let focus = repl.focus();
     let request = SetVariable {
@@ -239,7 +296,7 @@ impl Repl {
 
     /// One of them; what has no value here says so in a word, for it may have one at the next stop.
     fn display_line(&self, number: u32, expression: &str) -> String {
-        match print_text(self, expression, true) {
+        match print_text(self, expression, false) {
             Ok(text) => format!("{number}: {text}"),
             Err(error) => {
                 let first = error.message.lines().next().unwrap_or_default();
@@ -453,9 +510,26 @@ mod tests {
     }
 
     #[test]
-    fn formats_become_specifiers() {
-        assert_eq!(formatted("/x a + b").ok(), Some("a + b,h".into()));
-        assert_eq!(formatted("a / b").ok(), Some("a / b".into()));
+    fn integers_have_all_their_digits() {
+        let hex = |ty: &str, text: &str| {
+            let (ty, text) = (ty.to_owned(), text.to_owned());
+            let mut value = EvaluatedValue { ty, text };
+            to_hex(&mut value).then_some(value.text)
+        };
+        assert_eq!(hex("int", "-1"), Some("0xffffffff".into()));
+        assert_eq!(hex("byte", "10"), Some("0x0a".into()));
+        assert_eq!(
+            hex("ulong", "18446744073709551615"),
+            Some(format!("0x{}", "f".repeat(16)))
+        );
+        assert_eq!(hex("string", "1"), None);
+        assert_eq!(hex("int", "x"), None);
+    }
+
+    #[test]
+    fn formats_stand_in_front() {
+        assert_eq!(formatted("/x a + b").ok(), Some((Format::Hex, "a + b")));
+        assert_eq!(formatted("a / b").ok(), Some((Format::Usual, "a / b")));
         assert!(formatted("/q a").is_err());
         assert!(formatted("/x").is_err());
     }

@@ -151,7 +151,8 @@ pub(super) fn frame(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
 fn select(repl: &mut Repl, thread: Option<ThreadId>, frame: u32) -> Result<(), Error> {
     let part = frames(repl, thread, frame, 1)?;
     let Some(found) = part.frames.first() else {
-        let message = format!("there is no frame {frame}; there are {}", part.total);
+        let total = frames(repl, thread, 0, ALL)?.total;
+        let message = format!("there is no frame {frame}; there are {total}");
         return Err(usage(message).hint("`backtrace` shows the frames with their numbers"));
     };
     repl.refocus(thread, frame);
@@ -172,10 +173,7 @@ pub(super) fn info_frame(repl: &mut Repl, arguments: &str) -> Result<(), Error> 
     let Some(frame) = part.frames.first() else {
         return Err(usage("there is no frame here"));
     };
-    let mut text = format!(
-        "Thread {}, frame {} of {}:\n",
-        part.thread.0, frame.index, part.total
-    );
+    let mut text = format!("Thread {}:\n", part.thread.0);
     text.push_str(&stack::line(frame));
     if let Some(module) = &frame.module {
         text.push_str(&format!(

@@ -210,7 +210,7 @@ mod tests {
             ("pt", "ptype"),
             ("tp", "trace"),
             ("x", "x"),
-            ("wa", "wait"),
+            ("wai", "wait"),
         ] {
             check(word, name);
         }
@@ -219,8 +219,8 @@ mod tests {
     #[test]
     fn slips_are_answered_with_what_was_meant() {
         check(
-            "brake",
-            "there is no command \"brake\"; did you mean `break`? `help` lists the commands",
+            "braek",
+            "there is no command \"braek\"; did you mean `break`? `help` lists the commands",
         );
         check("un", "un may be until, undisplay, unset; write more of it");
         check("", "there is no command \"\"; `help` lists the commands");

@@ -57,7 +57,7 @@ pub fn reference() -> String {
 const INTRODUCTION: &str = "\
 # The terminal
 
-<!-- Written from the table of commands: UPDATE_EXPECT=1 cargo nextest run -p cli --test cli -E 'test(terminal_reference)' -->
+<!-- Written from the table of commands: UPDATE_EXPECT=1 cargo nextest run -p repl --test reference -->
 
 `ndbg debug PROGRAM|PROJECT [-- ARGS]` starts a program, or builds a project and starts it, and stops at the first line of
 its `Main`. `ndbg attach PID` stops a running one. The prompt knows gdb's habits: commands and their abbreviations, an empty
@@ -65,7 +65,7 @@ line repeats a step, Tab completes commands, expressions, methods and files, and
 `$XDG_STATE_HOME/ndbg/history` (else `~/.local/state/ndbg/history`).
 
 While the program runs, the terminal is the program's: what it writes is shown as it comes, what is typed goes to its
-standard input line by line, Ctrl-D ends that input, and Ctrl-C stops the program. Its streams are pipes, so it does not
+standard input line by line (after the first 0.3 s, so that commands can be typed ahead of steps), Ctrl-D ends that input, and Ctrl-C stops the program. Its streams are pipes, so it does not
 take them for a terminal; `--tty /dev/pts/N` gives it another terminal instead. Colours appear on a terminal only, and not
 if `NO_COLOR` is set.
 

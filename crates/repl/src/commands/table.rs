@@ -412,10 +412,10 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         name: "print",
         aliases: &["p", "call"],
-        arguments: "[/x|/d|/s|/r] EXPRESSION",
+        arguments: "[/x|/d|/r] EXPRESSION",
         group: Group::Data,
         summary: "Evaluates C# in the frame, with calls and assignments",
-        help: "/x is hexadecimal, /d decimal, /s text without quotes, /r the fields as they are.",
+        help: "/x is hexadecimal, /r the fields as they are. An object is shown with its members.",
         repeats: false,
         completes: Expressions,
         run: data::print,
