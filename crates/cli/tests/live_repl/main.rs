@@ -78,7 +78,12 @@ fn normal(text: &str) -> String {
     let mut lines: Vec<_> = text.lines().map(normal_line).collect();
     // How many threads the runtime has besides is its own business.
     lines.retain(|line| !line.contains("native, background"));
-    lines.join("\n") + "\n"
+    let mut text = lines.join("\n") + "\n";
+    let here = "Thread N:\nhere\n";
+    while text.contains(&here.repeat(2)) {
+        text = text.replace(&here.repeat(2), here);
+    }
+    text
 }
 
 fn normal_line(line: &str) -> String {
@@ -94,6 +99,10 @@ fn normal_line(line: &str) -> String {
             }
             from = start + 1;
         }
+    }
+    if let Some(at) = line.find(", .NET ") {
+        line.truncate(at);
+        line.push_str(", .NET VERSION.");
     }
     if let Some(at) = line.find("0x7") {
         let digits = line[at + 2..].find(|it: char| !it.is_ascii_hexdigit());

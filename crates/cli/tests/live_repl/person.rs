@@ -84,22 +84,23 @@ impl Person {
 
     /// Everything that is shown until the end, and how `ndbg` ended.
     pub(crate) fn sees_the_end(&mut self) -> (String, ExitStatus) {
+        let (text, status) = self.sees_the_end_in_colours();
+        (plain(&text), status)
+    }
+
+    /// Everything that is shown until the end as it is, and how `ndbg` ended.
+    pub(crate) fn sees_the_end_in_colours(&mut self) -> (String, ExitStatus) {
         let mut text = std::mem::take(&mut self.shown);
         if let Some(user) = &mut self.user {
             text += &user.sees_to_the_end();
         }
-        (plain(&text), self.child.wait().expect("our own child"))
+        (text, self.child.wait().expect("our own child"))
     }
 
     /// Hangs up: the terminal is gone.
     pub(crate) fn hangs_up(&mut self) -> ExitStatus {
         self.user = None;
         self.child.wait().expect("our own child")
-    }
-
-    /// What was shown and not read yet, as it is.
-    pub(crate) fn raw(&self) -> &str {
-        &self.shown
     }
 }
 

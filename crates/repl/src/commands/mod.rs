@@ -106,7 +106,8 @@ fn unknown(word: &str) -> Error {
     let shown = report::text::quoted(word, 60);
     let aliases = COMMANDS.iter().flat_map(|command| command.aliases);
     let candidates = names().chain(aliases.copied().filter(|alias| alias.len() > 3));
-    let hint = match report::similar::nearest(word, candidates) {
+    let near = (word.len() > 1).then(|| report::similar::nearest(word, candidates));
+    let hint = match near.flatten() {
         Some(near) => format!("did you mean `{near}`? `help` lists the commands"),
         None => "`help` lists the commands".to_owned(),
     };
