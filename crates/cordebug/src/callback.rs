@@ -15,6 +15,7 @@ use crate::com::{BOOL, Com, GUID, HRESULT, IUnknown, IUnknownVtbl, Interface};
 use crate::fast_memory;
 use crate::hresult::{E_NOINTERFACE, E_POINTER, S_OK};
 use crate::symbol_stream::{self, IStream};
+use crate::thread::Thread;
 
 /// One thing the runtime told, with references of our own.
 #[derive(Debug)]
@@ -120,6 +121,22 @@ pub enum Callback {
     },
     /// Anything else: it only needs its `Continue`. Also what is left of a callback with a null argument.
     Other(&'static str),
+}
+
+impl Callback {
+    /// The thread that it happened to, of callbacks that tell of what a thread did.
+    pub fn thread(&self) -> Option<Thread> {
+        match self {
+            Self::Breakpoint { thread, .. }
+            | Self::StepComplete { thread, .. }
+            | Self::Break { thread }
+            | Self::Exception { thread, .. }
+            | Self::Exception2 { thread, .. }
+            | Self::ExceptionUnwind { thread, .. }
+            | Self::LogMessage { thread, .. } => Some(Thread::new(thread.clone())),
+            _ => None,
+        }
+    }
 }
 
 /// Carries a callback from the runtime library's thread to the engine thread.

@@ -8,7 +8,7 @@ use cordebug::callback::Callback;
 use cordebug::module::Module;
 use cordebug::thread::{Frame, Thread};
 
-use crate::api::{ExceptionReport, StopReason, ThreadId};
+use crate::api::{Event, ExceptionReport, StopReason, ThreadId};
 use crate::engine::Engine;
 
 /// Why the program stops, as far as it has been told.
@@ -54,6 +54,7 @@ impl Engine<'_> {
             return;
         }
         if !stops
+            && !self.handle_postponed()
             && let Some(target) = &mut self.target
             && let Err(error) = target.answer()
         {
@@ -66,6 +67,18 @@ impl Engine<'_> {
         }
     }
 
+    /// Handles what was put aside for evaluations, as if the runtime told it now; whether something of it stops the program.
+    pub(crate) fn handle_postponed(&mut self) -> bool {
+        while let Some(callback) = self.postponed.pop_front() {
+            self.gathered.get_or_insert_default();
+            let stops = !self.ending.let_go_wanted && self.wants_to_stop(callback);
+            if self.gathered_a_stop(stops) {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Tells what was gathered if nothing more of it is on its way; whether the program stays stopped for it.
     fn gathered_a_stop(&mut self, stops: bool) -> bool {
         let Some(gathered) = self.gathered.take() else {
@@ -76,11 +89,15 @@ impl Engine<'_> {
         }
         if !self.ending.let_go_wanted
             && let (Some(thread), Some(target)) = (gathered.thread, &self.target)
-            && let Ok(thread) = target.process.thread(thread.0)
-            && target
-                .process
-                .has_queued_callbacks_of(&thread)
-                .unwrap_or(false)
+            && (self
+                .postponed
+                .iter()
+                .any(|it| is_of(it, thread).unwrap_or(false))
+                || target
+                    .process
+                    .thread(thread.0)
+                    .and_then(|thread| target.process.has_queued_callbacks_of(&thread))
+                    .unwrap_or(false))
         {
             self.gathered = Some(gathered);
             return false;
@@ -159,6 +176,18 @@ impl Engine<'_> {
                 offset,
                 kind,
             ),
+            Callback::CreateThread { thread } => {
+                if let Ok(id) = Thread::new(thread).id() {
+                    self.tell(Event::ThreadStarted(ThreadId(id)));
+                }
+                false
+            }
+            Callback::ExitThread { thread } => {
+                if let Ok(id) = Thread::new(thread).id() {
+                    self.tell(Event::ThreadEnded(ThreadId(id)));
+                }
+                false
+            }
             Callback::LogMessage {
                 thread,
                 level,
@@ -177,4 +206,9 @@ impl Engine<'_> {
             _ => false,
         }
     }
+}
+
+/// Whether a callback tells of a thread; `None` if it tells of none.
+fn is_of(callback: &Callback, thread: ThreadId) -> Option<bool> {
+    Some(callback.thread()?.id().ok() == Some(thread.0))
 }

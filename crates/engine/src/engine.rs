@@ -111,6 +111,8 @@ pub(crate) struct Engine<'a> {
     /// What came in while an evaluation ran.
     pub(crate) deferred: VecDeque<Input>,
     pub(crate) evaluations: Evaluations,
+    /// What the runtime told of other threads before an evaluation, to be handled when the program goes on.
+    pub(crate) postponed: VecDeque<cordebug::callback::Callback>,
     say: Box<dyn FnMut(Output) + 'a>,
     pub(crate) state: State,
     pub(crate) origin: Option<Origin>,
@@ -157,6 +159,7 @@ impl<'a> Engine<'a> {
             inputs,
             deferred: VecDeque::new(),
             evaluations: Evaluations::default(),
+            postponed: VecDeque::new(),
             say,
             state: State::Starting,
             origin: None,
@@ -296,6 +299,7 @@ impl<'a> Engine<'a> {
             Request::ChangeBreakpoint { id, change } => self.change_breakpoint(id, change),
             Request::RemoveBreakpoint(id) => self.remove_breakpoint(id),
             Request::Breakpoints => Ok(self.list_breakpoints()),
+            Request::RequireExactSource(exact) => self.require_exact_source(exact),
             Request::SetSourceMaps(maps) => self.set_source_maps(maps),
             Request::SetExceptionBreakpoint(spec) => {
                 let (breakpoint, duplicate) = self.set_exception_breakpoint(spec)?;
@@ -316,6 +320,8 @@ impl<'a> Engine<'a> {
             Request::Symbols(query) => self.symbols(&query),
             Request::Type(query) => self.describe_type(&query),
             Request::Source { file } => self.source_text(&file),
+            Request::SourceFiles => self.list_source_files(),
+            Request::Statements { file, from, to } => self.statements(&file, from, to),
             Request::Variables(query) => self.variables(&query),
             Request::SetVariable(set) => self.set_variable(&set),
             Request::ReadMemory { address, count } => self.read_memory(address, count),
@@ -380,7 +386,7 @@ impl<'a> Engine<'a> {
 
     /// The stopped program.
     pub(crate) fn stopped_target(&mut self) -> Result<&mut Target, Error> {
-        if self.state == State::Running {
+        if self.state == State::Running && !self.evaluations.is_at_hit() {
             return Err(
                 Error::new(ErrorCode::NotStopped, "the program is running").hint("pause it first")
             );
@@ -390,14 +396,21 @@ impl<'a> Engine<'a> {
 
     /// Lets a stopped program run.
     pub(crate) fn resume(&mut self) -> Result<(), Error> {
+        let postponed = !self.postponed.is_empty();
         let target = self.stopped_target()?;
-        target.resume_all()?;
+        target.returned.forget();
+        if !postponed {
+            target.resume_all()?;
+        }
         self.evaluations.continued();
         self.state = State::Running;
         self.stop = None;
         self.resumes += 1;
         let status = Box::new(self.status());
         self.tell(Event::Running(status));
+        if postponed && !self.handle_postponed() {
+            self.target()?.resume_all()?;
+        }
         Ok(())
     }
 
@@ -515,6 +528,7 @@ impl<'a> Engine<'a> {
     /// The state is kept; whoever asked is told. A second bug while leaving must not keep us here.
     fn after_panic(&mut self, answering: Option<u64>) {
         tracing::error!("a request panicked; the session goes on");
+        self.evaluations.after_panic();
         if let Some(id) = answering {
             self.answer(
                 id,

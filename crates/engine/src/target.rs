@@ -15,7 +15,7 @@ use crate::modules::Modules;
 use crate::source_files::SourceFiles;
 use crate::types::{TypeCache, Types};
 use crate::values::view::ObjectIds;
-use crate::values::{Held, LayoutCache};
+use crate::values::{Held, LayoutCache, ReturnedValues};
 
 /// The debugged process.
 #[derive(Debug)]
@@ -32,6 +32,8 @@ pub(crate) struct Target {
     pub(crate) object_ids: ObjectIds,
     /// Objects that the user asked to keep, by their numbers.
     pub(crate) kept: BTreeMap<u64, Held>,
+    /// What the calls of the step that led to this stop returned.
+    pub(crate) returned: ReturnedValues,
     /// Counts runs of the program: addresses that were read are good for as long as it stays the same.
     pub(crate) runs: u64,
     /// Whether code is to be compiled without optimisation: launched programs only.
@@ -60,6 +62,7 @@ impl Target {
             layouts: LayoutCache::default(),
             object_ids: ObjectIds::default(),
             kept: BTreeMap::new(),
+            returned: ReturnedValues::default(),
             runs: 0,
             unoptimized,
             owed: 0,

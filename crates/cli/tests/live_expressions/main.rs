@@ -3,4 +3,5 @@
 
 mod compiler;
 mod evaluate;
+mod hits;
 mod stops;

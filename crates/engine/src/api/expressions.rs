@@ -23,6 +23,9 @@ pub struct Evaluate {
     pub max_elements: u32,
     /// Characters of a text told at most.
     pub max_text: u32,
+    /// Whether what has a name such as `password` on its way is masked.
+    #[serde(default)]
+    pub mask_secrets: bool,
 }
 
 impl Evaluate {
@@ -37,6 +40,7 @@ impl Evaluate {
             time_limit_ms: 5_000,
             max_elements: 100,
             max_text: 1_000,
+            mask_secrets: false,
         }
     }
 }

@@ -11,6 +11,7 @@ mod function;
 mod hit;
 mod instruction;
 mod line;
+mod listing;
 mod offer;
 mod reached;
 mod requests;
@@ -18,6 +19,8 @@ mod signature;
 mod source_text;
 mod suggest;
 mod type_names;
+
+use std::rc::Rc;
 
 use cordebug::module::Breakpoint as CodeBreakpoint;
 use metadata::{IlOffset, Token};
@@ -53,7 +56,10 @@ struct Wanted {
     id: BreakpointId,
     spec: BreakpointSpec,
     parsed: Parsed,
+    /// How often its condition was true.
     hits: u64,
+    /// How often the program came by.
+    passes: u64,
     /// How often it stopped the program or logged.
     effects: u64,
     /// Whether it switched itself off.
@@ -74,8 +80,8 @@ struct Wanted {
 #[derive(Debug, Default)]
 struct Parsed {
     hit_condition: Option<HitCondition>,
-    condition: Option<Condition>,
-    message: Option<Message>,
+    condition: Option<Rc<Condition>>,
+    message: Option<Rc<Message>>,
 }
 
 /// Why a module refused a breakpoint.
@@ -119,6 +125,7 @@ impl Wanted {
             spec,
             parsed,
             hits: 0,
+            passes: 0,
             effects: 0,
             exhausted: false,
             bound: Vec::new(),

@@ -137,18 +137,19 @@ impl Engine<'_> {
     /// Whether the condition of a breakpoint holds for a thread that came by.
     fn condition(&mut self, id: BreakpointId, thread: &Thread) -> Verdict {
         let pid = self.pid.unwrap_or(0);
-        let (Ok(entry), Some(target)) = (self.breakpoints.find(id), &self.target) else {
+        let Ok(entry) = self.breakpoints.find(id) else {
             return Verdict::DoesNot;
         };
-        let Some(condition) = &entry.parsed.condition else {
+        entry.passes += 1;
+        let Some(condition) = entry.parsed.condition.clone() else {
             return Verdict::Holds;
         };
         let hit = Hit {
             thread,
-            count: entry.hits + 1,
+            count: entry.passes,
             pid,
         };
-        match condition.holds(target, hit) {
+        match self.holds(&condition, hit) {
             Ok(true) => Verdict::Holds,
             Ok(false) => Verdict::DoesNot,
             Err(error) => Verdict::Failed(error.message),
@@ -158,18 +159,21 @@ impl Engine<'_> {
     /// Logs the message of a breakpoint in its place in the output.
     fn log(&mut self, id: BreakpointId, at: CodeLocation, thread: &Thread) {
         let pid = self.pid.unwrap_or(0);
-        let (Ok(entry), Some(target)) = (self.breakpoints.find(id), &self.target) else {
+        let Ok(entry) = self.breakpoints.find(id) else {
             return;
         };
-        let Some(message) = &entry.parsed.message else {
+        let Some(message) = entry.parsed.message.clone() else {
             return;
         };
         let hit = Hit {
             thread,
-            count: entry.hits,
+            count: entry.passes,
             pid,
         };
-        let text = message.at(target, hit);
+        let text = self.message_at(&message, hit);
+        let Ok(entry) = self.breakpoints.find(id) else {
+            return;
+        };
         let bound = entry.bound.iter().find(|bound| bound.at == at);
         let trace = Trace {
             breakpoint: id,

@@ -1,5 +1,7 @@
 //! What front ends ask of breakpoints: setting, changing, removing, listing.
 
+use std::rc::Rc;
+
 use super::hit::BadHitCondition;
 use super::{Breakpoints, Parsed, Wanted, offer};
 use crate::api::{
@@ -21,7 +23,7 @@ impl Parsed {
             parsed.hit_condition = Some(hit_condition);
         }
         if let Some(text) = text(&spec.condition) {
-            parsed.condition = Some(condition(&text)?);
+            parsed.condition = Some(Rc::new(condition(&text)?));
         }
         if let Some(text) = text(&spec.log_message) {
             let message = syntax::parse_message(&text)
@@ -29,7 +31,7 @@ impl Parsed {
             if let Some(error) = message.error() {
                 return Err(wrong("log message", &text, error));
             }
-            parsed.message = Some(super::Message::new(message));
+            parsed.message = Some(Rc::new(super::Message::new(message)));
         }
         if spec.max_hits == Some(0) {
             return Err(Error::new(
@@ -237,6 +239,12 @@ impl Engine<'_> {
     }
 
     /// Takes new source maps; breakpoints on lines are looked for anew.
+    pub(crate) fn require_exact_source(&mut self, exact: bool) -> Result<Reply, Error> {
+        self.source_files.require_exact(exact);
+        self.rebind_lines()?;
+        Ok(self.list_breakpoints())
+    }
+
     pub(crate) fn set_source_maps(&mut self, maps: Vec<SourceMap>) -> Result<Reply, Error> {
         self.source_files.set_maps(maps)?;
         self.rebind_lines()?;

@@ -17,6 +17,11 @@ use super::{CallError, CallSite, Kept, Outcome};
 /// How long a thread may take to give up after it was asked, and after it was made to.
 const ABORT_LIMIT: Duration = Duration::from_secs(2);
 
+/// How long the library may take to hand over what it has queued.
+const QUEUE_LIMIT: Duration = Duration::from_secs(5);
+/// How much longer an evaluation at a hit may take once somebody wants the program paused.
+const PAUSE_GRACE: Duration = Duration::from_millis(300);
+
 /// What is known of evaluations that did not end as they should.
 #[derive(Debug, Default)]
 pub(crate) struct Evaluations {
@@ -26,12 +31,31 @@ pub(crate) struct Evaluations {
     stray: Vec<Eval>,
     /// Set while one runs.
     is_running: bool,
+    /// Set while one may run although the program is not told to be stopped: a breakpoint was hit, and its condition or
+    /// message needs it.
+    at_hit: bool,
 }
 
 impl Evaluations {
     /// The program continues: what was stuck may go on.
     pub(crate) fn continued(&mut self) {
         self.disabled = None;
+    }
+
+    /// Whether the program is held at a hit, so that code can be run.
+    pub(crate) fn at_hit(&mut self, held: bool) {
+        self.at_hit = held;
+    }
+
+    /// Whether the program is held at a hit.
+    pub(crate) fn is_at_hit(&self) -> bool {
+        self.at_hit
+    }
+
+    /// Nothing runs any more, whatever was under way.
+    pub(crate) fn after_panic(&mut self) {
+        self.is_running = false;
+        self.at_hit = false;
     }
 
     /// Refuses while an earlier one could not be ended.
@@ -75,6 +99,7 @@ impl Engine<'_> {
             return Err(CallError::Refused("another evaluation is running".into()));
         }
         self.evaluations.check()?;
+        self.take_queued()?;
         let eval = site.thread.eval().map_err(|error| refused(&error))?;
         start(&eval)?;
         let frozen = self.freeze_others(site)?;
@@ -93,7 +118,7 @@ impl Engine<'_> {
         let refused_to_run = |error: crate::api::Error| CallError::Refused(error.message);
         let target = self.stopped_target().map_err(refused_to_run)?;
         target.resume_all().map_err(refused_to_run)?;
-        let ended = self.pump(eval, Instant::now() + site.limit);
+        let ended = self.pump(site, eval, Instant::now() + site.limit);
         let why = match ended {
             Ended::Done { threw } => return outcome(eval, threw),
             Ended::Program => return Err(CallError::ProgramEnded),
@@ -103,7 +128,7 @@ impl Engine<'_> {
         // Asked first, then made to.
         for abort in [Eval::abort, Eval::rude_abort] {
             self.abort(eval, abort);
-            match self.pump(eval, Instant::now() + ABORT_LIMIT) {
+            match self.pump(site, eval, Instant::now() + ABORT_LIMIT) {
                 Ended::Done { .. } => return Err(given_up(site, why, "")),
                 Ended::Program => return Err(CallError::ProgramEnded),
                 Ended::Late | Ended::Wanted(_) => {}
@@ -159,8 +184,60 @@ impl Engine<'_> {
         }
     }
 
+    /// Takes over what the library has queued, so that an evaluation meets nothing but its own: hits of other threads, and
+    /// what else happened to this one at the same instruction. It is handled when the program goes on.
+    fn take_queued(&mut self) -> Result<(), CallError> {
+        let deadline = Instant::now() + QUEUE_LIMIT;
+        loop {
+            let target = self.target.as_mut().ok_or(CallError::ProgramEnded)?;
+            if !target.has_undelivered() {
+                if !target.process.has_queued_callbacks().unwrap_or(false) {
+                    return Ok(());
+                }
+                let told = target.answer();
+                told.map_err(|error| CallError::Refused(error.message))?;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.inputs.recv_timeout(left) {
+                Ok(Input::Callback(delivered)) => {
+                    let callback = delivered.receive();
+                    if let Callback::ExitProcess = callback {
+                        self.runtime_ended();
+                        return Err(CallError::ProgramEnded);
+                    }
+                    if let Some(target) = &mut self.target {
+                        target.delivered();
+                    }
+                    self.put_aside(callback);
+                }
+                Ok(other) => self.deferred.push_back(other),
+                Err(_) => {
+                    return Err(CallError::Refused(
+                        "the runtime does not tell what it has queued".into(),
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Keeps what may stop the program for later; the rest is handled now.
+    fn put_aside(&mut self, callback: Callback) {
+        match callback {
+            Callback::Breakpoint { .. }
+            | Callback::StepComplete { .. }
+            | Callback::Break { .. }
+            | Callback::Exception { .. }
+            | Callback::Exception2 { .. }
+            | Callback::ExceptionUnwind { .. }
+            | Callback::LogMessage { .. } => self.postponed.push_back(callback),
+            other => {
+                self.wants_to_stop(other);
+            }
+        }
+    }
+
     /// Handles what comes in until the evaluation ends or the time is over.
-    fn pump(&mut self, eval: &Eval, deadline: Instant) -> Ended {
+    fn pump(&mut self, site: &CallSite, eval: &Eval, mut deadline: Instant) -> Ended {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let input = match self.inputs.recv_timeout(left) {
@@ -172,7 +249,9 @@ impl Engine<'_> {
             };
             match input {
                 Input::Callback(delivered) => {
-                    if let Some(ended) = self.callback_while_evaluating(eval, delivered.receive()) {
+                    if let Some(ended) =
+                        self.callback_while_evaluating(site, eval, delivered.receive())
+                    {
                         return ended;
                     }
                 }
@@ -193,7 +272,11 @@ impl Engine<'_> {
                     ..
                 } => {
                     self.deferred.push_back(input);
-                    return Ended::Wanted("the program was to be paused");
+                    if !self.evaluations.at_hit {
+                        return Ended::Wanted("the program was to be paused");
+                    }
+                    // What a hit runs is short as a rule, and then there is nothing to give up.
+                    deadline = deadline.min(Instant::now() + PAUSE_GRACE);
                 }
                 Input::Command {
                     request: Request::Disconnect { .. },
@@ -215,7 +298,12 @@ impl Engine<'_> {
         }
     }
 
-    fn callback_while_evaluating(&mut self, eval: &Eval, callback: Callback) -> Option<Ended> {
+    fn callback_while_evaluating(
+        &mut self,
+        site: &CallSite,
+        eval: &Eval,
+        callback: Callback,
+    ) -> Option<Ended> {
         if let Callback::ExitProcess = callback {
             self.runtime_ended();
             return Some(Ended::Program);
@@ -229,7 +317,13 @@ impl Engine<'_> {
             Callback::EvalException {
                 eval: Some(told), ..
             } if eval.is(&told) => return Some(Ended::Done { threw: true }),
+            // The others stand still: what is told of one happened before.
+            told if !site.free_threads && is_of_another(&told, site) => self.put_aside(told),
             // What happens inside is nobody's stop.
+            Callback::Breakpoint {
+                thread,
+                breakpoint: Some(breakpoint),
+            } => self.keep_statics_fresh(&breakpoint, &Thread::new(thread)),
             Callback::Breakpoint { .. }
             | Callback::StepComplete { .. }
             | Callback::Break { .. }
@@ -290,6 +384,14 @@ impl Engine<'_> {
     ) {
         self.evaluations.stray.retain(|it| !it.is(told));
     }
+}
+
+/// Whether a callback tells of another thread than the one that evaluates.
+fn is_of_another(callback: &Callback, site: &CallSite) -> bool {
+    let (Some(told), Ok(own)) = (callback.thread(), site.thread.id()) else {
+        return false;
+    };
+    told.id().is_ok_and(|id| id != own)
 }
 
 fn given_up(site: &CallSite, why: Option<&'static str>, more: &str) -> CallError {

@@ -10,6 +10,7 @@ mod overflow;
 mod report;
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use cordebug::bindings::{
     CorDebugExceptionCallbackType, DEBUG_EXCEPTION_CATCH_HANDLER_FOUND,
@@ -24,14 +25,13 @@ use crate::api::{
 use crate::engine::Engine;
 use crate::expressions::{Condition, Hit};
 use crate::fields::Fields;
-use crate::target::Target;
 
 /// The exception breakpoints, and how far the exceptions in flight have come.
 #[derive(Debug, Default)]
 pub(crate) struct Exceptions {
     wanted: Vec<ExceptionBreakpoint>,
     /// Their conditions, of those that have one.
-    conditions: HashMap<BreakpointId, Condition>,
+    conditions: HashMap<BreakpointId, Rc<Condition>>,
     /// Threads whose exception has reached the user's code.
     in_user_code: HashMap<u32, bool>,
     /// Whether exceptions that nobody catches do not stop the program.
@@ -101,37 +101,13 @@ impl Exceptions {
             .any(|it| it.spec.enabled && wants(&it.spec, told).is_some())
     }
 
-    /// The breakpoints that an exception with these types, its own first, meets. `at` is where, for their conditions.
-    fn hit(&mut self, told: Told, types: &[String], at: (&Target, &Thread, u32)) -> Met {
-        let (target, thread, pid) = at;
-        let mut met = Met::default();
-        for entry in &mut self.wanted {
-            let Some(wanted) = wants(&entry.spec, told).filter(|_| entry.spec.enabled) else {
-                continue;
-            };
-            if !matches(&entry.spec, types) {
-                continue;
-            }
-            let hit = Hit {
-                thread,
-                count: entry.hits + 1,
-                pid,
-            };
-            let condition = self.conditions.get(&entry.id);
-            match condition.map_or(Ok(true), |condition| condition.holds(target, hit)) {
-                Ok(false) => continue,
-                Ok(true) => met.ids.push(entry.id),
-                Err(error) => met.failed.push(StopReason::ConditionFailed {
-                    id: entry.id,
-                    condition: entry.spec.condition.clone().unwrap_or_default(),
-                    error: error.message,
-                }),
-            }
-            entry.hits += 1;
-            // What is worse is told.
-            met.stage = met.stage.max(Some(wanted));
-        }
-        met
+    /// The breakpoints that an exception with these types, its own first, meets if their conditions hold.
+    fn meeting(&self, told: Told, types: &[String]) -> Vec<(BreakpointId, ExceptionStage)> {
+        let met = |entry: &ExceptionBreakpoint| {
+            let stage = wants(&entry.spec, told).filter(|_| entry.spec.enabled)?;
+            matches(&entry.spec, types).then_some((entry.id, stage))
+        };
+        self.wanted.iter().filter_map(met).collect()
     }
 }
 
@@ -221,6 +197,7 @@ impl Engine<'_> {
         }
         let condition = spec.condition.as_deref().filter(|it| !it.trim().is_empty());
         let condition = condition.map(crate::breakpoints::condition).transpose()?;
+        let condition = condition.map(Rc::new);
         let names = spec.types.iter().chain(&spec.except);
         let unknown = names.filter(|name| self.is_unknown_type(name));
         let notes = unknown
@@ -254,6 +231,38 @@ impl Engine<'_> {
                 opened.is_ok_and(|it| module.type_names(it.metadata()).may_have(simple))
                     || opened.is_err()
             })
+    }
+
+    /// The breakpoints that an exception meets, with their conditions.
+    fn met(&mut self, told: Told, types: &[String], thread: &Thread) -> Met {
+        let pid = self.pid.unwrap_or(0);
+        let mut met = Met::default();
+        for (id, stage) in self.exceptions.meeting(told, types) {
+            let condition = self.exceptions.conditions.get(&id).cloned();
+            let known = self.exceptions.wanted.iter().find(|it| it.id == id);
+            let hit = Hit {
+                thread,
+                count: known.map_or(0, |it| it.hits) + 1,
+                pid,
+            };
+            let holds = condition.map_or(Ok(true), |condition| self.holds(&condition, hit));
+            let Some(entry) = self.exceptions.wanted.iter_mut().find(|it| it.id == id) else {
+                continue;
+            };
+            match holds {
+                Ok(false) => continue,
+                Ok(true) => met.ids.push(id),
+                Err(error) => met.failed.push(StopReason::ConditionFailed {
+                    id,
+                    condition: entry.spec.condition.clone().unwrap_or_default(),
+                    error: error.message,
+                }),
+            }
+            entry.hits += 1;
+            // What is worse is told.
+            met.stage = met.stage.max(Some(stage));
+        }
+        met
     }
 
     /// The runtime tells of an exception; whether it stops the program. `frame` and `offset` are those of the handler, if
@@ -297,9 +306,10 @@ impl Engine<'_> {
             .as_ref()
             .map(|it| Fields::new(target).types(it))
             .unwrap_or_default();
-        let pid = self.pid.unwrap_or(0);
-        let met = self.exceptions.hit(told, &types, (target, thread, pid));
-        let Met { ids, failed, stage } = met;
+        let Met { ids, failed, stage } = self.met(told, &types, thread);
+        let Some(target) = &mut self.target else {
+            return false;
+        };
         let Some(stage) = stage.or(always.then_some(ExceptionStage::Unhandled)) else {
             return false;
         };

@@ -17,7 +17,9 @@ use crate::api::{Error, ErrorCode, Evaluate, Evaluated, EvaluatedValue, Expressi
 use crate::calls::CallSite;
 use crate::engine::Engine;
 use crate::stack::frame_at;
+use crate::types::Type;
 use crate::values::Unreadable;
+use crate::values::view::secrets;
 
 /// Values inside values that are told as text.
 const DEPTH: u32 = 4;
@@ -115,11 +117,30 @@ impl Engine<'_> {
             Ok(watch) => exception(&reader, place.thread, &watch.expr),
             Err(_) => None,
         };
+        let returned = match place.request.frame {
+            0 => target.returned.last(place.tid),
+            _ => None,
+        };
+        let returned = match returned {
+            Some(call) if place.text.to_ascii_lowercase().contains("$returnvalue") => {
+                let value = call.value.as_ref().map_err(Unreadable::clone);
+                let value = value.and_then(|it| reader.restored(it));
+                Some(value.map_err(|why| {
+                    let method = &call.method;
+                    Fail::new(
+                        whole,
+                        format!("what {method} returned cannot be read: {why}"),
+                    )
+                })?)
+            }
+            _ => None,
+        };
         let (node, slots, limits, effects) = match plan {
             Some(known) => known.clone(),
             None => {
                 let watch = syntax::parse_watch(place.text)?;
-                let context = context(&reader, &scope, exception.as_ref());
+                let mut context = context(&reader, &scope, exception.as_ref());
+                context.return_value = returned.as_ref().map(|it| it.ty.clone());
                 let mut binder = Binder::new(reader.types, &context);
                 let node = binder.whole(&watch.expr)?;
                 let mut effects = place.request.side_effects;
@@ -127,6 +148,7 @@ impl Engine<'_> {
                     elements: place.request.max_elements as usize,
                     text: place.request.max_text as usize,
                     depth: DEPTH,
+                    masked: place.request.mask_secrets,
                 };
                 for format in &watch.formats {
                     match &format.kind {
@@ -166,6 +188,7 @@ impl Engine<'_> {
             numbers: (pid, place.tid, 0),
             special: &|pseudo| match pseudo {
                 PseudoVariable::Exception => exception.clone(),
+                PseudoVariable::ReturnValue => returned.clone(),
                 _ => None,
             },
             frame: Some(&scope.context.frame),
@@ -175,10 +198,17 @@ impl Engine<'_> {
         let described =
             value.and_then(|value| runner.describe(&value, &node.ty, limits, node.span));
         match described {
-            Ok(text) => Ok(Ran::Value(EvaluatedValue {
-                ty: reader.types.full_text(&node.ty),
-                text,
-            })),
+            Ok(text) => {
+                // A comparison with a secret tells no secret.
+                let is_secret = place.request.mask_secrets
+                    && node.ty != Type::BOOL
+                    && secrets::is_secret_named(place.text);
+                let masked = "*** (masked because of a name in the expression)";
+                Ok(Ran::Value(EvaluatedValue {
+                    ty: reader.types.full_text(&node.ty),
+                    text: if is_secret { masked.into() } else { text },
+                }))
+            }
             Err(Interrupt::Fail(fail)) => Err(fail),
             Err(Interrupt::Effect(effect)) => prepare(&reader, &scope, *effect).map(Ran::Effect),
         }

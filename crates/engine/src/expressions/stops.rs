@@ -1,4 +1,7 @@
 //! Conditions and messages of breakpoints: parsed once, bound once per method and instantiation, then only run.
+//!
+//! They read first. Where only code of the program can tell, it is run on the thread that came by, while the others stand
+//! still; nothing is ever written.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,12 +12,15 @@ use syntax::tree::{Expr, PseudoVariable};
 use syntax::{MessagePart, Watch};
 
 use super::bind::Binder;
+use super::effecting::{Prepared, prepare};
 use super::error::{Fail, Result};
 use super::frames::{context, exception};
 use super::plan::Node;
 use super::run::{Interrupt, Journal, Runner, Surroundings, Val};
 use super::scalar::{self, Scalar};
 use crate::api::{Error, ErrorCode};
+use crate::calls::CallSite;
+use crate::engine::Engine;
 use crate::target::Target;
 use crate::types::{Generics, ModuleId, Type};
 use crate::values::scope::{FrameContext, Scope};
@@ -22,6 +28,8 @@ use crate::values::{Reader, Unreadable, Value};
 
 /// How long a condition may take.
 const LIMIT: Duration = Duration::from_secs(2);
+/// Calls of the program in one condition or message.
+const MAX_CALLS: u32 = 100;
 /// Plans kept per expression: generic code may run in many instantiations.
 const MAX_PLANS: usize = 256;
 
@@ -49,6 +57,13 @@ struct Bound {
     slots: u32,
 }
 
+/// How a run ended.
+enum Ran<T> {
+    Value(T),
+    /// Code of the program has to run first.
+    Effect(Prepared),
+}
+
 /// An expression with the plans that were made of it.
 #[derive(Debug)]
 struct Planned {
@@ -66,13 +81,15 @@ impl Planned {
         }
     }
 
-    /// Runs it where a breakpoint was hit, and lets `show` make something of the value.
+    /// Runs it where a breakpoint was hit as far as reading goes, and lets `show` make something of the value.
     fn run<T>(
         &self,
         target: &Target,
         hit: Hit<'_>,
-        show: impl FnOnce(&mut Runner<'_, '_>, Val, &Type) -> super::run::Result<T>,
-    ) -> Result<T> {
+        deadline: Instant,
+        journal: &mut Journal,
+        show: impl Fn(&mut Runner<'_, '_>, Val, &Type) -> super::run::Result<T>,
+    ) -> Result<Ran<T>> {
         let reader = target.reader();
         let span = self.expr.span;
         let unreadable =
@@ -88,15 +105,16 @@ impl Planned {
         let scope = Scope::read(&reader, frame).map_err(unreadable)?;
         let exception = exception(&reader, hit.thread, &self.expr);
         let (plan, slots) = self.plan(&reader, &scope, exception.as_ref())?;
+        journal.active = plan.may_act();
         let variables = |number: usize| match scope.variables.get(number) {
             Some(variable) => variable.value.clone(),
             None => Err(Unreadable::OptimizedAway),
         };
         let around = Surroundings {
             variables: &variables,
-            calls: false,
+            calls: true,
             writes: false,
-            deadline: Instant::now() + LIMIT,
+            deadline,
             numbers: (hit.pid, hit.thread.id().unwrap_or(0), hit.count),
             special: &|pseudo| match pseudo {
                 PseudoVariable::Exception => exception.clone(),
@@ -104,15 +122,15 @@ impl Planned {
             },
             frame: Some(&scope.context.frame),
         };
-        let mut journal = Journal::default();
-        let mut runner = Runner::new(&reader, &around, slots, &mut journal);
+        let mut runner = Runner::new(&reader, &around, slots, journal);
         let value = runner
             .eval(&plan)
             .and_then(|value| show(&mut runner, value, &plan.ty));
-        value.map_err(|interrupt| match interrupt {
-            Interrupt::Fail(fail) => fail,
-            Interrupt::Effect(_) => Fail::new(span, "the condition would run code in the program"),
-        })
+        match value {
+            Ok(value) => Ok(Ran::Value(value)),
+            Err(Interrupt::Fail(fail)) => Err(fail),
+            Err(Interrupt::Effect(effect)) => prepare(&reader, &scope, *effect).map(Ran::Effect),
+        }
     }
 
     fn plan(
@@ -173,16 +191,6 @@ impl Condition {
             planned: Planned::new(expr, true),
         }
     }
-
-    /// Whether the condition holds at a hit. An error says why that cannot be told; it is never a silent yes or no.
-    pub(crate) fn holds(&self, target: &Target, hit: Hit<'_>) -> Result<bool, Error> {
-        self.planned
-            .run(target, hit, |_, value, _| match value {
-                Val::Scalar(Scalar::Bool(value)) => Ok(value),
-                _ => Err(Fail::new(self.planned.expr.span, "the condition is not a bool").into()),
-            })
-            .map_err(|fail| fail.to_api(&self.text, ErrorCode::InvalidCondition))
-    }
 }
 
 /// The message of a tracepoint.
@@ -214,15 +222,27 @@ impl Message {
         }
         Self { parts }
     }
+}
 
-    /// The message at a hit; what cannot be told stands in its place as `<error: …>`.
-    pub(crate) fn at(&self, target: &Target, hit: Hit<'_>) -> String {
+impl Engine<'_> {
+    /// Whether a condition holds at a hit. An error says why that cannot be told; it is never a silent yes or no.
+    pub(crate) fn holds(&mut self, condition: &Condition, hit: Hit<'_>) -> Result<bool, Error> {
+        let span = condition.planned.expr.span;
+        self.run_at_hit(&condition.planned, hit, |_, value, _| match value {
+            Val::Scalar(Scalar::Bool(value)) => Ok(value),
+            _ => Err(Fail::new(span, "the condition is not a bool").into()),
+        })
+        .map_err(|fail| fail.to_api(&condition.text, ErrorCode::InvalidCondition))
+    }
+
+    /// A message at a hit; what cannot be told stands in its place as `<error: …>`.
+    pub(crate) fn message_at(&mut self, message: &Message, hit: Hit<'_>) -> String {
         let mut told = String::new();
-        for part in &self.parts {
+        for part in &message.parts {
             match part {
                 Part::Text(text) => told.push_str(text),
                 Part::Hole(planned, quotes) => {
-                    let shown = planned.run(target, hit, |runner, value, ty| {
+                    let shown = self.run_at_hit(planned, hit, |runner, value, ty| {
                         runner.shown(&value, ty, *quotes, planned.expr.span)
                     });
                     match shown {
@@ -236,6 +256,37 @@ impl Message {
             }
         }
         told
+    }
+
+    fn run_at_hit<T>(
+        &mut self,
+        planned: &Planned,
+        hit: Hit<'_>,
+        show: impl Fn(&mut Runner<'_, '_>, Val, &Type) -> super::run::Result<T>,
+    ) -> Result<T> {
+        let span = planned.expr.span;
+        let deadline = Instant::now() + LIMIT;
+        let mut journal = Journal::default();
+        for _ in 0..MAX_CALLS {
+            let Some(target) = &self.target else {
+                return Err(Fail::new(span, "the program has ended"));
+            };
+            match planned.run(target, hit, deadline, &mut journal, &show)? {
+                Ran::Value(value) => return Ok(value),
+                Ran::Effect(prepared) => {
+                    let site = CallSite::on(hit.thread.clone());
+                    self.evaluations.at_hit(true);
+                    let done =
+                        self.bring_about(prepared, &site, deadline, |_, _| None, &mut journal);
+                    self.evaluations.at_hit(false);
+                    done?;
+                }
+            }
+        }
+        Err(Fail::new(
+            span,
+            format!("it calls the program more than {MAX_CALLS} times"),
+        ))
     }
 }
 

@@ -27,6 +27,9 @@ pub(super) struct EvaluateArguments {
     #[serde(default = "time_limit")]
     #[schemars(range(min = 1, max = 8000))]
     timeout_ms: u32,
+    /// Unmask.
+    #[serde(default)]
+    show_secrets: bool,
 }
 
 fn time_limit() -> u32 {
@@ -56,6 +59,7 @@ pub(super) async fn evaluate(
         time_limit_ms: each.max(1),
         max_elements: 50,
         max_text: 1000,
+        mask_secrets: !arguments.show_secrets,
     };
     match session.request(Request::Evaluate(request)).await? {
         Reply::Evaluated(mut results) => {

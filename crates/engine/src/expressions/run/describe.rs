@@ -16,6 +16,8 @@ pub(crate) struct Limits {
     pub(crate) text: usize,
     /// Values inside values.
     pub(crate) depth: u32,
+    /// Whether fields with names of secrets are masked.
+    pub(crate) masked: bool,
 }
 
 impl Runner<'_, '_> {
@@ -179,7 +181,11 @@ impl Runner<'_, '_> {
         };
         let mut told = Vec::new();
         for (name, value, ty) in parts {
-            let text = self.describe(&value, &ty, inner, span)?;
+            let text = if limits.masked && crate::values::view::secrets::is_secret(&name) {
+                "***".to_owned()
+            } else {
+                self.describe(&value, &ty, inner, span)?
+            };
             told.push(if is_tuple {
                 text
             } else {
