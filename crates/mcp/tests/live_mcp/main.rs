@@ -21,5 +21,6 @@ mod protocol;
 mod refusals;
 mod stdio;
 mod symbols;
+mod told;
 mod values;
 mod web;
