@@ -32,7 +32,7 @@ fn a_throw_a_rethrow_and_a_statement_behind_another_are_told_apart() {
         );
         let first = agent.call("debug_continue", json!({})).await;
         let line = text(&first).lines().next().unwrap_or_default().to_owned();
-        let second = agent.call("debug_step", json!({})).await;
+        let second = agent.call("debug_step", json!({"kind": "over"})).await;
         let behind = text(&second).lines().next().unwrap_or_default().to_owned();
         let place = |line: &str| line.rsplit("exceptions_told.cs:").next().map(str::to_owned);
         let (line, behind) = (
