@@ -1,6 +1,6 @@
 //! Evaluating C# expressions in a frame of a stopped program.
 
-use host::api::{Error, ErrorCode, Evaluate, Reply, Request, StopId, ThreadId};
+use host::api::{Error, ErrorCode, Evaluate, Reply, Request, StopId, ThreadId, View};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -27,6 +27,9 @@ pub(super) struct EvaluateArguments {
     #[serde(default = "time_limit")]
     #[schemars(range(min = 1, max = 8000))]
     timeout_ms: u32,
+    /// Unmask.
+    #[serde(default)]
+    show_secrets: bool,
 }
 
 fn time_limit() -> u32 {
@@ -56,6 +59,8 @@ pub(super) async fn evaluate(
         time_limit_ms: each.max(1),
         max_elements: 50,
         max_text: 1000,
+        view: View::default(),
+        mask_secrets: !arguments.show_secrets,
     };
     match session.request(Request::Evaluate(request)).await? {
         Reply::Evaluated(mut results) => {
