@@ -313,6 +313,8 @@ impl<'a> Engine<'a> {
                 Ok(Reply::Status(Box::new(self.status())))
             }
             Request::Evaluate(request) => self.evaluate_expressions(&request),
+            // One that is under way takes it out of the inbox itself; this one came too late.
+            Request::CancelEvaluation => Ok(Reply::Status(Box::new(self.status()))),
             Request::Complete(request) => self.complete(&request),
             Request::Threads => self.threads(),
             Request::Freeze { thread, frozen } => self.freeze(thread, frozen),
