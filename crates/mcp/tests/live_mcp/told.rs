@@ -10,7 +10,7 @@ use crate::client::{Agent, dll, run, text};
 fn a_throw_a_rethrow_and_a_statement_behind_another_are_told_apart() {
     let sandbox = Sandbox::new();
     run(async {
-        let mut agent = Agent::new(&sandbox).await;
+        let agent = Agent::new(&sandbox).await;
         let place = Fixture::named("exceptions_told").marker("statements");
         let launch = json!({
             "program": dll("exceptions_told"),
@@ -48,7 +48,7 @@ fn a_throw_a_rethrow_and_a_statement_behind_another_are_told_apart() {
 fn what_a_task_runs_and_a_message_that_needs_code_are_told_as_that() {
     let sandbox = Sandbox::new();
     run(async {
-        let mut agent = Agent::new(&sandbox).await;
+        let agent = Agent::new(&sandbox).await;
         let launch = json!({
             "program": dll("exceptions_told"),
             "args": ["lost"],
@@ -83,7 +83,7 @@ fn what_a_task_runs_and_a_message_that_needs_code_are_told_as_that() {
 fn threads_with_news_of_their_own_are_told() {
     let sandbox = Sandbox::new();
     run(async {
-        let mut agent = Agent::new(&sandbox).await;
+        let agent = Agent::new(&sandbox).await;
         let launch = json!({
             "program": dll("bp_threads"),
             "args": ["8", "20"],
