@@ -86,7 +86,7 @@ fn constant(reader: &Reader<'_>, variable: &crate::values::scope::Variable) -> O
 }
 
 /// The namespace of the outermost type around a type.
-fn namespace(types: Types<'_>, named: &crate::types::Named) -> String {
+pub(super) fn namespace(types: Types<'_>, named: &crate::types::Named) -> String {
     let metadata = match types.metadata(named.module) {
         Ok(module) => module.metadata(),
         Err(_) => return String::new(),

@@ -11,6 +11,7 @@
 
 mod bind;
 mod complete;
+mod display;
 mod effecting;
 mod error;
 mod evaluate;
@@ -22,4 +23,5 @@ mod run;
 pub(crate) mod scalar;
 mod stops;
 
+pub(crate) use display::{Shown, display};
 pub(crate) use stops::{Condition, Hit, Message};

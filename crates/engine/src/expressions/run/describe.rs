@@ -107,6 +107,23 @@ impl Runner<'_, '_> {
         })
     }
 
+    /// A string without quotes, cut as any other text.
+    pub(in crate::expressions) fn unquoted(
+        &mut self,
+        value: &Val,
+        limits: Limits,
+        span: Span,
+    ) -> Result<String> {
+        let units = match value {
+            Val::Null => return Ok("null".into()),
+            Val::Object(object) => self.units(object, span)?,
+            other => self.text_of(other, &Type::STRING, span)?,
+        };
+        let shown = units.get(..limits.text).unwrap_or(&units);
+        let cut = if shown.len() < units.len() { "…" } else { "" };
+        Ok(String::from_utf16_lossy(shown) + cut)
+    }
+
     fn is_readable_sequence(&self, ty: &Type) -> bool {
         ty.element().is_some()
             || ty.as_named().is_some_and(|it| {
