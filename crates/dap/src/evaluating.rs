@@ -119,9 +119,12 @@ impl Wish {
             return Ok(found);
         }
         match self.evaluated(session, self.expression.clone()) {
-            Ok(value) => Ok(match self.at_path(session) {
-                Ok(found) => found,
-                Err(_) => Found::Text(value),
+            Ok(value) => Ok(match (self.at_path(session), &value.variable, self.frame) {
+                (Ok(found), ..) => found,
+                (Err(_), Some(variable), Some(frame)) if !variable.path.is_empty() => {
+                    Found::Variable(frame, variable.clone())
+                }
+                _ => Found::Text(value),
             }),
             // The names that we tell for values are paths, and not all of those are C#.
             Err(refusal) => self.at_path(session).map_err(|_| refusal),

@@ -398,6 +398,7 @@ impl<'a> Engine<'a> {
     pub(crate) fn resume(&mut self) -> Result<(), Error> {
         let postponed = !self.postponed.is_empty();
         let target = self.stopped_target()?;
+        target.results.get_mut().clear();
         target.returned.forget();
         if !postponed {
             target.resume_all()?;

@@ -80,15 +80,14 @@ pub(crate) fn display(
         text: limit as usize,
         depth: 1,
         masked: false,
+        hex: false,
+        quotes: !unquoted,
     };
     Ok(match value {
         Val::Object(object) if !(unquoted && object.ty == Type::STRING) => {
             Shown::Value(reader.reference_to(&object))
         }
         Val::Struct(place) => Shown::Value(place),
-        value if unquoted && node.ty == Type::STRING => {
-            Shown::Text(runner.unquoted(&value, limits, node.span).map_err(told)?)
-        }
         value => {
             let described = runner.describe(&value, &node.ty, limits, node.span);
             Shown::Text(described.map_err(told)?)

@@ -44,6 +44,7 @@ mod returned;
 mod scalar;
 pub(crate) mod scope;
 mod setters;
+pub(crate) mod shape;
 mod snapshot;
 mod unreadable;
 pub(crate) mod view;

@@ -1,6 +1,6 @@
 //! Evaluating C# expressions in a frame of a stopped program.
 
-use host::api::{Error, ErrorCode, Evaluate, Reply, Request, StopId, ThreadId};
+use host::api::{Error, ErrorCode, Evaluate, Reply, Request, StopId, ThreadId, View};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -59,6 +59,7 @@ pub(super) async fn evaluate(
         time_limit_ms: each.max(1),
         max_elements: 50,
         max_text: 1000,
+        view: View::default(),
         mask_secrets: !arguments.show_secrets,
     };
     match session.request(Request::Evaluate(request)).await? {

@@ -18,6 +18,7 @@ mod in_process;
 mod looking;
 mod projects;
 mod protocol;
+mod readme;
 mod refusals;
 mod stdio;
 mod symbols;

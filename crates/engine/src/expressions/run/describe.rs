@@ -16,6 +16,10 @@ pub(crate) struct Limits {
     pub(crate) text: usize,
     /// Values inside values.
     pub(crate) depth: u32,
+    /// Whether whole numbers are told in hexadecimal.
+    pub(crate) hex: bool,
+    /// Whether a text that is the whole value stands in quotes.
+    pub(crate) quotes: bool,
     /// Whether fields with names of secrets are masked.
     pub(crate) masked: bool,
 }
@@ -35,6 +39,11 @@ impl Runner<'_, '_> {
             Val::Scalar(Scalar::Bool(value)) => value.to_string(),
             Val::Scalar(Scalar::Int(Kind::Char, unit)) => scalar::quoted_char(*unit as u16),
             Val::Scalar(Scalar::String(units)) => cut(units, limits),
+            Val::Scalar(Scalar::Int(kind, number)) if limits.hex && kind.size() <= 8 => {
+                let (digits, bits) = (2 * kind.size(), 8 * kind.size());
+                let number = number & ((1_i128 << bits) - 1);
+                format!("0x{number:0digits$x}")
+            }
             Val::Scalar(number) => self
                 .enum_text(number, &inner)
                 .unwrap_or_else(|| scalar::text(number)),
@@ -107,23 +116,6 @@ impl Runner<'_, '_> {
         })
     }
 
-    /// A string without quotes, cut as any other text.
-    pub(in crate::expressions) fn unquoted(
-        &mut self,
-        value: &Val,
-        limits: Limits,
-        span: Span,
-    ) -> Result<String> {
-        let units = match value {
-            Val::Null => return Ok("null".into()),
-            Val::Object(object) => self.units(object, span)?,
-            other => self.text_of(other, &Type::STRING, span)?,
-        };
-        let shown = units.get(..limits.text).unwrap_or(&units);
-        let cut = if shown.len() < units.len() { "…" } else { "" };
-        Ok(String::from_utf16_lossy(shown) + cut)
-    }
-
     fn is_readable_sequence(&self, ty: &Type) -> bool {
         ty.element().is_some()
             || ty.as_named().is_some_and(|it| {
@@ -194,6 +186,7 @@ impl Runner<'_, '_> {
         let is_tuple = self.types.tuple_elements(ty).is_some_and(|it| it.len() > 1);
         let inner = Limits {
             depth: limits.depth - 1,
+            quotes: true,
             ..limits
         };
         let mut told = Vec::new();
@@ -229,6 +222,7 @@ impl Runner<'_, '_> {
         }
         let inner = Limits {
             depth: limits.depth - 1,
+            quotes: true,
             ..limits
         };
         let mut told = Vec::new();
@@ -244,6 +238,16 @@ impl Runner<'_, '_> {
 }
 
 fn cut(units: &[u16], limits: Limits) -> String {
+    if !limits.quotes {
+        return match units.get(..limits.text) {
+            Some(shown) if units.len() > limits.text => format!(
+                "{}… ({} characters)",
+                String::from_utf16_lossy(shown),
+                units.len()
+            ),
+            _ => String::from_utf16_lossy(units),
+        };
+    }
     match units.get(..limits.text) {
         Some(shown) if units.len() > limits.text => {
             format!("{}… ({} characters)", scalar::quoted(shown), units.len())
