@@ -47,8 +47,8 @@ fn main() -> ExitCode {
 /// Logs what `NDBG_LOG` asks for; standard output is never written.
 fn log_to_stderr() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("NDBG_LOG")
-        // rmcp warns of every error that a client is told.
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn,rmcp::service=error"));
+        // rmcp warns of every error that a client is told, and of streams that a client opens twice.
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn,rmcp=error"));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
