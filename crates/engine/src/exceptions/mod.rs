@@ -96,6 +96,13 @@ impl Exceptions {
         self.ignore_unhandled = ignore;
     }
 
+    /// Whether it matters for any whose code catches an exception.
+    fn asks_who_catches(&self) -> bool {
+        self.wanted.iter().any(|it| {
+            it.spec.enabled && (it.spec.user_unhandled || it.spec.caught_by_user.is_some())
+        })
+    }
+
     fn is_any_wanted(&self, told: Told) -> bool {
         self.wanted
             .iter()
@@ -301,6 +308,10 @@ impl Engine<'_> {
         let (Ok(id), Some(target)) = (thread.id(), &mut self.target) else {
             return false;
         };
+        let asks =
+            kind == DEBUG_EXCEPTION_CATCH_HANDLER_FOUND && self.exceptions.asks_who_catches();
+        let by_user = frame.is_some_and(|frame| asks && crate::stack::is_user(target, frame))
+            && !frame.is_some_and(|frame| self.leaves_by_task(thread, frame, offset));
         let in_user_code = &mut self.exceptions.in_user_code;
         let told = match kind {
             DEBUG_EXCEPTION_FIRST_CHANCE => {
@@ -317,10 +328,15 @@ impl Engine<'_> {
                 let asked = left_user_code && self.exceptions.wanted.iter().any(wanted);
                 Told::HandlerFound {
                     left_user_code,
-                    by_user: frame.is_some_and(|frame| crate::stack::is_user(target, frame)),
+                    by_user,
                     escapes: asked
-                        && frame
-                            .is_some_and(|frame| escaping::escapes(target, thread, frame, offset)),
+                        && self
+                            .target
+                            .as_mut()
+                            .zip(frame)
+                            .is_some_and(|(target, frame)| {
+                                escaping::escapes(target, thread, frame, offset)
+                            }),
                 }
             }
             DEBUG_EXCEPTION_UNHANDLED => {
@@ -333,6 +349,9 @@ impl Engine<'_> {
         if !always && !self.exceptions.is_any_wanted(told) {
             return false;
         }
+        let Some(target) = &mut self.target else {
+            return false;
+        };
         let exception = report::current(thread);
         let types = exception
             .as_ref()

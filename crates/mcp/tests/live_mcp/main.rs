@@ -24,5 +24,6 @@ mod refusals;
 mod restarts;
 mod stdio;
 mod symbols;
+mod told;
 mod values;
 mod web;
