@@ -202,6 +202,39 @@ pub(crate) const FIGURES: &[Figure] = &[
         "resident memory after points and line",
     )
     .against("symbols.memory/theirs", Some(Budget::Ratio(1.0 / 5.0))),
+    figure(
+        "dap",
+        "dap.start",
+        "start of the adapter to its capabilities",
+    )
+    .within(Budget::Absolute(5.0 * MS)),
+    figure("dap", "dap.launch", "adapter, launch, breakpoint hit"),
+    figure(
+        "dap",
+        "dap.look",
+        "stackTrace, scopes and two times variables",
+    )
+    .within(Budget::Absolute(4.0 * MS)),
+    figure("dap", "dap.evaluate.local", "evaluate a local").within(Budget::Absolute(0.7 * MS)),
+    figure("dap", "dap.evaluate.field", "evaluate a field").against("dap.evaluate.local", None),
+    figure(
+        "dap",
+        "dap.evaluate.property",
+        "evaluate a property whose getter runs",
+    )
+    .against("dap.evaluate.local", None),
+    figure("dap", "dap.evaluate.index", "evaluate an element of a list")
+        .against("dap.evaluate.local", None),
+    figure("dap", "dap.expand", "100 elements of a list of 1,000"),
+    figure("dap", "dap.next", "next to the stop").within(Budget::Absolute(1.2 * MS)),
+    figure(
+        "dap",
+        "dap.conditions",
+        "breakpoint hits with a condition on a local",
+    )
+    .within(Budget::Absolute(1_000.0)),
+    figure("dap", "dap.memory", "memory of adapter and host (PSS)")
+        .within(Budget::Absolute(20.0 * MB)),
 ];
 
 const fn figure(bench: &'static str, name: &'static str, title: &'static str) -> Figure {

@@ -12,6 +12,7 @@
     reason = "the samples go to standard output, for the program that started us"
 )]
 
+mod dap;
 mod figures;
 mod mcp;
 mod memory;
@@ -43,6 +44,7 @@ const MEASUREMENTS: &[(&str, Measurement)] = &[
     ("memory", memory::all),
     ("mcp", mcp::server),
     ("modules", modules::pending),
+    ("dap", dap::all),
 ];
 
 fn main() -> ExitCode {
