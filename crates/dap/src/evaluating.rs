@@ -67,10 +67,12 @@ impl GivenUp {
         Ok(sent.wait(Instant::now() + limit)?)
     }
 
-    /// Gives it up; the engine ends an evaluation for a pause, which a stopped program does not need.
+    /// Gives it up.
     pub(crate) fn give_up(&self, session: &Session) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        if let Err(error) = session.request(EngineRequest::Pause, Instant::now() + ANSWER) {
+        if let Err(error) =
+            session.request(EngineRequest::CancelEvaluation, Instant::now() + ANSWER)
+        {
             tracing::debug!(%error, "giving an evaluation up");
         }
     }

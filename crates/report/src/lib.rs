@@ -12,15 +12,20 @@ pub mod build;
 pub mod evaluations;
 pub mod exception;
 pub mod failure;
+pub mod gather;
 pub mod inventory;
 pub mod objects;
+mod reader;
 mod render;
+pub mod similar;
 pub mod source;
 pub mod stack;
 pub mod symbols;
 pub mod text;
+pub mod told;
 pub mod variables;
 
+pub use reader::Reader;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -117,6 +122,14 @@ pub struct StopReport {
     /// The thread that reported it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<u32>,
+    /// Other threads that something happened to at the same time: it is told after the next resume.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-minor" = true))]
+    pub queued_threads: Vec<u32>,
+    /// Whether the exception was thrown before and is thrown again.
+    #[serde(skip_serializing_if = "is_false")]
+    #[schemars(extend("x-minor" = true))]
+    pub rethrown: bool,
     /// Steps that were made, if several were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<StepsReport>,
@@ -193,6 +206,11 @@ pub struct ExceptionEntry {
     /// Its message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// The type whose own `Message` the exception has, which only running code can tell: `message` is then the text that
+    /// it was made with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
+    pub message_overridden_by: Option<String>,
     /// Its `HResult`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hresult: Option<i32>,
@@ -341,8 +359,13 @@ pub struct ProcessEntry {
 
 /// Something that can be told to a reader as text.
 pub trait Render {
-    /// The text: short, complete sentences where a person would use them.
-    fn render(&self) -> String;
+    /// The text for a reader: short, complete sentences where a person would use them.
+    fn render_for(&self, reader: Reader) -> String;
+
+    /// The text for an agent.
+    fn render(&self) -> String {
+        self.render_for(Reader::Agent)
+    }
 }
 
 fn is_zero(value: &u32) -> bool {

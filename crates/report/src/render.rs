@@ -9,11 +9,12 @@ use super::stack::push_frames;
 use super::variables::push_variables;
 use super::{
     Chunk, ExceptionEntry, ExitReport, InputReport, OutputPageReport, OutputReport, Overview,
-    ProcessesReport, Reason, Render, Report, SessionState, SourceLine, StopReport, finish, text,
+    ProcessesReport, Reader, Reason, Render, Report, SessionState, SourceLine, StopReport, finish,
+    text,
 };
 
 impl Render for Report {
-    fn render(&self) -> String {
+    fn render_for(&self, reader: Reader) -> String {
         let mut out = self.headline();
         out.push('\n');
         if let Some(identity) = self.identity() {
@@ -21,11 +22,11 @@ impl Render for Report {
             out.push('\n');
         }
         if let Some(stop) = &self.stop {
-            push_stop(&mut out, stop);
+            push_stop(&mut out, stop, reader);
         }
         if let Some(stop) = &self.last_stop {
             let _ = writeln!(out, "Its last stop: {}{}.", stop_reasons(stop), place(stop));
-            push_stop(&mut out, stop);
+            push_stop(&mut out, stop, reader);
         }
         if let Some(output) = &self.output {
             push_output(&mut out, output);
@@ -39,8 +40,9 @@ impl Render for Report {
         if self.more_breakpoints > 0 {
             let _ = writeln!(
                 out,
-                "({} more breakpoints: breakpoint_list tells them)",
-                self.more_breakpoints
+                "({} more breakpoints: {} tells them)",
+                self.more_breakpoints,
+                reader.words("breakpoint_list", "`info breakpoints`")
             );
         }
         for note in &self.notes {
@@ -123,7 +125,7 @@ impl Report {
 }
 
 impl Render for Overview {
-    fn render(&self) -> String {
+    fn render_for(&self, _: Reader) -> String {
         if self.sessions.is_empty() {
             return "There is no session. Next: debug_launch starts a program, debug_attach takes a running one.".into();
         }
@@ -133,7 +135,7 @@ impl Render for Overview {
 }
 
 impl Render for OutputPageReport {
-    fn render(&self) -> String {
+    fn render_for(&self, _: Reader) -> String {
         if self.elsewhere {
             return "The output of this program is not captured: it was running before ndbg came, and writes where it always did.".into();
         }
@@ -182,19 +184,22 @@ impl Render for OutputPageReport {
 }
 
 impl Render for InputReport {
-    fn render(&self) -> String {
+    fn render_for(&self, reader: Reader) -> String {
         let closed = if self.closed { " and closed it" } else { "" };
-        format!(
-            "Wrote {} to standard input of {}{closed}. Next: {}",
+        let wrote = format!(
+            "Wrote {} to standard input of {}{closed}.",
             text::bytes(self.accepted),
-            self.session,
-            self.next
-        )
+            self.session
+        );
+        match reader {
+            Reader::Agent => format!("{wrote} Next: {}", self.next),
+            Reader::Person => wrote,
+        }
     }
 }
 
 impl Render for ProcessesReport {
-    fn render(&self) -> String {
+    fn render_for(&self, _: Reader) -> String {
         if self.processes.is_empty() {
             return "No .NET process is running.".into();
         }
@@ -238,6 +243,7 @@ fn stop_reasons(stop: &StopReport) -> String {
     // A breakpoint for exceptions that nobody catches says all that the stop by itself says.
     let named = |it: &Reason| it.kind == Reason::UNHANDLED && !it.breakpoints.is_empty();
     let is_named = stop.reasons.iter().any(named);
+    let again = if stop.rethrown { " again" } else { "" };
     let said = |reason: &Reason| match &reason.detail {
         Some(message) => format!(": {}", text::quoted(message, usize::MAX)),
         None => String::new(),
@@ -259,9 +265,12 @@ fn stop_reasons(stop: &StopReport) -> String {
         (Reason::UNHANDLED, _) => format!("unhandled exception{}", of(reason)),
         ("debugger_break", _) => "at a call of Debugger.Break()".into(),
         (Reason::THROWN, _) if nobody_catches => {
-            format!("an exception was thrown that nobody catches{}", of(reason))
+            format!(
+                "an exception was thrown{again} that nobody catches{}",
+                of(reason)
+            )
         }
-        (Reason::THROWN, _) => format!("an exception was thrown{}", of(reason)),
+        (Reason::THROWN, _) => format!("an exception was thrown{again}{}", of(reason)),
         (Reason::USER_UNHANDLED, _) => format!("an exception left the user's code{}", of(reason)),
         ("assertion_failed", _) => format!("an assertion failed{}", said(reason)),
         (Reason::FAIL_FAST, _) => format!("the program gives up (FailFast){}", said(reason)),
@@ -317,9 +326,20 @@ fn place(stop: &StopReport) -> String {
         }
         if let (Some(file), Some(line)) = (&frame.file, frame.line) {
             let _ = write!(text, " at {file}:{line}");
+            if let Some(column) = column_to_tell(stop, line, frame.column) {
+                let _ = write!(text, ":{column}");
+            }
         }
     }
     text
+}
+
+/// The column of the statement, if others are before it on the line.
+fn column_to_tell(stop: &StopReport, line: u32, column: Option<u32>) -> Option<u32> {
+    let column = column?;
+    let text = &stop.source.iter().find(|it| it.line == line)?.text;
+    let first = text.len() - text.trim_start().len();
+    (column as usize > first + 1).then_some(column)
 }
 
 /// An exception and its inner ones, a line each.
@@ -335,17 +355,28 @@ pub(super) fn push_exceptions(out: &mut String, exceptions: &[ExceptionEntry]) {
         if let Some(message) = &exception.message {
             let _ = write!(out, ": {}", text::quoted(message, usize::MAX));
         }
+        if let Some(class) = &exception.message_overridden_by {
+            let made = exception
+                .message
+                .as_ref()
+                .map_or("", |_| ": this is the text it was made with");
+            let _ = write!(
+                out,
+                " (its Message is that of {class}, which needs code to run{made})"
+            );
+        }
         out.push('\n');
     }
 }
 
-fn push_stop(out: &mut String, stop: &StopReport) {
+fn push_stop(out: &mut String, stop: &StopReport, reader: Reader) {
     push_exceptions(out, &stop.exceptions);
     if stop.more_exceptions > 0 {
         let _ = writeln!(
             out,
-            "  … {} more: exception_get tells them",
-            stop.more_exceptions
+            "  … {} more: {} tells them",
+            stop.more_exceptions,
+            reader.words("exception_get", "`info exception`")
         );
     }
     if let Some(handler) = &stop.handler
@@ -353,7 +384,24 @@ fn push_stop(out: &mut String, stop: &StopReport) {
     {
         push_line(out, "", &line);
     }
+    if !stop.queued_threads.is_empty() {
+        let ids: Vec<_> = stop.queued_threads.iter().map(u32::to_string).collect();
+        let (threads, theirs) = if ids.len() == 1 {
+            ("thread", "its")
+        } else {
+            ("threads", "their")
+        };
+        let line = format!(
+            "Something happened to {threads} {} at the same time: {theirs} news comes after the next resume.",
+            ids.join(", ")
+        );
+        push_line(out, "", &line);
+    }
     push_source(out, &stop.source);
+    if reader == Reader::Person {
+        push_for_person(out, stop);
+        return;
+    }
     if !stop.variables.is_empty() {
         push_variables(out, &stop.variables, 2);
         if stop.more_variables > 0 {
@@ -370,6 +418,19 @@ fn push_stop(out: &mut String, stop: &StopReport) {
     push_frames(out, &stop.frames, &mut known);
     if stop.more_frames {
         out.push_str("  … it goes on: stacktrace_get tells all\n");
+    }
+}
+
+/// A person sees the source and asks for the rest: told is what changed, and the way to an exception.
+fn push_for_person(out: &mut String, stop: &StopReport) {
+    let changed = stop.variables.iter().filter(|it| it.was.is_some());
+    let changed: Vec<_> = changed.cloned().collect();
+    push_variables(out, &changed, 2);
+    if !stop.exceptions.is_empty() || stop.source.is_empty() {
+        push_frames(out, &stop.frames, &mut Vec::new());
+        if stop.more_frames {
+            out.push_str("  … it goes on: `backtrace` shows all\n");
+        }
     }
 }
 

@@ -65,10 +65,18 @@ impl Engine<'_> {
         frame_at(self.stopped_target()?, &thread, request.frame)?;
         let numbers = (self.pid.unwrap_or(0), id.0, self.hits_of_stop());
         let mut all = Vec::with_capacity(request.expressions.len());
+        self.evaluations.begin();
         for text in &request.expressions {
+            // What was not begun when the request was given up is left alone.
+            let begun = if self.evaluations.is_cancelled() {
+                let why = "it was cancelled before it was begun";
+                Err(Fail::new(syntax::Span::empty(0), why))
+            } else {
+                Ok(())
+            };
             let limit = Duration::from_millis(request.time_limit_ms.into());
-            let outcome = syntax::parse_watch(text)
-                .map_err(Box::<Fail>::from)
+            let outcome = begun
+                .and_then(|()| syntax::parse_watch(text).map_err(Box::<Fail>::from))
                 .and_then(|watch| {
                     self.evaluate_one(&Place {
                         text,

@@ -22,5 +22,6 @@ mod readme;
 mod refusals;
 mod stdio;
 mod symbols;
+mod told;
 mod values;
 mod web;

@@ -48,19 +48,22 @@ const ENDS: &[Program] = &[
     ("demo_shop", &[""]),
 ];
 
-const EXCEPTIONS: &[Program] = &[(
-    "exception_kinds",
-    &[
-        "caught",
-        "rethrow",
-        "filter",
-        "finally",
-        "catch_throws",
-        "static",
-        "callback",
-        "out_of_memory",
-    ],
-)];
+const EXCEPTIONS: &[Program] = &[
+    ("exceptions_told", &["message", "again"]),
+    (
+        "exception_kinds",
+        &[
+            "caught",
+            "rethrow",
+            "filter",
+            "finally",
+            "catch_throws",
+            "static",
+            "callback",
+            "out_of_memory",
+        ],
+    ),
+];
 
 const METADATA: &[Program] = &[
     ("metadata_async", &[""]),
@@ -107,7 +110,6 @@ const VALUES: &[Program] = &[
     ("values_returned", &[""]),
     ("values_scopes", &[""]),
     ("values_set", &[""]),
-    ("web", &[""]),
 ];
 
 /// Walked statement by statement in `walks`, with the text of each.
@@ -129,6 +131,9 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("bench_start", "never ends"),
     ("bench_stops", "never ends"),
     ("bp_plugin", "has no Main: bp_plugins runs it"),
+    ("demo_hang", "hangs on purpose"),
+    ("demo_stock", "its walk has not been reviewed yet"),
+    ("expressions_language", "its walk has not been reviewed yet"),
     ("library", "has no Main: uses_library runs it"),
     ("loops", "never ends"),
     ("metadata_members", "has no Main"),
@@ -150,6 +155,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "made by a tool: one method of thousands of lines",
     ),
     ("spin_optimized", "never ends"),
+    (
+        "web",
+        "its server ends when its connections do, which is not always soon",
+    ),
     (
         "step_crowd",
         "a hundred invocations in any order: stepping::awaits follows one",
