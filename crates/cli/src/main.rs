@@ -8,6 +8,7 @@ mod args;
 mod dap;
 mod doctor;
 mod exit;
+mod logging;
 mod mcp;
 mod output;
 mod ps;
@@ -23,8 +24,14 @@ use clap::{CommandFactory, Parser};
 use crate::args::{Arguments, Command};
 
 fn main() -> ExitCode {
+    // A host starts with every program, and has no arguments that would have to be understood.
+    let mut words = std::env::args_os().skip(1);
+    let is_host = words.next().is_some_and(|it| it == HOST) && words.next().is_none();
+    logging::begin(!is_host);
+    if is_host {
+        return serve_as_host();
+    }
     let arguments = Arguments::parse();
-    log_to_stderr();
     let outcome = match arguments.command {
         Command::Run(arguments) => return run::run(arguments),
         Command::Ps { json } => ps::ps(json),
@@ -34,20 +41,17 @@ fn main() -> ExitCode {
         Command::Mcp(mcp) => mcp.run().map(ExitCode::from),
         Command::Dap(dap) => dap.run().map(|()| ExitCode::SUCCESS),
         Command::Terminal { name } => host::terminal::lend(&name).map(ExitCode::from),
-        Command::Host => host::serve().map(|never| match never {}),
+        Command::Host => return serve_as_host(),
     };
     outcome.unwrap_or_else(|error| exit::failed(&error))
 }
 
-/// Logs what `NDBG_LOG` asks for; standard output is never written.
-fn log_to_stderr() {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("NDBG_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(false)
-        .init();
+/// The word that makes this program the host of one debugged program.
+const HOST: &str = "host";
+
+fn serve_as_host() -> ExitCode {
+    let Err(error) = host::serve();
+    exit::failed(&error)
 }
 
 fn completions(shell: clap_complete::Shell) -> std::io::Result<ExitCode> {

@@ -19,6 +19,7 @@ impl Mcp {
             std::io::stdout().write_all(::mcp::reference().as_bytes())?;
             return Ok(0);
         }
+        engine::share_one_heap();
         let ended = ::mcp::serve_stdio(HostProgram::default())?;
         Ok(ended.exit_code())
     }

@@ -13,6 +13,7 @@ use cordebug::runtime::Debugger;
 use crate::api::{Error, ErrorCode, ThreadId};
 use crate::modules::Modules;
 use crate::source_files::SourceFiles;
+use crate::stack::walks::KeptWalks;
 use crate::types::{TypeCache, Types};
 use crate::values::view::ObjectIds;
 use crate::values::{Held, LayoutCache};
@@ -34,6 +35,8 @@ pub(crate) struct Target {
     pub(crate) kept: BTreeMap<u64, Held>,
     /// Counts runs of the program: addresses that were read are good for as long as it stays the same.
     pub(crate) runs: u64,
+    /// What was walked to of the stacks since then.
+    pub(crate) walks: KeptWalks,
     /// Whether code is to be compiled without optimisation: launched programs only.
     pub(crate) unoptimized: bool,
     owed: u32,
@@ -61,6 +64,7 @@ impl Target {
             object_ids: ObjectIds::default(),
             kept: BTreeMap::new(),
             runs: 0,
+            walks: KeptWalks::default(),
             unoptimized,
             owed: 0,
             undelivered,

@@ -93,6 +93,7 @@ fn cells(figure: &Figure, samples: &Samples, run: &Run) -> [String; HEAD.len()] 
     let ratio = ratio(figure, samples, run, Samples::median);
     let budget = figure.budget.map(|budget| match budget {
         Budget::Ratio(most) => format!("≤ {}", show_ratio(most)),
+        Budget::More(most) => format!("≤ + {}", unit.show(most)),
         Budget::Absolute(limit) if unit == Unit::PerSecond => format!("≥ {}", unit.show(limit)),
         Budget::Absolute(limit) => format!("≤ {}", unit.show(limit)),
     });
@@ -137,6 +138,7 @@ fn verdict(figure: &Figure, samples: &Samples, run: &Run) -> Option<Verdict> {
     let keeps = |of: fn(&Samples) -> f64| {
         Some(match budget {
             Budget::Ratio(most) => ratio(figure, samples, run, of)? <= most,
+            Budget::More(most) => of(samples) - of(run.get(figure.baseline?)?) <= most,
             Budget::Absolute(least) if samples.unit == Unit::PerSecond => of(samples) >= least,
             Budget::Absolute(most) => of(samples) <= most,
         })
@@ -162,6 +164,8 @@ mod tests {
              start.stop\tns\t60000000 100000000 100000000\n\
              start.stop/plain\tns\t110000000\n\
              step.over\tns\t700000\n\
+             mcp.step.engine\tns\t700000\n\
+             mcp.step\tns\t1800000 1500000\n\
              step.reads\tcount\t40\n\
              step.reads/plain\tcount\t1000\n\
              hits.counted\t/s\t900\n\

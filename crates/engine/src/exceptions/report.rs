@@ -68,7 +68,7 @@ pub(super) fn in_flight(
 
 /// The innermost frame that is a method and not hidden.
 fn thrown_at(target: &mut Target, thread: &Thread) -> Option<crate::api::Frame> {
-    let mut walk = Walk::new(thread).ok()?;
+    let mut walk = Walk::new(thread);
     for index in 0..16 {
         let walked = walk.next(target).ok()??;
         let told = frame::describe(target, &walked.frame, index);

@@ -55,7 +55,7 @@ impl Engine<'_> {
     /// it completes; none while its caller is below it on the stack.
     pub(super) fn awaiters(&mut self, thread: &Thread) -> (Vec<Awaiter>, Vec<Stepper>) {
         let mut start = || {
-            let frame = thread.active_frame().ok()??;
+            let frame = self.target.as_ref()?.active_frame(thread).ok()??;
             let machine = frame.first_argument().ok()?.dereference().ok()??;
             let mut reader = Fields::new(self.target.as_mut()?);
             // An async iterator completes a promise of its own with each value.

@@ -90,7 +90,7 @@ impl Engine<'_> {
         let mut next = self.after(at);
         // Whoever awaits the invocation may go on inside the call that completes it: its trap is near.
         if self.may_be_awaiter(at)
-            && let Ok(Some(frame)) = thread.active_frame()
+            && let Some(frame) = self.active_frame(thread)
             && self.is_awaiter(&frame)
         {
             next = Next::Wait;

@@ -23,7 +23,7 @@ use std::collections::HashMap;
 
 use cordebug::module::Breakpoint;
 use cordebug::stepper::Stepper;
-use cordebug::thread::{Step as WalkStep, Thread};
+use cordebug::thread::{Frame, Thread};
 use metadata::IlOffset;
 use metadata::pdb::Await;
 use metadata::pe::ClauseKind;
@@ -175,6 +175,11 @@ impl Engine<'_> {
         Ok((id.0, thread))
     }
 
+    /// The innermost frame of a thread that is not native code.
+    fn active_frame(&self, thread: &Thread) -> Option<Frame> {
+        self.target.as_ref()?.active_frame(thread).ok().flatten()
+    }
+
     /// Where a thread is; read once for each stop.
     fn position(&mut self, thread: &Thread) -> Result<Position, Error> {
         let id = thread.id().unwrap_or(0);
@@ -191,13 +196,11 @@ impl Engine<'_> {
         if !hidden || kind == StepKind::Out {
             return at;
         }
-        let (Ok(target), Ok(walk)) = (self.target(), thread.stack()) else {
+        let Ok(target) = self.target() else {
             return at;
         };
-        let mut frames = walk.take(MAX_WALK).filter_map(|step| match step {
-            Ok(WalkStep::Frame(frame)) => Some(Position::of_frame(target, &frame)),
-            _ => None,
-        });
+        let frames: Vec<_> = target.frames(thread).take(MAX_WALK).collect();
+        let mut frames = frames.iter().map(|it| Position::of_frame(target, it));
         frames
             .find(|position| position.standing.statement().is_some())
             .unwrap_or(at)

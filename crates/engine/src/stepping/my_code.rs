@@ -1,6 +1,6 @@
 //! Which methods steps pass by: what attributes say, and the filter for properties and operators.
 
-use cordebug::thread::{Step, Thread};
+use cordebug::thread::Thread;
 use metadata::tables::Table;
 use metadata::{Metadata, Token};
 
@@ -118,15 +118,10 @@ impl Engine<'_> {
             return false;
         }
         let mut caller = || {
-            let frames = thread
-                .stack()
-                .ok()?
-                .flatten()
-                .filter_map(|step| match step {
-                    Step::Frame(frame) => Some(frame),
-                    Step::Native => None,
-                });
-            let frame = frames
+            let frame = self
+                .target
+                .as_ref()?
+                .frames(thread)
                 .skip(1)
                 .find(|frame| frame.internal_kind().is_none())?;
             let function = frame.function().ok()?;

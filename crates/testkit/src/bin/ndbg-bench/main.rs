@@ -13,6 +13,7 @@
 )]
 
 mod figures;
+mod looks;
 mod mcp;
 mod memory;
 mod modules;
@@ -40,6 +41,7 @@ const MEASUREMENTS: &[(&str, Measurement)] = &[
     ("conditions", stops::conditions),
     ("traces", stops::traces),
     ("stack", stops::stack),
+    ("values", looks::values),
     ("memory", memory::all),
     ("mcp", mcp::server),
     ("modules", modules::pending),
