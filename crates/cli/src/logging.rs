@@ -38,20 +38,21 @@ fn default() -> Targets {
 
 /// Levels separated by commas, each for everything or, as `part=level`, for one part; an error names what is no level.
 fn parse(text: &str) -> Result<Targets, &str> {
-    let mut filter = default();
+    let mut everything = DEFAULT;
+    let mut parts = Vec::new();
     for directive in text.split(',').map(str::trim).filter(|it| !it.is_empty()) {
         let (part, level) = match directive.split_once('=') {
             Some((part, level)) => (Some(part.trim()), level.trim()),
             None => (None, directive),
         };
         let level: LevelFilter = level.parse().map_err(|_| directive)?;
-        filter = match part {
+        match part {
             Some("") => return Err(directive),
-            Some(part) => filter.with_target(part, level),
-            None => filter.with_default(level),
-        };
+            Some(part) => parts.push((part, level)),
+            None => everything = level,
+        }
     }
-    Ok(filter)
+    Ok(Targets::new().with_default(everything).with_targets(parts))
 }
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ impl Looks {
         let many = self
             .many
             .timed(|| program.variables(VariablesQuery::default()))?;
-        check(&many, 20, "List")?;
+        check(&many, 20, "Count = 1000")?;
         program.next_stop()?;
         let list = self.list.timed(|| program.variables(inside("orders", 0)))?;
         check(&list, 100, "order 0 of")?;
