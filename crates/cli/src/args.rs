@@ -55,7 +55,7 @@ pub(crate) enum Command {
     },
     /// Shows what the symbols of an assembly or a PDB know, or what a breakpoint on a line would bind to
     Symbols(crate::symbols::SymbolsArguments),
-    /// Serves AI agents over the Model Context Protocol, on standard input and output
+    /// Serves AI agents over the Model Context Protocol, on standard input and output or over HTTP
     #[command(after_help = MCP_EXIT)]
     Mcp(crate::mcp::Mcp),
     /// Serves editors over the Debug Adapter Protocol, on standard input and output
@@ -92,11 +92,15 @@ Exit codes:
     125  ndbg itself failed";
 
 const MCP_EXIT: &str = "\
-Runs until the client closes standard input or a signal comes; everything launched is then ended and everything
-attached is released.
+Runs until the client closes standard input (with --http: for ever) or a signal comes; everything launched is then
+ended and everything attached is released.
+
+Over HTTP clients share the debugged programs. Each request needs the token, also on this machine: the random one that
+is printed, the one in --token-file, or the one in the variable NDBG_MCP_TOKEN.
 
 Exit codes:
     0    the client is gone
+    2    the command line makes no sense, or the token cannot be used
     129, 130, 143  SIGHUP, SIGINT, SIGTERM
     125  ndbg itself failed";
 

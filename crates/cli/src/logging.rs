@@ -33,7 +33,10 @@ pub(crate) fn begin(complain: bool) {
 }
 
 fn default() -> Targets {
-    Targets::new().with_default(DEFAULT)
+    // rmcp warns of every error that a client is told.
+    Targets::new()
+        .with_default(DEFAULT)
+        .with_target("rmcp::service", LevelFilter::ERROR)
 }
 
 /// Levels separated by commas, each for everything or, as `part=level`, for one part; an error names what is no level.
@@ -62,12 +65,14 @@ mod tests {
     #[test]
     fn levels_of_everything_and_of_parts_are_understood() {
         let check = |text, expected: Targets| assert_eq!(parse(text), Ok(expected), "{text}");
-        check("", default());
+        check("", Targets::new().with_default(DEFAULT));
         check("debug", Targets::new().with_default(LevelFilter::DEBUG));
         check("off", Targets::new().with_default(LevelFilter::OFF));
         check(
             " warn , engine = trace ",
-            default().with_target("engine", LevelFilter::TRACE),
+            Targets::new()
+                .with_default(DEFAULT)
+                .with_target("engine", LevelFilter::TRACE),
         );
     }
 

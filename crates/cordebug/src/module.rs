@@ -178,6 +178,10 @@ pub(crate) fn il_offset_at(code: &Com<ICorDebugCode>, offset: u32) -> Option<u32
 pub struct Breakpoint(Com<ICorDebugBreakpoint>);
 
 impl Breakpoint {
+    pub(crate) fn new(breakpoint: Com<ICorDebugBreakpoint>) -> Self {
+        Self(breakpoint)
+    }
+
     /// Switches it off; an error is of no consequence when its module is gone.
     pub fn deactivate(&self) -> Result<(), Error> {
         clr!(self.0, ICorDebugBreakpoint::Activate(0))?;

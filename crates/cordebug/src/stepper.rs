@@ -41,6 +41,13 @@ impl Stepper {
         Ok(())
     }
 
+    /// Steps one instruction, into the call if it is one. For a frame that has called others, it is the instruction after
+    /// they have returned.
+    pub fn step_instruction(&self) -> Result<(), Error> {
+        clr!(self.0, ICorDebugStepper::Step(1))?;
+        Ok(())
+    }
+
     /// Steps to the caller.
     pub fn step_out(&self) -> Result<(), Error> {
         clr!(self.0, ICorDebugStepper::StepOut())?;
@@ -58,6 +65,16 @@ impl Stepper {
         let identity =
             |it: &Com<ICorDebugStepper>| it.cast::<IUnknown>().map(|it| it.as_raw() as usize);
         identity(&self.0) == identity(other)
+    }
+}
+
+impl Frame {
+    /// A new stepper for the frame: it begins when what the frame has called has returned.
+    pub fn stepper(&self) -> Result<Stepper, Error> {
+        Ok(Stepper::new(clr_out!(
+            self.0,
+            ICorDebugFrame::CreateStepper()
+        )?))
     }
 }
 

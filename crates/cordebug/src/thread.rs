@@ -145,6 +145,34 @@ impl StackWalk {
     }
 }
 
+/// What a call may come back with, as it lies in registers right behind the call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReturnRegisters {
+    /// The two for numbers and addresses.
+    pub integers: [u64; 2],
+    /// The lower eight bytes of the two for floating point.
+    pub floats: [u64; 2],
+}
+
+/// Where the registers of results lie in the runtime's `CONTEXT`: `rax`, `rdx`, `xmm0`, `xmm1`.
+#[cfg(target_arch = "x86_64")]
+const RETURNED: [usize; 4] = [0x78, 0x88, 0x1a0, 0x1b0];
+/// Where the registers of results lie in the runtime's `CONTEXT`: `x0`, `x1`, `v0`, `v1`.
+#[cfg(target_arch = "aarch64")]
+const RETURNED: [usize; 4] = [0x08, 0x10, 0x110, 0x120];
+
+impl Thread {
+    /// The registers that results of calls come back in, as the innermost frame has them.
+    pub fn return_registers(&self) -> Option<ReturnRegisters> {
+        let walk = self.stack().ok()?;
+        let [first, second, float, other] = RETURNED.map(|at| walk.word_of_context(at));
+        Some(ReturnRegisters {
+            integers: [first?, second?],
+            floats: [float?, other?],
+        })
+    }
+}
+
 impl Iterator for StackWalk {
     type Item = Result<Step, Error>;
 

@@ -2,8 +2,8 @@
 
 use crate::bindings::*;
 use crate::com::Com;
-use crate::error::{Error, clr_nullable, clr_out};
-use crate::module::missing;
+use crate::error::{Error, clr, clr_nullable, clr_out};
+use crate::module::{Breakpoint, missing};
 use crate::thread::Frame;
 use crate::value::Value;
 
@@ -23,7 +23,19 @@ impl Frame {
         )?))
     }
 
-    /// The value that the call before an IL offset returned, where the runtime kept it.
+    /// The compiled code that the frame runs, and where in it.
+    pub fn compiled_code(&self) -> Result<(CompiledCode, u32), Error> {
+        let frame = self
+            .0
+            .cast::<ICorDebugNativeFrame>()
+            .ok_or_else(|| missing("ICorDebugNativeFrame"))?;
+        let mut offset = 0;
+        clr!(frame, ICorDebugNativeFrame::GetIP(&mut offset))?;
+        let code = clr_out!(frame, ICorDebugFrame::GetCode())?;
+        Ok((CompiledCode(code), offset))
+    }
+
+    /// What the call at an IL offset returned; the frame must be at one of [`CompiledCode::return_offsets`].
     pub fn return_value(&self, il_offset: u32) -> Result<Option<Value>, Error> {
         let Some(frame) = self.0.cast::<ICorDebugILFrame3>() else {
             return Ok(None);
@@ -33,6 +45,44 @@ impl Frame {
             ICorDebugILFrame3::GetReturnValueForILOffset(il_offset)
         )?;
         Ok(value.map(Value::new))
+    }
+}
+
+/// Calls of one instruction that the compiler may have made several of.
+const MAX_RETURNS: u32 = 16;
+
+/// A method as the runtime compiled it.
+#[derive(Debug)]
+pub struct CompiledCode(Com<ICorDebugCode>);
+
+impl CompiledCode {
+    /// Where it can be read what the call at an IL offset returned: right behind the call. An error for calls whose
+    /// results the runtime cannot tell.
+    pub fn return_offsets(&self, il_offset: u32) -> Result<Vec<u32>, Error> {
+        let code = self
+            .0
+            .cast::<ICorDebugCode3>()
+            .ok_or_else(|| missing("ICorDebugCode3"))?;
+        let mut offsets = vec![0; MAX_RETURNS as usize];
+        let mut count = 0;
+        clr!(
+            code,
+            ICorDebugCode3::GetReturnValueLiveOffset(
+                il_offset,
+                MAX_RETURNS,
+                &mut count,
+                offsets.as_mut_ptr()
+            )
+        )?;
+        offsets.truncate(count as usize);
+        Ok(offsets)
+    }
+
+    /// Sets an active breakpoint at an offset of the compiled code.
+    pub fn break_at(&self, offset: u32) -> Result<Breakpoint, Error> {
+        let breakpoint = clr_out!(self.0, ICorDebugCode::CreateBreakpoint(offset))?;
+        clr!(breakpoint, ICorDebugBreakpoint::Activate(1))?;
+        Ok(Breakpoint::new(breakpoint.upcast()))
     }
 }
 

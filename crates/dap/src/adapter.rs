@@ -1,26 +1,30 @@
 //! One connection: who may ask what when, and in which order it is answered.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use host::api::{Event, Line, OutputCursor, Reply, Request as EngineRequest, StopId};
+use host::api::{
+    Event, Line, OutputCursor, Reply, Request as EngineRequest, StopId, ThreadId, Trace,
+};
 use host::terminal::Terminal;
 use host::{HostProgram, Session};
 use serde_json::Value;
 
 use crate::breakpoints::Breakpoints;
 use crate::client::Client;
+use crate::evaluating::GivenUp;
 use crate::framing::{self, FramingError};
 use crate::message::{Incoming, Refusal, Request, RequestArguments, Response};
 use crate::running::Frames;
+use crate::sources::Sources;
 use crate::starting::Start;
 use crate::types::InitializeRequestArguments;
-use crate::variables::References;
+use crate::values::References;
 
 /// How long the engine may take to answer a request that does not let the program run.
 pub(crate) const ANSWER: Duration = Duration::from_secs(30);
@@ -109,13 +113,25 @@ pub(crate) struct Adapter {
     pub(crate) breakpoints: Breakpoints,
     pub(crate) frames: Frames,
     pub(crate) references: References,
+    pub(crate) sources: Sources,
+    /// Managed threads that began and have not ended.
+    pub(crate) live_threads: BTreeSet<ThreadId>,
+    /// Messages of breakpoints that were not found in the output yet.
+    pub(crate) traces: Arc<Mutex<VecDeque<Trace>>>,
+    /// Where source files are that were compiled elsewhere.
+    pub(crate) source_maps: BTreeMap<String, String>,
+    /// Whether a file that was changed since the program was built gets no breakpoints; else that is only said.
+    pub(crate) exact_source: bool,
     /// Places that the client may set as the next statement.
     pub(crate) targets: Vec<(Option<String>, Line, Option<u32>)>,
     /// Output up to here was told.
     pub(crate) told: OutputCursor,
     /// Set while long work is done beside this thread.
     pub(crate) busy: bool,
-    deferred: VecDeque<Request>,
+    /// The request whose expression is being evaluated.
+    pub(crate) evaluating: Option<(i64, GivenUp)>,
+    /// Requests that wait for it.
+    pub(crate) deferred: VecDeque<Request>,
     /// A request of ours that the client has not answered, and what is to be done if it refuses.
     pub(crate) asked: Option<(i64, Arc<AtomicBool>)>,
     /// The client's terminal that the program runs in.
@@ -139,9 +155,15 @@ impl Adapter {
             breakpoints: Breakpoints::default(),
             frames: Frames::default(),
             references: References::default(),
+            sources: Sources::default(),
+            live_threads: BTreeSet::new(),
+            traces: Arc::default(),
+            source_maps: BTreeMap::new(),
+            exact_source: false,
             targets: Vec::new(),
             told: OutputCursor::default(),
             busy: false,
+            evaluating: None,
             deferred: VecDeque::new(),
             asked: None,
             terminal: None,
@@ -237,11 +259,18 @@ impl Adapter {
             "stackTrace" => self.handle(request, Self::stack_trace),
             "exceptionInfo" => self.handle(request, Self::exception_info),
             "scopes" => self.handle(request, Self::scopes),
-            "variables" => self.handle(request, Self::variables),
-            "setVariable" => self.handle(request, Self::set_variable),
+            "variables" => self.variables(request),
+            "setVariable" => self.set_variable(request),
+            "evaluate" => self.evaluate(request),
+            "setExpression" => self.set_expression(request),
+            "completions" => self.handle(request, Self::completions),
             "gotoTargets" => self.handle(request, Self::goto_targets),
             "goto" => self.handle(request, Self::goto),
             "modules" => self.handle(request, Self::modules),
+            "loadedSources" => self.handle(request, Self::loaded_sources),
+            "source" => self.handle(request, Self::source),
+            "breakpointLocations" => self.handle(request, Self::breakpoint_locations),
+            "readMemory" => self.handle(request, Self::read_memory),
             other => {
                 let text = format!("ndbg does not know the request {other}");
                 self.client
@@ -281,6 +310,10 @@ impl Adapter {
     /// Asks the engine.
     pub(crate) fn ask(&self, request: EngineRequest) -> Result<Reply, Refusal> {
         let session = self.session()?;
+        if self.start.as_ref().is_some_and(Start::is_without_debugger) {
+            let text = "the program runs without a debugger (noDebug); it can only be ended";
+            return Err(Refusal::new("noDebug", text));
+        }
         Ok(session.request(request, Instant::now() + ANSWER)?)
     }
 

@@ -15,10 +15,10 @@ use crate::adapter::{ANSWER, Adapter};
 use crate::capabilities::{ALL, USER_UNHANDLED};
 use crate::message::Refusal;
 use crate::types::{
-    Breakpoint, BreakpointEventBody, DataBreakpointInfoArguments, DataBreakpointInfoResponseBody,
-    SetBreakpointsArguments, SetBreakpointsResponseBody, SetExceptionBreakpointsArguments,
-    SetExceptionBreakpointsResponseBody, SetFunctionBreakpointsArguments,
-    SetFunctionBreakpointsResponseBody, Source,
+    Breakpoint, BreakpointEventBody, BreakpointReason, DataBreakpointInfoArguments,
+    DataBreakpointInfoResponseBody, SetBreakpointsArguments, SetBreakpointsResponseBody,
+    SetExceptionBreakpointsArguments, SetExceptionBreakpointsResponseBody,
+    SetFunctionBreakpointsArguments, SetFunctionBreakpointsResponseBody,
 };
 
 /// What the editor has set.
@@ -163,27 +163,28 @@ impl Adapter {
     }
 
     /// A breakpoint as the editor is told of it.
-    fn describe(&self, number: i32, breakpoint: &EngineBreakpoint) -> Breakpoint {
-        let source = breakpoint
-            .locations
-            .iter()
-            .find_map(|location| location.source.as_ref());
+    fn describe(&mut self, number: i32, breakpoint: &EngineBreakpoint) -> Breakpoint {
+        let places = breakpoint.locations.iter();
+        let place = places.filter_map(|it| it.source.clone()).next();
+        let reason = breakpoint.reason.iter().chain(&breakpoint.notes);
+        let message = reason.map(String::as_str).collect::<Vec<_>>().join("; ");
         Breakpoint {
             id: Some(number),
             verified: breakpoint.state == BreakpointState::Bound,
-            message: breakpoint.reason.clone(),
-            line: source.map(|source| self.client_line(source.line.0)),
-            column: source
-                .and_then(|source| source.column)
+            message: Some(message).filter(|text| !text.is_empty()),
+            line: place.as_ref().map(|it| self.client_line(it.line.0)),
+            column: place
+                .as_ref()
+                .and_then(|it| it.column)
                 .map(|it| self.client_column(it)),
-            source: source.map(|source| Source {
-                name: source
-                    .path
-                    .file_name()
-                    .map(|name| name.to_string_lossy().into_owned()),
-                path: Some(source.path.to_string_lossy().into_owned()),
-                ..Source::default()
-            }),
+            source: place.map(|it| self.source_of(&it.path.to_string_lossy(), true)),
+            reason: match breakpoint.state {
+                BreakpointState::Pending | BreakpointState::Unbound => {
+                    Some(BreakpointReason::Pending)
+                }
+                BreakpointState::Failed => Some(BreakpointReason::Failed),
+                BreakpointState::Bound | BreakpointState::Disabled => None,
+            },
             ..Breakpoint::default()
         }
     }
@@ -191,10 +192,10 @@ impl Adapter {
     /// A breakpoint changed by itself.
     pub(crate) fn breakpoint_changed(&mut self, breakpoint: &EngineBreakpoint) {
         for number in self.breakpoints.numbers(&[breakpoint.id]) {
-            self.client.tell(&BreakpointEventBody {
-                reason: "changed".into(),
-                breakpoint: self.describe(number, breakpoint),
-            });
+            let breakpoint = self.describe(number, breakpoint);
+            let reason = "changed".into();
+            self.client
+                .tell(&BreakpointEventBody { reason, breakpoint });
         }
     }
 

@@ -1,14 +1,16 @@
 //! What the program does by itself, told to the client in the order it happened.
 
+use std::sync::PoisonError;
+
 use host::api::{
     Event, ExceptionStage, Exit, OutputQuery, Reply, Request as EngineRequest, State, Status, Stop,
-    StopReason, Stream,
+    StopReason, Stream, ThreadId, Trace,
 };
 
 use crate::adapter::{Adapter, Phase};
 use crate::types::{
     ExitedEventBody, Module, ModuleEventBody, ModuleEventBodyReason, OutputEventBody,
-    StoppedEventBody, TerminatedEventBody,
+    StoppedEventBody, TerminatedEventBody, ThreadEventBody,
 };
 
 /// Output asked for at once.
@@ -37,6 +39,8 @@ impl Adapter {
                     self.ended();
                 }
             }
+            // The engine answers nothing while it evaluates; `evaluate_beside` makes up for it.
+            Event::Output { .. } if self.evaluating.is_some() => {}
             Event::Output { .. } => self.tell_output(),
             Event::Breakpoint(breakpoint) => self.breakpoint_changed(&breakpoint),
             Event::Running(_) => self.forget_looks(),
@@ -46,6 +50,8 @@ impl Adapter {
             Event::ModuleUnloaded { module } => {
                 self.module_changed(&module, None, ModuleEventBodyReason::Removed);
             }
+            Event::ThreadStarted(thread) => self.thread_changed(thread, true),
+            Event::ThreadEnded(thread) => self.thread_changed(thread, false),
             // They stand in the output, in order with what the program wrote.
             Event::Trace(_) | Event::Log(_) => {}
             Event::Progress { message } => self.say(&message),
@@ -150,6 +156,18 @@ impl Adapter {
         self.ended();
     }
 
+    fn thread_changed(&mut self, thread: ThreadId, started: bool) {
+        if started {
+            self.live_threads.insert(thread);
+        } else {
+            self.live_threads.remove(&thread);
+        }
+        self.client.tell(&ThreadEventBody {
+            reason: if started { "started" } else { "exited" }.into(),
+            thread_id: i32::try_from(thread.0).unwrap_or_default(),
+        });
+    }
+
     fn module_changed(&self, module: &str, user_code: Option<bool>, reason: ModuleEventBodyReason) {
         let name = module.rsplit('/').next().unwrap_or(module);
         self.client.tell(&ModuleEventBody {
@@ -195,18 +213,15 @@ impl Adapter {
                 ));
             }
             for chunk in page.chunks {
-                self.client.tell(&OutputEventBody {
-                    category: Some(
-                        match chunk.stream {
-                            Stream::Stdout => "stdout",
-                            Stream::Stderr => "stderr",
-                            Stream::Trace => "console",
-                        }
-                        .into(),
-                    ),
-                    output: chunk.text,
-                    ..OutputEventBody::default()
-                });
+                let category = match chunk.stream {
+                    Stream::Stdout => "stdout",
+                    Stream::Stderr => "stderr",
+                    Stream::Trace => {
+                        self.tell_traces(&chunk.text);
+                        continue;
+                    }
+                };
+                self.tell_text(category, chunk.text);
             }
             let more = page.next < page.end && page.next > self.told;
             self.told = page.next;
@@ -216,12 +231,58 @@ impl Adapter {
         }
     }
 
-    /// Says something in the editor's console.
-    pub(crate) fn say(&self, text: &str) {
+    /// Tells what breakpoints logged, each message with the line that it comes from.
+    fn tell_traces(&mut self, mut text: &str) {
+        while !text.is_empty() {
+            let next = {
+                let mut traces = self.traces.lock().unwrap_or_else(PoisonError::into_inner);
+                let at = traces.iter().position(|trace| {
+                    let rest = text.strip_prefix(trace.text.as_str());
+                    rest.is_some_and(|rest| rest.starts_with('\n'))
+                });
+                // Those before it were never shown: their output was lost.
+                at.and_then(|at| traces.drain(..=at).next_back())
+            };
+            let Some(trace) = next else {
+                // What the program wrote for its debugger is no breakpoint's.
+                let end = text.find('\n').map_or(text.len(), |at| at + 1);
+                let (line, rest) = text.split_at(end);
+                self.tell_text("console", line.to_owned());
+                text = rest;
+                continue;
+            };
+            let (line, rest) = text.split_at(trace.text.len() + 1);
+            self.tell_trace(&trace, line);
+            text = rest;
+        }
+    }
+
+    fn tell_trace(&mut self, trace: &Trace, line: &str) {
+        let place = trace.source.as_ref().map(|source| {
+            let path = source.path.to_string_lossy();
+            (self.source_of(&path, true), source)
+        });
+        let (source, at) = place.unzip();
         self.client.tell(&OutputEventBody {
             category: Some("console".into()),
-            output: format!("{text}\n"),
+            output: line.to_owned(),
+            line: at.map(|it| self.client_line(it.line.0)),
+            column: at.and_then(|it| it.column).map(|it| self.client_column(it)),
+            source,
             ..OutputEventBody::default()
         });
+    }
+
+    fn tell_text(&self, category: &str, output: String) {
+        self.client.tell(&OutputEventBody {
+            category: Some(category.into()),
+            output,
+            ..OutputEventBody::default()
+        });
+    }
+
+    /// Says something in the editor's console.
+    pub(crate) fn say(&self, text: &str) {
+        self.tell_text("console", format!("{text}\n"));
     }
 }

@@ -1,7 +1,8 @@
 //! Looking at a stopped program: threads, stacks, the exception, modules.
 
 use host::api::{
-    ExceptionReport, Frame, ModuleReport, Reply, Request as EngineRequest, StopReason,
+    Block, ExceptionReport, Frame, FrameKind, ModuleReport, Reply, Request as EngineRequest,
+    StopReason, ThreadId,
 };
 
 use crate::adapter::Adapter;
@@ -9,7 +10,7 @@ use crate::message::Refusal;
 use crate::running::{FrameOf, thread_of};
 use crate::types::{
     ExceptionBreakMode, ExceptionDetails, ExceptionInfoArguments, ExceptionInfoResponseBody,
-    Module, ModulesArguments, ModulesResponseBody, Source, SourcePresentationHint, StackFrame,
+    Module, ModulesArguments, ModulesResponseBody, StackFrame, StackFrameFormat,
     StackFramePresentationHint, StackTraceArguments, StackTraceResponseBody, Thread,
     ThreadsArguments, ThreadsResponseBody,
 };
@@ -23,7 +24,7 @@ impl Adapter {
         let main = status.pid.map_or(0, |pid| pid.0);
         let threads = match self.ask(EngineRequest::Threads) {
             Ok(Reply::Threads(threads)) => threads,
-            // A running program's threads cannot be asked for; its first is always there.
+            // A running program's threads cannot be asked for; those that began and have not ended are there.
             _ => Vec::new(),
         };
         let mut told: Vec<Thread> = threads
@@ -39,10 +40,15 @@ impl Adapter {
             })
             .collect();
         if told.is_empty() {
-            told.push(Thread {
-                id: i32::try_from(main).unwrap_or_default(),
-                name: "Main thread".into(),
-            });
+            let mut live = self.live_threads.clone();
+            live.insert(ThreadId(main));
+            told.extend(live.iter().map(|id| Thread {
+                id: i32::try_from(id.0).unwrap_or_default(),
+                name: match id.0 == main {
+                    true => "Main thread".into(),
+                    false => format!("Thread {}", id.0),
+                },
+            }));
         }
         Ok(ThreadsResponseBody { threads: told })
     }
@@ -72,13 +78,14 @@ impl Adapter {
         else {
             return Err(Refusal::new("internal", "a bug in ndbg: no stack was told"));
         };
+        let format = arguments.format.unwrap_or_default();
         let told = frames.iter().map(|frame| {
             let number = self.frames.number(FrameOf {
                 stop,
                 thread,
                 index: frame.index,
             });
-            self.frame(number, frame)
+            self.frame(number, frame, &format)
         });
         let told: Vec<_> = told.collect();
         Ok(StackTraceResponseBody {
@@ -88,10 +95,14 @@ impl Adapter {
         })
     }
 
-    fn frame(&self, number: i32, frame: &Frame) -> StackFrame {
+    fn frame(&mut self, number: i32, frame: &Frame, format: &StackFrameFormat) -> StackFrame {
+        let source = frame.source.as_ref().map(|source| {
+            let path = source.path.to_string_lossy();
+            self.source_of(&path, frame.user_code)
+        });
         StackFrame {
             id: number,
-            name: frame.method.clone(),
+            name: self.frame_name(frame, format),
             line: frame
                 .source
                 .as_ref()
@@ -102,19 +113,42 @@ impl Adapter {
                 .and_then(|it| it.column)
                 .map_or(0, |column| self.client_column(column)),
             module_id: frame.module.clone().map(serde_json::Value::String),
-            presentation_hint: (!frame.user_code).then_some(StackFramePresentationHint::Subtle),
-            source: frame.source.as_ref().map(|source| Source {
-                name: source
-                    .path
-                    .file_name()
-                    .map(|name| name.to_string_lossy().into_owned()),
-                path: Some(source.path.to_string_lossy().into_owned()),
-                presentation_hint: (!frame.user_code)
-                    .then_some(SourcePresentationHint::Deemphasize),
-                ..Source::default()
-            }),
+            presentation_hint: match frame.kind {
+                FrameKind::User => None,
+                // Not a method: nothing to go to.
+                FrameKind::Transition => Some(StackFramePresentationHint::Label),
+                _ => Some(StackFramePresentationHint::Subtle),
+            },
+            source,
             ..StackFrame::default()
         }
+    }
+
+    /// The name of a frame, with what the client asks for beyond it.
+    fn frame_name(&self, frame: &Frame, format: &StackFrameFormat) -> String {
+        let mut name = frame.method.clone();
+        if format.parameters == Some(false)
+            && let Some(at) = name.find('(')
+        {
+            name.truncate(at);
+        }
+        if format.module == Some(true)
+            && let Some(module) = &frame.module
+        {
+            name = format!("{module}!{name}");
+        }
+        if format.line == Some(true)
+            && let Some(source) = &frame.source
+        {
+            name = format!("{name} Line {}", self.client_line(source.line.0));
+        }
+        match frame.block {
+            Some(Block::Catch) => name.push_str(" [catch]"),
+            Some(Block::Filter) => name.push_str(" [when]"),
+            Some(Block::Finally) => name.push_str(" [finally]"),
+            None => {}
+        }
+        name
     }
 
     pub(crate) fn exception_info(

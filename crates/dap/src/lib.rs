@@ -12,14 +12,18 @@ mod adapter;
 mod breakpoints;
 mod capabilities;
 mod client;
+mod evaluating;
 mod events;
 pub mod framing;
 mod inventory;
+mod memory;
 pub mod message;
 mod running;
 mod settings;
+mod sources;
 mod starting;
 pub mod types;
+mod values;
 mod variables;
 
 pub use adapter::serve;

@@ -110,6 +110,16 @@ impl Refusal {
         }
     }
 
+    /// What must not happen: the engine answered something else.
+    pub(crate) fn bug(text: &str) -> Self {
+        Self::new("internal", format!("a bug in ndbg: {text}"))
+    }
+
+    /// The client took it back; the protocol asks for this very word.
+    pub(crate) fn cancelled() -> Self {
+        Self::new("cancelled", "cancelled")
+    }
+
     /// Asks the editor to show it to the user by itself.
     #[must_use]
     pub fn shown(mut self) -> Self {

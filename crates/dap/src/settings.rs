@@ -29,6 +29,7 @@ pub(crate) struct LaunchSettings {
     #[serde(rename = "suppressJITOptimizations")]
     pub(crate) suppress_jit_optimizations: Option<bool>,
     pub(crate) source_file_map: BTreeMap<String, String>,
+    pub(crate) require_exact_source: Option<bool>,
     pub(crate) symbol_options: Option<Value>,
 }
 
@@ -74,6 +75,7 @@ pub(crate) struct AttachSettings {
     pub(crate) just_my_code: Option<bool>,
     pub(crate) enable_step_filtering: Option<bool>,
     pub(crate) source_file_map: BTreeMap<String, String>,
+    pub(crate) require_exact_source: Option<bool>,
 }
 
 /// Where steps stop.
@@ -131,7 +133,8 @@ impl LaunchSettings {
                 Arguments::Line(line) => split(line)?,
             },
             cwd: self.cwd.clone(),
-            stop_at_entry: self.stop_at_entry,
+            no_debug: self.no_debug,
+            stop_at_entry: self.stop_at_entry && !self.no_debug,
             steps: steps(self.just_my_code, self.enable_step_filtering),
             keep_optimized: self.suppress_jit_optimizations == Some(false),
             program,

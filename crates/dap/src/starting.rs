@@ -2,15 +2,15 @@
 //!
 //! Nothing runs before `configurationDone`: then every breakpoint of the editor is there before the first line.
 
-use std::collections::BTreeMap;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use host::Session;
 use host::api::{
-    Attach, Console, Error, ErrorCode, Launch, OutputCursor, Request as EngineRequest, SourceMap,
+    Attach, Console, Error, ErrorCode, Event, Launch, OutputCursor, Request as EngineRequest,
+    SourceMap,
 };
 use host::project::{self, BuildOptions};
 use host::terminal::{Invitation, Terminal};
@@ -31,12 +31,22 @@ const START: Duration = Duration::from_secs(90);
 /// How long an ordered end may take.
 const END: Duration = Duration::from_secs(20);
 
+/// Messages of breakpoints that are remembered with their places until their output is told.
+const TRACES: usize = 10_000;
+
 /// A program that is to be started, and the request that asked for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Start {
     request: Request,
     how: How,
     cancelled: Arc<AtomicBool>,
+}
+
+impl Start {
+    /// Whether the program is only run.
+    pub(crate) fn is_without_debugger(&self) -> bool {
+        matches!(&self.how, How::Launch { launch, .. } if launch.no_debug)
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -62,10 +72,9 @@ impl Adapter {
             if settings.symbol_options.is_some() {
                 self.say("symbolOptions is not used: symbols are taken from beside the program");
             }
-            if settings.no_debug {
-                self.say("noDebug is not supported yet: the program runs under the debugger");
-            }
-            self.map_sources(&settings.source_file_map)?;
+            self.exact_source = settings.require_exact_source == Some(true);
+            self.source_maps = settings.source_file_map.clone();
+            self.prepare_sources()?;
             self.launch_of(&settings)
         });
         self.wanted(request, how);
@@ -96,7 +105,9 @@ impl Adapter {
 
     pub(crate) fn attach(&mut self, request: &Request) {
         let how = arguments::<AttachSettings>(request).and_then(|settings| {
-            self.map_sources(&settings.source_file_map)?;
+            self.exact_source = settings.require_exact_source == Some(true);
+            self.source_maps = settings.source_file_map.clone();
+            self.prepare_sources()?;
             Ok(How::Attach(Attach {
                 pid: settings.process()?,
                 steps: steps(settings.just_my_code, settings.enable_step_filtering),
@@ -105,17 +116,20 @@ impl Adapter {
         self.wanted(request, how);
     }
 
-    /// Tells the engine where source files are that were compiled elsewhere.
-    fn map_sources(&mut self, maps: &BTreeMap<String, String>) -> Result<(), Refusal> {
-        if maps.is_empty() {
-            return Ok(());
+    /// Tells the engine where source files are that were compiled elsewhere, and how much they must be the same.
+    fn prepare_sources(&mut self) -> Result<(), Refusal> {
+        if !self.source_maps.is_empty() {
+            let maps = self.source_maps.iter().map(|(from, to)| SourceMap {
+                from: from.clone(),
+                to: to.clone(),
+            });
+            let request = EngineRequest::SetSourceMaps(maps.collect());
+            self.engine()?.request(request, Instant::now() + ANSWER)?;
         }
-        let maps = maps.iter().map(|(from, to)| SourceMap {
-            from: from.clone(),
-            to: to.clone(),
-        });
-        let request = EngineRequest::SetSourceMaps(maps.collect());
-        self.engine()?.request(request, Instant::now() + ANSWER)?;
+        if self.exact_source {
+            let request = EngineRequest::RequireExactSource(true);
+            self.engine()?.request(request, Instant::now() + ANSWER)?;
+        }
         Ok(())
     }
 
@@ -223,7 +237,18 @@ impl Adapter {
         self.generation += 1;
         self.told_stop = None;
         let generation = self.generation;
+        self.live_threads.clear();
+        self.traces = Arc::default();
+        let traces = self.traces.clone();
         session.observe(move |event| {
+            // Here, so that a message is known before the output that holds it can have been asked for.
+            if let Event::Trace(trace) = event {
+                let mut traces = traces.lock().unwrap_or_else(PoisonError::into_inner);
+                if traces.len() >= TRACES {
+                    traces.pop_front();
+                }
+                traces.push_back(trace.clone());
+            }
             let _ = inbox.send(Input::Session(generation, event.clone()));
         });
         self.session = Some(session.clone());
@@ -288,7 +313,7 @@ impl Adapter {
             cancelled: Arc::default(),
         });
         self.phase = Phase::Configuring;
-        if let Err(refusal) = self.set_all_again() {
+        if let Err(refusal) = self.prepare_sources().and_then(|()| self.set_all_again()) {
             return self.client.answer(request, Err::<(), _>(refusal));
         }
         // Dropping a session waits for its end.
@@ -333,14 +358,24 @@ impl Adapter {
 
     pub(crate) fn cancel(&mut self, request: &Request) {
         let wish = arguments::<CancelArguments>(request).unwrap_or_default();
-        let start = self.start.as_ref().filter(|start| {
-            let by_id = wish
-                .request_id
-                .is_some_and(|id| i64::from(id) == start.request.seq);
-            by_id || wish.progress_id.as_deref() == Some(&progress_id(start))
-        });
-        if let Some(start) = start {
-            start.cancelled.store(true, Ordering::SeqCst);
+        let id = wish.request_id.map(i64::from);
+        let waiting = self.deferred.iter().position(|it| Some(it.seq) == id);
+        if let Some(waiting) = waiting.and_then(|at| self.deferred.remove(at)) {
+            self.client
+                .answer(&waiting, Err::<(), _>(Refusal::cancelled()));
+        } else if let Some((seq, given_up)) = &self.evaluating
+            && Some(*seq) == id
+            && let Some(session) = &self.session
+        {
+            given_up.give_up(session);
+        } else {
+            let start = self.start.as_ref().filter(|start| {
+                id == Some(start.request.seq)
+                    || wish.progress_id.as_deref() == Some(&progress_id(start))
+            });
+            if let Some(start) = start {
+                start.cancelled.store(true, Ordering::SeqCst);
+            }
         }
         self.client.answer(request, Ok(()));
     }

@@ -8,7 +8,7 @@ use cordebug::callback::Callback;
 use cordebug::module::Module;
 use cordebug::thread::{Frame, Thread};
 
-use crate::api::{ExceptionReport, StopReason, ThreadId};
+use crate::api::{Event, ExceptionReport, StopReason, ThreadId};
 use crate::engine::Engine;
 
 /// Why the program stops, as far as it has been told.
@@ -176,6 +176,18 @@ impl Engine<'_> {
                 offset,
                 kind,
             ),
+            Callback::CreateThread { thread } => {
+                if let Ok(id) = Thread::new(thread).id() {
+                    self.tell(Event::ThreadStarted(ThreadId(id)));
+                }
+                false
+            }
+            Callback::ExitThread { thread } => {
+                if let Ok(id) = Thread::new(thread).id() {
+                    self.tell(Event::ThreadEnded(ThreadId(id)));
+                }
+                false
+            }
             Callback::LogMessage {
                 thread,
                 level,

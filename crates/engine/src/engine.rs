@@ -299,6 +299,7 @@ impl<'a> Engine<'a> {
             Request::ChangeBreakpoint { id, change } => self.change_breakpoint(id, change),
             Request::RemoveBreakpoint(id) => self.remove_breakpoint(id),
             Request::Breakpoints => Ok(self.list_breakpoints()),
+            Request::RequireExactSource(exact) => self.require_exact_source(exact),
             Request::SetSourceMaps(maps) => self.set_source_maps(maps),
             Request::SetExceptionBreakpoint(spec) => {
                 let (breakpoint, duplicate) = self.set_exception_breakpoint(spec)?;
@@ -319,6 +320,8 @@ impl<'a> Engine<'a> {
             Request::Symbols(query) => self.symbols(&query),
             Request::Type(query) => self.describe_type(&query),
             Request::Source { file } => self.source_text(&file),
+            Request::SourceFiles => self.list_source_files(),
+            Request::Statements { file, from, to } => self.statements(&file, from, to),
             Request::Variables(query) => self.variables(&query),
             Request::SetVariable(set) => self.set_variable(&set),
             Request::ReadMemory { address, count } => self.read_memory(address, count),
@@ -395,6 +398,7 @@ impl<'a> Engine<'a> {
     pub(crate) fn resume(&mut self) -> Result<(), Error> {
         let postponed = !self.postponed.is_empty();
         let target = self.stopped_target()?;
+        target.returned.forget();
         if !postponed {
             target.resume_all()?;
         }

@@ -136,6 +136,16 @@ impl Engine<'_> {
         })
         .map_err(|error| not_startable(&launch, &error))?;
         let pid = gated.pid();
+        if launch.no_debug {
+            gated
+                .release()
+                .map_err(|error| not_startable(&launch, &error))?;
+            self.pid = Some(pid);
+            self.leftovers = Some(Leftovers::of(pid));
+            self.ending.watched = true;
+            self.arrived();
+            return Ok(());
+        }
         let handshake = Handshake::prepare(pid).map_err(|error| {
             Error::new(
                 ErrorCode::LaunchFailed,

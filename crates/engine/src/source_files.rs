@@ -25,6 +25,7 @@ pub(crate) struct SourceFiles(Rc<RefCell<Inner>>);
 #[derive(Debug, Default)]
 struct Inner {
     maps: Vec<SourceMap>,
+    exact: bool,
     verdicts: HashMap<(PathBuf, Vec<u8>), (FileMark, bool)>,
 }
 
@@ -49,6 +50,16 @@ impl SourceFiles {
         maps.sort_by_key(|map| std::cmp::Reverse(parts(&map.from).count()));
         self.0.borrow_mut().maps = maps;
         Ok(())
+    }
+
+    /// Whether breakpoints are refused in files that were changed since the program was built.
+    pub(crate) fn must_be_exact(&self) -> bool {
+        self.0.borrow().exact
+    }
+
+    /// Says whether they are.
+    pub(crate) fn require_exact(&self, exact: bool) {
+        self.0.borrow_mut().exact = exact;
     }
 
     /// The path that a source map gives a document.

@@ -16,7 +16,7 @@ use crate::source_files::SourceFiles;
 use crate::stack::walks::KeptWalks;
 use crate::types::{TypeCache, Types};
 use crate::values::view::ObjectIds;
-use crate::values::{Held, LayoutCache};
+use crate::values::{Held, LayoutCache, ReturnedValues};
 
 /// The debugged process.
 #[derive(Debug)]
@@ -33,6 +33,8 @@ pub(crate) struct Target {
     pub(crate) object_ids: ObjectIds,
     /// Objects that the user asked to keep, by their numbers.
     pub(crate) kept: BTreeMap<u64, Held>,
+    /// What the calls of the step that led to this stop returned.
+    pub(crate) returned: ReturnedValues,
     /// Counts runs of the program: addresses that were read are good for as long as it stays the same.
     pub(crate) runs: u64,
     /// What was walked to of the stacks since then.
@@ -63,6 +65,7 @@ impl Target {
             layouts: LayoutCache::default(),
             object_ids: ObjectIds::default(),
             kept: BTreeMap::new(),
+            returned: ReturnedValues::default(),
             runs: 0,
             walks: KeptWalks::default(),
             unoptimized,

@@ -16,4 +16,7 @@ mod wire;
 
 pub use engine::{api, doctor, processes};
 pub use serve::serve;
-pub use session::{HostProgram, Session, Settled, why_lost};
+pub use session::{HostProgram, Pending, Session, Settled, why_lost};
+
+/// A front end's secret. It is kept from every process that is started: a debugged program could use it.
+pub const TOKEN_VARIABLE: &str = "NDBG_MCP_TOKEN";

@@ -131,6 +131,7 @@ impl Session {
         let mut command = Command::new(&host.path);
         // A group of its own: Ctrl-C in a terminal is for the front end, which ends the host in order.
         command.arg0("ndbg").args(&host.args).process_group(0);
+        command.env_remove(crate::TOKEN_VARIABLE);
         command.envs(host.env.iter().map(|(name, value)| (name, value)));
         command
             .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
@@ -183,41 +184,30 @@ impl Session {
         files: &[BorrowedFd<'_>],
         deadline: Instant,
     ) -> Result<Reply, Error> {
+        self.send(request, files)?.wait(deadline)
+    }
+
+    /// Sends a request, whose reply can be waited for on another thread.
+    pub fn send(&self, request: Request, files: &[BorrowedFd<'_>]) -> Result<Pending, Error> {
         refuse_lost(&request)?;
         let (sender, receiver) = mpsc::channel();
-        let id = {
-            let mut mirror = self.0.link.mirror();
-            if let Some(died) = &mirror.died {
-                return Err(died.clone());
-            }
-            let id = mirror.next_id;
-            mirror.next_id += 1;
-            mirror.waiting.insert(id, sender);
-            // Written under the lock, so that messages of several threads do not mix.
-            if let Err(error) = wire::send(&self.0.socket, &ToHost::Request { id, request }, files)
-            {
-                tracing::debug!(%error, "writing to the host");
-            }
-            id
-        };
-        match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(result) => result,
-            Err(mpsc::RecvTimeoutError::Disconnected) => {
-                let mirror = self.0.link.mirror();
-                Err(mirror
-                    .died
-                    .clone()
-                    .unwrap_or_else(|| Error::new(ErrorCode::HostDied, "the host process is gone")))
-            }
-            Err(mpsc::RecvTimeoutError::Timeout) => {
-                self.0.link.mirror().waiting.remove(&id);
-                Err(Error::new(
-                    ErrorCode::Timeout,
-                    "the debugger's host process did not answer in time",
-                )
-                .hint("ask for the status; disconnect if it does not answer either"))
-            }
+        let mut mirror = self.0.link.mirror();
+        if let Some(died) = &mirror.died {
+            return Err(died.clone());
         }
+        let id = mirror.next_id;
+        mirror.next_id += 1;
+        mirror.waiting.insert(id, sender);
+        // Written under the lock, so that messages of several threads do not mix.
+        if let Err(error) = wire::send(&self.0.socket, &ToHost::Request { id, request }, files) {
+            tracing::debug!(%error, "writing to the host");
+        }
+        drop(mirror);
+        Ok(Pending {
+            session: self.clone(),
+            id,
+            receiver,
+        })
     }
 
     /// The state as last told by the host, without asking it.
@@ -264,6 +254,38 @@ impl Session {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(Box::new(observer));
+    }
+}
+
+/// A reply that has not come yet.
+#[derive(Debug)]
+pub struct Pending {
+    session: Session,
+    id: u64,
+    receiver: mpsc::Receiver<Result<Reply, Error>>,
+}
+
+impl Pending {
+    /// Waits for the reply.
+    pub fn wait(self, deadline: Instant) -> Result<Reply, Error> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let link = &self.session.0.link;
+        match self.receiver.recv_timeout(left) {
+            Ok(result) => result,
+            Err(mpsc::RecvTimeoutError::Disconnected) => Err(link
+                .mirror()
+                .died
+                .clone()
+                .unwrap_or_else(|| Error::new(ErrorCode::HostDied, "the host process is gone"))),
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                link.mirror().waiting.remove(&self.id);
+                Err(Error::new(
+                    ErrorCode::Timeout,
+                    "the debugger's host process did not answer in time",
+                )
+                .hint("ask for the status; disconnect if it does not answer either"))
+            }
+        }
     }
 }
 

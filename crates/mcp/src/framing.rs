@@ -26,7 +26,7 @@ use crate::registry::{Closing, Registry};
 use crate::report::text;
 
 /// Bytes of one message of a client.
-const MAX_LINE: usize = 4 << 20;
+pub(crate) const MAX_LINE: usize = 4 << 20;
 
 /// Requests of the protocol. One of these whose parameters fit none of its forms has bad parameters; anything else is
 /// a method that we do not have.
@@ -102,8 +102,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Lines<
     }
 
     fn refuse(&mut self, refusal: Refusal) {
-        let message = TxJsonRpcMessage::<RoleServer>::error(refusal.error, refusal.id);
-        self.refusal = Some(write_line(self.writer.clone(), message).boxed());
+        self.refusal = Some(write_line(self.writer.clone(), answer(refusal)).boxed());
     }
 }
 
@@ -176,9 +175,14 @@ async fn write_line<W: AsyncWrite + Unpin>(
 
 /// Why a line is no message for us.
 #[derive(Debug, Clone, PartialEq)]
-struct Refusal {
+pub(crate) struct Refusal {
     error: ErrorData,
     id: Option<RequestId>,
+}
+
+/// What is said to the sender of such a line.
+pub(crate) fn answer(refusal: Refusal) -> TxJsonRpcMessage<RoleServer> {
+    TxJsonRpcMessage::<RoleServer>::error(refusal.error, refusal.id)
 }
 
 impl Refusal {
@@ -188,17 +192,24 @@ impl Refusal {
             id: None,
         }
     }
+
+    pub(crate) fn no_message() -> Self {
+        Self {
+            error: ErrorData::invalid_request("this is no JSON-RPC 2.0 message", None),
+            id: None,
+        }
+    }
 }
 
 /// The message of a line; none if there is nothing to do for it.
-fn message(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Refusal> {
+pub(crate) fn message(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Refusal> {
     let line = line.trim_ascii();
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     if line.is_empty() {
         return Ok(None);
     }
     let value: Value = serde_json::from_slice(line)
-        .map_err(|error| Refusal::unreadable(format!("this line is not JSON: {error}")))?;
+        .map_err(|error| Refusal::unreadable(format!("this is not JSON: {error}")))?;
     let id = value
         .get("id")
         .and_then(|id| serde_json::from_value::<RequestId>(id.clone()).ok());
@@ -294,22 +305,22 @@ mod tests {
     fn lines_that_are_not_json_are_told() {
         check(
             "not json",
-            expect!["-32700 (id none): this line is not JSON: expected ident at line 1 column 2"],
+            expect!["-32700 (id none): this is not JSON: expected ident at line 1 column 2"],
         );
         check(
             b"\xff\xfe",
-            expect!["-32700 (id none): this line is not JSON: expected value at line 1 column 1"],
+            expect!["-32700 (id none): this is not JSON: expected value at line 1 column 1"],
         );
         check(
             r#"{"jsonrpc":"2.0","id":1,"#,
             expect![
-                "-32700 (id none): this line is not JSON: EOF while parsing a value at line 1 column 24"
+                "-32700 (id none): this is not JSON: EOF while parsing a value at line 1 column 24"
             ],
         );
         check(
             "[".repeat(100_000),
             expect![
-                "-32700 (id none): this line is not JSON: recursion limit exceeded at line 1 column 128"
+                "-32700 (id none): this is not JSON: recursion limit exceeded at line 1 column 128"
             ],
         );
     }

@@ -12,9 +12,13 @@ use host::api::{Error, ErrorCode};
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
-    CustomResult, Implementation, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    CompletionInfo, ContentBlock, CustomRequest, CustomResult, GetPromptRequestParams,
+    GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
+    ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::json;
@@ -23,6 +27,7 @@ use tokio::sync::mpsc;
 use crate::registry::Registry;
 use crate::report::text;
 use crate::tools::{self, Answer, Call, Listed, Progress};
+use crate::{completion, prompts, resources};
 
 /// How to work with this server; clients show it to the model.
 pub const INSTRUCTIONS: &str = include_str!("instructions.md");
@@ -38,13 +43,27 @@ impl Server {
     pub fn new(registry: Arc<Registry>) -> Self {
         Self { registry }
     }
+
+    /// A call that tells no progress.
+    fn quiet_call(&self) -> Call {
+        Call {
+            registry: self.registry.clone(),
+            progress: None,
+        }
+    }
 }
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let mut implementation = Implementation::new("ndbg", env!("CARGO_PKG_VERSION"));
         implementation.title = Some("ndbg, a debugger for .NET programs".into());
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_prompts()
+            .enable_completions()
+            .build();
+        ServerConfig::new(capabilities)
             .with_server_info(implementation)
             .with_instructions(INSTRUCTIONS)
     }
@@ -62,6 +81,99 @@ impl ServerHandler for Server {
             .iter()
             .find(|listed| listed.tool.name == name)
             .map(described)
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let listed = resources::list(&self.quiet_call()).into_iter().map(|it| {
+            Resource::new(it.uri, it.name)
+                .with_description(it.description)
+                .with_mime_type(PLAIN)
+        });
+        Ok(ListResourcesResult::with_all_items(listed.collect()))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let templates = resources::TEMPLATES.iter().map(|it| {
+            ResourceTemplate::new(it.uri, it.name)
+                .with_description(it.description)
+                .with_mime_type(PLAIN)
+        });
+        Ok(ListResourceTemplatesResult::with_all_items(
+            templates.collect(),
+        ))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let work = resources::read(self.quiet_call(), &request.uri);
+        match answered(&context, work).await? {
+            None => Err(ErrorData::resource_not_found(
+                resources::nothing_at(&request.uri),
+                None,
+            )),
+            Some(Err(error)) => Err(refusal(error)),
+            Some(Ok(text)) => {
+                let contents = ResourceContents::text(text, request.uri);
+                Ok(ReadResourceResult::new(vec![contents]).into())
+            }
+        }
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let prompts = prompts::PROMPTS.iter().map(|it| {
+            let arguments = it.arguments.iter().map(|argument| {
+                PromptArgument::new(argument.name)
+                    .with_description(argument.description)
+                    .with_required(argument.required)
+            });
+            Prompt::new(it.name, Some(it.description), Some(arguments.collect()))
+                .with_title(it.title)
+        });
+        Ok(ListPromptsResult::with_all_items(prompts.collect()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let given = request.arguments.unwrap_or_default().into_iter().collect();
+        let text = prompts::fill(&request.name, &given).map_err(refusal)?;
+        Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let others = request.context.and_then(|it| it.arguments);
+        let others = others.unwrap_or_default();
+        let call = self.quiet_call();
+        let argument = request.argument;
+        let work = completion::complete(&call, &argument.name, &argument.value, &others);
+        // Nothing can be proposed where nothing can be asked, such as in a program that runs.
+        let found = answered(&context, work).await?.unwrap_or_default();
+        let more = found.total > found.values.len();
+        let mut info = CompletionInfo::new(found.values).unwrap_or_default();
+        info.total = u32::try_from(found.total).ok();
+        info.has_more = Some(more);
+        Ok(CompleteResult::new(info))
     }
 
     async fn on_custom_request(
@@ -112,6 +224,29 @@ impl ServerHandler for Server {
             }
         }
     }
+}
+
+/// Plain text.
+const PLAIN: &str = "text/plain";
+
+/// The outcome of work that is no tool's: cancelled with its request, and a bug in it is an error.
+async fn answered<T>(
+    context: &RequestContext<RoleServer>,
+    work: impl Future<Output = T>,
+) -> Result<T, ErrorData> {
+    tokio::select! {
+        outcome = AssertUnwindSafe(work).catch_unwind() => outcome.map_err(|_| {
+            ErrorData::internal_error("a bug in ndbg: the request failed inside the server", None)
+        }),
+        () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
+    }
+}
+
+/// An error where the protocol has no place for a result that is one.
+fn refusal(error: Error) -> ErrorData {
+    let error = crate::failure::for_agents(error);
+    let message = report::failure::render(&error);
+    ErrorData::invalid_params(message, Some(json!({"error": error})))
 }
 
 /// The result of a tool's work. Without this a bug in one tool would leave its caller without an answer for ever.
@@ -213,6 +348,24 @@ mod tests {
                 tools::TOOLS.iter().any(|tool| tool.name == word),
                 "there is no tool {word}"
             );
+        }
+    }
+
+    #[test]
+    fn prompts_and_the_skill_name_tools_that_exist() {
+        let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let prompts = std::fs::read_dir(source.join("src/prompts")).expect("a folder");
+        let mut files: Vec<_> = prompts.flatten().map(|file| file.path()).collect();
+        files.push(source.join("../../skills/ndbg/SKILL.md"));
+        for path in files {
+            let text = std::fs::read_to_string(&path).expect("a text");
+            for word in tool_names(&text) {
+                assert!(
+                    tools::TOOLS.iter().any(|tool| tool.name == word),
+                    "{}: there is no tool {word}",
+                    path.display()
+                );
+            }
         }
     }
 

@@ -136,7 +136,7 @@ impl VariableEntry {
             type_name: text::one_line(type_name, NAME),
             // The engine has cut it to what was asked for.
             value: text::one_line(text, usize::MAX),
-            unreadable: *kind == ValueKind::Unreadable,
+            unreadable: matches!(kind, ValueKind::Unreadable | ValueKind::NotRun),
             path: (*children > 0).then(|| text::one_line(&variable.path, NAME)),
             object: object.map(|id| format!("#{}", id.0)),
             full_length: *full_length,

@@ -6,6 +6,7 @@ mod awaits;
 mod control;
 mod next_statement;
 mod options;
+mod programs;
 mod soak;
 mod walk;
 mod walks;

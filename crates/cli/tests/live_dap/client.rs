@@ -70,6 +70,23 @@ impl Editor {
         editor
     }
 
+    /// The number of the innermost frame of the thread that a stop names.
+    #[track_caller]
+    pub(crate) fn top_frame(&mut self, stop: &Value) -> Value {
+        let stack = self.ask(
+            "stackTrace",
+            json!({"threadId": stop["threadId"], "levels": 1}),
+        );
+        stack["stackFrames"][0]["id"].clone()
+    }
+
+    /// The variables of a number, by name.
+    #[track_caller]
+    pub(crate) fn variables(&mut self, reference: &Value) -> Vec<Value> {
+        let found = self.ask("variables", json!({"variablesReference": reference}));
+        found["variables"].as_array().expect("variables").clone()
+    }
+
     /// Sends a request; its number.
     #[track_caller]
     pub(crate) fn send(&mut self, command: &str, arguments: Value) -> i64 {
@@ -131,6 +148,18 @@ impl Editor {
                 Some("event" | "request") => self.events.push_back(message),
                 _ => panic!("an answer to nothing: {message}"),
             }
+        }
+    }
+
+    /// Waits for the next answer, to whatever request; events in between are kept.
+    #[track_caller]
+    pub(crate) fn any_answer(&mut self) -> Value {
+        loop {
+            let message = self.next();
+            if message["type"] == "response" {
+                return message;
+            }
+            self.events.push_back(message);
         }
     }
 

@@ -4,6 +4,7 @@ mod basics;
 mod calls;
 mod collections;
 mod hostile;
+mod returned;
 mod scopes;
 mod setting;
 mod support;

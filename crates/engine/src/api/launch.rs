@@ -27,6 +27,9 @@ pub struct Launch {
     /// Leaves code optimised where its compiler wants that; else the user's code is compiled for debuggers.
     #[serde(default)]
     pub keep_optimized: bool,
+    /// Runs the program without a debugger: it can be ended, and its output and exit are told, but nothing else.
+    #[serde(default)]
+    pub no_debug: bool,
     /// Stops at the first line of the user's `Main`.
     pub stop_at_entry: bool,
     /// Where the program's standard streams go.

@@ -40,7 +40,7 @@ pub use expressions::{
 pub use inventory::{LogMessage, ModuleReport, ThreadActivity, ThreadReport};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};
 pub use output::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
-pub use source::SourceText;
+pub use source::{SourceFile, SourceText};
 pub use stack::{
     AsyncEnd, AsyncFrame, AsyncKind, AsyncStack, Block, BlockedOn, Frame, FrameKind, Source,
 };
@@ -116,6 +116,9 @@ pub enum Request {
     /// Says where source files are that a compiler saw elsewhere, in place of what was said before. May come before the
     /// program does.
     SetSourceMaps(Vec<SourceMap>),
+    /// Whether breakpoints are refused in source files that were changed since the program was built; they are set, with a
+    /// note, unless this says otherwise. May come before the program does.
+    RequireExactSource(bool),
     /// Sets an exception breakpoint; the same types set again change the one that is there.
     SetExceptionBreakpoint(ExceptionSpec),
     /// Whether exceptions that nobody catches stop the program, which they do unless this says otherwise.
@@ -143,6 +146,17 @@ pub enum Request {
     Source {
         /// Full path, the end of one, or a file name.
         file: String,
+    },
+    /// All source files that loaded modules with symbols were compiled from.
+    SourceFiles,
+    /// The statements in a range of lines of a source file.
+    Statements {
+        /// Full path, the end of one, or a file name.
+        file: String,
+        /// The first line.
+        from: Line,
+        /// The last line.
+        to: Line,
     },
     /// Lets the stopped program run one step of a thread.
     Step {
@@ -221,7 +235,7 @@ pub enum Reply {
         /// Whether it was there before.
         duplicate: bool,
     },
-    /// To [`Request::Breakpoints`], [`Request::SetSourceMaps`] and [`Request::RemoveBreakpoint`]: those that are left.
+    /// To [`Request::Breakpoints`], [`Request::SetSourceMaps`], [`Request::RequireExactSource`] and [`Request::RemoveBreakpoint`]: those that are left.
     Breakpoints {
         /// At places in code.
         breakpoints: Vec<Breakpoint>,
@@ -246,6 +260,10 @@ pub enum Reply {
     Type(Box<TypeDescription>),
     /// To [`Request::Source`].
     Source(Box<SourceText>),
+    /// To [`Request::SourceFiles`].
+    SourceFiles(Vec<SourceFile>),
+    /// To [`Request::Statements`], in order.
+    Statements(Vec<AvailablePoint>),
     /// To [`Request::Variables`], [`Request::SetVariable`] and [`Request::KeepObject`].
     Variables(Box<Variables>),
     /// To [`Request::ReadMemory`].
@@ -294,6 +312,10 @@ pub enum Event {
         /// Its path, or a bare name for one that is not a file.
         module: String,
     },
+    /// A managed thread began.
+    ThreadStarted(ThreadId),
+    /// A managed thread ended.
+    ThreadEnded(ThreadId),
     /// The program called `Debugger.Log`, or wrote with `Debug` or `Trace`.
     Log(LogMessage),
     /// There is output after the last cursor that was read. Told once until it is read.

@@ -16,3 +16,12 @@ pub struct SourceText {
     /// File names of the modules that were compiled from it.
     pub modules: Vec<String>,
 }
+
+/// A source file that a loaded module was compiled from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceFile {
+    /// Its path here; as the compiler wrote it if it is not here.
+    pub path: String,
+    /// File name of the module; the first one if there are several.
+    pub module: String,
+}

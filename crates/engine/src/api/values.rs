@@ -94,12 +94,12 @@ impl Default for View {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VariableScope {
-    /// `this`, arguments, locals, constants, captured variables, the exception in flight.
+    /// `this`, arguments, locals, constants, captured variables, the exception in flight, what calls returned.
     #[default]
     All,
     /// `this` and arguments.
     Arguments,
-    /// Locals, constants and captured variables.
+    /// Locals, constants and captured variables, the exception in flight, what calls returned.
     Locals,
     /// Static members of the type that the code is in.
     Statics,
@@ -190,6 +190,8 @@ pub enum ValueKind {
     Type,
     /// It cannot be read; the text says why.
     Unreadable,
+    /// Only code of the program can tell it, and none was run.
+    NotRun,
     /// It was not shown because of its name.
     Masked,
 }

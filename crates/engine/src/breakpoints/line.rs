@@ -229,13 +229,20 @@ fn statements(
     (path, document): (&str, Token),
     around: Surroundings<'_>,
 ) -> Result<Vec<Found>, Error> {
+    let changed = changed(asked, symbols, path, document, around.files);
+    if let Some(why) = &changed
+        && around.files.must_be_exact()
+    {
+        return Err(Error::new(ErrorCode::InvalidFile, why.clone())
+            .hint("build the program anew, or do not ask for exact sources"));
+    }
     let all = symbols.candidates(document, asked.line.0, asked.column);
     if all.is_empty() {
         return Err(no_code(asked, symbols, path, document, around.files));
     }
     let (candidates, inside) = chosen(&all, asked.column);
     let mut notes = module_notes(module, around);
-    notes.extend(changed(asked, symbols, path, document, around.files));
+    notes.extend(changed);
     if let Some(inner) = inside.first() {
         notes.push(format!(
             "the line holds more code, at column {}: give the column to stop there",
@@ -424,7 +431,7 @@ fn no_code(
 }
 
 /// Columns count UTF-16 units, as the compiler counts them.
-fn available(span: Span, text: Option<&str>) -> AvailablePoint {
+pub(super) fn available(span: Span, text: Option<&str>) -> AvailablePoint {
     let line = text.and_then(|it| it.lines().nth(span.start_line.saturating_sub(1) as usize));
     let part = line.map(|line| {
         let last = match span.end_line == span.start_line {

@@ -11,6 +11,7 @@ mod function;
 mod hit;
 mod instruction;
 mod line;
+mod listing;
 mod offer;
 mod reached;
 mod requests;

@@ -239,6 +239,12 @@ impl Engine<'_> {
     }
 
     /// Takes new source maps; breakpoints on lines are looked for anew.
+    pub(crate) fn require_exact_source(&mut self, exact: bool) -> Result<Reply, Error> {
+        self.source_files.require_exact(exact);
+        self.rebind_lines()?;
+        Ok(self.list_breakpoints())
+    }
+
     pub(crate) fn set_source_maps(&mut self, maps: Vec<SourceMap>) -> Result<Reply, Error> {
         self.source_files.set_maps(maps)?;
         self.rebind_lines()?;

@@ -115,11 +115,30 @@ impl Engine<'_> {
             Ok(watch) => exception(&reader, place.thread, &watch.expr),
             Err(_) => None,
         };
+        let returned = match place.request.frame {
+            0 => target.returned.last(place.tid),
+            _ => None,
+        };
+        let returned = match returned {
+            Some(call) if place.text.to_ascii_lowercase().contains("$returnvalue") => {
+                let value = call.value.as_ref().map_err(Unreadable::clone);
+                let value = value.and_then(|it| reader.restored(it));
+                Some(value.map_err(|why| {
+                    let method = &call.method;
+                    Fail::new(
+                        whole,
+                        format!("what {method} returned cannot be read: {why}"),
+                    )
+                })?)
+            }
+            _ => None,
+        };
         let (node, slots, limits, effects) = match plan {
             Some(known) => known.clone(),
             None => {
                 let watch = syntax::parse_watch(place.text)?;
-                let context = context(&reader, &scope, exception.as_ref());
+                let mut context = context(&reader, &scope, exception.as_ref());
+                context.return_value = returned.as_ref().map(|it| it.ty.clone());
                 let mut binder = Binder::new(reader.types, &context);
                 let node = binder.whole(&watch.expr)?;
                 let mut effects = place.request.side_effects;
@@ -166,6 +185,7 @@ impl Engine<'_> {
             numbers: (pid, place.tid, 0),
             special: &|pseudo| match pseudo {
                 PseudoVariable::Exception => exception.clone(),
+                PseudoVariable::ReturnValue => returned.clone(),
                 _ => None,
             },
             frame: Some(&scope.context.frame),

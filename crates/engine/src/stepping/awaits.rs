@@ -59,6 +59,9 @@ impl Engine<'_> {
                     leg.traps.extend(trap);
                 }
             }
+            if !leg.is_awaited() {
+                self.await_completion(thread, leg);
+            }
         }
         if kind != StepKind::Out {
             for pause in stepping.awaits {

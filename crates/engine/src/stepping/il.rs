@@ -1,6 +1,6 @@
 //! IL instructions, as far as steps need to know where they lead (ECMA-335 III.1.2, III.3).
 
-use metadata::IlOffset;
+use metadata::{IlOffset, Token};
 
 use super::position::IlRange;
 
@@ -21,6 +21,26 @@ pub(super) fn may_jump(code: &[u8], from: IlRange, into: IlRange) -> bool {
         at = instruction.next;
     }
     false
+}
+
+/// The calls in a range: where each is, and the token of what it calls. Calls of constructors and through pointers are
+/// none, and code that cannot be read ends the list.
+pub(super) fn calls(code: &[u8], range: IlRange) -> Vec<(IlOffset, Token)> {
+    let end = (range.end.0 as usize).min(code.len());
+    let mut at = range.start.0 as usize;
+    let mut found = Vec::new();
+    while at < end {
+        let Some(instruction) = read(code, at) else {
+            break;
+        };
+        if let Some(0x28 | 0x6f) = code.get(at)
+            && let Some(token) = i32_at(code, at + 1)
+        {
+            found.push((IlOffset(at as u32), Token(token as u32)));
+        }
+        at = instruction.next;
+    }
+    found
 }
 
 struct Instruction {
@@ -114,6 +134,25 @@ mod tests {
         check(&switch, 1, (20, 30), false);
         // ceq; ldarg with a long index
         check(&[0xfe, 0x01, 0xfe, 0x09, 0x2b, 0xfd], 0, (0, 1), false);
+    }
+
+    #[test]
+    fn calls_are_found_and_operands_are_not_taken_for_them() {
+        // call; ldc.i4 of bytes that look like a call; callvirt behind a prefix; newobj; a call that is cut off
+        let code = [
+            0x28, 1, 0, 0, 6, 0x20, 0x28, 1, 2, 3, 0xfe, 0x16, 2, 0, 0, 0x1b, 0x6f, 3, 0, 0, 0x0a,
+            0x73, 4, 0, 0, 6, 0x28, 1,
+        ];
+        let expected = [
+            (IlOffset(0), Token(0x0600_0001)),
+            (IlOffset(16), Token(0x0a00_0003)),
+        ];
+        assert_eq!(calls(&code, IlRange::ALL), expected);
+        let behind = IlRange {
+            start: IlOffset(5),
+            end: IlOffset(16),
+        };
+        assert_eq!(calls(&code, behind), []);
     }
 
     #[test]

@@ -38,8 +38,8 @@ impl Engine<'_> {
         }
         let steps = self.stepping.steps.as_mut();
         let leg = steps.map(|steps| &mut steps.leg).filter(|leg| {
-            let ours = leg.stepper.as_ref();
-            ours.is_some_and(|ours| stepper.is_some_and(|it| ours.is(it)))
+            let mut ours = leg.stepper.iter().chain(&leg.beyond);
+            ours.any(|ours| stepper.is_some_and(|it| ours.is(it)))
         });
         let Some(leg) = leg else {
             // A step that was given up.
@@ -47,7 +47,11 @@ impl Engine<'_> {
             self.stepping.retired.retain(other);
             return false;
         };
-        leg.stepper = None;
+        // The other one is not needed any more; if it is done as well, that is news of a step that was given up.
+        let both = [leg.stepper.take(), leg.beyond.take()];
+        let other = |it: &Stepper| !stepper.is_some_and(|stepper| it.is(stepper));
+        let others = both.into_iter().flatten().filter(other);
+        self.stepping.retired.extend(others);
         if leg.suspended.is_some() {
             // The invocation has been suspended and its thread is on its way out: now it can be known by its task.
             self.identify_suspended();
@@ -60,6 +64,7 @@ impl Engine<'_> {
             Ok(at) => at,
             Err(error) => return self.step_failed(thread, &error),
         };
+        self.note_return(thread, at);
         self.landed(thread, at)
     }
 
@@ -88,6 +93,10 @@ impl Engine<'_> {
     /// The thread of the step has got somewhere; whether that stops the program.
     pub(super) fn landed(&mut self, thread: &Thread, at: Position) -> bool {
         let mut next = self.after(at);
+        tracing::trace!(?at, ?next, "a leg of a step has ended");
+        if self.has_left_alone(thread) {
+            next = Next::Wait;
+        }
         // Whoever awaits the invocation may go on inside the call that completes it: its trap is near.
         if self.may_be_awaiter(at)
             && let Some(frame) = self.active_frame(thread)
@@ -105,6 +114,7 @@ impl Engine<'_> {
             }
             steps.from = at;
             next = Next::Leg(steps.kind);
+            self.forget_returns();
             let boundary = self.is_called_from_boundary(thread);
             if let Some(steps) = &mut self.stepping.steps {
                 steps.boundary = boundary;
@@ -218,6 +228,11 @@ impl Engine<'_> {
             }
             TrapKind::Resume => self.resumed(thread),
             TrapKind::Awaiter => self.awaiter_resumed(thread),
+            TrapKind::Completion => self.completion_taken(thread),
+            TrapKind::Return(call) => {
+                self.call_returned(thread, call);
+                false
+            }
         })
     }
 }

@@ -10,12 +10,14 @@
 
 mod awaiters;
 mod awaits;
+mod completion;
 mod il;
 mod invocation;
 mod landing;
 mod my_code;
 mod next_statement;
 mod position;
+mod returns;
 mod run_to;
 mod waiters;
 
@@ -33,6 +35,7 @@ use crate::breakpoints::CodeLocation;
 use crate::engine::Engine;
 use awaiters::Awaiter;
 use awaits::Suspended;
+use completion::Alone;
 use position::{IlRange, MethodId, Position, Standing};
 
 /// Frames walked at most to find the user's code.
@@ -73,6 +76,8 @@ struct Leg {
     /// Where it began.
     at: Option<Position>,
     stepper: Option<Stepper>,
+    /// Waits for what is run after a return to code that is not shown: see [`Engine::stepper_beyond`].
+    beyond: Option<Stepper>,
     traps: Vec<Trap>,
     /// The await that has suspended the invocation.
     suspended: Option<Suspended>,
@@ -80,6 +85,10 @@ struct Leg {
     awaiters: Vec<Awaiter>,
     /// Steppers of the threads that block until it completes.
     waiters: Vec<Stepper>,
+    /// The invocation, if nobody awaits it so far.
+    alone: Option<Alone>,
+    /// Returns to other invocations of the same code that were seen.
+    strange_returns: u32,
 }
 
 impl Leg {
@@ -105,6 +114,10 @@ enum TrapKind {
     Resume,
     /// An invocation goes on that may await ours.
     Awaiter,
+    /// Somebody takes the result of the task that nobody awaited.
+    Completion,
+    /// The call at this offset has returned.
+    Return(IlOffset),
 }
 
 fn remove(breakpoint: &Breakpoint) {
@@ -222,11 +235,13 @@ impl Engine<'_> {
             ..Leg::default()
         };
         self.arm_awaits(thread, at, range, kind, &mut leg);
+        tracing::trace!(?range, ?kind, "a leg of a step begins");
+        self.arm_returns(thread, at, range, kind, &mut leg);
         let only_marked = just_my_code && at.method.is_none_or(|method| self.is_marked(method));
-        let is_awaited = leg.is_awaited();
+        let (is_awaited, is_alone) = (leg.is_awaited(), leg.alone.is_some());
         let into = kind == StepKind::Into;
         let begin = || -> Result<Option<Stepper>, cordebug::Error> {
-            if kind == StepKind::Out && is_awaited {
+            if kind == StepKind::Out && (is_awaited || is_alone) {
                 return Ok(None);
             }
             let stepper = thread.stepper()?;
@@ -239,7 +254,17 @@ impl Engine<'_> {
         };
         let begun = begin();
         match begun {
-            Ok(stepper) => leg.stepper = stepper,
+            Ok(stepper) => {
+                leg.stepper = stepper;
+                if only_marked
+                    && kind != StepKind::Out
+                    && range.is_last()
+                    && !is_awaited
+                    && !is_alone
+                {
+                    leg.beyond = self.stepper_beyond(thread);
+                }
+            }
             Err(error) => {
                 self.end_leg(leg);
                 return Err(Error::new(ErrorCode::StepFailed, error.to_string()));
@@ -247,6 +272,30 @@ impl Engine<'_> {
         }
         self.replace_leg(leg);
         Ok(())
+    }
+
+    /// A stepper of the method's caller, if that is code that is not shown.
+    ///
+    /// The runtime knows a stepper's range by native offsets and by its frame's place on the stack. When the method has
+    /// returned, and its caller calls another one (or the same again) at that place, that one counts as inside the range
+    /// as well, and is run through unseen. The caller's stepper stops there.
+    fn stepper_beyond(&mut self, thread: &Thread) -> Option<Stepper> {
+        let caller = my_code::caller(thread)?;
+        let module = caller.function().ok()?.module().ok()?;
+        let target = self.target.as_ref()?;
+        let module = target.modules.get(module.identity())?;
+        if module.symbols(&target.process).is_ok() {
+            return None;
+        }
+        let begin = || -> Result<Stepper, cordebug::Error> {
+            let stepper = caller.stepper()?;
+            stepper.prepare(true)?;
+            stepper.step_instruction()?;
+            Ok(stepper)
+        };
+        begin()
+            .map_err(|error| tracing::debug!(%error, "the caller of a method cannot be stepped"))
+            .ok()
     }
 
     /// The range of a statement together with the code without text behind it, such as the branch of a condition: that
@@ -323,7 +372,11 @@ impl Engine<'_> {
         for trap in leg.traps {
             remove(&trap.breakpoint);
         }
+        if let Some(alone) = leg.alone {
+            self.forget_completion(&alone);
+        }
         self.stepping.retired.extend(leg.stepper);
+        self.stepping.retired.extend(leg.beyond);
         self.stepping.retired.extend(leg.waiters);
         // The library does not pass on news of a stepper that was deactivated meanwhile, and may wait for the answer
         // to it all the same.
@@ -344,8 +397,18 @@ impl Engine<'_> {
         for breakpoint in std::mem::take(&mut self.stepping.run_to) {
             remove(&breakpoint);
         }
+        self.note_unfinished_step();
         let steps = self.stepping.steps.take()?;
         self.end_leg(steps.leg);
         Some(steps.count)
+    }
+
+    /// Tells of a step that left an async method and has not ended since.
+    pub(crate) fn note_unfinished_step(&mut self) {
+        let steps = self.stepping.steps.as_ref();
+        if steps.is_some_and(|steps| steps.leg.alone.is_some() && steps.leg.stepper.is_none()) {
+            let note = "the step left an async method that nobody awaited: it would have ended where its result is taken";
+            self.notes.push(note.into());
+        }
     }
 }

@@ -1,6 +1,10 @@
 //! Which methods steps pass by: what attributes say, and the filter for properties and operators.
 
+<<<<<<< HEAD
 use cordebug::thread::Thread;
+=======
+use cordebug::thread::{Frame, Step, Thread};
+>>>>>>> main
 use metadata::tables::Table;
 use metadata::{Metadata, Token};
 
@@ -10,6 +14,17 @@ use crate::engine::Engine;
 
 /// Enclosing types looked at for attributes.
 const MAX_NESTING: usize = 64;
+
+/// The frame that called the innermost one of a thread.
+pub(super) fn caller(thread: &Thread) -> Option<Frame> {
+    let steps = thread.stack().ok()?.flatten();
+    let frames = steps.filter_map(|step| match step {
+        Step::Frame(frame) => Some(frame),
+        Step::Native => None,
+    });
+    let mut callers = frames.skip(1);
+    callers.find(|frame| frame.internal_kind().is_none())
+}
 
 impl Engine<'_> {
     /// Takes methods that the runtime itself suspends out of steps: a stepper in one would end the program or us.
@@ -118,6 +133,7 @@ impl Engine<'_> {
             return false;
         }
         let mut caller = || {
+<<<<<<< HEAD
             let frame = self
                 .target
                 .as_ref()?
@@ -125,6 +141,9 @@ impl Engine<'_> {
                 .skip(1)
                 .find(|frame| frame.internal_kind().is_none())?;
             let function = frame.function().ok()?;
+=======
+            let function = caller(thread)?.function().ok()?;
+>>>>>>> main
             let token = Token(function.token().ok()?);
             let target = self.target.as_mut()?;
             let module = target.modules.entry(&function.module().ok()?).identity();

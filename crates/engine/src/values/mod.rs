@@ -40,8 +40,10 @@ mod memory_requests;
 mod properties;
 mod reader;
 mod requests;
+mod returned;
 mod scalar;
 pub(crate) mod scope;
+mod snapshot;
 mod unreadable;
 pub(crate) mod view;
 mod walk;
@@ -52,7 +54,9 @@ use crate::types::Type;
 
 pub(crate) use layout::{LayoutCache, Member};
 pub(crate) use reader::{Held, Reader};
+pub(crate) use returned::{ReturnedCall, ReturnedValues};
 pub(crate) use scalar::Scalar;
+pub(crate) use snapshot::Snapshot;
 pub(crate) use unreadable::Unreadable;
 
 /// Where bytes are.

@@ -13,7 +13,10 @@ use crate::types::{Field, Named, Type, TypeNotes};
 use super::scope::{self, Scope};
 use super::view::{Child, Viewer};
 use super::walk::{self, Step};
-use super::{Reader, Unreadable};
+use super::{Reader, ReturnedCall, Snapshot, Unreadable};
+
+/// What the names of returned values begin with.
+const RETURNED: &str = "$returnvalue";
 
 /// Variables of a frame and children of a value told at most.
 const MAX_COUNT: u32 = 10_000;
@@ -63,6 +66,7 @@ impl Engine<'_> {
                 told.parent = Some(Box::new(parent));
                 return Ok(Reply::Variables(Box::new(told)));
             }
+            roots.say_who_returned(std::slice::from_mut(&mut parent));
             told.parent = Some(Box::new(parent));
             let Ok(value) = &child.value else {
                 return Ok(Reply::Variables(Box::new(told)));
@@ -86,6 +90,7 @@ impl Engine<'_> {
         let children = super::view::Children::Members(list).named_like(&query.names);
         (told.variables, told.omitted) =
             viewer.page(&children, "", query.start, count, query.depth);
+        roots.say_who_returned(&mut told.variables);
         Ok(Reply::Variables(Box::new(told)))
     }
 }
@@ -240,6 +245,9 @@ impl Roots<'_, '_> {
                 )
             });
         }
+        if name.starts_with(RETURNED) {
+            return self.returned_named(name);
+        }
         if let Some(id) = name.strip_prefix('#') {
             return self.object(name, id);
         }
@@ -352,6 +360,59 @@ impl Roots<'_, '_> {
         Some(pseudo("$exception", value))
     }
 
+    /// What the calls of the last step returned, if it ended in this frame.
+    fn returned(&self) -> Vec<Child> {
+        let named = self.returned_calls();
+        let told = |(name, call): (String, &ReturnedCall)| {
+            let restored = |it: &Snapshot| self.reader.restored(it);
+            let value = call.value.as_ref().map_err(Unreadable::clone);
+            Child {
+                ty: call.ty.clone(),
+                ..pseudo(&name, value.and_then(restored))
+            }
+        };
+        named.map(told).collect()
+    }
+
+    fn returned_calls(&self) -> impl Iterator<Item = (String, &ReturnedCall)> {
+        let thread = self.thread.id().unwrap_or(0);
+        let here = self.index == 0;
+        let named = self.target.returned.named(thread);
+        named.filter(move |_| here)
+    }
+
+    fn returned_named(&self, name: &str) -> Result<Child, Error> {
+        let mut returned = self.returned();
+        let known: Vec<String> = returned.iter().map(|it| it.name.clone()).collect();
+        let number = name.strip_prefix(RETURNED).unwrap_or_default();
+        let at = match number.parse::<usize>() {
+            Ok(number) => number.checked_sub(1),
+            Err(_) if number.is_empty() => returned.len().checked_sub(1),
+            Err(_) => None,
+        };
+        if let Some(at) = at.filter(|at| *at < returned.len()) {
+            return Ok(returned.swap_remove(at));
+        }
+        Err(Error::new(
+            ErrorCode::InvalidParameter,
+            format!("there is no {name}: the last step on this thread ended behind no such call that returns a value"),
+        )
+        .hint("it is there in frame 0 after a step over, or out of, a call that returns something")
+        .details(crate::api::Details::Candidates(known)))
+    }
+
+    /// Says of returned values which method they are from.
+    fn say_who_returned(&self, variables: &mut [crate::api::Variable]) {
+        let numbered = |name: &str| name.starts_with(RETURNED);
+        for variable in variables.iter_mut().filter(|it| numbered(&it.name)) {
+            let mut calls = self.returned_calls();
+            if let Some((_, call)) = calls.find(|(name, _)| *name == variable.name) {
+                let note = format!("returned by {}", call.method);
+                variable.value.notes.push(note);
+            }
+        }
+    }
+
     /// The variables of the frame, and something to know about them.
     fn list(
         &self,
@@ -380,7 +441,10 @@ impl Roots<'_, '_> {
             .map(child)
             .collect();
         match wanted {
-            VariableScope::All => list.extend(self.exception()),
+            VariableScope::All | VariableScope::Locals => {
+                list.extend(self.exception());
+                list.extend(self.returned());
+            }
             VariableScope::Statics => {
                 let statics = scope
                     .context
@@ -394,7 +458,7 @@ impl Roots<'_, '_> {
                 })?;
             }
             VariableScope::TypeArguments => list = self.type_arguments(&scope),
-            VariableScope::Arguments | VariableScope::Locals => {}
+            VariableScope::Arguments => {}
         }
         Ok((list, note))
     }

@@ -194,6 +194,7 @@ impl Runner<'_> {
             };
         }
         command
+            .env_remove(crate::TOKEN_VARIABLE)
             .env("MSBUILDDISABLENODEREUSE", "1")
             .env("DOTNET_CLI_USE_MSBUILD_SERVER", "0")
             .env("MSBUILDTERMINALLOGGER", "off")

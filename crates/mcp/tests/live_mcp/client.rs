@@ -176,7 +176,7 @@ pub(crate) fn dll(fixture: &str) -> String {
 }
 
 /// Replaces what differs from run to run and from machine to machine.
-fn normalized(text: &str, sandbox: &str) -> String {
+pub(crate) fn normalized(text: &str, sandbox: &str) -> String {
     let fixture = Fixture::named("hello");
     let compiled = fixture
         .folder()

@@ -46,6 +46,7 @@ fn steps_go_from_statement_to_statement() {
               this: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
               total: decimal = 18.90
               discount: decimal = 0
+              $returnvalue: string = null (returned by Order.Coupon)
               #0 Order.Total() at demo_shop.cs:22
               #1 Program.Main() at demo_shop.cs:51
             Next: debug_continue lets it run on; debug_step runs one statement.
@@ -71,6 +72,7 @@ fn steps_go_from_statement_to_statement() {
               53 |     }
               orders: List<Order> = Count = 3 { { Id = 1, Customer = "Ada", Items = Count = 2, Coupon = null }, { Id = 2, Customer = "Gr…
               order: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
+              $returnvalue: decimal = 18.90 (returned by Order.Total)
               #0 Program.Main() at demo_shop.cs:51
             Next: debug_continue lets it run on; debug_step runs one statement.
             > debug_step {"mode":"in"}

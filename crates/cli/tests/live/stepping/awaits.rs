@@ -137,3 +137,29 @@ fn out_of_and_over_the_end_of_a_method_that_a_thread_blocks_on_is_to_that_thread
     step(&program, StepKind::Over);
     assert_at(&program, fixture, "end");
 }
+
+/// Nobody awaits these when they complete, and other invocations run on the same threads of the pool all the time.
+#[test]
+fn out_of_and_over_the_end_of_a_method_that_nobody_awaits_yet_is_to_who_takes_its_result() {
+    let fixture = "step_late";
+    let sandbox = Sandbox::new();
+    let program = launch_to(&sandbox, fixture, &[], &["work"]);
+    step(&program, StepKind::Out);
+    assert_at(&program, fixture, "wait_all");
+    program.cont();
+    program.wait_stop();
+    assert_at(&program, fixture, "work");
+    for _ in 0..3 {
+        step(&program, StepKind::Over);
+    }
+    assert_at(&program, fixture, "result");
+    program.cont();
+    program.wait_stop();
+    step(&program, StepKind::Out);
+    program.expect_exit(0);
+    let notes = program.status().notes;
+    assert!(
+        notes.iter().any(|note| note.contains("nobody awaited")),
+        "{notes:?}"
+    );
+}

@@ -382,7 +382,11 @@ pub(crate) fn is_like(name: &str, pattern: &str) -> bool {
 
 /// A value that says why there is none.
 pub(crate) fn unreadable(type_name: String, why: &Unreadable) -> api::Value {
-    told(type_name, why.to_string(), api::ValueKind::Unreadable)
+    let kind = match why {
+        Unreadable::WouldRunCode => api::ValueKind::NotRun,
+        _ => api::ValueKind::Unreadable,
+    };
+    told(type_name, why.to_string(), kind)
 }
 
 /// What is shown in place of a secret.

@@ -1,0 +1,151 @@
+//! Expressions: watches, the console, hovering, completions, setting, properties that are told when they are opened.
+
+use serde_json::{Value, json};
+use testkit::fixtures::Fixture;
+use testkit::sandbox::Sandbox;
+
+use crate::client::Editor;
+
+#[track_caller]
+fn evaluate(editor: &mut Editor, frame: &Value, context: &str, expression: &str) -> Value {
+    let arguments = json!({"expression": expression, "frameId": frame, "context": context});
+    editor.ask("evaluate", arguments)
+}
+
+#[track_caller]
+fn named<'v>(variables: &'v [Value], name: &str) -> &'v Value {
+    let found = variables.iter().find(|it| it["name"] == name);
+    found.unwrap_or_else(|| panic!("no {name} in {variables:#?}"))
+}
+
+#[test]
+fn expressions_are_evaluated_completed_and_set() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::start(&sandbox);
+    editor.ask(
+        "initialize",
+        json!({"adapterID": "coreclr", "supportsInvalidatedEvent": true}),
+    );
+    let stop = editor.launch_to(&Fixture::named("values_calls"), &["stop", "after"]);
+    let frame = editor.top_frame(&stop);
+
+    // A watch is a value: it has a type and can be opened.
+    let square = evaluate(&mut editor, &frame, "watch", "square");
+    assert_eq!(square["type"], "Square", "{square}");
+    let members = editor.variables(&square["variablesReference"]);
+    assert_eq!(named(&members, "side")["value"], "3");
+    assert_eq!(named(&members, "side")["evaluateName"], "square.side");
+    // What the client is told to evaluate means the same value.
+    let side = evaluate(&mut editor, &frame, "variables", "square.side");
+    assert_eq!(
+        (&side["result"], &side["type"]),
+        (&json!("3"), &json!("double"))
+    );
+    let sum = evaluate(&mut editor, &frame, "watch", "pair.Left + numbers.Item * 2");
+    assert_eq!(
+        (&sum["result"], &sum["type"]),
+        (&json!("23"), &json!("int"))
+    );
+    let hex = json!({"expression": "pair.Left", "frameId": frame, "format": {"hex": true}});
+    assert_eq!(editor.ask("evaluate", hex)["result"], "0x00000005");
+
+    // A property that needs code says so, is run when it is opened, and only then.
+    let calls = named(&members, "Calls");
+    assert_eq!(calls["presentationHint"]["lazy"], true, "{calls}");
+    for count in ["1", "2"] {
+        let opened = editor.variables(&calls["variablesReference"]);
+        assert_eq!(opened.len(), 1);
+        assert_eq!(opened[0]["name"], "Calls");
+        assert_eq!(opened[0]["value"], count);
+    }
+    let broken = named(&members, "Broken")["variablesReference"].clone();
+    let opened = editor.variables(&broken);
+    let text = opened[0]["value"].as_str().expect("a text");
+    assert!(text.contains("InvalidOperationException"), "{text}");
+
+    // Hovering runs nothing.
+    let hover = json!({"expression": "square.Calls", "frameId": frame, "context": "hover"});
+    let text = editor.refused("evaluate", hover);
+    assert!(!text.contains('\n'), "{text}");
+    let area = evaluate(&mut editor, &frame, "repl", "square.Calls");
+    assert_eq!(area["result"], "3");
+    // The console shows where an error is.
+    let wrong = json!({"expression": "pair.Nope", "frameId": frame, "context": "repl"});
+    let text = editor.refused("evaluate", wrong);
+    assert!(text.contains("CS1061") && text.contains('^'), "{text}");
+
+    // Setting: a literal, a computed value, through a setter; the client is told that values changed.
+    let set = |expression: &str, value: &str| json!({"expression": expression, "value": value, "frameId": frame});
+    assert_eq!(
+        editor.ask("setExpression", set("pair.Left", "7"))["value"],
+        "7"
+    );
+    editor.event("invalidated");
+    let set_to_sum = set("pair.Left", "numbers.Item + 1");
+    assert_eq!(editor.ask("setExpression", set_to_sum)["value"], "10");
+    let named_anew = editor.ask("setExpression", set("square.Name", "\"box\""));
+    assert_eq!(named_anew["value"], "\"box\"");
+    let text = editor.refused("setExpression", set("pair.Left", "\"x\""));
+    assert!(text.contains("int"), "{text}");
+    let assigned = evaluate(&mut editor, &frame, "repl", "pair.Left = 11");
+    assert_eq!(assigned["result"], "11");
+
+    // Completions, counted as the client does.
+    let complete =
+        |text: &str, column: u32| json!({"text": text, "column": column, "frameId": frame});
+    let found = editor.ask("completions", complete("1 + square.Na", 14));
+    let names: Vec<_> = found["targets"]
+        .as_array()
+        .expect("targets")
+        .iter()
+        .collect();
+    assert_eq!(names[0]["label"], "Name", "{found}");
+    assert_eq!(
+        (&names[0]["start"], &names[0]["length"]),
+        (&json!(12), &json!(2))
+    );
+    let found = editor.ask("completions", complete("squ", 4));
+    assert_eq!(found["targets"][0]["label"], "square");
+
+    // What a frame of an earlier stop means is not guessed.
+    editor.ask("continue", json!({"threadId": stop["threadId"]}));
+    editor.event("stopped");
+    let text = editor.refused("evaluate", json!({"expression": "pair", "frameId": frame}));
+    assert!(text.contains("ask for the stack again"), "{text}");
+    // Without a frame it is the innermost one of the thread that stopped.
+    assert_eq!(
+        editor.ask("evaluate", json!({"expression": "pair.Left"}))["result"],
+        "11"
+    );
+    assert!(editor.disconnect().success());
+}
+
+#[test]
+fn evaluation_that_does_not_end_is_cancelled_and_others_wait_their_turn() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::initialized(&sandbox);
+    let stop = editor.launch_to(&Fixture::named("values_calls"), &["stop"]);
+    let frame = editor.top_frame(&stop);
+    let watch =
+        |expression: &str| json!({"expression": expression, "frameId": frame, "context": "watch"});
+    let endless = editor.send("evaluate", watch("endless.Value"));
+    let dropped = editor.send("evaluate", watch("pair"));
+    let waiting = editor.send("evaluate", watch("pair.Left"));
+    let cancel_waiting = editor.send("cancel", json!({"requestId": dropped}));
+    let cancel = editor.send("cancel", json!({"requestId": endless}));
+    let mut answers = Vec::new();
+    for _ in 0..5 {
+        answers.push(editor.any_answer());
+    }
+    let answer = |seq: i64| {
+        let found = answers.iter().find(|it| it["request_seq"] == seq);
+        found.expect("each is answered once").clone()
+    };
+    assert_eq!(answer(dropped)["message"], "cancelled");
+    assert_eq!(answer(cancel_waiting)["success"], true);
+    assert_eq!(answer(cancel)["success"], true);
+    assert_eq!(answer(endless)["success"], false);
+    let waited = answer(waiting);
+    assert_eq!(waited["body"]["result"], "5", "{waited}");
+    assert!(editor.disconnect().success());
+}

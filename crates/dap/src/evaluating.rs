@@ -1,0 +1,443 @@
+//! Expressions: evaluating, setting, completing.
+//!
+//! Code of the program may run for it and take its time, so it is done beside the adapter's thread; a `cancel` or a
+//! `pause` gives it up. What only looks (`hover`) runs nothing.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use host::Session;
+use host::api::{
+    Complete, Evaluate, EvaluatedValue, Reply, Request as EngineRequest, SetVariable, ValueKind,
+    Variable as EngineVariable, Variables, VariablesQuery,
+};
+
+use crate::adapter::{ANSWER, Adapter, arguments};
+use crate::message::{Refusal, Request};
+use crate::running::FrameOf;
+use crate::types::{
+    CompletionItem, CompletionsArguments, CompletionsResponseBody, EvaluateArguments,
+    EvaluateResponseBody, InvalidatedEventBody, SetExpressionArguments, SetExpressionResponseBody,
+    ValueFormat, Variable, VariablesArguments,
+};
+use crate::values::{Inside, Parent, query};
+
+/// Milliseconds that code of the program may run for one expression.
+const TIME_LIMIT: u32 = 10_000;
+/// Characters of a text that is told to be read.
+const TEXT: u32 = 1_024;
+/// Characters of a text that is told to be copied.
+const WHOLE_TEXT: u32 = 1 << 20;
+/// Elements of a sequence that is told to be copied.
+const WHOLE_SEQUENCE: u32 = 10_000;
+
+/// What is to be evaluated, and how it is told.
+#[derive(Debug, Clone)]
+pub(crate) struct Wish {
+    expression: String,
+    /// The new value, if it is to be set.
+    value: Option<String>,
+    /// Where; in the innermost frame of the thread that stopped if absent.
+    frame: Option<FrameOf>,
+    /// Whether code of the program may run and variables may be assigned.
+    side_effects: bool,
+    /// Whether all of it is wanted, not only what fits in a line.
+    whole: bool,
+    /// Whether an error is told with the line and a mark under the spot.
+    marked: bool,
+    format: Option<ValueFormat>,
+    given_up: GivenUp,
+}
+
+/// Whether a wish was given up. Nothing is asked of the engine afterwards, and what was asked before reached the engine
+/// before the request that gives it up.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct GivenUp(Arc<Mutex<bool>>);
+
+impl GivenUp {
+    fn ask(&self, session: &Session, request: EngineRequest) -> Result<Reply, Refusal> {
+        let limit = Duration::from_millis(TIME_LIMIT.into()) + ANSWER;
+        let sent = {
+            let given_up = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if *given_up {
+                return Err(Refusal::cancelled());
+            }
+            session.send(request, &[])?
+        };
+        Ok(sent.wait(Instant::now() + limit)?)
+    }
+
+    /// Gives it up; the engine ends an evaluation for a pause, which a stopped program does not need.
+    pub(crate) fn give_up(&self, session: &Session) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        if let Err(error) = session.request(EngineRequest::Pause, Instant::now() + ANSWER) {
+            tracing::debug!(%error, "giving an evaluation up");
+        }
+    }
+}
+
+impl Wish {
+    fn new(expression: &str, frame: Option<FrameOf>, format: Option<&ValueFormat>) -> Self {
+        Self {
+            expression: expression.trim().to_owned(),
+            value: None,
+            frame,
+            side_effects: true,
+            whole: false,
+            marked: false,
+            format: format.cloned(),
+            given_up: GivenUp::default(),
+        }
+    }
+
+    /// The value of a property.
+    pub(crate) fn getter(expression: &str, frame: FrameOf, arguments: &VariablesArguments) -> Self {
+        Self::new(expression, Some(frame), arguments.format.as_ref())
+    }
+
+    /// A value that is to be set.
+    pub(crate) fn set(
+        expression: &str,
+        value: String,
+        frame: Option<FrameOf>,
+        format: Option<&ValueFormat>,
+    ) -> Self {
+        Self {
+            value: Some(value),
+            ..Self::new(expression, frame, format)
+        }
+    }
+
+    /// Does it. Whatever a path leads to is told as such, so that it can be opened; all else is C#.
+    fn grant(&self, session: &Session) -> Result<Found, Refusal> {
+        if let Some(value) = &self.value {
+            self.assign(session, value)?;
+        }
+        if is_name(&self.expression)
+            && let Ok(found) = self.at_path(session)
+        {
+            return Ok(found);
+        }
+        match self.evaluated(session, self.expression.clone()) {
+            Ok(value) => Ok(match self.at_path(session) {
+                Ok(found) => found,
+                Err(_) => Found::Text(value),
+            }),
+            // The names that we tell for values are paths, and not all of those are C#.
+            Err(refusal) => self.at_path(session).map_err(|_| refusal),
+        }
+    }
+
+    fn assign(&self, session: &Session, value: &str) -> Result<(), Refusal> {
+        let set = SetVariable {
+            stop: self.frame.map(|frame| frame.stop),
+            thread: self.frame.map(|frame| frame.thread),
+            frame: self.frame.map_or(0, |frame| frame.index),
+            path: self.expression.clone(),
+            value: value.to_owned(),
+            force: false,
+        };
+        let request = EngineRequest::SetVariable(Box::new(set));
+        let Err(refused) = self.given_up.ask(session, request) else {
+            return Ok(());
+        };
+        // A setter, an indexer, or a value that is to be computed.
+        let assignment = format!("{} = {value}", self.expression);
+        match self.evaluated(session, assignment) {
+            Ok(_) => Ok(()),
+            Err(_) if is_name(&self.expression) => Err(refused),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    fn evaluated(&self, session: &Session, expression: String) -> Result<EvaluatedValue, Refusal> {
+        let request = EngineRequest::Evaluate(Evaluate {
+            stop: self.frame.map(|frame| frame.stop),
+            thread: self.frame.map(|frame| frame.thread),
+            frame: self.frame.map_or(0, |frame| frame.index),
+            side_effects: self.side_effects,
+            time_limit_ms: TIME_LIMIT,
+            max_elements: if self.whole { WHOLE_SEQUENCE } else { 100 },
+            max_text: if self.whole { WHOLE_TEXT } else { TEXT },
+            ..Evaluate::read(expression)
+        });
+        let Reply::Evaluated(mut all) = self.given_up.ask(session, request)? else {
+            return Err(Refusal::bug("nothing was evaluated"));
+        };
+        let evaluated = all
+            .pop()
+            .ok_or_else(|| Refusal::bug("nothing was evaluated"))?;
+        evaluated.outcome.map_err(|error| {
+            let mut error = error.error;
+            if !self.marked {
+                let end = error.message.find('\n').unwrap_or(error.message.len());
+                error.message.truncate(end);
+            }
+            error.into()
+        })
+    }
+
+    fn at_path(&self, session: &Session) -> Result<Found, Refusal> {
+        let frame = match self.frame {
+            Some(frame) => frame,
+            None => top_frame(session)?,
+        };
+        let parent = Parent {
+            frame,
+            inside: Inside::Path(self.expression.clone()),
+        };
+        let mut asked = VariablesQuery {
+            count: 0,
+            ..query(&parent, self.format.as_ref())
+        };
+        if self.whole {
+            (asked.view.text_length, asked.view.total_text) = (WHOLE_TEXT, 2 * WHOLE_TEXT);
+        }
+        let request = EngineRequest::Variables(Box::new(asked));
+        let Reply::Variables(found) = self.given_up.ask(session, request)? else {
+            return Err(Refusal::bug("no value was told"));
+        };
+        let Variables { parent, .. } = *found;
+        let variable = parent.ok_or_else(|| Refusal::bug("no value was told"))?;
+        match variable.value.kind {
+            ValueKind::NotRun => Err(Refusal::new("notRun", variable.value.text)),
+            _ => Ok(Found::Variable(frame, variable)),
+        }
+    }
+}
+
+/// What came of a wish.
+enum Found {
+    /// Something that a path leads to.
+    Variable(FrameOf, Box<EngineVariable>),
+    /// A value that nothing leads to.
+    Text(EvaluatedValue),
+}
+
+impl Adapter {
+    pub(crate) fn evaluate(&mut self, request: &Request) {
+        let wish = arguments::<EvaluateArguments>(request).and_then(|arguments| {
+            let frame = self.frame_of(arguments.frame_id)?;
+            let context = arguments.context.as_deref().unwrap_or("repl");
+            Ok(Wish {
+                side_effects: context != "hover",
+                whole: context == "clipboard",
+                marked: context == "repl",
+                ..Wish::new(&arguments.expression, frame, arguments.format.as_ref())
+            })
+        });
+        let wish = match wish {
+            Ok(wish) => wish,
+            Err(refusal) => return self.client.answer(request, Err::<(), _>(refusal)),
+        };
+        self.evaluate_beside(request, wish, |result| {
+            let told = result?;
+            Ok(EvaluateResponseBody {
+                result: told.value,
+                r#type: told.r#type,
+                variables_reference: told.variables_reference,
+                indexed_variables: told.indexed_variables,
+                named_variables: told.named_variables,
+                memory_reference: told.memory_reference,
+                presentation_hint: told.presentation_hint,
+                ..EvaluateResponseBody::default()
+            })
+        });
+    }
+
+    pub(crate) fn set_expression(&mut self, request: &Request) {
+        let wish = arguments::<SetExpressionArguments>(request).and_then(|arguments| {
+            let frame = self.frame_of(arguments.frame_id)?;
+            let format = arguments.format.as_ref();
+            Ok(Wish::set(
+                arguments.expression.trim(),
+                arguments.value,
+                frame,
+                format,
+            ))
+        });
+        let wish = match wish {
+            Ok(wish) => wish,
+            Err(refusal) => return self.client.answer(request, Err::<(), _>(refusal)),
+        };
+        self.evaluate_beside(request, wish, |result| {
+            let told = result?;
+            Ok(SetExpressionResponseBody {
+                value: told.value,
+                r#type: told.r#type,
+                variables_reference: Some(told.variables_reference),
+                indexed_variables: told.indexed_variables,
+                named_variables: told.named_variables,
+                memory_reference: told.memory_reference,
+                presentation_hint: told.presentation_hint,
+                ..SetExpressionResponseBody::default()
+            })
+        });
+    }
+
+    /// Evaluates beside this thread, then answers with what `tell` makes of the value.
+    pub(crate) fn evaluate_beside<T: serde::Serialize>(
+        &mut self,
+        request: &Request,
+        wish: Wish,
+        tell: impl FnOnce(Result<Variable, Refusal>) -> Result<T, Refusal> + Send + 'static,
+    ) {
+        let session = match self.session() {
+            Ok(session) => session.clone(),
+            Err(refusal) => return self.client.answer(request, Err::<(), _>(refusal)),
+        };
+        let request = request.clone();
+        self.evaluating = Some((request.seq, wish.given_up.clone()));
+        // What somebody types may change anything.
+        let may_change = wish.value.is_some() || (wish.side_effects && wish.marked);
+        self.beside(
+            move || wish.grant(&session),
+            move |adapter, result| {
+                adapter.evaluating = None;
+                adapter.tell_output();
+                let changed = may_change && result.is_ok();
+                let result = tell(result.map(|found| adapter.found(found)));
+                adapter.client.answer(&request, result);
+                if changed {
+                    adapter.values_changed();
+                }
+            },
+        );
+    }
+
+    /// Values that the client has seen may be others now.
+    fn values_changed(&self) {
+        if self.about.supports_invalidated_event == Some(true) {
+            self.client.tell(&InvalidatedEventBody {
+                areas: Some(vec!["variables".into()]),
+                ..InvalidatedEventBody::default()
+            });
+        }
+    }
+
+    fn found(&mut self, found: Found) -> Variable {
+        match found {
+            Found::Variable(frame, variable) => self.variable(frame, &variable),
+            Found::Text(value) => Variable {
+                value: value.text,
+                r#type: Some(value.ty),
+                ..Variable::default()
+            },
+        }
+    }
+
+    fn frame_of(&self, number: Option<i32>) -> Result<Option<FrameOf>, Refusal> {
+        // Some clients say 0 for no frame.
+        let number = number.filter(|number| *number != 0);
+        number.map(|number| self.frames.get(number)).transpose()
+    }
+
+    pub(crate) fn completions(
+        &mut self,
+        arguments: CompletionsArguments,
+    ) -> Result<CompletionsResponseBody, Refusal> {
+        let frame = self.frame_of(arguments.frame_id)?;
+        let line = arguments.line.map_or(1, |line| self.engine_line(line));
+        let lines = arguments.text.split_inclusive('\n');
+        let before: usize = lines
+            .take(line.saturating_sub(1) as usize)
+            .map(str::len)
+            .sum();
+        let text = arguments.text.get(before..).unwrap_or_default();
+        let text = text.lines().next().unwrap_or_default();
+        let units = self.engine_column(arguments.column).saturating_sub(1);
+        let position = u32::try_from(byte_of(text, units)).unwrap_or(u32::MAX);
+        let reply = self.ask(EngineRequest::Complete(Complete {
+            text: text.to_owned(),
+            position,
+            stop: frame.map(|frame| frame.stop),
+            thread: frame.map(|frame| frame.thread),
+            frame: frame.map_or(0, |frame| frame.index),
+        }))?;
+        let Reply::Completions(found) = reply else {
+            return Err(Refusal::bug("no names were told"));
+        };
+        let start = units_before(text, found.start);
+        let end = units_before(text, found.end);
+        let targets = found.names.into_iter().map(|label| CompletionItem {
+            label,
+            start: i64::try_from(self.client_column(start.saturating_add(1))).ok(),
+            length: Some(i64::from(end.saturating_sub(start))),
+            ..CompletionItem::default()
+        });
+        Ok(CompletionsResponseBody {
+            targets: targets.collect(),
+        })
+    }
+}
+
+/// The frame that an expression without one is evaluated in.
+fn top_frame(session: &Session) -> Result<FrameOf, Refusal> {
+    let stop = session.status().stop;
+    let found = stop.and_then(|stop| {
+        Some(FrameOf {
+            stop: stop.id,
+            thread: stop.thread?,
+            index: 0,
+        })
+    });
+    found.ok_or_else(|| {
+        Refusal::new(
+            "noFrame",
+            "the program is not stopped in a frame; pause it or choose a frame first",
+        )
+    })
+}
+
+/// Whether a text is a plain name, which means the same as a path and as C#.
+fn is_name(text: &str) -> bool {
+    let mut letters = text.chars();
+    letters
+        .next()
+        .is_some_and(|first| first == '_' || first == '$' || first.is_alphabetic())
+        && letters.all(|letter| letter == '_' || letter.is_alphanumeric())
+}
+
+/// The byte behind so many UTF-16 units, which is what clients count in.
+fn byte_of(text: &str, units: u32) -> usize {
+    let mut left = units as usize;
+    for (at, letter) in text.char_indices() {
+        if left == 0 {
+            return at;
+        }
+        left = left.saturating_sub(letter.len_utf16());
+    }
+    text.len()
+}
+
+/// How many UTF-16 units lie before a byte.
+fn units_before(text: &str, byte: u32) -> u32 {
+    let before = text.get(..byte as usize).unwrap_or(text);
+    u32::try_from(before.encode_utf16().count()).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_counted_as_clients_do() {
+        let text = "a😀é.b";
+        for (units, byte) in [(0, 0), (1, 1), (3, 5), (4, 7), (5, 8), (99, 9)] {
+            assert_eq!(byte_of(text, units), byte, "{units}");
+        }
+        assert_eq!(units_before(text, 5), 3);
+        assert_eq!(units_before(text, 7), 4);
+        assert_eq!(units_before(text, 999), 6);
+    }
+
+    #[test]
+    fn plain_names_are_known() {
+        for name in ["a", "_x1", "$exception", "größe"] {
+            assert!(is_name(name), "{name}");
+        }
+        for other in ["", "1a", "a.b", "a b", "a,x", "#7"] {
+            assert!(!is_name(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Leaving an invocation that nobody awaits yet: the step goes on where somebody does.
+//!
+//! Whoever takes the result of a task (`await`, `Wait`, `Result`, `WaitAll`) looks at a flag of it that is there for
+//! debuggers, and calls a method that does nothing if it is set. We set the flag in memory, without running code, and
+//! trap that method. Without a trap the step would end in whatever its pool thread runs next.
+//!
+//! Invariant: the flag is taken back when the step ends before.
+
+use cordebug::handle::Handle;
+use cordebug::thread::{Step, Thread};
+use cordebug::value::Value;
+use metadata::{IlOffset, Token};
+
+use super::invocation::{Invocation, task_of};
+use super::position::{MethodId, Position, Standing};
+use super::{Leg, MAX_WALK, TrapKind};
+use crate::api::StepKind;
+use crate::engine::Engine;
+use crate::fields::Fields;
+
+/// The field with a task's flags.
+const FLAGS: &str = "m_stateFlags";
+/// The flag that asks for a call of [`NOTIFY`].
+const NOTIFICATION: u32 = 0x1000_0000;
+/// The framework's method that does nothing but tell debuggers that a task was waited for.
+const NOTIFY: &str = "NotifyDebuggerOfWaitCompletion";
+
+/// An invocation that a step leaves while nobody awaits it.
+#[derive(Debug)]
+pub(super) struct Alone {
+    invocation: Invocation,
+    /// Its task, whose flag is set.
+    task: Handle,
+}
+
+impl Engine<'_> {
+    /// Prepares a leg out of an invocation that was resumed and that nobody awaits so far.
+    pub(super) fn await_completion(&mut self, thread: &Thread, leg: &mut Leg) {
+        let Some(alone) = self.alone(thread) else {
+            return;
+        };
+        let trap = self.notify_method(&alone.task).and_then(|notify| {
+            let trap = self.trap(notify, IlOffset(0), TrapKind::Completion)?;
+            self.set_notification(&alone.task, true)?;
+            Some(trap)
+        });
+        leg.traps.extend(trap);
+        leg.alone = Some(alone);
+    }
+
+    /// The invocation of the innermost frame, if it was resumed by code that is not shown.
+    fn alone(&mut self, thread: &Thread) -> Option<Alone> {
+        let frame = thread.active_frame().ok()??;
+        let machine = frame.first_argument().ok()?.dereference().ok()??;
+        let target = self.target.as_mut()?;
+        let task = task_of(&mut Fields::new(target), &machine)?;
+        // One that was never suspended has no task, and its caller below it.
+        let task = task.dereference().ok()??.hold().ok()?;
+        let frames = thread.stack().ok()?.take(MAX_WALK).flatten();
+        let called = frames.skip(1).any(|step| match step {
+            Step::Frame(frame) => {
+                Position::of_frame(target, &frame).standing != Standing::NoSymbols
+            }
+            Step::Native => false,
+        });
+        if called {
+            return None;
+        }
+        let invocation = self.invocation(&frame)?;
+        Some(Alone { invocation, task })
+    }
+
+    /// The method that tells debuggers that a task was waited for.
+    fn notify_method(&mut self, task: &Handle) -> Option<MethodId> {
+        let classes = task.object().ok()??.class_chain().ok()?;
+        let target = self.target.as_mut()?;
+        classes.iter().find_map(|class| {
+            let module = target.modules.entry(&class.module().ok()?);
+            let metadata = module.metadata(&target.process).ok()?.metadata();
+            let token = Token(class.token().ok()?);
+            if !metadata.is_type_named(token, "System.Threading.Tasks", "Task") {
+                return None;
+            }
+            let mut methods = metadata.type_def(token).ok()?.methods().flatten();
+            let notify = methods.find(|method| method.name().is_ok_and(|name| name == NOTIFY))?;
+            Some(MethodId {
+                module: module.identity(),
+                token: notify.token(),
+            })
+        })
+    }
+
+    fn set_notification(&mut self, task: &Handle, on: bool) -> Option<()> {
+        let task = task.object().ok()??;
+        let flags: Value = Fields::new(self.target.as_mut()?).field(&task, FLAGS)?;
+        let bytes: [u8; 4] = flags.bytes().ok()?.try_into().ok()?;
+        let before = u32::from_le_bytes(bytes);
+        let after = if on {
+            before | NOTIFICATION
+        } else {
+            before & !NOTIFICATION
+        };
+        flags.set_bytes(&after.to_le_bytes()).ok()
+    }
+
+    /// Takes the flag back.
+    pub(super) fn forget_completion(&mut self, alone: &Alone) {
+        if self.set_notification(&alone.task, false).is_none() {
+            tracing::debug!("the flag of a task cannot be taken back");
+        }
+    }
+
+    /// Whether a step has left an invocation that nobody awaited: what it met is then somebody else's.
+    pub(super) fn has_left_alone(&mut self, thread: &Thread) -> bool {
+        let Some(steps) = &mut self.stepping.steps else {
+            return false;
+        };
+        let from = steps.from;
+        let Some(alone) = steps.leg.alone.take() else {
+            return false;
+        };
+        let steps = thread.stack().into_iter().flat_map(|it| it.take(MAX_WALK));
+        let frames = steps.flatten().filter_map(|step| match step {
+            Step::Frame(frame) => Some(frame),
+            Step::Native => None,
+        });
+        let mut is_there = false;
+        for frame in frames {
+            if frame.stack_end().ok() == Some(from.frame.0) {
+                is_there = self.is_invocation(&alone.invocation, &frame);
+                break;
+            }
+        }
+        if let Some(steps) = &mut self.stepping.steps {
+            steps.leg.alone = Some(alone);
+        }
+        !is_there
+    }
+
+    /// A thread takes the result of the task: the step goes on in the statement that does.
+    pub(super) fn completion_taken(&mut self, thread: &Thread) -> bool {
+        let at = match self.target().and_then(|it| Position::of(it, thread)) {
+            Ok(at) => at,
+            Err(error) => return self.step_failed(thread, &error),
+        };
+        self.replace_leg(Leg::default());
+        let Some(steps) = &mut self.stepping.steps else {
+            return false;
+        };
+        steps.thread = thread.id().unwrap_or(steps.thread);
+        steps.from = at;
+        match self.begin_leg(thread, at, StepKind::Out) {
+            Ok(()) => false,
+            Err(error) => self.step_failed(thread, &error),
+        }
+    }
+}

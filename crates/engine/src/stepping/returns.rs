@@ -1,0 +1,358 @@
+//! What calls return that a step goes over or out of.
+//!
+//! The runtime can tell the result of a call only right behind it, in the machine's code. So a step over a statement sets
+//! traps behind its calls, and a step that comes back to a caller looks whether it has landed behind one. What is found
+//! is kept with the target until the program runs on.
+//!
+//! Invariant: a step ends where it would have ended without this, and a result that is not known to belong to this
+//! invocation of the method is not told.
+
+use cordebug::thread::{Frame, Thread};
+use cordebug::variables::CompiledCode;
+use metadata::signature::{self, Primitive};
+use metadata::tables::{MethodSpecRow, Table};
+use metadata::{IlOffset, Token};
+
+use super::il;
+use super::position::{IlRange, MethodId, Position, Standing};
+use super::{Leg, Trap, TrapKind, remove};
+use crate::api::StepKind;
+use crate::engine::Engine;
+use crate::target::Target;
+use crate::types::{Generics, ModuleId, Type, Types};
+use crate::values::scope::FrameContext;
+use crate::values::{Result as ValueResult, ReturnedCall, Unreadable};
+
+/// Calls of one statement whose results are looked at: each costs a stop.
+const MAX_CALLS: usize = 12;
+/// Returns to other invocations of the same code, after which a step goes on without looking at results: recursion would
+/// otherwise cost a stop for each.
+const MAX_STRANGE: u32 = 4;
+
+/// What the compiler calls for the result of an `await`.
+const AWAITED: &str = "GetResult";
+
+/// A method that is called.
+struct Callee {
+    /// `Type.Method`.
+    text: String,
+    /// Its name alone.
+    name: String,
+    returns: Type,
+}
+
+impl Engine<'_> {
+    /// Sets traps behind the calls of a statement that is about to be stepped over.
+    pub(super) fn arm_returns(
+        &mut self,
+        thread: &Thread,
+        at: Position,
+        range: IlRange,
+        kind: StepKind,
+        leg: &mut Leg,
+    ) {
+        let is_last = self.stepping.steps.as_ref().is_none_or(|steps| {
+            let count = steps.count;
+            count.made + 1 >= count.asked
+        });
+        let in_statement = match at.standing {
+            Standing::AtStatement(_) | Standing::InStatement(_) => true,
+            Standing::Hidden(_) => false,
+            Standing::NoText | Standing::NoSymbols => return,
+        };
+        let Some(method) = at.method.filter(|_| is_last && kind != StepKind::Out) else {
+            return;
+        };
+        let Some(calls) = self.calls_of(method, range) else {
+            return;
+        };
+        if calls.is_empty() {
+            return;
+        }
+        let Some(target) = &self.target else { return };
+        let Ok(Some(frame)) = thread.active_frame() else {
+            return;
+        };
+        let Ok((code, _)) = frame.compiled_code() else {
+            return;
+        };
+        let ahead = calls.into_iter().filter(|(offset, _)| *offset >= at.ip);
+        let types = target.types();
+        let module = ModuleId(method.module);
+        for (offset, token) in ahead.take(MAX_CALLS) {
+            if !is_told(types, module, token, in_statement) {
+                continue;
+            }
+            for place in code.return_offsets(offset.0).unwrap_or_default() {
+                match code.break_at(place) {
+                    Ok(breakpoint) => leg.traps.push(Trap {
+                        breakpoint,
+                        kind: TrapKind::Return(offset),
+                    }),
+                    Err(error) => tracing::debug!(%error, "no trap behind a call"),
+                }
+            }
+        }
+    }
+
+    /// The calls in a part of a method.
+    fn calls_of(&self, method: MethodId, range: IlRange) -> Option<Vec<(IlOffset, Token)>> {
+        let target = self.target.as_ref()?;
+        let module = target.modules.get(method.module)?;
+        let body = module.metadata(&target.process).ok()?.body(method.token);
+        Some(il::calls(body.ok()??.code, range))
+    }
+
+    /// A trap behind a call was reached.
+    pub(super) fn call_returned(&mut self, thread: &Thread, call: IlOffset) {
+        let Some(steps) = &mut self.stepping.steps else {
+            return;
+        };
+        let is_thread = thread.id().is_ok_and(|id| id == steps.thread);
+        let at = steps.leg.at.map(|at| at.frame.0);
+        let frame = || thread.active_frame().ok().flatten();
+        let own = is_thread.then(frame).flatten();
+        let own = own.filter(|frame| frame.stack_end().ok() == at);
+        let Some(frame) = own else {
+            steps.leg.strange_returns += 1;
+            if steps.leg.strange_returns >= MAX_STRANGE {
+                self.give_up_returns();
+            }
+            return;
+        };
+        let Some(method) = steps.leg.at.and_then(|at| at.method) else {
+            return;
+        };
+        self.keep_return(thread, &frame, method, call);
+    }
+
+    /// Lets a step go on without looking at what its calls return.
+    fn give_up_returns(&mut self) {
+        let mut leg = self.take_leg();
+        let (returns, others) = leg
+            .traps
+            .into_iter()
+            .partition(|trap| matches!(trap.kind, TrapKind::Return(_)));
+        leg.traps = others;
+        let returns: Vec<Trap> = returns;
+        for trap in &returns {
+            remove(&trap.breakpoint);
+        }
+        if let Some(steps) = &mut self.stepping.steps {
+            steps.leg = leg;
+        }
+    }
+
+    /// A leg has ended: if it came back to a caller, what was returned to it.
+    pub(super) fn note_return(&mut self, thread: &Thread, at: Position) {
+        let steps = self.stepping.steps.as_ref();
+        let Some(from) = steps.and_then(|steps| steps.leg.at) else {
+            return;
+        };
+        let (Some(left), Some(method)) = (from.method, at.method) else {
+            return;
+        };
+        if at.frame <= from.frame {
+            return;
+        }
+        let range = match at.standing {
+            Standing::AtStatement(range) | Standing::InStatement(range) => range,
+            // The call may be the last instruction before code without text.
+            _ => IlRange::ALL,
+        };
+        let (Some(calls), Ok(Some(frame))) =
+            (self.calls_of(method, IlRange::ALL), thread.active_frame())
+        else {
+            return;
+        };
+        let Ok((code, offset)) = frame.compiled_code() else {
+            return;
+        };
+        let behind = |(call, _): &&(IlOffset, Token)| {
+            let offsets = code.return_offsets(call.0);
+            offsets.is_ok_and(|offsets| offsets.contains(&offset))
+        };
+        let near = |(call, _): &&(IlOffset, Token)| {
+            range.contains(*call) || at.ip.0.saturating_sub(call.0) <= 8
+        };
+        let found = calls.iter().filter(near).find(behind);
+        let call = match found {
+            Some((call, _)) => Some(*call),
+            None => self.refused_call(&code, left, method, range, &calls),
+        };
+        if let Some(call) = call {
+            self.keep_return(thread, &frame, method, call);
+        }
+    }
+
+    /// The one call of a statement to the method that was left, of which the runtime does not say where it returns to.
+    fn refused_call(
+        &self,
+        code: &CompiledCode,
+        left: MethodId,
+        method: MethodId,
+        range: IlRange,
+        calls: &[(IlOffset, Token)],
+    ) -> Option<IlOffset> {
+        let types = self.target.as_ref()?.types();
+        let metadata = types.metadata(ModuleId(left.module)).ok()?.metadata();
+        let name = metadata.method(left.token).ok()?.name().ok()?.into_owned();
+        let mut named = calls.iter().filter(|(call, token)| {
+            range.contains(*call)
+                && code.return_offsets(call.0).is_err()
+                && simple_name(types, ModuleId(method.module), *token).as_ref() == Some(&name)
+        });
+        let (call, _) = named.next()?;
+        named.next().is_none().then_some(*call)
+    }
+
+    fn keep_return(&mut self, thread: &Thread, frame: &Frame, method: MethodId, call: IlOffset) {
+        let id = thread.id().unwrap_or(0);
+        let Some(target) = &mut self.target else {
+            return;
+        };
+        let Some(found) = returned(target, thread, frame, method, call) else {
+            return;
+        };
+        if target.returned.thread != id {
+            target.returned.forget();
+        }
+        target.returned.thread = id;
+        target.returned.calls.push(found);
+    }
+
+    /// What earlier steps found is no more what the last one did.
+    pub(super) fn forget_returns(&mut self) {
+        if let Some(target) = &mut self.target {
+            target.returned.forget();
+        }
+    }
+}
+
+/// What a call has just returned to a frame; `None` if it returns nothing.
+fn returned(
+    target: &Target,
+    thread: &Thread,
+    frame: &Frame,
+    method: MethodId,
+    call: IlOffset,
+) -> Option<ReturnedCall> {
+    let reader = target.reader();
+    let types = reader.types;
+    let context = FrameContext::of(types, frame.clone()).ok()?;
+    let module = types.metadata(context.module).ok()?;
+    let body = module.body(method.token).ok()??;
+    let here = IlRange {
+        start: call,
+        end: IlOffset(call.0 + 1),
+    };
+    let (_, token) = *il::calls(body.code, here).first()?;
+    let callee = callee(types, context.module, token, &context.generics)?;
+    if callee.returns == Type::Primitive(Primitive::Void) {
+        return None;
+    }
+    let from_registers = || {
+        let untold = || Unreadable::NotReturned {
+            ty: types.text(&callee.returns),
+        };
+        let is_struct =
+            callee.returns.is_value() == Some(true) && callee.returns.underlying().is_none();
+        if !is_struct || callee.returns.is_open() {
+            return Err(untold());
+        }
+        let registers = thread.return_registers().ok_or_else(untold)?;
+        let (stack, _) = frame.stack_range().ok_or_else(untold)?;
+        reader.returned_struct(&callee.returns, &registers, stack)
+    };
+    let value: ValueResult<_> = match frame.return_value(call.0) {
+        Ok(Some(value)) => {
+            let declared = Some(callee.returns.clone()).filter(|ty| !ty.is_open());
+            reader.of_runtime(&value, declared)
+        }
+        Ok(None) | Err(_) => from_registers(),
+    };
+    Some(ReturnedCall {
+        method: callee.text,
+        ty: callee.returns,
+        value: value.and_then(|value| reader.snapshot(&value)),
+    })
+}
+
+/// Whether the result of a call is worth a stop: not of one that returns nothing, and not what an `await` is made of.
+/// The result of an `await` itself comes in code without text, where nothing else is the user's.
+fn is_told(types: Types<'_>, module: ModuleId, token: Token, in_statement: bool) -> bool {
+    let Some(callee) = callee(types, module, token, &Generics::default()) else {
+        return false;
+    };
+    let is_wanted = match &*callee.name {
+        "GetAwaiter" | "get_IsCompleted" => false,
+        AWAITED => true,
+        _ => in_statement,
+    };
+    is_wanted && callee.returns != Type::Primitive(Primitive::Void)
+}
+
+fn simple_name(types: Types<'_>, module: ModuleId, token: Token) -> Option<String> {
+    callee(types, module, token, &Generics::default()).map(|it| it.name)
+}
+
+/// The method that a token of a call instruction names (ECMA-335 III.3.19).
+fn callee(types: Types<'_>, module: ModuleId, token: Token, generics: &Generics) -> Option<Callee> {
+    let metadata = types.metadata(module).ok()?.metadata();
+    let (mut token, mut of_method) = (token, Vec::new());
+    if token.is(Table::MethodSpec) {
+        let spec: MethodSpecRow = metadata.row_of(token).ok()?;
+        token = spec.method;
+        let blob = metadata.blob(spec.instantiation).ok()?;
+        for argument in signature::method_spec_arguments(blob).ok()? {
+            of_method.push(types.of_signature(module, &argument, generics).ok()?);
+        }
+    }
+    let (name, owner, blob) = if token.is(Table::MemberRef) {
+        let member = metadata.member_ref(token).ok()?;
+        let owner = types.of_token(module, member.parent, generics).ok()?;
+        (member.name.into_owned(), owner, member.signature)
+    } else {
+        let method = metadata.method(token).ok()?;
+        let owner = types.open(module, method.declaring_type().ok()?).ok()?;
+        // Code calls methods of its own generic type by their definition.
+        let owner = owner.with(generics);
+        (
+            method.name().ok()?.into_owned(),
+            owner,
+            method.signature_blob().ok()?,
+        )
+    };
+    let signature = signature::method_signature(blob).ok()?;
+    let inner = Generics {
+        of_type: match &owner {
+            Type::Named(named) => named.arguments.iter().cloned().collect(),
+            _ => Vec::new().into(),
+        },
+        of_method: of_method.into(),
+    };
+    let returns = types
+        .of_signature(module, &signature.return_type, &inner)
+        .unwrap_or(Type::OBJECT);
+    let shown = name.strip_prefix("get_").unwrap_or(&name);
+    let owner = match owner.as_named().map(|named| types.simple_name(named)) {
+        // Methods of closures and state machines belong to the code around them.
+        Some(Ok((_, simple))) if metadata::csharp::GeneratedName::parse(&simple).is_some() => {
+            String::new()
+        }
+        _ => format!("{}.", types.text(&owner)),
+    };
+    let shown = match metadata::csharp::GeneratedName::parse(shown) {
+        Some(generated) if !generated.text.is_empty() => generated.text.to_owned(),
+        _ => shown.to_owned(),
+    };
+    let text = match &*name {
+        AWAITED if owner.contains("Awaiter") => "await".to_owned(),
+        _ => format!("{owner}{shown}"),
+    };
+    Some(Callee {
+        text,
+        name,
+        returns,
+    })
+}
