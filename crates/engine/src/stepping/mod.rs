@@ -280,7 +280,7 @@ impl Engine<'_> {
     /// returned, and its caller calls another one (or the same again) at that place, that one counts as inside the range
     /// as well, and is run through unseen. The caller's stepper stops there.
     fn stepper_beyond(&mut self, thread: &Thread) -> Option<Stepper> {
-        let caller = my_code::caller(thread)?;
+        let caller = my_code::caller(self.target.as_ref()?, thread)?;
         let module = caller.function().ok()?.module().ok()?;
         let target = self.target.as_ref()?;
         let module = target.modules.get(module.identity())?;
