@@ -128,6 +128,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("bench_modules", "never ends"),
     ("bench_start", "never ends"),
     ("bench_stops", "never ends"),
+    ("bench_values", "never ends"),
     ("bp_plugin", "has no Main: bp_plugins runs it"),
     ("library", "has no Main: uses_library runs it"),
     ("loops", "never ends"),
