@@ -67,10 +67,12 @@ impl GivenUp {
         Ok(sent.wait(Instant::now() + limit)?)
     }
 
-    /// Gives it up; the engine ends an evaluation for a pause, which a stopped program does not need.
+    /// Gives it up.
     pub(crate) fn give_up(&self, session: &Session) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        if let Err(error) = session.request(EngineRequest::Pause, Instant::now() + ANSWER) {
+        if let Err(error) =
+            session.request(EngineRequest::CancelEvaluation, Instant::now() + ANSWER)
+        {
             tracing::debug!(%error, "giving an evaluation up");
         }
     }
@@ -119,9 +121,12 @@ impl Wish {
             return Ok(found);
         }
         match self.evaluated(session, self.expression.clone()) {
-            Ok(value) => Ok(match self.at_path(session) {
-                Ok(found) => found,
-                Err(_) => Found::Text(value),
+            Ok(value) => Ok(match (self.at_path(session), &value.variable, self.frame) {
+                (Ok(found), ..) => found,
+                (Err(_), Some(variable), Some(frame)) if !variable.path.is_empty() => {
+                    Found::Variable(frame, variable.clone())
+                }
+                _ => Found::Text(value),
             }),
             // The names that we tell for values are paths, and not all of those are C#.
             Err(refusal) => self.at_path(session).map_err(|_| refusal),

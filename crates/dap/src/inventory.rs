@@ -175,7 +175,7 @@ impl Adapter {
                 (false, true) => ExceptionBreakMode::Unhandled,
                 (false, false) => ExceptionBreakMode::UserUnhandled,
             },
-            details: Some(details(&exception)),
+            details: Some(details(&exception, "$exception")),
         })
     }
 
@@ -206,15 +206,23 @@ impl Adapter {
     }
 }
 
-fn details(exception: &ExceptionReport) -> ExceptionDetails {
+/// What is known of an exception that an expression leads to.
+fn details(exception: &ExceptionReport, expression: &str) -> ExceptionDetails {
     let short = exception.type_name.rsplit('.').next();
+    let inner = format!("{expression}.InnerException");
     ExceptionDetails {
         message: exception.message.clone(),
         type_name: short.map(str::to_owned),
         full_type_name: Some(exception.type_name.clone()),
-        evaluate_name: Some("$exception".into()),
+        evaluate_name: Some(expression.to_owned()),
         stack_trace: (!exception.trace.is_empty()).then(|| trace_of(exception)),
-        inner_exception: Some(exception.inner.iter().map(details).collect()),
+        inner_exception: Some(
+            exception
+                .inner
+                .iter()
+                .map(|it| details(it, &inner))
+                .collect(),
+        ),
     }
 }
 

@@ -172,6 +172,7 @@ impl Engine<'_> {
         let target = self.target()?;
         // The runtime keeps these alive for us, which nobody could undo later.
         target.kept.clear();
+        target.results.get_mut().clear();
         target
             .process
             .detach()

@@ -313,6 +313,8 @@ impl<'a> Engine<'a> {
                 Ok(Reply::Status(Box::new(self.status())))
             }
             Request::Evaluate(request) => self.evaluate_expressions(&request),
+            // One that is under way takes it out of the inbox itself; this one came too late.
+            Request::CancelEvaluation => Ok(Reply::Status(Box::new(self.status()))),
             Request::Complete(request) => self.complete(&request),
             Request::Threads => self.threads(),
             Request::Freeze { thread, frozen } => self.freeze(thread, frozen),
@@ -398,6 +400,7 @@ impl<'a> Engine<'a> {
     pub(crate) fn resume(&mut self) -> Result<(), Error> {
         let postponed = !self.postponed.is_empty();
         let target = self.stopped_target()?;
+        target.results.get_mut().clear();
         target.returned.forget();
         if !postponed {
             target.resume_all()?;
@@ -462,6 +465,7 @@ impl<'a> Engine<'a> {
             let end = self.capture.end();
             self.tell(Event::Output { end });
         }
+        let queued = self.queued_threads(thread);
         match &mut self.stop {
             // A second cause arrived while the program was stopped already.
             Some(stop) if self.state == State::Stopped => {
@@ -476,12 +480,30 @@ impl<'a> Engine<'a> {
                     thread,
                     exception,
                     steps,
+                    queued,
                 });
             }
         }
         self.state = State::Stopped;
         let status = Box::new(self.status());
         self.tell(Event::Stopped(status));
+    }
+
+    /// The threads other than one that the runtime has something to tell of.
+    fn queued_threads(&self, other_than: Option<ThreadId>) -> Vec<ThreadId> {
+        let Some(target) = &self.target else {
+            return Vec::new();
+        };
+        let process = &target.process;
+        if !process.has_queued_callbacks().unwrap_or(false) {
+            return Vec::new();
+        }
+        let threads = process.threads().unwrap_or_default().into_iter();
+        let queued = threads.filter(|it| process.has_queued_callbacks_of(it).unwrap_or(false));
+        queued
+            .filter_map(|it| it.id().ok().map(ThreadId))
+            .filter(|id| Some(*id) != other_than)
+            .collect()
     }
 
     fn front_end_gone(&mut self) {

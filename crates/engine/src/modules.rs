@@ -316,6 +316,7 @@ impl Engine<'_> {
             return;
         };
         target.type_cache.module_loaded();
+        target.layouts.module_loaded();
         let loaded = target.modules.entry(module);
         let user_code = loaded.symbols(&target.process).is_ok();
         // Each of these calls is a journey to the program and back, and a program loads hundreds of modules: those of the

@@ -3,6 +3,7 @@
 //! Invariant: `owed` is the number of `Continue` calls that the library waits for: one for each callback delivered and
 //! one for each stop of ours. The program runs exactly when it is 0.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,6 +12,7 @@ use cordebug::process::Process;
 use cordebug::runtime::Debugger;
 
 use crate::api::{Error, ErrorCode, ThreadId};
+use crate::expressions::Results;
 use crate::modules::Modules;
 use crate::source_files::SourceFiles;
 use crate::stack::walks::KeptWalks;
@@ -33,6 +35,8 @@ pub(crate) struct Target {
     pub(crate) object_ids: ObjectIds,
     /// Objects that the user asked to keep, by their numbers.
     pub(crate) kept: BTreeMap<u64, Held>,
+    /// Results of expressions, while the program stays stopped.
+    pub(crate) results: RefCell<Results>,
     /// What the calls of the step that led to this stop returned.
     pub(crate) returned: ReturnedValues,
     /// Counts runs of the program: addresses that were read are good for as long as it stays the same.
@@ -65,6 +69,7 @@ impl Target {
             layouts: LayoutCache::default(),
             object_ids: ObjectIds::default(),
             kept: BTreeMap::new(),
+            results: RefCell::default(),
             returned: ReturnedValues::default(),
             runs: 0,
             walks: KeptWalks::default(),

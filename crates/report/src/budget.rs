@@ -139,6 +139,7 @@ mod tests {
             depth,
             type_name: long(300),
             message: Some(long(1000)),
+            message_overridden_by: None,
             hresult: Some(-1),
         };
         let source = |line| SourceLine {

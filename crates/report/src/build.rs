@@ -85,6 +85,10 @@ pub fn stop_report(stop: &Stop, stack: Option<&Stack>) -> StopReport {
         id: stop.id.0,
         reasons: stop.reasons.iter().map(reason).collect(),
         thread: stop.thread.map(|thread| thread.0),
+        queued_threads: stop.queued.iter().map(|thread| thread.0).collect(),
+        rethrown: exception
+            .and_then(|it| it.flight.as_deref())
+            .is_some_and(|flight| flight.rethrown),
         steps: stop
             .steps
             .filter(|steps| steps.asked > 1)
@@ -134,6 +138,8 @@ fn reason(reason: &StopReason) -> Reason {
             condition,
             error,
         } => {
+            // The lines under the message show the place in the condition, which is told already.
+            let error = error.lines().next().unwrap_or_default();
             let detail = text::one_line(&format!("{condition}: {error}"), NOTE);
             ("condition_failed", vec![id.0], Some(detail))
         }
@@ -171,6 +177,10 @@ fn push_exceptions(
                 .message
                 .as_deref()
                 .map(|message| text::one_line(message, MESSAGE)),
+            message_overridden_by: exception
+                .message_overridden_by
+                .as_deref()
+                .map(|name| text::one_line(name, NAME)),
             hresult: exception.hresult,
         });
     } else {

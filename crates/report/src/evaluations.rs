@@ -33,6 +33,12 @@ pub struct EvaluationEntry {
     /// Its value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
+    /// How many members or elements it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub children: Option<u64>,
+    /// Leads to it until the program continues: give it to variables_get to open it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
     /// Why it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
@@ -61,12 +67,24 @@ impl From<&Evaluated> for EvaluationEntry {
     fn from(evaluated: &Evaluated) -> Self {
         let expression = text::one_line(&evaluated.expression, NAME);
         match &evaluated.outcome {
-            Ok(value) => Self {
-                expression,
-                type_name: Some(text::one_line(&value.ty, NAME)),
-                value: Some(text::one_line(&value.text, VALUE)),
-                ..Self::default()
-            },
+            Ok(value) => {
+                let opened = value.variable.as_deref();
+                // An object of which the text only names the type is shown as a variable would be.
+                let shown = match opened {
+                    Some(opened) if value.text.starts_with('{') && !opened.path.is_empty() => {
+                        &opened.value.text
+                    }
+                    _ => &value.text,
+                };
+                Self {
+                    expression,
+                    type_name: Some(text::one_line(&value.ty, NAME)),
+                    value: Some(text::one_line(shown, VALUE)),
+                    children: opened.map(|it| it.value.children).filter(|it| *it > 0),
+                    path: opened.map(|it| it.path.clone()).filter(|it| !it.is_empty()),
+                    ..Self::default()
+                }
+            }
             Err(why) => {
                 let error = failure::bounded(why.error.clone());
                 Self {
@@ -89,7 +107,11 @@ impl Render for EvaluationsReport {
             // Writing to a String cannot fail.
             let _ = write!(out, "{}", result.expression);
             if let (Some(ty), Some(value)) = (&result.type_name, &result.value) {
-                let _ = writeln!(out, ": {ty} = {value}");
+                let _ = write!(out, ": {ty} = {value}");
+                if let (Some(path), Some(children)) = (&result.path, result.children) {
+                    let _ = write!(out, "  ({children} inside: {path})");
+                }
+                out.push('\n');
             }
             if let Some(problem) = &result.problem {
                 out.push_str(": it has no value\n");

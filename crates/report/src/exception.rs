@@ -103,6 +103,9 @@ impl HandlerReport {
         Some(match self.kind {
             "catch" => format!("It will be caught in {place}."),
             "filter" => format!("A when filter decides whether it is caught in {place}."),
+            "task" if frame.kind != "user" => {
+                "It leaves what a task runs: whoever awaits or waits for the task gets the exception.".into()
+            }
             "task" => {
                 format!("It leaves the async method {place}: whoever awaits it gets the exception.")
             }

@@ -117,6 +117,14 @@ pub struct StopReport {
     /// The thread that reported it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<u32>,
+    /// Other threads that something happened to at the same time: it is told after the next resume.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-minor" = true))]
+    pub queued_threads: Vec<u32>,
+    /// Whether the exception was thrown before and is thrown again.
+    #[serde(skip_serializing_if = "is_false")]
+    #[schemars(extend("x-minor" = true))]
+    pub rethrown: bool,
     /// Steps that were made, if several were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<StepsReport>,
@@ -193,6 +201,11 @@ pub struct ExceptionEntry {
     /// Its message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// The type whose own `Message` the exception has, which only running code can tell: `message` is then the text that
+    /// it was made with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
+    pub message_overridden_by: Option<String>,
     /// Its `HResult`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hresult: Option<i32>,

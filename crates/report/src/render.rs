@@ -238,6 +238,7 @@ fn stop_reasons(stop: &StopReport) -> String {
     // A breakpoint for exceptions that nobody catches says all that the stop by itself says.
     let named = |it: &Reason| it.kind == Reason::UNHANDLED && !it.breakpoints.is_empty();
     let is_named = stop.reasons.iter().any(named);
+    let again = if stop.rethrown { " again" } else { "" };
     let said = |reason: &Reason| match &reason.detail {
         Some(message) => format!(": {}", text::quoted(message, usize::MAX)),
         None => String::new(),
@@ -259,9 +260,12 @@ fn stop_reasons(stop: &StopReport) -> String {
         (Reason::UNHANDLED, _) => format!("unhandled exception{}", of(reason)),
         ("debugger_break", _) => "at a call of Debugger.Break()".into(),
         (Reason::THROWN, _) if nobody_catches => {
-            format!("an exception was thrown that nobody catches{}", of(reason))
+            format!(
+                "an exception was thrown{again} that nobody catches{}",
+                of(reason)
+            )
         }
-        (Reason::THROWN, _) => format!("an exception was thrown{}", of(reason)),
+        (Reason::THROWN, _) => format!("an exception was thrown{again}{}", of(reason)),
         (Reason::USER_UNHANDLED, _) => format!("an exception left the user's code{}", of(reason)),
         ("assertion_failed", _) => format!("an assertion failed{}", said(reason)),
         (Reason::FAIL_FAST, _) => format!("the program gives up (FailFast){}", said(reason)),
@@ -317,9 +321,20 @@ fn place(stop: &StopReport) -> String {
         }
         if let (Some(file), Some(line)) = (&frame.file, frame.line) {
             let _ = write!(text, " at {file}:{line}");
+            if let Some(column) = column_to_tell(stop, line, frame.column) {
+                let _ = write!(text, ":{column}");
+            }
         }
     }
     text
+}
+
+/// The column of the statement, if others are before it on the line.
+fn column_to_tell(stop: &StopReport, line: u32, column: Option<u32>) -> Option<u32> {
+    let column = column?;
+    let text = &stop.source.iter().find(|it| it.line == line)?.text;
+    let first = text.len() - text.trim_start().len();
+    (column as usize > first + 1).then_some(column)
 }
 
 /// An exception and its inner ones, a line each.
@@ -334,6 +349,16 @@ pub(super) fn push_exceptions(out: &mut String, exceptions: &[ExceptionEntry]) {
         let _ = write!(out, "{:indent$}{label} {}", "", exception.type_name);
         if let Some(message) = &exception.message {
             let _ = write!(out, ": {}", text::quoted(message, usize::MAX));
+        }
+        if let Some(class) = &exception.message_overridden_by {
+            let made = exception
+                .message
+                .as_ref()
+                .map_or("", |_| ": this is the text it was made with");
+            let _ = write!(
+                out,
+                " (its Message is that of {class}, which needs code to run{made})"
+            );
         }
         out.push('\n');
     }
@@ -351,6 +376,19 @@ fn push_stop(out: &mut String, stop: &StopReport) {
     if let Some(handler) = &stop.handler
         && let Some(line) = handler.render()
     {
+        push_line(out, "", &line);
+    }
+    if !stop.queued_threads.is_empty() {
+        let ids: Vec<_> = stop.queued_threads.iter().map(u32::to_string).collect();
+        let (threads, theirs) = if ids.len() == 1 {
+            ("thread", "its")
+        } else {
+            ("threads", "their")
+        };
+        let line = format!(
+            "Something happened to {threads} {} at the same time: {theirs} news comes after the next resume.",
+            ids.join(", ")
+        );
         push_line(out, "", &line);
     }
     push_source(out, &stop.source);

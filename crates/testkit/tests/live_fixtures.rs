@@ -191,6 +191,14 @@ fn demo_shop_fails_at_its_bug() {
 }
 
 #[test]
+fn demo_stock_is_wrong_and_does_not_know_it() {
+    let output = run(&Fixture::named("demo_stock"), &[]);
+    let expected = "Ada wants 2 tea: sold\nHappy hour: tea is 10 % off.\nGrace wants 1 cup: sold\nEdsger wants 6 tea: sold out\n";
+    assert_eq!(stdout(&output), expected);
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
 fn markers_name_lines_of_the_source() {
     let fixture = Fixture::named("toplevel");
     let marker = fixture.marker("first");

@@ -13,76 +13,96 @@ pub(crate) struct Step {
     pub(crate) thought: &'static str,
     /// The tool it calls.
     pub(crate) tool: &'static str,
-    /// The tool's arguments, given the program to debug.
-    pub(crate) arguments: fn(program: &Path) -> Value,
+    /// The tool's arguments, given the program to debug and its source.
+    pub(crate) arguments: fn(program: &Path, source: &Path) -> Value,
     /// Words that must occur in the answer.
     pub(crate) learns: &'static [&'static str],
 }
 
-/// The program: it prints two orders and dies on the third.
-pub(crate) const PROGRAM: &str = "demo_shop";
+/// The program: it says that tea is sold out, with 38 packets on the shelf.
+pub(crate) const PROGRAM: &str = "demo_stock";
+
+/// What is wrong with it, as its user would say.
+pub(crate) const COMPLAINT: &str =
+    "\"It says that tea is sold out. There are 38 packets on the shelf!\"";
+
+/// What came out, in the agent's words.
+pub(crate) const FINDING: &str = "\
+Article is a record, and the compiler computes a record's hash from all its properties. Shop.Reduce changes the Price
+of an article that is a key of `stock`; from then on the dictionary looks for it in the wrong place. No line of the
+source says so. The smallest change that mends it: key the dictionary by the article's name.";
 
 /// The questions in their order.
 pub(crate) const STEPS: &[Step] = &[
     Step {
-        thought: "The shop crashes. I run it under the debugger and see where it stops.",
+        thought: "I run it as it is, to see the fault.",
         tool: "debug_launch",
-        arguments: |program| json!({ "program": program }),
-        learns: &["System.FormatException"],
+        arguments: |program, _| json!({ "program": program }),
+        learns: &["Edsger wants 6 tea: sold out", "exited with code 0"],
     },
     Step {
-        thought: "How far did it come?",
-        tool: "process_output",
-        arguments: |_| json!({}),
-        learns: &["The shop opens.", "Order 2 for Grace: 20.40"],
-    },
-    Step {
-        thought: "\"ER5\" is no number. I let it end as it would, and look at how it comes to that.",
-        tool: "debug_continue",
-        arguments: |_| json!({}),
-        // 128 + SIGABRT: how a program ends that does not handle an exception.
-        learns: &["134"],
-    },
-    Step {
-        thought: "Once more, with a breakpoint in Coupons.Percent: the third order is the bad one.",
+        thought: "No exception; it believes what it says. Once more, and stop where a customer is turned away.",
         tool: "debug_launch",
-        arguments: |program| {
+        arguments: |program, source| {
             json!({
                 "program": program,
-                "breakpoints": [{ "function": "Coupons.Percent", "hit_condition": "3" }],
+                "breakpoints": [{ "file": source, "text": "return false" }],
+            })
+        },
+        learns: &["at breakpoint 1", "left: int = 0", "= 38"],
+    },
+    Step {
+        thought: "left is 0, but the shop's stock has an article with 38 pieces. Is this article in it or not?",
+        tool: "evaluate",
+        arguments: |_, _| {
+            json!({
+                "expressions": ["stock.Count", "stock.ContainsKey(article)"],
+                "side_effects": true,
             })
         },
         learns: &[
-            "at breakpoint 1",
-            "coupon: string = \"SUMMER5\"",
-            "Order 2 for Grace",
+            "stock.Count: int = 2",
+            "stock.ContainsKey(article): bool = false",
         ],
     },
     Step {
-        thought: "I go to where its digits are used …",
-        tool: "debug_run_to",
-        arguments: |_| json!({ "file": "demo_shop.cs", "text": "int.Parse(digits)" }),
-        learns: &["digits: string = \"ER5\" (was null)"],
-    },
-    Step {
-        thought: "… SUMMER5 has become ER5: it is cut at a fixed place, though words differ in length. Which order is it?",
-        tool: "variables_get",
-        arguments: |_| json!({ "frame": 1, "path": "this", "depth": 1 }),
+        thought: "The dictionary does not find a key that it holds. It looks by hash: which one did it note, which one is it now?",
+        tool: "evaluate",
+        arguments: |_, _| {
+            json!({
+                "expressions": [
+                    "object.ReferenceEquals(stock._entries[0].key, article)",
+                    "(int)stock._entries[0].hashCode == article.GetHashCode()",
+                ],
+                "side_effects": true,
+            })
+        },
         learns: &[
-            "Customer: string = \"Edsger\"",
-            "Coupon: string = \"SUMMER5\"",
+            "stock._entries[0].key, article): bool = true",
+            "article.GetHashCode(): bool = false",
         ],
     },
     Step {
-        thought: "And who asks for it?",
-        tool: "stacktrace_get",
-        arguments: |_| json!({}),
-        learns: &["Order.Total()", "Program.Main()"],
+        thought: "The very same object has another hash than before. Nobody wrote a GetHashCode: what is an Article?",
+        tool: "type_get",
+        arguments: |_, _| json!({ "name": "Article" }),
+        learns: &["public override int GetHashCode()", "Price { get; set; }"],
     },
     Step {
-        thought: "Found: Coupons.Percent cuts 4 letters off any coupon. Done.",
+        thought: "The compiler wrote one, from Name and Price, and Price can change. If that is it, the old price finds the tea again.",
+        tool: "evaluate",
+        arguments: |_, _| {
+            json!({
+                "expressions": ["article.Price = 4.50m", "stock.ContainsKey(article)"],
+                "side_effects": true,
+            })
+        },
+        learns: &["stock.ContainsKey(article): bool = true"],
+    },
+    Step {
+        thought: "Proved, without touching the source. Done.",
         tool: "debug_disconnect",
-        arguments: |_| json!({}),
+        arguments: |_, _| json!({}),
         learns: &["ended by the debugger"],
     },
 ];
@@ -102,7 +122,7 @@ mod tests {
         let step = Step {
             thought: "",
             tool: "",
-            arguments: |_| Value::Null,
+            arguments: |_, _| Value::Null,
             learns: &["one", "two"],
         };
         assert_eq!(missing(&step, "one and more"), ["two"]);

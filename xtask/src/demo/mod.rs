@@ -1,22 +1,29 @@
-//! `cargo xtask demo`: debugs a small buggy program over MCP, as an agent would, and prints the
-//! conversation.
+//! `cargo xtask demo`: debugs a small program with a bug that reading does not show, over MCP, as an agent would, and
+//! prints the conversation.
 
 mod client;
 mod conversation;
+mod printer;
 
-use std::{io, path::Path, process::Command};
+use std::{
+    fs, io,
+    path::Path,
+    process::Command,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use self::{
     client::{Answer, Client},
-    conversation::{PROGRAM, STEPS, Step, missing},
+    conversation::{COMPLAINT, FINDING, PROGRAM, STEPS, Step, missing},
+    printer::Printer,
 };
 use crate::{
     dotnet,
     fixtures::Fixtures,
-    ui::{self, Style, colours, paint},
+    ui::{self, colours},
     workspace,
 };
 
@@ -35,41 +42,42 @@ pub(crate) fn command(arguments: &[String]) -> Result<()> {
         built.context("cannot start cargo")?.success(),
         "ndbg does not compile"
     );
-    let fixtures = Fixtures::compile(dotnet)?;
+    let fixtures = Fixtures::compile_only(dotnet, PROGRAM)?;
     let program = fixtures.folder.join(PROGRAM).join(format!("{PROGRAM}.dll"));
+    let source = workspace::root()
+        .join("fixtures")
+        .join(format!("{PROGRAM}.cs"));
     let mut server = Command::new(workspace::target()?.join("debug/ndbg"));
     server.arg("mcp").envs(fixtures.environment()?);
     let printer = Printer {
         coloured: colours(&io::stdout()),
     };
-    printer.line(
-        Style::Bold,
-        "",
-        &format!("The program: fixtures/{PROGRAM}.cs"),
-    );
-    converse(&mut server, &program, &printer)
+    let text = fs::read_to_string(&source).context("cannot read the program's source")?;
+    printer.title("The program");
+    printer.source(&text);
+    printer.title("Its user says");
+    printer.speech(COMPLAINT);
+    converse(&mut server, &program, &source, &printer)
 }
 
-fn converse(server: &mut Command, program: &Path, printer: &Printer) -> Result<()> {
+fn converse(server: &mut Command, program: &Path, source: &Path, printer: &Printer) -> Result<()> {
     let (mut client, about) = Client::start(server)?;
     let name = about.pointer("/serverInfo/name").and_then(Value::as_str);
-    let tools = client.tools()?;
-    printer.line(
-        Style::Dim,
-        "",
-        &format!(
-            "{} offers {}",
-            name.unwrap_or("the server"),
-            tools.join(", ")
-        ),
-    );
+    let tools = client.tools()?.len();
+    let name = name.unwrap_or("the server");
+    printer.title(&format!(
+        "An agent debugs it with the {tools} tools of {name}"
+    ));
+    let mut took = Duration::ZERO;
     for (number, step) in (1..).zip(STEPS) {
-        println!();
-        printer.line(Style::Bold, "", &format!("{number}. {}", step.thought));
-        let arguments = (step.arguments)(program);
-        printer.line(Style::Cyan, "→ ", &format!("{} {arguments}", step.tool));
+        printer.thought(number, step.thought);
+        let arguments = (step.arguments)(program, source);
+        printer.call(step.tool, &arguments);
+        let begun = Instant::now();
         let answer = client.call(step.tool, &arguments)?;
-        printer.answer(&answer);
+        let time = begun.elapsed();
+        took += time;
+        printer.answer(&answer, step.learns, time);
         check(number, step, &answer)?;
     }
     let code = client.finish()?;
@@ -77,12 +85,12 @@ fn converse(server: &mut Command, program: &Path, printer: &Printer) -> Result<(
         code == Some(0),
         "the server ended with {code:?} instead of 0"
     );
-    println!();
-    printer.line(
-        Style::Green,
-        "",
-        "The agent knows what happened, and nothing is left behind.",
-    );
+    printer.title("What the agent reports");
+    printer.speech(FINDING);
+    let (calls, took) = (STEPS.len(), took.as_secs_f32());
+    printer.end(&format!(
+        "{calls} calls, {took:.1} s, not one line of the program changed, and nothing is left behind."
+    ));
     Ok(())
 }
 
@@ -97,34 +105,4 @@ fn check(number: usize, step: &Step, answer: &Answer) -> Result<()> {
         missing.join(", ")
     );
     Ok(())
-}
-
-/// Prints the conversation.
-struct Printer {
-    coloured: bool,
-}
-
-impl Printer {
-    /// Prints a text of one or more lines, the first behind `mark`, the others below it.
-    fn line(&self, style: Style, mark: &str, text: &str) {
-        let indent = " ".repeat(mark.chars().count());
-        for (i, line) in text.lines().enumerate() {
-            let mark = if i == 0 { mark } else { &indent };
-            println!("{}", paint(self.coloured, style, &format!("{mark}{line}")));
-        }
-    }
-
-    fn answer(&self, answer: &Answer) {
-        let style = if answer.is_error {
-            Style::Red
-        } else {
-            Style::Green
-        };
-        match &answer.structured {
-            Some(structured) if answer.text.is_empty() => {
-                self.line(style, "← ", &format!("{structured:#}"));
-            }
-            _ => self.line(style, "← ", &answer.text),
-        }
-    }
 }

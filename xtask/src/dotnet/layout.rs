@@ -144,7 +144,7 @@ pub(crate) fn build(root: &Path, runtime: &Path, sdk: &Path, roslyn: &Path) -> R
 
 /// Unpacks an npm package; `place` says where below `folder` a file of the package goes, if it is
 /// wanted.
-fn unpack(
+pub(crate) fn unpack(
     tarball: &Path,
     folder: &Path,
     what: &str,

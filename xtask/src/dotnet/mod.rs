@@ -3,8 +3,8 @@
 //! A [`Dotnet`] in hand is usable: it has the `dotnet` command and a runtime of at least
 //! [`OLDEST`] whose folder holds the debugger's two libraries.
 
-mod layout;
-mod packages;
+pub(crate) mod layout;
+pub(crate) mod packages;
 pub(crate) mod private;
 mod version;
 

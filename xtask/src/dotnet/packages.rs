@@ -58,7 +58,16 @@ pub(crate) const ROSLYN: Package = Package {
     gives: "a C# 12 compiler",
 };
 
-/// All of them, in the order they are fetched.
+/// The client library that debug adapters of VS Code are tested with; not a part of .NET.
+pub(crate) const DEBUG_CLIENT: Package = Package {
+    name: "@vscode/debugadapter-testsupport",
+    version: "1.68.0",
+    integrity: "sha512-UpbaPsCGMKyjIvJFtqFKDD1MVvME50xuOtRBPrqY1WdhAOLjWQN7FcKEoHv3X85twfNL21jW2M54FYwEdEQv4Q==",
+    megabytes: 1,
+    gives: "a client of debug adapters",
+};
+
+/// All that .NET is made of, in the order they are fetched.
 pub(crate) const ALL: [&Package; 3] = [&RUNTIME, &SDK, &ROSLYN];
 
 /// What the folders are called that npm writes to.

@@ -131,7 +131,7 @@ fn marker_text() -> String {
 }
 
 /// `$XDG_CACHE_HOME/ndbg`, or `~/.cache/ndbg`.
-fn cache_folder() -> Result<PathBuf> {
+pub(crate) fn cache_folder() -> Result<PathBuf> {
     let set = |name| {
         env::var_os(name)
             .map(PathBuf::from)

@@ -5,6 +5,7 @@
 //! that failed.
 
 mod counts;
+mod editors;
 
 use std::{
     env,
@@ -18,7 +19,7 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 
-use self::counts::Counts;
+use self::{counts::Counts, editors::Editors};
 use crate::{dotnet, fixtures::Fixtures, ui, workspace};
 
 const USAGE: &str = "\
@@ -97,13 +98,14 @@ pub(crate) fn command(arguments: &[String]) -> Result<ExitCode> {
             )
         });
     }
-    if let Some(environment) = run.step("set-up", || set_up(&request)) {
+    if let Some((environment, editors)) = run.step("set-up", || set_up(&request)) {
         let name = if request.live_only() {
             "live tests"
         } else {
             "tests"
         };
-        run.tests(name, || tests(&request, &environment));
+        run.tests(name, || tests(&request, &environment, &editors));
+        run.not_run = editors.n_missing();
         if request.whole() {
             run.tests("doc tests", || {
                 let arguments = ["test", "--workspace", "--doc", "--no-fail-fast"];
@@ -130,6 +132,8 @@ struct Run {
     counts: Counts,
     /// Steps that failed other than by a failing test.
     failed: Vec<&'static str>,
+    /// Tests that were left out because a client they drive is not here.
+    not_run: usize,
 }
 
 impl Run {
@@ -162,6 +166,12 @@ impl Run {
     fn close(mut self, request: &Request) -> Result<ExitCode> {
         self.counts.failed += self.failed.len() as u64;
         let counts = self.counts;
+        if self.not_run > 0 {
+            ui::warning(&format!(
+                "not run: {} (their clients are not here, see above)",
+                self.not_run
+            ));
+        }
         if !self.failed.is_empty() {
             ui::error(&format!("failed besides tests: {}", self.failed.join(", ")));
         }
@@ -187,7 +197,7 @@ impl Run {
 }
 
 /// Makes ready what the tests need; returns the variables that tell them of it.
-fn set_up(request: &Request) -> Result<Vec<(&'static str, OsString)>> {
+fn set_up(request: &Request) -> Result<(Vec<(&'static str, OsString)>, Editors)> {
     let dotnet = match &request.dotnet {
         Some(folder) => dotnet::named(folder)?,
         None => dotnet::set_up()?,
@@ -207,11 +217,17 @@ fn set_up(request: &Request) -> Result<Vec<(&'static str, OsString)>> {
     ensure!(ndbg.is_file(), "cargo build made no {}", ndbg.display());
     let mut environment = fixtures.environment()?;
     environment.push(("NDBG_TEST_BIN", ndbg.into()));
-    Ok(environment)
+    let editors = Editors::set_up();
+    environment.extend(editors.environment.iter().cloned());
+    Ok((environment, editors))
 }
 
 /// Runs the tests that were asked for.
-fn tests(request: &Request, environment: &[(&'static str, OsString)]) -> Result<Counts> {
+fn tests(
+    request: &Request,
+    environment: &[(&'static str, OsString)],
+    editors: &Editors,
+) -> Result<Counts> {
     let has_nextest = workspace::cargo()
         .args(["nextest", "--version"])
         .stdout(Stdio::null())
@@ -228,7 +244,9 @@ fn tests(request: &Request, environment: &[(&'static str, OsString)]) -> Result<
             if request.sessions_only {
                 filter = format!("({filter}) - ({WITHOUT_SESSION})");
             }
-            command.args(["-E", &filter]);
+            command.args(["-E", &editors.left_out_of(&filter)]);
+        } else if request.filter.is_empty() && editors.n_missing() > 0 {
+            command.args(["-E", &editors.left_out_of("all()")]);
         }
         nextest(command.args(&request.filter))
     } else {
@@ -240,6 +258,9 @@ fn tests(request: &Request, environment: &[(&'static str, OsString)]) -> Result<
         } else if request.filter.is_empty() {
             // Doc tests are a step of their own.
             command.arg("--all-targets");
+        }
+        if request.filter.is_empty() {
+            command.arg("--").args(editors.skipped());
         }
         libtest(command.args(&request.filter))
     }

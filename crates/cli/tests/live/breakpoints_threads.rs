@@ -54,16 +54,23 @@ fn stops_of_threads_at_the_same_time_come_one_by_one_and_none_is_lost() {
         .with(|launch| launch.breakpoints = vec![at_marker(FIXTURE, "once")])
         .start();
     let mut by_thread = BTreeMap::new();
+    let mut announced = Vec::new();
+    let mut came = 0;
     loop {
         let status = program.settle();
         let Some(stop) = status.stop else { break };
+        let thread = stop.thread.expect("a thread");
+        came += u32::from(announced.contains(&thread));
+        assert!(!stop.queued.contains(&thread), "{stop:?}");
+        announced.clone_from(&stop.queued);
         assert!(
             matches!(stop.reasons[..], [StopReason::Breakpoint { .. }]),
             "{stop:?}"
         );
-        *by_thread.entry(stop.thread.expect("a thread")).or_insert(0) += 1;
+        *by_thread.entry(thread).or_insert(0) += 1;
         program.cont();
     }
+    assert!(came > 0, "no stop told that another was on its way");
     assert_eq!(by_thread.len(), 8);
     assert!(
         by_thread.values().all(|stops| *stops == 25),

@@ -210,22 +210,22 @@ fn in_a_task() {
         "task",
         shop(),
         &expect![[r#"
-        == Thrown
-        StockException: in a task (0x2a)
-        thrown at Program.Throw(string message): throw new StockException(message);
-        handled by catch in System.Private.CoreLib.dll
-        stack:
-        Program.Throw(string message): throw new StockException(message);
-        Program.InTask.AnonymousMethod(): var task = Task.Run(() => Throw("in a task"));
-        == Thrown
-        StockException: in a task (0x2a)
-        thrown again at External System.Runtime.ExceptionServices.ExceptionDispatchInfo.Throw(): ?
-        handled by task of System.Private.CoreLib.dll
-        - Program.Throw(string message): throw new StockException(message);
-        - Program.InTask.AnonymousMethod(): var task = Task.Run(() => Throw("in a task"));
-        stack:
-        end: Code(0)
-    "#]],
+            == Thrown
+            StockException: in a task (0x2a)
+            thrown at Program.Throw(string message): throw new StockException(message);
+            handled by task of System.Private.CoreLib.dll
+            stack:
+            Program.Throw(string message): throw new StockException(message);
+            Program.InTask.AnonymousMethod(): var task = Task.Run(() => Throw("in a task"));
+            == Thrown
+            StockException: in a task (0x2a)
+            thrown again at External System.Runtime.ExceptionServices.ExceptionDispatchInfo.Throw(): ?
+            handled by task of System.Private.CoreLib.dll
+            - Program.Throw(string message): throw new StockException(message);
+            - Program.InTask.AnonymousMethod(): var task = Task.Run(() => Throw("in a task"));
+            stack:
+            end: Code(0)
+        "#]],
     );
 }
 

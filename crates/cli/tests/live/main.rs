@@ -15,6 +15,7 @@ mod breakpoints_traces;
 mod death;
 mod ends;
 mod exceptions;
+mod exceptions_told;
 mod exits;
 mod following;
 mod launch;

@@ -1,8 +1,10 @@
 //! An editor: sends requests, keeps events in order, waits for what it needs.
 
 use std::collections::VecDeque;
-use std::io::{BufReader, Write};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::io::{BufReader, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
@@ -15,13 +17,34 @@ use testkit::sandbox::Sandbox;
 /// How long a test waits for one message.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// An editor with `ndbg dap` as its adapter. The adapter is killed when the editor is dropped.
+/// An editor with `ndbg dap` as its adapter. An adapter that it started is killed when the editor is dropped.
 pub(crate) struct Editor {
-    child: Child,
-    stdin: Option<ChildStdin>,
+    child: Option<Child>,
+    adapter: Option<Box<dyn Write>>,
     incoming: Receiver<Value>,
     events: VecDeque<Value>,
     seq: i64,
+    /// Everything that was sent and received, if that is kept.
+    pub(crate) transcript: Option<Vec<Value>>,
+}
+
+/// A connection that ends when it is dropped, although another thread reads it.
+struct Hanging<S: Write>(S, fn(&S));
+
+impl<S: Write> Write for Hanging<S> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl<S: Write> Drop for Hanging<S> {
+    fn drop(&mut self) {
+        (self.1)(&self.0);
+    }
 }
 
 impl Editor {
@@ -37,12 +60,37 @@ impl Editor {
             .stdout(Stdio::piped());
         sandbox.adopt(&mut command);
         let mut child = command.spawn().expect("ndbg starts");
-        let stdin = child.stdin.take();
+        let stdin = child.stdin.take().expect("a pipe");
         let stdout = child.stdout.take().expect("a pipe");
+        let mut editor = Self::over(stdout, Box::new(stdin));
+        editor.child = Some(child);
+        editor
+    }
+
+    /// Comes to an adapter that listens on a port.
+    #[track_caller]
+    pub(crate) fn on_port(address: &str) -> Self {
+        let stream = TcpStream::connect(address).expect("somebody listens");
+        let reader = stream.try_clone().expect("a connection");
+        // The other end may be gone first.
+        let end = |it: &TcpStream| drop(it.shutdown(Shutdown::Both));
+        Self::over(reader, Box::new(Hanging(stream, end)))
+    }
+
+    /// Comes to an adapter that listens on a unix socket.
+    #[track_caller]
+    pub(crate) fn on_socket(path: &str) -> Self {
+        let stream = UnixStream::connect(path).expect("somebody listens");
+        let reader = stream.try_clone().expect("a connection");
+        let end = |it: &UnixStream| drop(it.shutdown(Shutdown::Both));
+        Self::over(reader, Box::new(Hanging(stream, end)))
+    }
+
+    fn over(from: impl Read + Send + 'static, to: Box<dyn Write>) -> Self {
         let (sender, incoming) = mpsc::channel();
         thread::spawn(move || {
-            let mut stdout = BufReader::new(stdout);
-            while let Ok(Some(body)) = framing::read(&mut stdout) {
+            let mut from = BufReader::new(from);
+            while let Ok(Some(body)) = framing::read(&mut from) {
                 let message = serde_json::from_slice(&body).expect("the adapter writes JSON");
                 if sender.send(message).is_err() {
                     return;
@@ -50,23 +98,30 @@ impl Editor {
             }
         });
         Self {
-            child,
-            stdin,
+            child: None,
+            adapter: Some(to),
             incoming,
             events: VecDeque::new(),
             seq: 0,
+            transcript: None,
         }
+    }
+
+    /// Says hello as an editor does.
+    #[track_caller]
+    pub(crate) fn hello(&mut self) {
+        self.ask(
+            "initialize",
+            json!({"adapterID": "coreclr", "linesStartAt1": true}),
+        );
+        self.event("initialized");
     }
 
     /// Starts the adapter and says hello as an editor does.
     #[track_caller]
     pub(crate) fn initialized(sandbox: &Sandbox) -> Self {
         let mut editor = Self::start(sandbox);
-        editor.ask(
-            "initialize",
-            json!({"adapterID": "coreclr", "linesStartAt1": true}),
-        );
-        editor.event("initialized");
+        editor.hello();
         editor
     }
 
@@ -95,6 +150,9 @@ impl Editor {
         let request =
             json!({"seq": seq, "type": "request", "command": command, "arguments": arguments});
         self.write(request.to_string().as_bytes());
+        if let Some(transcript) = &mut self.transcript {
+            transcript.push(request);
+        }
         seq
     }
 
@@ -109,14 +167,14 @@ impl Editor {
     /// Sends bytes as one message.
     #[track_caller]
     pub(crate) fn write(&mut self, body: &[u8]) {
-        let stdin = self.stdin.as_mut().expect("not hung up");
+        let stdin = self.adapter.as_mut().expect("not hung up");
         framing::write(stdin, body).expect("the adapter reads");
     }
 
     /// Sends bytes as they are.
     #[track_caller]
     pub(crate) fn write_raw(&mut self, bytes: &[u8]) {
-        let stdin = self.stdin.as_mut().expect("not hung up");
+        let stdin = self.adapter.as_mut().expect("not hung up");
         stdin.write_all(bytes).expect("the adapter reads");
     }
 
@@ -222,9 +280,12 @@ impl Editor {
 
     #[track_caller]
     fn next(&mut self) -> Value {
-        self.incoming
-            .recv_timeout(PATIENCE)
-            .expect("the adapter says something in time")
+        let message = self.incoming.recv_timeout(PATIENCE);
+        let message = message.expect("the adapter says something in time");
+        if let Some(transcript) = &mut self.transcript {
+            transcript.push(message.clone());
+        }
+        message
     }
 
     /// Launches a fixture with breakpoints at markers and waits for the first stop.
@@ -265,25 +326,35 @@ impl Editor {
         self.hang_up()
     }
 
+    /// Says goodbye to an adapter that serves others after us.
+    #[track_caller]
+    pub(crate) fn leave(mut self) {
+        self.ask("disconnect", json!({}));
+    }
+
     /// Closes the adapter's input and waits for its end.
     #[track_caller]
     pub(crate) fn hang_up(mut self) -> ExitStatus {
-        self.stdin = None;
-        self.child.wait().expect("our own child")
+        self.adapter = None;
+        let mut child = self.child.take().expect("an adapter of our own");
+        child.wait().expect("our own child")
     }
 
     /// Kills the adapter.
     #[track_caller]
     pub(crate) fn kill(mut self) {
-        self.child.kill().expect("our own child");
-        self.child.wait().expect("our own child");
+        let child = self.child.as_mut().expect("an adapter of our own");
+        child.kill().expect("our own child");
+        child.wait().expect("our own child");
     }
 }
 
 impl Drop for Editor {
     fn drop(&mut self) {
-        // It may be gone already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Some(child) = &mut self.child {
+            // It may be gone already.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }

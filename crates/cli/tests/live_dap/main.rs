@@ -3,8 +3,10 @@
 //! Each test makes a sandbox first, which asserts at its end that no process, semaphore, pipe or socket is left.
 
 mod client;
+mod connections;
 mod evaluating;
 mod launching;
 mod looking;
 mod orders;
 mod sources;
+mod transcripts;

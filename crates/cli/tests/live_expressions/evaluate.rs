@@ -1,5 +1,7 @@
 //! Evaluation on request: names, members, side effects, errors, limits.
 
+use std::time::{Duration, Instant};
+
 use engine::api::{Complete, Details, Evaluate, Evaluated, ExpressionError, Reply, Request};
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
@@ -241,4 +243,46 @@ fn names_are_completed() {
         ["Find", "FindAll", "FindIndex", "FindLast", "FindLastIndex"]
     );
     assert_eq!(names("$p"), ["$pid"]);
+}
+
+#[test]
+fn an_evaluation_is_cancelled_and_the_program_stays_as_it_is() {
+    let sandbox = Sandbox::new();
+    let program = launched(&sandbox, at("sum"));
+    let stop = program.wait_stop();
+    let endless = Evaluate {
+        expressions: vec!["Endless".into(), "Counted()".into()],
+        time_limit_ms: 60_000,
+        ..with_effects("")
+    };
+    let sent = program
+        .session()
+        .send(Request::Evaluate(endless), &[])
+        .expect("sent");
+    program
+        .request(Request::CancelEvaluation)
+        .expect("cancelled");
+    let Ok(Reply::Evaluated(all)) = sent.wait(Instant::now() + Duration::from_secs(30)) else {
+        panic!("an answer");
+    };
+    let told: Vec<String> = all
+        .into_iter()
+        .map(|it| it.outcome.expect_err("no value").error.message)
+        .collect();
+    assert!(
+        told[0].contains("cancelled") && told[1].contains("cancelled"),
+        "{told:?}"
+    );
+    // Nothing of the second ran, and the stop is the same.
+    check(&program, "Calls", "int", "0");
+    assert_eq!(program.status().stop.map(|it| it.id), Some(stop.id));
+    program
+        .request(Request::CancelEvaluation)
+        .expect("nothing to cancel");
+    assert_eq!(
+        ask(&program, with_effects("Counted()"))
+            .outcome
+            .map(|it| it.text),
+        Ok("1".into())
+    );
 }

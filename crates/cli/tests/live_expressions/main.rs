@@ -1,7 +1,9 @@
 //! Expressions on a real program: the same answers as the C# compiler's, on thousands of them; conditions, messages,
 //! names, side effects, limits.
 
+mod checks;
 mod compiler;
 mod evaluate;
 mod hits;
+mod language;
 mod stops;

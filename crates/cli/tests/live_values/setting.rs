@@ -55,6 +55,13 @@ fn what_is_set_is_what_the_program_finds() {
         ("list[1]", "\"item\"", "\"item\""),
         ("total", "50", "50"),
         ("title", "\"titled\"", "\"titled\""),
+        // Through setters.
+        ("third.Age", "30", "30"),
+        ("third.Name", "\"zoe\"", "\"<zoe>\""),
+        ("third.Mood", "null", "null"),
+        ("third.Friend", "second", ""),
+        ("third[5]", "45", "45"),
+        ("meter.Steps", "70", "70"),
     ] {
         let said = set(&program, 1, path, value);
         let is_text = !told.is_empty() && path != "thing";
@@ -71,6 +78,7 @@ fn what_is_set_is_what_the_program_finds() {
             "41|255|2.25|True|é|new \"text\"|null|High|12|False|99.95|Account",
             "100|9|-12.50|ann|5|second|77",
             "-2|word|item|new \"text\"41|50|titled",
+            "40|age;mood;friend;|<zoe>||second|70",
         ]
     );
 }
@@ -89,6 +97,8 @@ fn what_cannot_be_set_is_refused_with_a_reason() {
         ("text", "5", "no string"),
         ("nobody", "5", "no variable"),
         ("numbers[9]", "5", "outside"),
+        ("third.Fixed", "5", "Fixed has no setter"),
+        ("third.Age", "\"x\"", "is no int"),
         (
             "level",
             "Level.Nothing",
@@ -104,6 +114,12 @@ fn what_cannot_be_set_is_refused_with_a_reason() {
             error.message
         );
     }
+    // What a setter throws is told, and the program is as it was.
+    let asked = Request::SetVariable(Box::new(request(1, "third.Age", "-1")));
+    let error = program.request(asked).expect_err("too young");
+    assert_eq!(error.code, ErrorCode::EvaluationFailed, "{error:?}");
+    let thrown = "its setter threw System.ArgumentException: too young";
+    assert!(error.message.contains(thrown), "{error:?}");
     let forced = SetVariable {
         force: true,
         ..request(1, "account.Number", "6")

@@ -89,6 +89,10 @@ pub struct ExceptionReport {
     pub type_name: String,
     /// The message, or why it cannot be read.
     pub message: Option<String>,
+    /// The type that overrides `Message`, if only running its code would tell the message: `message` is then the text
+    /// that the exception was made with, which the override may not use.
+    #[serde(default)]
+    pub message_overridden_by: Option<String>,
     /// `HResult` of the exception.
     pub hresult: Option<i32>,
     /// Inner exceptions: the one, or all of an `AggregateException`.

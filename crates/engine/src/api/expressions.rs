@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Error, StopId, ThreadId};
+use super::{Error, StopId, ThreadId, Variable, View};
 
 /// Expressions to evaluate in one frame.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,11 @@ pub struct Evaluate {
     pub max_elements: u32,
     /// Characters of a text told at most.
     pub max_text: u32,
+    /// How values that can be opened are shown.
+    pub view: View,
+    /// Whether what has a name such as `password` on its way is masked.
+    #[serde(default)]
+    pub mask_secrets: bool,
 }
 
 impl Evaluate {
@@ -37,6 +42,8 @@ impl Evaluate {
             time_limit_ms: 5_000,
             max_elements: 100,
             max_text: 1_000,
+            view: View::default(),
+            mask_secrets: false,
         }
     }
 }
@@ -84,6 +91,10 @@ pub struct EvaluatedValue {
     pub ty: String,
     /// The value, as C# would write it where it has literals.
     pub text: String,
+    /// The value as something that can be opened, if it is an object, a struct or made of several: its path leads to it
+    /// until the program continues. Elements of what exists only in the debugger come with it.
+    #[serde(default)]
+    pub variable: Option<Box<Variable>>,
 }
 
 /// Why an expression has no value.

@@ -125,6 +125,8 @@ pub enum Request {
     StopAtUnhandled(bool),
     /// Evaluates C# expressions in a frame of the stopped program.
     Evaluate(Evaluate),
+    /// Gives up the evaluation that is under way, if there is one. The program stays stopped as it is.
+    CancelEvaluation,
     /// What could be written at a position of an expression.
     Complete(Complete),
     /// All managed threads of the stopped program.

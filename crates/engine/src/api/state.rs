@@ -98,6 +98,9 @@ pub struct Stop {
     /// How many steps were made, if steps were asked for.
     #[serde(default)]
     pub steps: Option<super::StepsMade>,
+    /// Other threads that something happened to at the same time: what it is, is told after the next resume.
+    #[serde(default)]
+    pub queued: Vec<ThreadId>,
 }
 
 /// Why the program stopped.

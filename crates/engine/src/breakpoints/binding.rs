@@ -175,6 +175,7 @@ impl Engine<'_> {
                 let reason = error.message;
                 entry.failure = Some(Failure { module: 0, reason });
             }
+            self.note_wrong_texts(id);
             self.tell_changes(before);
         }
     }
@@ -197,6 +198,7 @@ impl Engine<'_> {
                 let reason = error.message;
                 entry.failure = Some(Failure { module: 0, reason });
             }
+            self.note_wrong_texts(*id);
         }
         self.synchronize_breakpoints()?;
         self.tell_changes(before);
@@ -235,7 +237,27 @@ impl Engine<'_> {
             return;
         }
         self.breakpoints.synchronize(target);
+        for (id, _) in &changed {
+            self.note_wrong_texts(*id);
+        }
         self.tell_changes(changed);
+    }
+
+    /// Refuses a condition or message that is wrong where the breakpoint is bound.
+    pub(super) fn check_texts(&mut self, id: BreakpointId) -> Result<(), Error> {
+        let entry = self.breakpoints.find(id)?;
+        match &self.target {
+            Some(target) => entry.parsed.check(target, &entry.bound),
+            None => Ok(()),
+        }
+    }
+
+    /// Notes of a breakpoint that was bound by itself whether its condition or message is wrong there.
+    fn note_wrong_texts(&mut self, id: BreakpointId) {
+        let wrong = self.check_texts(id).err();
+        if let Ok(entry) = self.breakpoints.find(id) {
+            entry.invalid = wrong;
+        }
     }
 
     /// A module was unloaded: what was bound in it is not any more.

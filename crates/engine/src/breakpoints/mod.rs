@@ -70,6 +70,8 @@ struct Wanted {
     document: Option<Match>,
     /// Why a module that has the place could not take it.
     failure: Option<Failure>,
+    /// Why its condition or message cannot mean anything where it is bound.
+    invalid: Option<Error>,
     /// Why it may not be bound, as far as the loaded modules tell.
     hints: Vec<String>,
     /// Other documents that the path could have meant as well.
@@ -132,6 +134,7 @@ impl Wanted {
             was_bound: false,
             document: None,
             failure: None,
+            invalid: None,
             hints: Vec::new(),
             also: Vec::new(),
         }
@@ -140,6 +143,8 @@ impl Wanted {
     fn state(&self) -> BreakpointState {
         if !self.spec.enabled {
             BreakpointState::Disabled
+        } else if !self.bound.is_empty() && self.invalid.is_some() {
+            BreakpointState::Failed
         } else if !self.bound.is_empty() {
             BreakpointState::Bound
         } else if self.failure.is_some() {
@@ -154,7 +159,18 @@ impl Wanted {
     fn reason(&self, state: BreakpointState) -> Option<String> {
         match state {
             BreakpointState::Bound => self.bound.iter().find_map(|bound| bound.moved.clone()),
-            BreakpointState::Failed => self.failure.as_ref().map(|it| it.reason.clone()),
+            BreakpointState::Failed => match &self.invalid {
+                Some(error) if !self.bound.is_empty() => {
+                    let then = if self.parsed.message.is_some() {
+                        "the message says so in the place of the value"
+                    } else {
+                        "the program stops there all the same, as it can be neither true nor false"
+                    };
+                    let code = error.code.name();
+                    Some(format!("{code}: {}\n{then}", error.message))
+                }
+                _ => self.failure.as_ref().map(|it| it.reason.clone()),
+            },
             BreakpointState::Unbound => Some("the module that held it was unloaded".into()),
             BreakpointState::Disabled if self.exhausted => Some(format!(
                 "it switched itself off after {} hits",
@@ -237,6 +253,12 @@ impl Breakpoints {
             format!("there is no breakpoint {}; {there}", id.0),
         )
         .hint("list the breakpoints")
+    }
+
+    /// How often the program came by a breakpoint.
+    pub(crate) fn passes(&self, id: BreakpointId) -> u64 {
+        let entry = self.wanted.iter().find(|it| it.id == id);
+        entry.map_or(0, |it| it.passes)
     }
 
     /// A new name, of one sequence for all kinds of breakpoints.

@@ -3,12 +3,13 @@
 use std::rc::Rc;
 
 use super::hit::BadHitCondition;
-use super::{Breakpoints, Parsed, Wanted, offer};
+use super::{Bound, Breakpoints, Parsed, Wanted, offer};
 use crate::api::{
     BreakpointChange, BreakpointId, BreakpointSpec, Details, Error, ErrorCode, Place, Reply,
     SourceMap,
 };
 use crate::engine::Engine;
+use crate::target::Target;
 
 impl Parsed {
     /// Understands the texts of a breakpoint, or says where one is wrong.
@@ -31,7 +32,7 @@ impl Parsed {
             if let Some(error) = message.error() {
                 return Err(wrong("log message", &text, error));
             }
-            parsed.message = Some(Rc::new(super::Message::new(message)));
+            parsed.message = Some(Rc::new(super::Message::new(&text, message)));
         }
         if spec.max_hits == Some(0) {
             return Err(Error::new(
@@ -41,6 +42,20 @@ impl Parsed {
             .hint("give a maximum of at least 1, or none"));
         }
         Ok(parsed)
+    }
+
+    /// Refuses texts that are wrong at every one of some locations.
+    pub(super) fn check(&self, target: &Target, bound: &[Bound]) -> Result<(), Error> {
+        let mut refused = None;
+        for bound in bound {
+            let condition = self.condition.as_ref().map(|it| it.check(target, bound.at));
+            let message = self.message.as_ref().map(|it| it.check(target, bound.at));
+            match condition.unwrap_or(Ok(())).and(message.unwrap_or(Ok(()))) {
+                Ok(()) => return Ok(()),
+                Err(error) => refused = refused.or(Some(error)),
+            }
+        }
+        refused.map_or(Ok(()), Err)
     }
 }
 
@@ -136,6 +151,7 @@ impl Wanted {
         // The place stays as it was written first.
         self.spec.place = place;
         self.parsed = parsed;
+        self.invalid = None;
     }
 }
 
@@ -161,10 +177,17 @@ impl Engine<'_> {
 
     pub(crate) fn set_breakpoint(&mut self, spec: BreakpointSpec) -> Result<Reply, Error> {
         let kept = spec.clone();
+        let known = self.breakpoints.wanted.iter();
+        let mut known = known.filter(|it| it.spec.place == spec.place);
+        if let (Some(known), Some(target)) = (known.next(), &self.target) {
+            Parsed::of(&spec)?.check(target, &known.bound)?;
+        }
         let (mut id, mut duplicate) = self.want_breakpoint(spec)?;
-        if let Err(error) = self.bind_everywhere(id) {
+        let bound = self.bind_everywhere(id);
+        if let Err(error) = bound.and_then(|()| self.check_texts(id)) {
             if !duplicate {
                 self.breakpoints.wanted.retain(|it| it.id != id);
+                self.synchronize_breakpoints()?;
             }
             return Err(error);
         }
@@ -212,6 +235,9 @@ impl Engine<'_> {
             id: old.id,
         };
         let parsed = Parsed::of(&spec)?;
+        if let Some(target) = &self.target {
+            parsed.check(target, &entry.bound)?;
+        }
         entry.change(spec, parsed);
         self.synchronize_breakpoints()?;
         self.tell_changes(before);

@@ -25,6 +25,8 @@ pub(crate) enum Argument {
     },
     /// A struct, in a box that was made for it.
     Boxed(Held),
+    /// A place, by reference: the one element of an array or what is in a box, and its type.
+    Reference(Held, Type),
 }
 
 impl Argument {
@@ -33,7 +35,7 @@ impl Argument {
         match self {
             Self::Null => None,
             Self::Object(held) | Self::Boxed(held) => Some(held.ty()),
-            Self::Bytes { ty, .. } => Some(ty),
+            Self::Bytes { ty, .. } | Self::Reference(_, ty) => Some(ty),
         }
     }
 
@@ -62,6 +64,9 @@ impl Argument {
                 _ => Type::OBJECT,
             }),
             Self::Object(held) => Ok(held.runtime_value()),
+            Self::Reference(home, _) => home
+                .place_inside()
+                .map_err(|error| super::evaluate::refused(&error)),
             Self::Boxed(held) => held
                 .inner()
                 .map_err(|error| super::evaluate::refused(&error)),

@@ -31,6 +31,8 @@ pub(crate) struct Evaluations {
     stray: Vec<Eval>,
     /// Set while one runs.
     is_running: bool,
+    /// Set when somebody gave up the request that it belongs to.
+    cancelled: bool,
     /// Set while one may run although the program is not told to be stopped: a breakpoint was hit, and its condition or
     /// message needs it.
     at_hit: bool,
@@ -40,6 +42,16 @@ impl Evaluations {
     /// The program continues: what was stuck may go on.
     pub(crate) fn continued(&mut self) {
         self.disabled = None;
+    }
+
+    /// A request begins that may evaluate.
+    pub(crate) fn begin(&mut self) {
+        self.cancelled = false;
+    }
+
+    /// Whether somebody gave the request up.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled
     }
 
     /// Whether the program is held at a hit, so that code can be run.
@@ -262,6 +274,18 @@ impl Engine<'_> {
                 } => {
                     let status = Box::new(self.status());
                     self.answer(id, Ok(Reply::Status(status)));
+                }
+                Input::Command {
+                    id,
+                    request: Request::CancelEvaluation,
+                    ..
+                } => {
+                    self.answer_status(id);
+                    // What a condition runs is nobody's to give up.
+                    if !self.evaluations.at_hit {
+                        self.evaluations.cancelled = true;
+                        return Ended::Wanted("it was cancelled");
+                    }
                 }
                 Input::Console(Notice::New) => {
                     let end = self.capture.end();

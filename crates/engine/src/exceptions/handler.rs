@@ -15,6 +15,13 @@ use crate::target::Target;
 /// Frames that are looked at for a handler.
 const MAX_FRAMES: u32 = 2_000;
 
+/// The framework's methods that run what a task is made of, and keep its exception. The second one throws it again, to
+/// the first.
+const RUNS_TASKS: [&str; 2] = [
+    "System.Threading.Tasks.Task.",
+    "System.Threading.ExecutionContext.RunFromThreadPoolDispatchLoop(",
+];
+
 /// Who will handle the exception, as far as can be told before filters have run.
 pub(super) fn predict(target: &mut Target, thread: &Thread, exception: &Value) -> Handler {
     let types = type_names(target, exception);
@@ -178,7 +185,7 @@ fn caught(
     let end = IlOffset(clause.handler_start.0.saturating_add(clause.handler_length));
     let text = first_text(module, process, method, clause.handler_start, end);
     if text.is_none() && frame::is_async(module, process, method)
-        || told.method.starts_with("System.Threading.Tasks.Task.")
+        || RUNS_TASKS.iter().any(|it| told.method.starts_with(it))
     {
         // The position stays where the method was left: the compiler's own handler has no text.
         return Handler::Task {

@@ -95,6 +95,13 @@ impl Exceptions {
         self.ignore_unhandled = ignore;
     }
 
+    /// Whether it matters for any whose code catches an exception.
+    fn asks_who_catches(&self) -> bool {
+        self.wanted.iter().any(|it| {
+            it.spec.enabled && (it.spec.user_unhandled || it.spec.caught_by_user.is_some())
+        })
+    }
+
     fn is_any_wanted(&self, told: Told) -> bool {
         self.wanted
             .iter()
@@ -277,6 +284,10 @@ impl Engine<'_> {
         let (Ok(id), Some(target)) = (thread.id(), &mut self.target) else {
             return false;
         };
+        let asks =
+            kind == DEBUG_EXCEPTION_CATCH_HANDLER_FOUND && self.exceptions.asks_who_catches();
+        let by_user = frame.is_some_and(|frame| asks && crate::stack::is_user(target, frame))
+            && !frame.is_some_and(|frame| self.leaves_by_task(thread, frame, offset));
         let in_user_code = &mut self.exceptions.in_user_code;
         let told = match kind {
             DEBUG_EXCEPTION_FIRST_CHANCE => {
@@ -289,7 +300,7 @@ impl Engine<'_> {
             }
             DEBUG_EXCEPTION_CATCH_HANDLER_FOUND => Told::HandlerFound {
                 left_user_code: in_user_code.remove(&id).unwrap_or(false),
-                by_user: frame.is_some_and(|frame| crate::stack::is_user(target, frame)),
+                by_user,
             },
             DEBUG_EXCEPTION_UNHANDLED => {
                 in_user_code.remove(&id);
@@ -301,6 +312,9 @@ impl Engine<'_> {
         if !always && !self.exceptions.is_any_wanted(told) {
             return false;
         }
+        let Some(target) = &mut self.target else {
+            return false;
+        };
         let exception = report::current(thread);
         let types = exception
             .as_ref()

@@ -54,9 +54,12 @@ pub(super) fn in_flight(
     let mut report = Reader::new(target).whole(exception);
     report.unhandled = stage == ExceptionStage::Unhandled;
     let thrown_at = thrown_at(target, thread);
-    // The runtime writes the frame that throws into the trace before it tells of the exception; more was there before.
+    // The runtime writes the frame that throws into the trace before it tells of the exception; more was there before,
+    // unless the same method has thrown it.
     let rethrown = stage == ExceptionStage::Thrown
-        && (report.trace.len() > 1 || report.earlier_trace.is_some());
+        && (report.trace.len() > 1
+            || report.earlier_trace.is_some()
+            || is_at_rethrow(target, thread).unwrap_or(false));
     report.flight = Some(Box::new(Flight {
         stage,
         thrown_at,
@@ -64,6 +67,23 @@ pub(super) fn in_flight(
         handler,
     }));
     report
+}
+
+/// Whether the innermost frame is at a `throw;`.
+fn is_at_rethrow(target: &mut Target, thread: &Thread) -> Option<bool> {
+    const RETHROW: [u8; 2] = [0xfe, 0x1a];
+    let frame = target.active_frame(thread).ok()??;
+    let (offset, _) = frame.ip().ok()??;
+    let function = frame.function().ok()?;
+    let token = Token(function.token().ok()?);
+    let module = target.modules.entry(&function.module().ok()?);
+    let body = module.metadata(&target.process).ok()?.body(token);
+    let code = body.ok()??.code;
+    let at = offset as usize;
+    // The position is that of the instruction, or behind it.
+    let before = at.checked_sub(RETHROW.len())?;
+    let is_there = |from: usize| code.get(from..from + RETHROW.len()) == Some(&RETHROW);
+    Some(is_there(at) || is_there(before))
 }
 
 /// The innermost frame that is a method and not hidden.
@@ -81,6 +101,14 @@ fn thrown_at(target: &mut Target, thread: &Thread) -> Option<crate::api::Frame> 
     }
     None
 }
+
+/// Types whose `Message` is told as they would.
+const KNOWN_MESSAGES: [&str; 4] = [
+    "System.Exception",
+    "System.ArgumentException",
+    "System.ObjectDisposedException",
+    "System.AggregateException",
+];
 
 /// Reads exceptions; counts them.
 struct Reader<'a> {
@@ -103,8 +131,14 @@ impl<'a> Reader<'a> {
     fn report(&mut self, exception: &Value, depth: usize) -> ExceptionReport {
         self.left = self.left.saturating_sub(1);
         let type_name = self.type_name(exception);
+        let message_overridden_by = self.message_overridden_by(exception);
+        let message = match &message_overridden_by {
+            Some(_) => self.fields.string(exception, "_message"),
+            None => self.message(exception, &type_name),
+        };
         let mut report = ExceptionReport {
-            message: self.message(exception, &type_name),
+            message,
+            message_overridden_by,
             hresult: self.fields.number(exception, "_HResult"),
             type_name,
             trace: self.trace(exception),
@@ -163,6 +197,33 @@ impl<'a> Reader<'a> {
             return Some(format!("{text}\nObject name: '{name}'."));
         }
         Some(text)
+    }
+
+    /// The type of an exception that overrides `Message`, if it is none whose override is known here.
+    fn message_overridden_by(&mut self, exception: &Value) -> Option<String> {
+        let classes = exception.class_chain().ok()?;
+        for class in &classes {
+            let token = Token(class.token().ok()?);
+            let module = self.fields.modules.entry(&class.module().ok()?);
+            let metadata = module.metadata(self.fields.process).ok()?.metadata();
+            let class = metadata.type_def(token).ok()?;
+            let overrides = class
+                .methods()
+                .flatten()
+                .any(|method| method.name().is_ok_and(|name| name == "get_Message"));
+            if !overrides {
+                continue;
+            }
+            let name = metadata.full_name(token).ok()?;
+            let known = match name.as_str() {
+                "System.ArgumentOutOfRangeException" => {
+                    self.fields.object(exception, "_actualValue").is_none()
+                }
+                name => KNOWN_MESSAGES.contains(&name),
+            };
+            return (!known).then_some(name);
+        }
+        None
     }
 
     /// The inner exceptions: all of an `AggregateException`, else the one; and how many more there are.

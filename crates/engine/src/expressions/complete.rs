@@ -23,7 +23,7 @@ impl Engine<'_> {
         let frame = frame_at(target, &thread, request.frame)?;
         let target = &*target;
         let reader = target.reader();
-        let scope = target.scope(&reader, frame)?;
+        let scope = target.frame_variables(&reader, frame)?;
         let at = request.position;
         let Some(found) = syntax::complete(&request.text, at as usize) else {
             return Ok(Reply::Completions(Completions {

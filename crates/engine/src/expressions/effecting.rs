@@ -11,8 +11,8 @@ use super::scalar::Scalar;
 use crate::calls::{Argument, Call, CallSite, Kept, Outcome};
 use crate::engine::Engine;
 use crate::types::{Type, Types};
-use crate::values::scope::Scope;
-use crate::values::{Reader, Unreadable};
+use crate::values::scope::FrameVariables;
+use crate::values::{Held, Reader, Unreadable};
 
 /// An argument on its way into the program.
 pub(super) enum Passed {
@@ -32,6 +32,8 @@ pub(super) enum Prepared {
         callee: std::rc::Rc<Callee>,
         this: Option<Passed>,
         arguments: Vec<Passed>,
+        /// Which arguments are passed by reference, and their types.
+        references: Vec<(usize, Type)>,
         span: Span,
     },
     /// Done already.
@@ -45,14 +47,18 @@ pub(super) enum Prepared {
 }
 
 /// Reads what an effect needs; a plain write is done at once.
-pub(super) fn prepare(reader: &Reader<'_>, scope: &Scope, effect: Effect) -> Result<Prepared> {
+pub(super) fn prepare(
+    reader: &Reader<'_>,
+    scope: &FrameVariables,
+    effect: Effect,
+) -> Result<Prepared> {
     match effect {
         Effect::Call {
             callee,
             target,
             arguments,
+            references,
             span,
-            ..
         } => {
             let this = match target {
                 Some((value, ty)) => {
@@ -73,14 +79,30 @@ pub(super) fn prepare(reader: &Reader<'_>, scope: &Scope, effect: Effect) -> Res
                 }
                 None => None,
             };
+            let references: Vec<(usize, Type)> = references
+                .into_iter()
+                .filter_map(|index| Some((index, arguments.get(index)?.1.without_ref().clone())))
+                .collect();
+            let is_empty = |value: &Val| match value {
+                Val::Made(made) => matches!(**made, Made::Default(_)),
+                value => matches!(value, Val::Null),
+            };
             let arguments = arguments
                 .into_iter()
-                .map(|(value, ty)| pass(reader, value, ty.without_ref(), span))
+                .enumerate()
+                .map(|(index, (value, ty))| {
+                    // What is empty before the call needs no bytes, and its type may not have been used yet.
+                    if is_empty(&value) && references.iter().any(|(it, _)| *it == index) {
+                        return Ok(Passed::Ready(Argument::Null));
+                    }
+                    pass(reader, value, ty.without_ref(), span)
+                })
                 .collect::<Result<_>>()?;
             Ok(Prepared::Call {
                 callee,
                 this,
                 arguments,
+                references,
                 span,
             })
         }
@@ -98,6 +120,7 @@ pub(super) fn prepare(reader: &Reader<'_>, scope: &Scope, effect: Effect) -> Res
                 callee,
                 this: None,
                 arguments,
+                references: Vec::new(),
                 span,
             })
         }
@@ -125,8 +148,7 @@ pub(super) fn prepare(reader: &Reader<'_>, scope: &Scope, effect: Effect) -> Res
                     reader.write(&place, &bytes).map_err(told)?
                 }
                 (_, Some(number)) => {
-                    let root = scope.variables.get(number).and_then(|it| it.root.as_ref());
-                    let Some(root) = root else {
+                    let Some(root) = scope.root(number) else {
                         return Err(Fail::new(
                             span,
                             "the variable has no place that could be written",
@@ -289,7 +311,7 @@ impl Engine<'_> {
                         .ok()
                         .flatten()
                         .unwrap_or(0),
-                    Argument::Bytes { .. } => {
+                    Argument::Bytes { .. } | Argument::Reference(..) => {
                         return Err(Fail::new(span, "only a reference can be assigned here"));
                     }
                 };
@@ -307,6 +329,7 @@ impl Engine<'_> {
                 callee,
                 this,
                 arguments,
+                references,
                 span,
             } => {
                 let this = match this {
@@ -316,6 +339,15 @@ impl Engine<'_> {
                 let mut ready = Vec::with_capacity(arguments.len());
                 for argument in arguments {
                     ready.push(self.ready(argument, &site, span)?);
+                }
+                let mut arrays = Vec::with_capacity(references.len());
+                for (index, ty) in references {
+                    let Some(argument) = ready.get_mut(index) else {
+                        continue;
+                    };
+                    let array = self.home_of(argument, &ty, &site, span)?;
+                    arrays.push(array.clone());
+                    *argument = Argument::Reference(array, ty);
                 }
                 site.limit = deadline
                     .saturating_duration_since(Instant::now())
@@ -329,10 +361,65 @@ impl Engine<'_> {
                 let outcome = self.call(&site, &call).map_err(|error| {
                     Fail::new(span, format!("`{}`: {error}", callee.method.name))
                 })?;
+                let returned = matches!(outcome, Outcome::Returned(_));
                 self.note(outcome, span, journal)?;
+                if returned {
+                    arrays.into_iter().for_each(|array| journal.left(array));
+                }
             }
         }
         Ok(())
+    }
+
+    /// A place in the program that an argument can be passed by reference from: the element of an array made for it, or a
+    /// box, as the library makes no arrays of structs.
+    fn home_of(
+        &mut self,
+        argument: &Argument,
+        ty: &Type,
+        site: &CallSite,
+        span: Span,
+    ) -> Result<Held> {
+        let told = |error: crate::calls::CallError| Fail::new(span, error.to_string());
+        let in_array = ty.is_reference() || matches!(ty, Type::Primitive(_));
+        let kept = if in_array {
+            self.new_array(site, ty, 1).map_err(told)?
+        } else {
+            self.new_zeroed(site, ty).map_err(told)?
+        };
+        let target = self
+            .stopped_target()
+            .map_err(|error| Fail::new(span, error.message))?;
+        let reader = target.reader();
+        let unreadable = |why: Unreadable| Fail::new(span, why.to_string());
+        let array = reader.kept_object(&kept).map_err(unreadable)?;
+        let array = array.ok_or_else(|| Fail::new(span, "the runtime made no place for it"))?;
+        let held = reader.hold(&array).map_err(unreadable)?;
+        let element = match reader.unboxed(&array) {
+            Some(inner) => inner,
+            None => reader.element(&array, 0).map_err(unreadable)?,
+        };
+        match argument {
+            Argument::Null | Argument::Reference(..) => {}
+            Argument::Bytes { bytes, .. } => reader.write(&element, bytes).map_err(unreadable)?,
+            Argument::Boxed(inner) => {
+                let inner = reader.held(inner).map_err(unreadable)?;
+                let size = reader.size_of(ty).map_err(unreadable)?;
+                if let Some(value) = reader.unboxed(&inner) {
+                    let bytes = reader.bytes(&value, size).map_err(unreadable)?;
+                    reader.write(&element, &bytes).map_err(unreadable)?;
+                }
+            }
+            Argument::Object(object) => {
+                let address = object.runtime_value().reference_address().ok().flatten();
+                let told = |error: cordebug::Error| {
+                    Fail::new(span, format!("it cannot be passed: {error}"))
+                };
+                let element = held.place_inside().map_err(told)?;
+                element.set_reference(address.unwrap_or(0)).map_err(told)?;
+            }
+        }
+        Ok(held)
     }
 
     /// What a method is called on: a number lies in a box, because the method wants its address.

@@ -11,7 +11,8 @@ use super::bind::{Context, Import, Variable};
 use super::plan::Constant;
 use super::scalar::Scalar;
 use crate::types::{Generics, Type, Types};
-use crate::values::scope::{FrameContext, Scope, VariableKind};
+use crate::values::scope::{FrameVariables, VariableKind};
+use crate::values::shape::{CodePlace, Declared, Home, Shape};
 use crate::values::{Place, Reader, Value};
 
 /// Import scopes looked at; a file has a handful.
@@ -27,21 +28,35 @@ pub(super) fn exception(reader: &Reader<'_>, thread: &Thread, expr: &Expr) -> Op
 }
 
 /// The names that are known in a frame; `exception` is what `$exception` stands for.
-pub(super) fn context(reader: &Reader<'_>, scope: &Scope, exception: Option<&Value>) -> Context {
-    let types = reader.types;
-    let frame = &scope.context;
+pub(super) fn context(
+    reader: &Reader<'_>,
+    frame: &FrameVariables,
+    exception: Option<&Value>,
+) -> Context {
+    let at = &frame.context.at;
+    let mut context = declared_context(reader.types, at, &frame.shape);
+    context.exception = exception.map(|it| it.ty.clone());
+    if frame.shape.is_open() {
+        for (number, variable) in context.variables.iter_mut().enumerate() {
+            variable.ty = frame.ty(reader, number).without_ref().clone();
+        }
+    }
+    context
+}
+
+/// The names that are known at a place in code, whether a frame is there or not.
+pub(super) fn declared_context(types: Types<'_>, at: &CodePlace, shape: &Shape) -> Context {
     let mut context = Context {
-        module: Some(frame.module),
-        exception: exception.map(|it| it.ty.clone()),
+        module: Some(at.module),
         ..Context::default()
     };
-    for variable in &scope.variables {
+    for variable in &shape.variables {
         // The inner of two variables of one name is found first, as it comes last.
         context.variables.push(Variable {
             name: if variable.shadowed {
                 Rc::from("")
             } else {
-                variable.name.as_str().into()
+                variable.name.clone()
             },
             ty: variable.ty.without_ref().clone(),
             names: variable
@@ -50,39 +65,43 @@ pub(super) fn context(reader: &Reader<'_>, scope: &Scope, exception: Option<&Val
                 .iter()
                 .map(|it| it.as_deref().map(Rc::from))
                 .collect(),
-            constant: (variable.kind == VariableKind::Constant)
-                .then(|| constant(reader, variable))
-                .flatten(),
+            constant: constant(types, variable),
         });
     }
-    context.this = scope
+    context.this = shape
         .variables
         .iter()
         .position(|it| it.kind == VariableKind::This);
-    if let Ok(named) = frame.user_type(types) {
+    if let Ok(named) = at.user_type(types) {
         context.namespace = namespace(types, &named);
-        context.type_parameters = type_parameters(types, frame);
+        context.type_parameters = type_parameters(types, at);
         context.ty = Some(named);
     }
-    context.imports = imports(types, frame).unwrap_or_default();
+    context.imports = imports(types, at).unwrap_or_default();
     context
 }
 
-fn constant(reader: &Reader<'_>, variable: &crate::values::scope::Variable) -> Option<Constant> {
-    let value = variable.value.as_ref().ok()?;
-    if let Place::Text(units) = &value.place {
-        return Some(Constant::Scalar(Scalar::String(units.to_vec().into())));
-    }
-    if value.ty.is_reference() {
+fn constant(types: Types<'_>, variable: &Declared) -> Option<Constant> {
+    let Home::Constant(Some(place)) = &variable.home else {
+        return None;
+    };
+    let bytes = match place {
+        Place::Text(units) => {
+            return Some(Constant::Scalar(Scalar::String(units.to_vec().into())));
+        }
+        Place::Copy(bytes) => bytes,
+        Place::Memory(_) => return None,
+    };
+    if variable.ty.is_reference() {
         return Some(Constant::Null);
     }
-    let kind = value
+    let kind = variable
         .ty
         .underlying()
         .and_then(super::bind::well_known::primitive_kind)
-        .or_else(|| super::bind::well_known::kind(reader.types, &value.ty))?;
-    let bytes = reader.bytes(value, kind.size() as u32).ok()?;
-    Scalar::from_bytes(kind, &bytes).map(Constant::Scalar)
+        .or_else(|| super::bind::well_known::kind(types, &variable.ty))?;
+    let bytes = bytes.get(..kind.size())?;
+    Scalar::from_bytes(kind, bytes).map(Constant::Scalar)
 }
 
 /// The namespace of the outermost type around a type.
@@ -104,7 +123,7 @@ fn namespace(types: Types<'_>, named: &crate::types::Named) -> String {
 }
 
 /// The type parameters that can be named, with what they stand for.
-fn type_parameters(types: Types<'_>, frame: &FrameContext) -> Vec<(Box<str>, Type)> {
+fn type_parameters(types: Types<'_>, frame: &CodePlace) -> Vec<(Box<str>, Type)> {
     let Ok(module) = types.metadata(frame.module) else {
         return Vec::new();
     };
@@ -137,7 +156,7 @@ fn type_parameters(types: Types<'_>, frame: &FrameContext) -> Vec<(Box<str>, Typ
 }
 
 /// What the file of the method imports, the innermost scope first.
-fn imports(types: Types<'_>, frame: &FrameContext) -> Option<Vec<Vec<Import>>> {
+fn imports(types: Types<'_>, frame: &CodePlace) -> Option<Vec<Vec<Import>>> {
     let module = types.module(frame.module).ok()?;
     let pdb = module.symbols(types.process).ok().map(Symbols::pdb)?;
     // The code of an async method or lambda has the imports of the method it was written in.

@@ -10,6 +10,7 @@
 //! by either, they only say what would have to be ([`run::Effect`]).
 
 mod bind;
+mod checking;
 mod complete;
 mod effecting;
 mod error;
@@ -18,8 +19,10 @@ mod frames;
 mod getters;
 mod intrinsics;
 mod plan;
+mod results;
 mod run;
 pub(crate) mod scalar;
 mod stops;
 
+pub(crate) use results::Results;
 pub(crate) use stops::{Condition, Hit, Message};

@@ -244,6 +244,19 @@ pub(crate) enum Op {
     Index(Box<Node>, bool),
     /// A range of two indices.
     Range(Option<Box<Node>>, Option<Box<Node>>),
+    /// An argument that is passed by reference: where what the method leaves there goes, and what is there before.
+    Reference(Referred, Box<Node>),
+}
+
+/// What an argument that is passed by reference is.
+#[derive(Debug, Clone)]
+pub(crate) enum Referred {
+    /// A variable of the expression itself: `out var x`.
+    Slot(u32),
+    /// A place of the program.
+    Place(Box<Node>),
+    /// `out _`
+    Nothing,
 }
 
 impl Node {
@@ -315,7 +328,8 @@ impl Node {
             | Op::Unary(_, one, _)
             | Op::Convert(_, one)
             | Op::NewArray(one)
-            | Op::Index(one, _) => one.visit(f),
+            | Op::Index(one, _)
+            | Op::Reference(_, one) => one.visit(f),
             Op::Binary(_, one, two, _)
             | Op::Logical(_, one, two)
             | Op::Same(_, one, two)

@@ -23,7 +23,7 @@ use crate::calls::CallSite;
 use crate::engine::Engine;
 use crate::target::Target;
 use crate::types::{Generics, ModuleId, Type};
-use crate::values::scope::{FrameContext, Scope};
+use crate::values::scope::{FrameContext, FrameVariables};
 use crate::values::{Reader, Unreadable, Value};
 
 /// How long a condition may take.
@@ -66,7 +66,7 @@ enum Ran<T> {
 
 /// An expression with the plans that were made of it.
 #[derive(Debug)]
-struct Planned {
+pub(super) struct Planned {
     expr: Expr,
     is_condition: bool,
     plans: RefCell<Vec<Bound>>,
@@ -101,14 +101,12 @@ impl Planned {
             return Err(Fail::new(span, "the thread is not in managed code"));
         };
         let frame = FrameContext::of(reader.types, frame).map_err(unreadable)?;
-        let scope = Scope::read(&reader, frame).map_err(unreadable)?;
+        let scope = FrameVariables::of(&reader, frame).map_err(unreadable)?;
         let exception = exception(&reader, hit.thread, &self.expr);
-        let (plan, slots) = self.plan(&reader, &scope, exception.as_ref())?;
+        let handles = || target.handle_types();
+        let (plan, slots) = self.plan(&reader, &scope, exception.as_ref(), handles)?;
         journal.active = plan.may_act();
-        let variables = |number: usize| match scope.variables.get(number) {
-            Some(variable) => variable.value.clone(),
-            None => Err(Unreadable::OptimizedAway),
-        };
+        let variables = |number: usize| scope.value(&reader, number);
         let around = Surroundings {
             variables: &variables,
             calls: true,
@@ -117,6 +115,7 @@ impl Planned {
             numbers: (hit.pid, hit.thread.id().unwrap_or(0), hit.count),
             special: &|pseudo| match pseudo {
                 PseudoVariable::Exception => exception.clone(),
+                PseudoVariable::Handle(number) => target.handle(&reader, number),
                 _ => None,
             },
             frame: Some(&scope.context.frame),
@@ -132,11 +131,21 @@ impl Planned {
         }
     }
 
+    /// The plan in a context.
+    pub(super) fn bind(&self, binder: &mut Binder<'_>) -> Result<Node> {
+        if self.is_condition {
+            binder.condition(&self.expr)
+        } else {
+            binder.whole(&self.expr)
+        }
+    }
+
     fn plan(
         &self,
         reader: &Reader<'_>,
-        scope: &Scope,
+        scope: &FrameVariables,
         exception: Option<&Value>,
+        handles: impl FnOnce() -> Vec<(u32, Type)>,
     ) -> Result<(Rc<Node>, u32)> {
         let exception_type = exception.map(|it| &it.ty);
         let at = &scope.context;
@@ -151,14 +160,14 @@ impl Planned {
         if let Some(known) = known {
             return Ok((known.plan.clone(), known.slots));
         }
-        let context = context(reader, scope, exception);
+        let mut context = context(reader, scope, exception);
+        context.handles = handles();
         let mut binder = Binder::new(reader.types, &context);
-        let node = if self.is_condition {
-            binder.condition(&self.expr)?
-        } else {
-            binder.whole(&self.expr)?
-        };
-        let (plan, slots) = (Rc::new(node), binder.slots());
+        let (plan, slots) = (Rc::new(self.bind(&mut binder)?), binder.slots());
+        // What a type parameter stands for is then known by the values only, which the next frame has others of.
+        if scope.shape.is_open() {
+            return Ok((plan, slots));
+        }
         if plans.len() >= MAX_PLANS {
             plans.clear();
         }
@@ -178,8 +187,8 @@ impl Planned {
 /// The condition of a breakpoint.
 #[derive(Debug)]
 pub(crate) struct Condition {
-    text: String,
-    planned: Planned,
+    pub(super) text: String,
+    pub(super) planned: Planned,
 }
 
 impl Condition {
@@ -195,6 +204,7 @@ impl Condition {
 /// The message of a tracepoint.
 #[derive(Debug)]
 pub(crate) struct Message {
+    pub(super) text: String,
     parts: Vec<Part>,
 }
 
@@ -206,7 +216,7 @@ enum Part {
 
 impl Message {
     /// A message that was parsed; a hole that is no expression stays empty, its owner refuses it.
-    pub(crate) fn new(message: syntax::Message) -> Self {
+    pub(crate) fn new(text: &str, message: syntax::Message) -> Self {
         let mut parts = Vec::new();
         for part in message.parts {
             match part {
@@ -219,7 +229,16 @@ impl Message {
                 MessagePart::Hole(Err(_), _) => {}
             }
         }
-        Self { parts }
+        let text = text.to_owned();
+        Self { text, parts }
+    }
+
+    /// Its expressions.
+    pub(super) fn holes(&self) -> impl Iterator<Item = &Planned> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Hole(planned, _) => Some(planned),
+            Part::Text(_) => None,
+        })
     }
 }
 

@@ -3,13 +3,14 @@
 //! Nothing runs in the program: a getter could block, and asking a task to notify us would change it.
 
 use cordebug::stepper::Stepper;
-use cordebug::thread::Thread;
+use cordebug::thread::{Frame, Step, Thread};
 use cordebug::value::Value;
 use metadata::{IlOffset, Token};
 
+use super::MAX_WALK;
 use super::awaits;
 use super::invocation::{Invocation, task_of};
-use super::position::MethodId;
+use super::position::{MethodId, Position, Standing};
 use crate::engine::Engine;
 use crate::fields::Fields;
 
@@ -54,8 +55,21 @@ impl Engine<'_> {
     /// Who awaits the invocation that a thread's innermost frame belongs to, and steppers of the threads that block until
     /// it completes; none while its caller is below it on the stack.
     pub(super) fn awaiters(&mut self, thread: &Thread) -> (Vec<Awaiter>, Vec<Stepper>) {
+        let Some(frame) = self.active_frame(thread) else {
+            return Default::default();
+        };
+        let (found, wakes) = self.who_awaits(&frame).unwrap_or_default();
+        let waiters = if wakes {
+            self.steppers_of_waiting_threads(thread)
+        } else {
+            Vec::new()
+        };
+        (found, waiters)
+    }
+
+    /// Who awaits the invocation that a frame belongs to, and whether its end wakes a thread; `None` if nobody does so far.
+    fn who_awaits(&mut self, frame: &Frame) -> Option<(Vec<Awaiter>, bool)> {
         let mut start = || {
-            let frame = self.target.as_ref()?.active_frame(thread).ok()??;
             let machine = frame.first_argument().ok()?.dereference().ok()??;
             let mut reader = Fields::new(self.target.as_mut()?);
             // An async iterator completes a promise of its own with each value.
@@ -66,22 +80,65 @@ impl Engine<'_> {
             let continuation = reader.field(&task, "m_continuationObject")?;
             Some(vec![continuation.dereference().ok()??])
         };
-        let mut left = start().unwrap_or_default();
+        let mut left = start()?;
         let mut found = Vec::new();
-        let mut waiters = Vec::new();
+        let mut wakes = false;
         for _ in 0..MAX_OBJECTS {
             let Some(object) = left.pop() else { break };
             if let Some(awaiter) = self.awaiter(&object) {
                 found.push(awaiter);
             } else if self.wakes_a_thread(&object) {
-                if waiters.is_empty() {
-                    waiters = self.steppers_of_waiting_threads(thread);
-                }
+                wakes = true;
             } else {
                 left.extend(self.behind(&object));
             }
         }
-        (found, waiters)
+        Some((found, wakes))
+    }
+
+    /// Whether an exception that the compiler's own handler of an async method takes goes to code that is not the user's:
+    /// only such code awaits the method, or has called it. While nobody awaits it, that cannot be told.
+    pub(crate) fn leaves_by_task(&mut self, thread: &Thread, frame: &Frame, handler: u32) -> bool {
+        let Some(target) = &mut self.target else {
+            return false;
+        };
+        let at = Position::of_frame(target, frame);
+        let Some(method) = at.method else {
+            return false;
+        };
+        if self.async_stepping(method).is_none()
+            || !self.is_in_last_handler(method, IlOffset(handler))
+        {
+            return false;
+        }
+        if let Some((awaiters, wakes)) = self.who_awaits(frame) {
+            return awaiters.is_empty() && !wakes;
+        }
+        self.is_called_by_others(thread, at).unwrap_or(false)
+    }
+
+    /// Whether an async method that has not been suspended yet was called by code that is not the user's.
+    fn is_called_by_others(&mut self, thread: &Thread, at: Position) -> Option<bool> {
+        let target = self.target.as_mut()?;
+        let frames = thread.stack().ok()?.take(MAX_WALK).flatten();
+        let frames = frames.filter_map(|step| match step {
+            Step::Frame(frame) if frame.internal_kind().is_none() => Some(frame),
+            _ => None,
+        });
+        let positions: Vec<_> = frames
+            .map(|frame| Position::of_frame(target, &frame))
+            .skip_while(|it| it.frame != at.frame)
+            .skip(1)
+            .collect();
+        // The framework starts it for the method that the compiler has made of the user's; what called that counts.
+        let start = positions
+            .iter()
+            .position(|it| it.standing != Standing::NoSymbols)?;
+        let caller = positions.get(start + 1)?;
+        Some(
+            positions.get(start)?.standing == Standing::NoText
+                && caller.standing == Standing::NoSymbols,
+        )
     }
 
     /// The user's method that an object is the box of.

@@ -82,7 +82,7 @@ impl Engine<'_> {
     }
 
     /// Whether an offset lies in the handler that hands exceptions to the task of an async method.
-    fn is_in_last_handler(&mut self, method: MethodId, ip: IlOffset) -> bool {
+    pub(super) fn is_in_last_handler(&mut self, method: MethodId, ip: IlOffset) -> bool {
         let holds = || {
             let target = self.target.as_ref()?;
             let module = target.modules.get(method.module)?;

@@ -37,6 +37,8 @@ pub(super) enum Resolved {
 #[derive(Debug, Default)]
 pub(crate) struct TypeCache {
     pub(super) core: Cell<Option<ModuleId>>,
+    /// How often a token led to an assembly that is not loaded.
+    pub(super) missing: Cell<u64>,
     pub(super) assemblies: Map<String, ModuleId>,
     pub(super) aliases: Map<ModuleId, ModuleId>,
     pub(super) definitions: Map<(ModuleId, Token), Definition>,

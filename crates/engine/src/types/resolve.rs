@@ -208,12 +208,23 @@ impl Types<'_> {
         if token.is(Table::TypeDef) {
             return Ok(Resolved::Definition(module, token));
         }
-        if let Some(known) = self.cache.resolved.get(&(module, token)) {
-            return Ok(known);
+        let found = match self.cache.resolved.get(&(module, token)) {
+            Some(known) => known,
+            None => {
+                let found = self.follow(module, token)?;
+                self.cache.resolved.insert((module, token), found.clone());
+                found
+            }
+        };
+        if let Resolved::Missing(_) = found {
+            self.cache.missing.set(self.cache.missing.get() + 1);
         }
-        let found = self.follow(module, token)?;
-        self.cache.resolved.insert((module, token), found.clone());
         Ok(found)
+    }
+
+    /// A number that changes whenever a type is met whose assembly is not loaded.
+    pub(crate) fn missing(self) -> u64 {
+        self.cache.missing.get()
     }
 
     fn follow(self, module: ModuleId, token: Token) -> Result<Resolved> {

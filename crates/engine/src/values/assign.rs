@@ -29,7 +29,7 @@ struct Destination {
 }
 
 /// What is written.
-enum Written {
+pub(super) enum Written {
     /// Bytes of a value type, or a null reference.
     Bytes(Vec<u8>),
     /// A reference to an object at an address.
@@ -43,6 +43,9 @@ impl Engine<'_> {
     pub(crate) fn set_variable(&mut self, set: &SetVariable) -> Result<Reply, Error> {
         self.check_stop(set.stop)?;
         let (_, thread) = self.thread_of(set.thread)?;
+        if let Some(told) = self.set_property(set, &thread)? {
+            return Ok(told);
+        }
         let mut kept = None;
         // Making a string runs the program, and everything is to be found anew afterwards.
         for _ in 0..2 {
@@ -95,7 +98,7 @@ impl Engine<'_> {
     }
 }
 
-fn refused(set: &SetVariable, why: &dyn std::fmt::Display) -> Error {
+pub(super) fn refused(set: &SetVariable, why: &dyn std::fmt::Display) -> Error {
     Error::new(
         ErrorCode::InvalidParameter,
         format!("{} cannot be set to {}: {why}", set.path, set.value),
@@ -243,9 +246,7 @@ impl Roots<'_, '_> {
                 let Some((member, object)) = found else {
                     return Err(refused(
                         set,
-                        &format!(
-                            "{name} is no field, and a property is set by its setter, which would run code"
-                        ),
+                        &format!("{name} is neither a field nor a property that has a setter"),
                     ));
                 };
                 if member.field.flags.is_init_only() && !set.force {
@@ -304,7 +305,7 @@ impl Roots<'_, '_> {
     }
 
     /// The new value in the form of the place it goes to.
-    fn written(
+    pub(super) fn written(
         &self,
         viewer: &Viewer<'_, '_>,
         to: &Value,
@@ -415,7 +416,7 @@ impl Roots<'_, '_> {
         Ok(Written::Bytes(bytes))
     }
 
-    fn has_references(&self, ty: &Type, depth: u32) -> bool {
+    pub(super) fn has_references(&self, ty: &Type, depth: u32) -> bool {
         if ty.underlying().and_then(super::Scalar::size).is_some() {
             return false;
         }

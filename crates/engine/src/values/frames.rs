@@ -1,36 +1,32 @@
 //! Which frame is meant, and where its code is.
 
-use std::rc::Rc;
-
 use cordebug::thread::Frame;
 use metadata::{IlOffset, Token};
 
 use crate::api::{Error, ErrorCode, StopId};
 use crate::engine::Engine;
 use crate::target::Target;
-use crate::types::{Generics, ModuleId, Named, Type, Types};
+use crate::types::{Generics, ModuleId, Type, Types};
 
-use super::scope::{Scope, generated_kind};
+use super::scope::{FrameVariables, Scope};
+use super::shape::CodePlace;
 use super::{Reader, Result as ValueResult};
 
-/// Closures lie in each other less deeply.
-const MAX_NESTING: u32 = 64;
-
-/// Where a frame is: its method, its place in it, what its type parameters stand for.
+/// A frame and where its code is: its method, its place in it, what its type parameters stand for.
 #[derive(Debug)]
 pub(crate) struct FrameContext {
     /// The frame itself.
     pub(crate) frame: Frame,
-    /// The module of its method.
-    pub(crate) module: ModuleId,
-    /// The method that runs, which may be one that the compiler made.
-    pub(crate) method: Token,
-    /// Where in it.
-    pub(crate) offset: IlOffset,
-    /// The type that declares the method, with its arguments.
-    pub(crate) declared_in: Rc<Named>,
-    /// What the type parameters stand for.
-    pub(crate) generics: Generics,
+    /// Where it is.
+    pub(crate) at: CodePlace,
+}
+
+impl std::ops::Deref for FrameContext {
+    type Target = CodePlace;
+
+    fn deref(&self) -> &CodePlace {
+        &self.at
+    }
 }
 
 impl FrameContext {
@@ -61,35 +57,14 @@ impl FrameContext {
             Type::Named(named) => named,
             _ => open,
         };
-        Ok(Self {
-            frame,
+        let at = CodePlace {
             module,
             method,
             offset: IlOffset(offset),
             declared_in,
             generics,
-        })
-    }
-
-    /// The type that the user wrote the code in: around closures and state machines.
-    pub(crate) fn user_type(&self, types: Types<'_>) -> ValueResult<Rc<Named>> {
-        let metadata = types.metadata(self.module)?.metadata();
-        let mut token = self.declared_in.token;
-        for _ in 0..MAX_NESTING {
-            let ty = metadata.type_def(token)?;
-            if generated_kind(&ty.name()?).is_none() {
-                break;
-            }
-            let Some(outer) = ty.enclosing()? else { break };
-            token = outer;
-        }
-        let open = types.open_named(self.module, token)?;
-        // A type inside another repeats its parameters first.
-        let arguments = self.declared_in.arguments.get(..open.arguments.len());
-        Ok(Rc::new(Named {
-            arguments: arguments.unwrap_or(&open.arguments).into(),
-            ..(*open).clone()
-        }))
+        };
+        Ok(Self { frame, at })
     }
 }
 
@@ -114,13 +89,24 @@ impl Engine<'_> {
 impl Target {
     /// The variables of a frame, which `stack::frame_at` gives.
     pub(crate) fn scope(&self, reader: &Reader<'_>, frame: Frame) -> Result<Scope, Error> {
-        let told = |why: super::Unreadable| {
-            Error::new(
-                ErrorCode::InvalidParameter,
-                format!("the frame has no variables that can be told: {why}"),
-            )
-        };
-        let context = FrameContext::of(reader.types, frame).map_err(told)?;
-        Scope::read(reader, context).map_err(told)
+        let context = FrameContext::of(reader.types, frame).map_err(|why| no_variables(&why))?;
+        Scope::read(reader, context).map_err(|why| no_variables(&why))
     }
+
+    /// The variables of a frame, to be read one by one.
+    pub(crate) fn frame_variables(
+        &self,
+        reader: &Reader<'_>,
+        frame: Frame,
+    ) -> Result<FrameVariables, Error> {
+        let context = FrameContext::of(reader.types, frame).map_err(|why| no_variables(&why))?;
+        FrameVariables::of(reader, context).map_err(|why| no_variables(&why))
+    }
+}
+
+fn no_variables(why: &super::Unreadable) -> Error {
+    Error::new(
+        ErrorCode::InvalidParameter,
+        format!("the frame has no variables that can be told: {why}"),
+    )
 }

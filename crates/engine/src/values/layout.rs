@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use cordebug::heap::{ArrayPlaces, TypeId};
+use metadata::Token;
 
-use crate::types::{Field, Named, Type, TypeCacheMap, Types};
+use crate::types::{Field, ModuleId, Named, Type, TypeCacheMap, Types};
 
+use super::shape::{CodePlace, Shape};
 use super::{Result, Unreadable};
 
 /// Structs nest less deeply.
@@ -32,6 +34,8 @@ pub(crate) struct LayoutCache {
     members: TypeCacheMap<Type, Rc<[Member]>>,
     pub(super) known: TypeCacheMap<Type, super::view::known::Known>,
     pub(super) views: TypeCacheMap<Type, Rc<[super::view::MemberView]>>,
+    /// What is in scope at places in code, by module, method and offset; of the instantiation that was there last.
+    pub(super) shapes: TypeCacheMap<(ModuleId, Token, u32), (CodePlace, Rc<Shape>)>,
 }
 
 /// An entry of [`LayoutCache`].
@@ -45,6 +49,12 @@ impl LayoutCache {
         self.members.clear();
         self.known.clear();
         self.views.clear();
+        self.shapes.clear();
+    }
+
+    /// Forgets what is in scope where: a module or its symbols have come.
+    pub(crate) fn module_loaded(&self) {
+        self.shapes.clear();
     }
 
     /// The instance fields of a class or struct: its own in declaration order, then those of its base types.

@@ -43,6 +43,8 @@ mod requests;
 mod returned;
 mod scalar;
 pub(crate) mod scope;
+mod setters;
+pub(crate) mod shape;
 mod snapshot;
 mod unreadable;
 pub(crate) mod view;

@@ -10,9 +10,9 @@ use crate::engine::Engine;
 use crate::stack::frame_at;
 use crate::types::Method;
 
-use super::Unreadable;
 use super::requests::Roots;
 use super::view::{Children, Viewer};
+use super::{Unreadable, Value};
 
 /// Getters run for one request at most.
 const MAX_GETTERS: usize = 200;
@@ -126,18 +126,25 @@ impl Children {
             let Some(found) = computed.iter().find(|it| it.name == child.name) else {
                 continue;
             };
-            child.value = match &found.result {
-                Ok(Outcome::Returned(Some(kept))) => viewer.reader.kept(kept),
-                Ok(Outcome::Returned(None)) => Err(Unreadable::NotRun {
-                    why: "it returned nothing".into(),
-                }),
-                Ok(Outcome::Threw(exception)) => Err(Unreadable::Threw {
-                    exception: viewer.brief_kept(exception),
-                }),
-                Err(why) => Err(Unreadable::NotRun {
-                    why: why.to_string(),
-                }),
-            };
+            child.value = viewer.outcome(&found.result);
+        }
+    }
+}
+
+impl Viewer<'_, '_> {
+    /// What a getter gave, as a value.
+    pub(super) fn outcome(&self, result: &Result<Outcome, CallError>) -> super::Result<Value> {
+        match result {
+            Ok(Outcome::Returned(Some(kept))) => self.reader.kept(kept),
+            Ok(Outcome::Returned(None)) => Err(Unreadable::NotRun {
+                why: "it returned nothing".into(),
+            }),
+            Ok(Outcome::Threw(exception)) => Err(Unreadable::Threw {
+                exception: self.brief_kept(exception),
+            }),
+            Err(why) => Err(Unreadable::NotRun {
+                why: why.to_string(),
+            }),
         }
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct Reader<'t> {
     pub(crate) types: Types<'t>,
     pub(super) memory: Memory<'t>,
     pub(super) layouts: &'t LayoutCache,
-    run: u64,
+    pub(super) run: u64,
 }
 
 /// The shape of an array.
@@ -68,6 +68,21 @@ impl Held {
             Some(object) => object.unboxed(),
             None => Ok(self.handle.value()),
         }
+    }
+}
+
+impl Held {
+    /// The place inside that can be passed by reference: the first element of an array, what is in a box.
+    pub(crate) fn place_inside(
+        &self,
+    ) -> std::result::Result<cordebug::value::Value, cordebug::Error> {
+        if self.ty.element().is_none() {
+            return self.inner();
+        }
+        let array = self.handle.object()?.unwrap_or_else(|| self.handle.value());
+        let (elements, _) = array.elements(1)?;
+        let first = elements.into_iter().next();
+        Ok(first.unwrap_or_else(|| self.handle.value()))
     }
 }
 

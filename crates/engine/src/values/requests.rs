@@ -245,6 +245,9 @@ impl Roots<'_, '_> {
                 )
             });
         }
+        if let Some(number) = name.strip_prefix("#e") {
+            return self.result(name, number);
+        }
         if name.starts_with(RETURNED) {
             return self.returned_named(name);
         }
@@ -294,6 +297,19 @@ impl Roots<'_, '_> {
         };
         let value = object.map(|object| self.reader.reference_to(&object));
         Ok(pseudo(name, value))
+    }
+
+    /// The result of an expression.
+    fn result(&self, name: &str, number: &str) -> Result<Child, Error> {
+        let number = number.parse().ok();
+        let found = number.and_then(|it| self.target.result_place(self.reader, it));
+        found.map(|value| pseudo(name, value)).ok_or_else(|| {
+            Error::new(
+                ErrorCode::StaleReference,
+                format!("there is no result {name}: it is of an earlier stop, or of too long ago"),
+            )
+            .hint("evaluate the expression again")
+        })
     }
 
     /// A field of `this`, as C# lets one name it.

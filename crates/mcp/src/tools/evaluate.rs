@@ -1,6 +1,8 @@
 //! Evaluating C# expressions in a frame of a stopped program.
 
-use host::api::{Error, ErrorCode, Evaluate, Reply, Request, StopId, ThreadId};
+use std::sync::Arc;
+
+use host::api::{Error, ErrorCode, Evaluate, Reply, Request, StopId, ThreadId, View};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -9,7 +11,7 @@ use super::values::FrameArguments;
 use crate::failure;
 use crate::registry::Which;
 use crate::report::evaluations::EvaluationsReport;
-use crate::session;
+use crate::session::{self, DebugSession};
 
 /// Expressions evaluated in one call.
 const EXPRESSIONS: usize = 20;
@@ -27,6 +29,9 @@ pub(super) struct EvaluateArguments {
     #[serde(default = "time_limit")]
     #[schemars(range(min = 1, max = 8000))]
     timeout_ms: u32,
+    /// Unmask.
+    #[serde(default)]
+    show_secrets: bool,
 }
 
 fn time_limit() -> u32 {
@@ -56,8 +61,13 @@ pub(super) async fn evaluate(
         time_limit_ms: each.max(1),
         max_elements: 50,
         max_text: 1000,
+        view: View::default(),
+        mask_secrets: !arguments.show_secrets,
     };
-    match session.request(Request::Evaluate(request)).await? {
+    let mut guard = GiveUp(Some(session.clone()));
+    let reply = session.request(Request::Evaluate(request)).await;
+    guard.0 = None;
+    match reply? {
         Reply::Evaluated(mut results) => {
             for result in &mut results {
                 if let Err(why) = &mut result.outcome {
@@ -67,5 +77,21 @@ pub(super) async fn evaluate(
             Ok(EvaluationsReport::of(session.id(), &results))
         }
         other => Err(session::unexpected(&other)),
+    }
+}
+
+/// Gives an evaluation up whose call was cancelled before it was answered.
+struct GiveUp(Option<Arc<DebugSession>>);
+
+impl Drop for GiveUp {
+    fn drop(&mut self) {
+        let Some(session) = self.0.take() else {
+            return;
+        };
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = session.ask(Request::CancelEvaluation) {
+                tracing::debug!(%error, "giving an evaluation up");
+            }
+        });
     }
 }

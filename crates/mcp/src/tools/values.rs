@@ -71,7 +71,7 @@ pub(super) struct VariablesArguments {
     #[serde(default = "text_length")]
     #[schemars(range(min = 1, max = 8000))]
     text_length: u32,
-    /// Show what is masked.
+    /// Unmask.
     #[serde(default)]
     show_secrets: bool,
 }

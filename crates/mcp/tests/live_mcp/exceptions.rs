@@ -104,7 +104,7 @@ fn assertions_and_messages_for_the_debugger_are_told() {
         }
         expect![[r#"
             > debug_launch {"args":["assert"],"program":"<fixtures>/exception_kinds/exception_kinds.dll"}
-            s2 stopped: an assertion failed: "seven arguments there are fewer" (thread <tid>), in System.Diagnostics.Debug.Fail(string? message, string? detailMessage), called from Program.Main(string[] args) at <source>/exception_kinds.cs:55.
+            s2 stopped: an assertion failed: "seven arguments there are fewer" (thread <tid>), in System.Diagnostics.Debug.Fail(string? message, string? detailMessage), called from Program.Main(string[] args) at <source>/exception_kinds.cs:55:28.
             Launched <fixtures>/exception_kinds/exception_kinds.dll assert, process <pid>, .NET <version>.
               53 |             case "exit": ExitNow(); break;
               54 |             case "out_of_memory": OutOfMemory(); break;

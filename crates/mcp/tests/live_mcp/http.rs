@@ -235,6 +235,7 @@ fn a_wait_tells_its_progress_and_is_cancelled() {
         "debug_launch",
         json!({"program": dll("loops"), "timeout_ms": 0}),
     );
+    web.until("process_output", "tick");
     let answer = web.post("", &hello("2025-11-25"));
     let id = answer.header("mcp-session-id").expect("an MCP session");
     let mine = format!("Mcp-Session-Id: {id}\r\nMCP-Protocol-Version: 2025-11-25\r\n");

@@ -25,7 +25,7 @@ fn steps_go_from_statement_to_statement() {
         agent.say("debug_step", json!({"mode": "in"})).await;
         expect![[r#"
             > debug_step {"kind":"into"}
-            s1 stopped: after the step (thread <tid>), in Order.Coupon.get() at <source>/demo_shop.cs:15.
+            s1 stopped: after the step (thread <tid>), in Order.Coupon.get() at <source>/demo_shop.cs:15:28.
               13 |     public required string Customer { get; init; }
               14 |     public List<Item> Items { get; } = new();
             > 15 |     public string Coupon { get; set; }

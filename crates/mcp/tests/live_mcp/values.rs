@@ -334,6 +334,11 @@ fn secrets_are_masked_until_they_are_asked_for() {
                 json!({"path": "login", "show_secrets": true}),
             )
             .await;
+        let secrets =
+            json!({"expressions": ["login.Password", "login.Password == null", "login.UserName"]});
+        agent.say("evaluate", secrets).await;
+        let shown = json!({"expressions": ["login.Password"], "show_secrets": true});
+        agent.say("evaluate", shown).await;
         let set = json!({"path": "login.Password", "value": "null"});
         agent.say("variable_set", set).await;
         expect![[r#"
@@ -359,6 +364,12 @@ fn secrets_are_masked_until_they_are_asked_for() {
               Password: string = "hunter2"
               ApiKey: string = "k"
               Tokenizer: string = "fine"
+            > evaluate {"expressions":["login.Password","login.Password == null","login.UserName"]}
+            login.Password: string = *** (masked because of a name in the expression)
+            login.Password == null: bool = false
+            login.UserName: string = "ann"
+            > evaluate {"expressions":["login.Password"],"show_secrets":true}
+            login.Password: string = "hunter2"
             > variable_set {"path":"login.Password","value":"null"}
             Password: string = *** (masked because of its name)
         "#]].assert_eq(&agent.transcript());

@@ -158,6 +158,19 @@ impl Web {
         answer.message()["result"].clone()
     }
 
+    /// Repeats a call until its answer holds something.
+    pub(crate) fn until(&self, name: &str, wanted: &str) {
+        let found = testkit::eventually(|| {
+            let result = self.call(name, json!({})).to_string();
+            if result.contains(wanted) {
+                Ok(())
+            } else {
+                Err(result)
+            }
+        });
+        found.unwrap_or_else(|last| panic!("{last}"));
+    }
+
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         testkit::procfs::signal(self.pid(), signal);
     }

@@ -14,6 +14,7 @@ fn exception(depth: u32, type_name: &str, message: &str) -> ExceptionEntry {
         depth,
         type_name: type_name.into(),
         message: Some(message.into()),
+        message_overridden_by: None,
         hresult: None,
     }
 }

@@ -48,19 +48,22 @@ const ENDS: &[Program] = &[
     ("demo_shop", &[""]),
 ];
 
-const EXCEPTIONS: &[Program] = &[(
-    "exception_kinds",
-    &[
-        "caught",
-        "rethrow",
-        "filter",
-        "finally",
-        "catch_throws",
-        "static",
-        "callback",
-        "out_of_memory",
-    ],
-)];
+const EXCEPTIONS: &[Program] = &[
+    ("exceptions_told", &["message", "again"]),
+    (
+        "exception_kinds",
+        &[
+            "caught",
+            "rethrow",
+            "filter",
+            "finally",
+            "catch_throws",
+            "static",
+            "callback",
+            "out_of_memory",
+        ],
+    ),
+];
 
 const METADATA: &[Program] = &[
     ("metadata_async", &[""]),

@@ -233,7 +233,7 @@ impl Binder<'_> {
         let mut all = vec![Arg {
             operand: Operand::Value(target.clone()),
             name: None,
-            by_ref: false,
+            by_ref: None,
             receiver: true,
             span: target.span,
         }];
@@ -339,6 +339,24 @@ impl Binder<'_> {
         match misfit.map(|it| *it) {
             Some((_, Misfit::Argument(index, to))) => {
                 self.bad_argument(arguments, index, &to, span)
+            }
+            Some((_, Misfit::Modifier(index, modifier))) => {
+                let at = arguments.get(index).map_or(span, |it| it.span);
+                match modifier {
+                    Some(modifier) => Fail::cs(
+                        "CS1620",
+                        at,
+                        format!("argument {} must be passed with `{modifier}`", index + 1),
+                    ),
+                    None => Fail::cs(
+                        "CS1615",
+                        at,
+                        format!(
+                            "argument {} may not be passed with `ref` or `out`",
+                            index + 1
+                        ),
+                    ),
+                }
             }
             Some((_, Misfit::Named(parameter))) => Fail::cs(
                 "CS1739",

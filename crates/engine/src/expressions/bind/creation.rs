@@ -243,7 +243,7 @@ impl Binder<'_> {
             arguments.push(super::overloads::Arg {
                 operand: self.bind(value)?,
                 name: None,
-                by_ref: false,
+                by_ref: None,
                 receiver: false,
                 span: value.span,
             });

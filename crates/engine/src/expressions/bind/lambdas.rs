@@ -219,7 +219,7 @@ impl Binder<'_> {
             .map(|ty| Arg {
                 operand: Operand::Value(Node::new(Op::Default, ty.clone(), group.span)),
                 name: None,
-                by_ref: false,
+                by_ref: None,
                 receiver: false,
                 span: group.span,
             })
@@ -253,7 +253,7 @@ impl Binder<'_> {
                     group.span,
                 )),
                 name: None,
-                by_ref: false,
+                by_ref: None,
                 receiver: false,
                 span: group.span,
             });

@@ -1,14 +1,15 @@
 //! Overload resolution (C# 12.6.4).
 
 use std::cmp::Ordering;
+use std::rc::Rc;
 
 use syntax::Span;
-use syntax::tree::{Argument, ArgumentModifier, ExprKind};
+use syntax::tree::{Argument, ArgumentModifier, Designation, ExprKind};
 
 use super::conversions::Conv;
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
-use crate::expressions::plan::{Constant, Node, Op};
+use crate::expressions::plan::{Constant, Node, Op, Referred};
 use crate::types::{Method, Type};
 
 /// An argument of a call.
@@ -16,10 +17,29 @@ use crate::types::{Method, Type};
 pub(super) struct Arg<'e> {
     pub(super) operand: Operand<'e>,
     pub(super) name: Option<Box<str>>,
-    pub(super) by_ref: bool,
+    pub(super) by_ref: Option<ByRef>,
     /// Whether it is what an extension method is called on: it converts to bases and boxes only.
     pub(super) receiver: bool,
     pub(super) span: Span,
+}
+
+/// How an argument is passed by reference.
+#[derive(Clone)]
+pub(super) struct ByRef {
+    /// Whether it is `out`, else `ref`.
+    is_out: bool,
+    to: Leads,
+}
+
+/// Where an argument that is passed by reference leads.
+#[derive(Clone)]
+enum Leads {
+    /// To a new variable of that name.
+    New(Box<str>),
+    /// To what the operand is.
+    Operand,
+    /// Nowhere.
+    Nowhere,
 }
 
 /// A method that can be called with the arguments.
@@ -47,6 +67,8 @@ pub(super) enum Misfit {
     Arity,
     Missing(String),
     Argument(usize, Type),
+    /// An argument lacks this modifier, or has one too many.
+    Modifier(usize, Option<&'static str>),
 }
 
 impl Binder<'_> {
@@ -54,12 +76,9 @@ impl Binder<'_> {
     pub(super) fn arguments<'e>(&mut self, arguments: &'e [Argument]) -> Result<Vec<Arg<'e>>> {
         let mut bound = Vec::with_capacity(arguments.len());
         for argument in arguments {
-            let is_out = argument.modifier == Some(ArgumentModifier::Out);
-            if is_out || matches!(argument.value.kind, ExprKind::Declaration(..)) {
-                return Err(Fail::new(
-                    argument.value.span,
-                    "`out` arguments cannot be evaluated: there is no variable that could be written",
-                ));
+            if let Some(ArgumentModifier::Ref | ArgumentModifier::Out) = argument.modifier {
+                bound.push(self.by_reference(argument)?);
+                continue;
             }
             let operand = self.bind(&argument.value)?;
             match &operand {
@@ -80,12 +99,71 @@ impl Binder<'_> {
             bound.push(Arg {
                 operand,
                 name: argument.name.as_ref().map(|it| it.text.clone()),
-                by_ref: argument.modifier.is_some(),
+                by_ref: None,
                 receiver: false,
                 span: argument.value.span,
             });
         }
         Ok(bound)
+    }
+
+    /// Binds an argument with `ref` or `out`.
+    fn by_reference<'e>(&mut self, argument: &'e Argument) -> Result<Arg<'e>> {
+        let span = argument.value.span;
+        let is_out = argument.modifier == Some(ArgumentModifier::Out);
+        let (operand, to) = match &argument.value.kind {
+            ExprKind::Declaration(ty, designation) => {
+                let operand = if ty.is_var() {
+                    Operand::Default(span)
+                } else {
+                    let ty = self.ty(ty)?;
+                    Operand::Value(self.default_value(&ty, span)?)
+                };
+                let to = match designation {
+                    Designation::Single(name) => Leads::New(name.text.clone()),
+                    Designation::Discard(_) => Leads::Nowhere,
+                    Designation::Tuple(..) => {
+                        return Err(Fail::cs(
+                            "CS8199",
+                            span,
+                            "an argument declares one variable",
+                        ));
+                    }
+                };
+                (operand, to)
+            }
+            ExprKind::Name(name) if is_out && &*name.identifier.text == "_" => {
+                (Operand::Default(span), Leads::Nowhere)
+            }
+            _ => {
+                let operand = self.bind(&argument.value)?;
+                let is_place = operand.value().is_some_and(|node| {
+                    matches!(
+                        node.op,
+                        Op::Variable(_)
+                            | Op::Slot(_)
+                            | Op::Field(..)
+                            | Op::StaticField(_)
+                            | Op::Element(..)
+                    )
+                });
+                if !is_place {
+                    return Err(Fail::cs(
+                        "CS1510",
+                        span,
+                        "a ref or out argument must be a variable, field or element",
+                    ));
+                }
+                (operand, Leads::Operand)
+            }
+        };
+        Ok(Arg {
+            operand,
+            name: argument.name.as_ref().map(|it| it.text.clone()),
+            by_ref: Some(ByRef { is_out, to }),
+            receiver: false,
+            span,
+        })
     }
 
     /// The best of several methods for the arguments.
@@ -287,7 +365,13 @@ impl Binder<'_> {
                 parameter.is_some_and(|it| it.flags.is_out() && matches!(it.ty, Type::ByRef(_)));
             let is_ref =
                 parameter.is_some_and(|it| matches!(it.ty, Type::ByRef(_)) && !it.flags.is_in());
-            if is_out || is_ref != argument.by_ref && is_ref {
+            let given = argument.by_ref.as_ref().map(|it| it.is_out);
+            let is_given = argument.operand.value().is_none_or(|it| it.ty == *to);
+            if given != is_ref.then_some(is_out) {
+                let modifier = is_ref.then_some(if is_out { "out" } else { "ref" });
+                return Err(Misfit::Modifier(index, modifier));
+            }
+            if given.is_some() && !is_given {
                 return Err(Misfit::Argument(index, to.clone()));
             }
             let conv = self.implicit(&argument.operand, to);
@@ -388,7 +472,10 @@ impl Binder<'_> {
             .zip(&candidate.places)
             .zip(&candidate.wanted)
         {
-            let node = self.convert(argument.operand, to, argument.span)?;
+            let mut node = self.convert(argument.operand, to, argument.span)?;
+            if let Some(by_ref) = argument.by_ref {
+                node = self.referred(by_ref.to, node);
+            }
             if let Some(slot) = given.get_mut(*place) {
                 slot.push(node);
             }
@@ -408,6 +495,18 @@ impl Binder<'_> {
             }
         }
         Ok(nodes)
+    }
+
+    /// An argument that is passed by reference.
+    fn referred(&mut self, to: Leads, node: Node) -> Node {
+        let (ty, span) = (node.ty.clone(), node.span);
+        let to = match (to, &node.op) {
+            (Leads::Nowhere, _) => Referred::Nothing,
+            (Leads::New(name), _) => Referred::Slot(self.declare(&name, &ty, Rc::default())),
+            (Leads::Operand, Op::Slot(slot)) => Referred::Slot(*slot),
+            (Leads::Operand, _) => Referred::Place(Box::new(node.clone())),
+        };
+        Node::new(Op::Reference(to, Box::new(node)), ty, span)
     }
 
     fn default_argument(

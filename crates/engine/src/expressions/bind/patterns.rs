@@ -641,7 +641,7 @@ impl Binder<'_> {
             span: index.span,
             operand: Operand::Value(index),
             name: None,
-            by_ref: false,
+            by_ref: None,
             receiver: false,
         }];
         self.call_group(&group, arguments, span)

@@ -123,7 +123,7 @@ impl Binder<'_> {
                     span: operand.span(),
                     operand,
                     name: None,
-                    by_ref: false,
+                    by_ref: None,
                     receiver: false,
                 })
                 .collect()

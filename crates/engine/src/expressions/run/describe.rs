@@ -16,6 +16,12 @@ pub(crate) struct Limits {
     pub(crate) text: usize,
     /// Values inside values.
     pub(crate) depth: u32,
+    /// Whether whole numbers are told in hexadecimal.
+    pub(crate) hex: bool,
+    /// Whether a text that is the whole value stands in quotes.
+    pub(crate) quotes: bool,
+    /// Whether fields with names of secrets are masked.
+    pub(crate) masked: bool,
 }
 
 impl Runner<'_, '_> {
@@ -33,6 +39,11 @@ impl Runner<'_, '_> {
             Val::Scalar(Scalar::Bool(value)) => value.to_string(),
             Val::Scalar(Scalar::Int(Kind::Char, unit)) => scalar::quoted_char(*unit as u16),
             Val::Scalar(Scalar::String(units)) => cut(units, limits),
+            Val::Scalar(Scalar::Int(kind, number)) if limits.hex && kind.size() <= 8 => {
+                let (digits, bits) = (2 * kind.size(), 8 * kind.size());
+                let number = number & ((1_i128 << bits) - 1);
+                format!("0x{number:0digits$x}")
+            }
             Val::Scalar(number) => self
                 .enum_text(number, &inner)
                 .unwrap_or_else(|| scalar::text(number)),
@@ -175,11 +186,16 @@ impl Runner<'_, '_> {
         let is_tuple = self.types.tuple_elements(ty).is_some_and(|it| it.len() > 1);
         let inner = Limits {
             depth: limits.depth - 1,
+            quotes: true,
             ..limits
         };
         let mut told = Vec::new();
         for (name, value, ty) in parts {
-            let text = self.describe(&value, &ty, inner, span)?;
+            let text = if limits.masked && crate::values::view::secrets::is_secret(&name) {
+                "***".to_owned()
+            } else {
+                self.describe(&value, &ty, inner, span)?
+            };
             told.push(if is_tuple {
                 text
             } else {
@@ -206,6 +222,7 @@ impl Runner<'_, '_> {
         }
         let inner = Limits {
             depth: limits.depth - 1,
+            quotes: true,
             ..limits
         };
         let mut told = Vec::new();
@@ -221,6 +238,16 @@ impl Runner<'_, '_> {
 }
 
 fn cut(units: &[u16], limits: Limits) -> String {
+    if !limits.quotes {
+        return match units.get(..limits.text) {
+            Some(shown) if units.len() > limits.text => format!(
+                "{}… ({} characters)",
+                String::from_utf16_lossy(shown),
+                units.len()
+            ),
+            _ => String::from_utf16_lossy(units),
+        };
+    }
     match units.get(..limits.text) {
         Some(shown) if units.len() > limits.text => {
             format!("{}… ({} characters)", scalar::quoted(shown), units.len())

@@ -7,10 +7,10 @@ use syntax::Span;
 use super::{Interrupt, Made, Result, Runner, Val, null_reference};
 use crate::expressions::error::Fail;
 use crate::expressions::getters::field_behind;
-use crate::expressions::plan::{Callee, FieldRef, Initial, Node, Op};
+use crate::expressions::plan::{Callee, FieldRef, Initial, Node, Op, Referred};
 use crate::expressions::scalar::Scalar;
 use crate::types::{Kind, Method, Type};
-use crate::values::{Held, Value};
+use crate::values::{Held, Snapshot, Value};
 
 /// Something to be done in the program before a run can go on.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub(crate) enum Effect {
         target: Option<(Val, Type)>,
         /// The arguments and the types of the parameters.
         arguments: Vec<(Val, Type)>,
+        /// Which of them are passed by reference, so that what is there afterwards is wanted too.
+        references: Vec<usize>,
         /// Where it stands.
         span: Span,
     },
@@ -63,10 +65,14 @@ enum Entry {
     Plain(Val),
     /// An object, wherever it is now.
     Held(Held),
-    /// To be read again: a struct that may hold references.
+    /// A struct as it was.
+    Taken(Rc<Snapshot>),
+    /// To be read again: what exists only here.
     Again,
     /// The effect threw.
     Thrown(Box<Fail>),
+    /// What is in an array of one element or in a box, which was made to be passed by reference.
+    Element(Held),
 }
 
 impl Journal {
@@ -98,6 +104,11 @@ impl Journal {
         self.note(Entry::Held(held));
     }
 
+    /// Notes the array in which a call left something.
+    pub(crate) fn left(&mut self, array: Held) {
+        self.note(Entry::Element(array));
+    }
+
     /// Notes that an effect threw.
     pub(crate) fn threw(&mut self, fail: Box<Fail>) {
         self.note(Entry::Thrown(fail));
@@ -123,7 +134,14 @@ impl Runner<'_, '_> {
                     .map_err(|why| self.unreadable(&why, node.span))?;
                 return Ok(Val::Object(object));
             }
-            Some(Entry::Again) => return read(self),
+            Some(Entry::Taken(snapshot)) => {
+                let value = self
+                    .reader
+                    .restored(&snapshot)
+                    .map_err(|why| self.unreadable(&why, node.span))?;
+                return Ok(Val::Struct(value));
+            }
+            Some(Entry::Again | Entry::Element(_)) => return read(self),
             Some(Entry::Thrown(fail)) => return Err(Interrupt::Fail(fail)),
             None => {}
         }
@@ -132,6 +150,10 @@ impl Runner<'_, '_> {
             Val::Null | Val::Scalar(_) => Entry::Plain(value.clone()),
             Val::Object(object) => match self.reader.hold(object) {
                 Ok(held) => Entry::Held(held),
+                Err(_) => Entry::Again,
+            },
+            Val::Struct(place) => match self.reader.snapshot(place) {
+                Ok(snapshot) => Entry::Taken(Rc::new(snapshot)),
                 Err(_) => Entry::Again,
             },
             _ => Entry::Again,
@@ -161,7 +183,9 @@ impl Runner<'_, '_> {
                 fail.span = span;
                 Err(Interrupt::Fail(fail))
             }
-            Some(Entry::Again) | None => Err(Interrupt::Effect(Box::new(effect()))),
+            Some(Entry::Again | Entry::Element(_) | Entry::Taken(_)) | None => {
+                Err(Interrupt::Effect(Box::new(effect())))
+            }
         }
     }
 
@@ -183,6 +207,14 @@ impl Runner<'_, '_> {
         nodes: &[Node],
     ) -> Result<Val> {
         let span = node.span;
+        if nodes.iter().any(|it| matches!(it.op, Op::Reference(..))) {
+            if let Some((Val::Null, ty)) = &target
+                && self.types.nullable_of(ty).is_none()
+            {
+                return Err(null_reference(span));
+            }
+            return self.call_by_reference(callee, target, arguments, nodes, span);
+        }
         if let Some(intrinsic) = callee.intrinsic {
             let receiver = target.as_ref().map(|(value, ty)| (value, ty));
             if let Some(value) = self.known(intrinsic, callee, receiver, &arguments, nodes, node)? {
@@ -210,14 +242,97 @@ impl Runner<'_, '_> {
         if !self.around.calls {
             return Err(self.refuse(&format!("calling `{}`", callee.method.name), span));
         }
+        // The library always calls the override of the object's own type.
+        if let Some((value, _)) = &target
+            && !callee.is_virtual
+            && callee.method.flags.is_virtual()
+            && let Some(exact) = self.exact_type(value)
+            && let Some(runs) = self.implementation(&exact, &callee.method)
+            && runs.token != callee.method.token
+        {
+            return Err(Fail::new(
+                span,
+                format!(
+                    "`base.{}` cannot be called, as the object's own type overrides it and the runtime lets a debugger run only the override",
+                    callee.method.name
+                ),
+            )
+            .into());
+        }
         let parameters = callee.method.parameters.iter().map(|it| it.ty.clone());
         let arguments: Vec<(Val, Type)> = arguments.into_iter().zip(parameters).collect();
         self.effect(span, || Effect::Call {
             callee: callee.clone(),
             target,
             arguments,
+            references: Vec::new(),
             span,
         })
+    }
+
+    /// Calls a method that takes references: what it leaves there goes where they lead.
+    fn call_by_reference(
+        &mut self,
+        callee: &Rc<Callee>,
+        target: Option<(Val, Type)>,
+        arguments: Vec<Val>,
+        nodes: &[Node],
+        span: Span,
+    ) -> Result<Val> {
+        if !self.around.calls {
+            return Err(self.refuse(&format!("calling `{}`", callee.method.name), span));
+        }
+        let referred: Vec<(usize, &Referred, &Node)> = nodes
+            .iter()
+            .enumerate()
+            .filter_map(|(index, node)| match &node.op {
+                Op::Reference(to, _) => Some((index, to, node)),
+                _ => None,
+            })
+            .collect();
+        let references = referred.iter().map(|(index, ..)| *index).collect();
+        let parameters = callee.method.parameters.iter().map(|it| it.ty.clone());
+        let arguments: Vec<(Val, Type)> = arguments.into_iter().zip(parameters).collect();
+        let result = self.effect(span, || Effect::Call {
+            callee: callee.clone(),
+            target,
+            arguments,
+            references,
+            span,
+        })?;
+        // They follow the result in the journal.
+        let mut left = Vec::with_capacity(referred.len());
+        for (_, _, node) in &referred {
+            left.push(self.left_behind(node.span)?);
+        }
+        for ((_, to, node), value) in referred.into_iter().zip(left) {
+            match to {
+                Referred::Slot(slot) => self.set(*slot, value),
+                Referred::Place(place) => {
+                    self.write(place, value, node)?;
+                }
+                Referred::Nothing => {}
+            }
+        }
+        Ok(result)
+    }
+
+    /// What a call left in an argument that was passed by reference.
+    fn left_behind(&mut self, span: Span) -> Result<Val> {
+        let Some(Entry::Element(array)) = self.journal.next() else {
+            return Err(
+                Fail::new(span, "what the method left in the argument is not known").into(),
+            );
+        };
+        let reader = self.reader;
+        let value = reader
+            .held(&array)
+            .and_then(|home| match reader.unboxed(&home) {
+                Some(inner) => Ok(inner),
+                None => reader.element(&home, 0),
+            })
+            .map_err(|why| self.unreadable(&why, span))?;
+        self.decode(&value, span)
     }
 
     /// Members of what exists only here: the length of sequences, the names of types.
@@ -428,6 +543,7 @@ impl Runner<'_, '_> {
             callee,
             target,
             arguments,
+            references: Vec::new(),
             span,
         })?;
         Ok(value)

@@ -393,6 +393,7 @@ impl<'r, 't> Runner<'r, 't> {
                 let number = integer(&number).unwrap_or(0) as i64;
                 Val::Made(Rc::new(Made::Index(node.ty.clone(), number, *from_end)))
             }
+            Op::Reference(_, value) => self.eval(value)?,
             Op::Range(start, end) => {
                 let start = self.range_end(start.as_deref())?;
                 let end = self.range_end(end.as_deref())?;

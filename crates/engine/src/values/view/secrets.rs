@@ -69,6 +69,14 @@ pub(crate) fn is_secret(name: &str) -> bool {
         || pairs.iter().any(|pair| PAIRS.contains(pair))
 }
 
+/// Whether an expression has a name or key of a secret in it: `user.Password`, `settings["ApiKey"]`.
+pub(crate) fn is_secret_named(expression: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    expression
+        .split(|letter| !is_part(letter))
+        .any(|name| !name.is_empty() && is_secret(name))
+}
+
 fn words(name: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -97,6 +105,22 @@ fn words(name: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn expressions_are_searched_for_names() {
+        for text in ["user.Password", "a[\"Api_Key\"].b", "f(token)", "x + dbPwd"] {
+            assert!(is_secret_named(text), "{text}");
+        }
+        for text in [
+            "user.Name",
+            "tokenizer.Next()",
+            "cancellationToken",
+            "1 + 2",
+            "",
+        ] {
+            assert!(!is_secret_named(text), "{text}");
+        }
+    }
 
     #[test]
     fn names_are_compared_word_by_word() {

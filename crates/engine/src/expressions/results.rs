@@ -1,0 +1,196 @@
+//! Results of expressions as values that can be opened: each is held while the program stays stopped.
+//!
+//! A result has a path, `#e1` and so on, which leads to it as any other path does; so its children are paged like those of a
+//! variable. What exists only in the debugger has no place in the program: its elements come with it.
+
+use std::collections::VecDeque;
+
+use super::run::{Made, Val};
+use crate::api::{self, VariableKind, View};
+use crate::target::Target;
+use crate::types::{Type, TypeNotes};
+use crate::values::view::{Child, Viewer};
+use crate::values::{Held, Reader, Snapshot, Unreadable, Value};
+
+/// Results that are held; each keeps memory of the program alive.
+const MAX_RESULTS: usize = 1_000;
+/// Elements that come with what exists only here.
+const MAX_MEMBERS: usize = 100;
+
+/// The results of this stop.
+#[derive(Debug, Default)]
+pub(crate) struct Results {
+    last: u64,
+    known: VecDeque<(u64, Kept)>,
+}
+
+#[derive(Debug)]
+enum Kept {
+    Object(Held),
+    /// A struct as it was.
+    Struct(Snapshot),
+}
+
+impl Results {
+    fn keep(&mut self, kept: Kept) -> u64 {
+        self.last += 1;
+        if self.known.len() >= MAX_RESULTS {
+            self.known.pop_front();
+        }
+        self.known.push_back((self.last, kept));
+        self.last
+    }
+
+    /// Lets go of all of them.
+    pub(crate) fn clear(&mut self) {
+        self.known.clear();
+    }
+}
+
+impl Target {
+    /// Where a result lies, by its number.
+    pub(crate) fn result_place(
+        &self,
+        reader: &Reader<'_>,
+        number: u64,
+    ) -> Option<Result<Value, Unreadable>> {
+        let results = self.results.borrow();
+        let (_, kept) = results.known.iter().find(|(it, _)| *it == number)?;
+        Some(match kept {
+            Kept::Object(held) => reader.held(held).map(|it| reader.reference_to(&it)),
+            Kept::Struct(snapshot) => reader.restored(snapshot),
+        })
+    }
+
+    /// A result as a variable, if it is something that can be opened.
+    pub(super) fn result(
+        &self,
+        reader: &Reader<'_>,
+        view: &View,
+        value: &Val,
+        name: &str,
+    ) -> Option<api::Variable> {
+        let viewer = Viewer::new(reader, view, &self.object_ids);
+        self.variable(&viewer, value, name, true)
+    }
+
+    fn variable(
+        &self,
+        viewer: &Viewer<'_, '_>,
+        value: &Val,
+        name: &str,
+        open: bool,
+    ) -> Option<api::Variable> {
+        let reader = viewer.reader;
+        let (kept, place) = match value {
+            Val::Object(object) if object.ty != Type::STRING => {
+                let place = reader.reference_to(object);
+                (Kept::Object(reader.hold(object).ok()?), place)
+            }
+            Val::Struct(place) => (Kept::Struct(reader.snapshot(place).ok()?), place.clone()),
+            Val::Made(made) if open => return self.made(viewer, made, name),
+            _ => return None,
+        };
+        let number = self.results.borrow_mut().keep(kept);
+        Some(viewer.variable(&child(name, format!("#e{number}"), place), 0))
+    }
+
+    /// What exists only here, with its elements.
+    fn made(&self, viewer: &Viewer<'_, '_>, made: &Made, name: &str) -> Option<api::Variable> {
+        let types = viewer.reader.types;
+        let (ty, parts): (&Type, Vec<(String, &Val)>) = match made {
+            Made::Sequence(ty, items, _) => {
+                let named = |(index, it)| (format!("[{index}]"), it);
+                (ty, items.iter().enumerate().map(named).collect())
+            }
+            Made::Fields(ty, fields) => {
+                let named = fields.iter().map(|(name, it)| (name.to_string(), it));
+                (ty, named.collect())
+            }
+            _ => return None,
+        };
+        let count = parts.len();
+        let shown = parts.iter().take(MAX_MEMBERS);
+        let members: Vec<api::Variable> = shown
+            .map(|(name, value)| {
+                let known = self.variable(viewer, value, name, false);
+                known.unwrap_or_else(|| self.plain(viewer, value, name))
+            })
+            .collect();
+        let left = (count - members.len()) as u64;
+        let is_sequence = matches!(made, Made::Sequence(..));
+        Some(api::Variable {
+            name: name.to_owned(),
+            kind: VariableKind::Pseudo,
+            path: String::new(),
+            declared_type: None,
+            shadowed: false,
+            value: api::Value {
+                type_name: types.text(ty).to_string(),
+                text: if is_sequence {
+                    format!("Count = {count}")
+                } else {
+                    format!("{{{}}}", types.text(ty))
+                },
+                kind: api::ValueKind::Object,
+                object: None,
+                children: count as u64,
+                indexed: is_sequence,
+                full_length: None,
+                cycle: false,
+                notes: Vec::new(),
+                omitted: (left > 0).then_some(api::Omitted {
+                    count: left,
+                    start: members.len() as u64,
+                    reason: api::OmitReason::Count,
+                }),
+                members,
+            },
+        })
+    }
+
+    /// A number, text or null, and what is made of others, without opening it.
+    fn plain(&self, viewer: &Viewer<'_, '_>, value: &Val, name: &str) -> api::Variable {
+        let reader = viewer.reader;
+        let place = match value {
+            Val::Scalar(super::scalar::Scalar::String(units)) => reader.text(units.clone()),
+            Val::Scalar(scalar) => {
+                let ty = super::bind::well_known::type_of_kind(reader.types, scalar.kind());
+                reader.copied(
+                    ty.unwrap_or(Type::OBJECT),
+                    scalar.to_bytes().unwrap_or_default(),
+                )
+            }
+            Val::Boxed(_, inner) => return self.plain(viewer, inner, name),
+            Val::Object(text) => reader.reference_to(text),
+            _ => reader.copied(Type::OBJECT, vec![0; 8]),
+        };
+        let mut told = viewer.variable(&child(name, String::new(), place), 0);
+        if let Val::Made(made) = value {
+            let ty = made_type(made).map(|ty| reader.types.text(ty).to_string());
+            told.value.type_name = ty.unwrap_or_default();
+            told.value.kind = api::ValueKind::Object;
+            told.value.text = format!("{{{}}}", told.value.type_name);
+        }
+        told
+    }
+}
+
+fn made_type(made: &Made) -> Option<&Type> {
+    match made {
+        Made::Fields(ty, _) | Made::Default(ty) | Made::Sequence(ty, ..) => Some(ty),
+        _ => None,
+    }
+}
+
+fn child(name: &str, path: String, value: Value) -> Child {
+    Child {
+        name: name.to_owned(),
+        kind: VariableKind::Pseudo,
+        path,
+        ty: value.ty.clone(),
+        notes: TypeNotes::default(),
+        value: Ok(value),
+        shadowed: false,
+    }
+}

@@ -1,0 +1,331 @@
+//! Properties and indexers that are set: their setters run in the program.
+//!
+//! Automatic properties are not set here: their fields are written, which is all that their setters do.
+
+use cordebug::thread::Thread;
+
+use crate::api::{Error, ErrorCode, Reply, SetVariable, StopId, ThreadId, VariableKind, Variables};
+use crate::calls::{Argument, Call, CallError, CallSite, Outcome};
+use crate::engine::Engine;
+use crate::stack::frame_at;
+use crate::types::{Method, Property, Type, TypeNotes};
+
+use super::assign::{Written, refused};
+use super::requests::Roots;
+use super::view::{Child, Viewer};
+use super::walk::{self, Step};
+use super::{Place, Unreadable, Value};
+
+/// A property that is to be set.
+struct Setting {
+    setter: Method,
+    getter: Option<Method>,
+    /// What it belongs to; absent if it is static.
+    this: Option<Argument>,
+    /// The index, of an indexer.
+    index: Option<Argument>,
+    value: Given,
+}
+
+/// What it is set to.
+enum Given {
+    Ready(Argument),
+    /// A string that must be made first.
+    Text(Vec<u16>),
+}
+
+impl Engine<'_> {
+    /// Sets what a path leads to through its setter; `None` if that is no property that only a setter can set.
+    pub(super) fn set_property(
+        &mut self,
+        set: &SetVariable,
+        thread: &Thread,
+    ) -> Result<Option<Reply>, Error> {
+        let Some(setting) = self.setting(set, thread)? else {
+            return Ok(None);
+        };
+        let site = CallSite::on(thread.clone());
+        let value = match setting.value {
+            Given::Ready(value) => value,
+            Given::Text(units) => {
+                let kept = self.new_string(&site, &units)?;
+                let reader = self.stopped_target()?.reader();
+                let object = reader
+                    .kept_object(&kept)
+                    .map_err(|why| refused(set, &why))?;
+                match object {
+                    Some(object) => {
+                        let held = reader.hold(&object).map_err(|why| refused(set, &why))?;
+                        Argument::Object(held)
+                    }
+                    None => Argument::Null,
+                }
+            }
+        };
+        // A struct is set in a box of its own, and what came of it is written back.
+        let this = match setting.this {
+            Some(Argument::Bytes { ty, bytes }) => match self.box_value(&site, &ty, &bytes)? {
+                Argument::Object(held) => Some(Argument::Boxed(held)),
+                other => Some(other),
+            },
+            this => this,
+        };
+        let arguments: Vec<Argument> = setting.index.into_iter().collect();
+        let run = |engine: &mut Self, method: &Method, value: Option<Argument>| {
+            let mut arguments = arguments.clone();
+            arguments.extend(value);
+            let call = Call {
+                method,
+                type_arguments: &[],
+                this: this.clone(),
+                arguments,
+            };
+            engine.call(&site, &call)
+        };
+        let outcome = run(self, &setting.setter, Some(value))?;
+        if let Outcome::Threw(exception) = outcome {
+            return Err(self.setter_threw(set, &exception));
+        }
+        if let Some(Argument::Boxed(held)) = &this {
+            self.write_back(set, thread, held)?;
+        }
+        let told = setting.getter.map(|getter| run(self, &getter, None));
+        self.told_property(set, thread, told).map(Some)
+    }
+
+    fn setter_threw(&mut self, set: &SetVariable, exception: &crate::calls::Kept) -> Error {
+        let Ok(target) = self.stopped_target() else {
+            return refused(set, &"its setter threw an exception");
+        };
+        let target = &*target;
+        let reader = target.reader();
+        let view = crate::api::View::default();
+        let viewer = Viewer::new(&reader, &view, &target.object_ids);
+        let text = viewer.brief_kept(exception);
+        Error::new(
+            ErrorCode::EvaluationFailed,
+            format!(
+                "{} was not set to {}: its setter threw {text}",
+                set.path, set.value
+            ),
+        )
+    }
+
+    /// The property that a path leads to, with everything that its setter takes.
+    fn setting(&mut self, set: &SetVariable, thread: &Thread) -> Result<Option<Setting>, Error> {
+        let frame = frame_at(self.stopped_target()?, thread, set.frame);
+        let target = &*self.stopped_target()?;
+        let reader = target.reader();
+        let view = crate::api::View::default();
+        let viewer = Viewer::new(&reader, &view, &target.object_ids);
+        let roots = Roots {
+            target,
+            reader: &reader,
+            thread,
+            frame,
+            index: set.frame,
+        };
+        let Some((owner, ty, step)) = roots.owner(&viewer, set) else {
+            return Ok(None);
+        };
+        let types = reader.types;
+        let Some(property) = roots.property(&viewer, owner.as_ref(), &ty, &step) else {
+            return Ok(None);
+        };
+        let declared_in = property.declared_in.clone();
+        let method = |token| types.method(&declared_in, token).ok();
+        let Some(setter) = property.setter.and_then(method) else {
+            return Err(refused(set, &format!("{} has no setter", property.name)));
+        };
+        let failed = |why: Unreadable| refused(set, &why);
+        let index = match &step {
+            Step::Index(indexes) => indexes.first().map(|it| Argument::Bytes {
+                ty: Type::INT,
+                bytes: (*it as i32).to_le_bytes().to_vec(),
+            }),
+            _ => None,
+        };
+        let this = match (&owner, property.is_static) {
+            (Some(owner), false) => {
+                let subject = viewer.subject(owner).map_err(failed)?;
+                let value = viewer.as_value(&subject);
+                let value = value.ok_or_else(|| refused(set, &"what it belongs to is null"))?;
+                if value.ty.is_value() == Some(true)
+                    && (roots.has_references(&value.ty, 0)
+                        || !matches!(value.place, Place::Memory(_)))
+                {
+                    return Err(refused(
+                        set,
+                        &"it belongs to a struct that cannot be written as a whole",
+                    )
+                    .hint("set the field that the property stands for"));
+                }
+                Some(reader.argument(&value).map_err(failed)?)
+            }
+            _ => None,
+        };
+        let place = reader.copied(property.ty.clone(), Vec::new());
+        let value = match roots.written(&viewer, &place, set)? {
+            Written::Text(units) => Given::Text(units),
+            Written::Reference(0) => Given::Ready(Argument::Null),
+            Written::Reference(address) => {
+                let object = reader.object_at(address).map_err(failed)?;
+                Given::Ready(Argument::Object(reader.hold(&object).map_err(failed)?))
+            }
+            Written::Bytes(mut bytes) => {
+                let size = reader.size_of(&property.ty).map_err(failed)?;
+                bytes.resize(size as usize, 0);
+                let ty = property.ty.clone();
+                Given::Ready(Argument::Bytes { ty, bytes })
+            }
+        };
+        Ok(Some(Setting {
+            setter,
+            getter: property.getter.and_then(method),
+            this,
+            index,
+            value,
+        }))
+    }
+
+    /// Writes a struct back from the box that its setter ran on.
+    fn write_back(
+        &mut self,
+        set: &SetVariable,
+        thread: &Thread,
+        held: &super::Held,
+    ) -> Result<(), Error> {
+        let frame = frame_at(self.stopped_target()?, thread, set.frame);
+        let target = &*self.stopped_target()?;
+        let reader = target.reader();
+        let view = crate::api::View::default();
+        let viewer = Viewer::new(&reader, &view, &target.object_ids);
+        let roots = Roots {
+            target,
+            reader: &reader,
+            thread,
+            frame,
+            index: set.frame,
+        };
+        let failed = |why: Unreadable| refused(set, &why);
+        let Some((Some(owner), ..)) = roots.owner(&viewer, set) else {
+            return Err(refused(set, &"what it belongs to is gone"));
+        };
+        let subject = viewer.subject(&owner).map_err(failed)?;
+        let object = reader.held(held).map_err(failed)?;
+        if let (Some(place), Some(inner)) = (viewer.as_value(&subject), reader.unboxed(&object)) {
+            let size = reader.size_of(&inner.ty).map_err(failed)?;
+            let bytes = reader.bytes(&inner, size).map_err(failed)?;
+            reader.write(&place, &bytes).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    fn told_property(
+        &mut self,
+        set: &SetVariable,
+        thread: &Thread,
+        told: Option<Result<Outcome, CallError>>,
+    ) -> Result<Reply, Error> {
+        let stop: StopId = self.stop_id()?;
+        let target = &*self.stopped_target()?;
+        let reader = target.reader();
+        let view = crate::api::View::default();
+        let viewer = Viewer::new(&reader, &view, &target.object_ids);
+        let value = match told {
+            Some(result) => viewer.outcome(&result),
+            None => Err(Unreadable::NotRun {
+                why: "it has none".into(),
+            }),
+        };
+        let child = Child {
+            name: set.path.clone(),
+            kind: VariableKind::Property,
+            path: set.path.clone(),
+            ty: value
+                .as_ref()
+                .map_or(Type::OBJECT, |value: &Value| value.ty.clone()),
+            notes: TypeNotes::default(),
+            value,
+            shadowed: false,
+        };
+        let variable = viewer.variable(&child, 0);
+        Ok(Reply::Variables(Box::new(Variables {
+            stop,
+            thread: ThreadId(thread.id().unwrap_or(0)),
+            frame: set.frame,
+            parent: Some(Box::new(variable)),
+            variables: Vec::new(),
+            omitted: None,
+            notes: vec!["its setter was run".into()],
+        })))
+    }
+}
+
+impl Roots<'_, '_> {
+    /// What the last step of a path belongs to, its type, and that step.
+    fn owner(
+        &self,
+        viewer: &Viewer<'_, '_>,
+        set: &SetVariable,
+    ) -> Option<(Option<Value>, Type, Step)> {
+        let mut steps = walk::steps(&set.path).ok()?;
+        let (at, last) = steps.pop()?;
+        if steps.is_empty() {
+            let scope = self.scope().ok()?;
+            let Step::Member(name) = &last else {
+                return None;
+            };
+            let is_known = scope.find(name).is_some()
+                || self.member_of_this(&scope, name).is_some()
+                || self.static_of(&scope, name).ok()?.is_some();
+            if is_known {
+                return None;
+            }
+            let this = scope.this().and_then(|this| this.value.clone().ok());
+            let ty = Type::Named(scope.context.user_type(self.reader.types).ok()?);
+            return Some((this, ty, last));
+        }
+        let parent = set.path.get(..at)?.trim_end_matches('.');
+        let owner = self.at_path(viewer, parent).ok()?.value.ok()?;
+        let subject = viewer.subject(&owner).ok()?;
+        let ty = viewer.type_of(&subject)?.clone();
+        Some((Some(owner), ty, last))
+    }
+
+    /// The property that a step leads to, unless it leads to a place that can be written.
+    fn property(
+        &self,
+        viewer: &Viewer<'_, '_>,
+        owner: Option<&Value>,
+        ty: &Type,
+        step: &Step,
+    ) -> Option<Property> {
+        let types = self.reader.types;
+        let fits = |it: &Property| match step {
+            Step::Member(name) => it.name == *name && it.parameters.is_empty(),
+            Step::Index(indexes) => indexes.len() == 1 && *it.parameters == [Type::INT],
+            _ => false,
+        };
+        match (owner, step) {
+            (Some(owner), Step::Member(name)) if viewer.raw_member(owner, name).ok()?.is_some() => {
+                return None;
+            }
+            // Elements of arrays and known collections have places.
+            (Some(owner), Step::Index(_)) => match viewer.step(owner, step) {
+                Ok(_) | Err(Unreadable::OutOfRange { .. } | Unreadable::NoElement { .. }) => {
+                    return None;
+                }
+                Err(_) => {}
+            },
+            _ => {}
+        }
+        for named in types.ancestry(ty).ok()? {
+            let properties = types.properties(&named).ok()?;
+            if let Some(found) = properties.into_iter().find(fits) {
+                return Some(found);
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,101 @@
+//! Words of a stop report that are easily wrong.
+
+use serde_json::json;
+use testkit::fixtures::Fixture;
+use testkit::sandbox::Sandbox;
+
+use crate::client::{Agent, dll, run, text};
+
+#[test]
+fn a_throw_a_rethrow_and_a_statement_behind_another_are_told_apart() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let place = Fixture::named("exceptions_told").marker("statements");
+        let launch = json!({
+            "program": dll("exceptions_told"),
+            "args": ["again"],
+            "exceptions": [{"types": ["InvalidOperationException"]}],
+            "breakpoints": [{"file": place.file, "line": place.line}],
+        });
+        let first = agent.call("debug_launch", launch).await;
+        assert!(
+            text(&first).contains("an exception was thrown, breakpoint"),
+            "{}",
+            text(&first)
+        );
+        let again = agent.call("debug_continue", json!({})).await;
+        assert!(
+            text(&again).contains("an exception was thrown again, breakpoint"),
+            "{}",
+            text(&again)
+        );
+        let first = agent.call("debug_continue", json!({})).await;
+        let line = text(&first).lines().next().unwrap_or_default().to_owned();
+        let second = agent.call("debug_step", json!({"kind": "over"})).await;
+        let behind = text(&second).lines().next().unwrap_or_default().to_owned();
+        let place = |line: &str| line.rsplit("exceptions_told.cs:").next().map(str::to_owned);
+        let (line, behind) = (
+            place(&line).expect("a place"),
+            place(&behind).expect("a place"),
+        );
+        let number = line.trim_end_matches('.');
+        assert_eq!(behind, format!("{number}:26."));
+    });
+}
+
+#[test]
+fn what_a_task_runs_and_a_message_that_needs_code_are_told_as_that() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let launch = json!({
+            "program": dll("exceptions_told"),
+            "args": ["lost"],
+            "exceptions": [{"types": ["InvalidOperationException"], "thrown": false, "user_unhandled": true}],
+        });
+        let later = agent.call("debug_launch", launch).await;
+        assert!(
+            text(&later).contains("an exception left the user's code"),
+            "{}",
+            text(&later)
+        );
+        agent.call("debug_continue", json!({})).await;
+        let delegate = agent.call("debug_continue", json!({})).await;
+        assert!(
+            text(&delegate).contains("It leaves what a task runs: whoever"),
+            "{}",
+            text(&delegate)
+        );
+        agent.call("debug_disconnect", json!({})).await;
+        let launch = json!({
+            "program": dll("exceptions_told"),
+            "args": ["message"],
+            "exceptions": [{"types": ["TicketException"]}],
+        });
+        let message = agent.call("debug_launch", launch).await;
+        let wanted = "\"made with this\" (its Message is that of TicketException, which needs code to run: this is the text it was made with)";
+        assert!(text(&message).contains(wanted), "{}", text(&message));
+    });
+}
+
+#[test]
+fn threads_with_news_of_their_own_are_told() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let launch = json!({
+            "program": dll("bp_threads"),
+            "args": ["8", "20"],
+            "breakpoints": [{"function": "Program.Once"}],
+        });
+        let mut stopped = agent.call("debug_launch", launch).await;
+        for _ in 0..160 {
+            if text(&stopped).contains("news comes after the next resume") {
+                return;
+            }
+            stopped = agent.call("debug_continue", json!({})).await;
+        }
+        panic!("no hits at the same time: {}", text(&stopped));
+    });
+}
