@@ -8,6 +8,7 @@ mod returned;
 mod scopes;
 mod setting;
 mod support;
+mod views;
 
 /// Not a behaviour: the front end process that other tests start, count and kill is this test, run again.
 #[test]

@@ -105,7 +105,7 @@ fn constant(types: Types<'_>, variable: &Declared) -> Option<Constant> {
 }
 
 /// The namespace of the outermost type around a type.
-fn namespace(types: Types<'_>, named: &crate::types::Named) -> String {
+pub(super) fn namespace(types: Types<'_>, named: &crate::types::Named) -> String {
     let metadata = match types.metadata(named.module) {
         Ok(module) => module.metadata(),
         Err(_) => return String::new(),

@@ -12,6 +12,7 @@
 mod bind;
 mod checking;
 mod complete;
+mod display;
 mod effecting;
 mod error;
 mod evaluate;
@@ -24,5 +25,6 @@ mod run;
 pub(crate) mod scalar;
 mod stops;
 
+pub(crate) use display::{Shown, display};
 pub(crate) use results::Results;
 pub(crate) use stops::{Condition, Hit, Message};

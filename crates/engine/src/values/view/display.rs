@@ -4,9 +4,12 @@
 //! properties, properties whose getter only returns a field, lengths and counts. [`Viewer::display_part`] is the one place
 //! where an expression becomes text: the evaluator of expressions takes over there for everything else.
 
+use std::rc::Rc;
+
 use metadata::Token;
 use metadata::tables::Table;
 
+use crate::expressions::{self, Shown};
 use crate::types::{Named, Type};
 
 use super::super::{Result, Unreadable, Value};
@@ -29,10 +32,10 @@ impl Viewer<'_, '_> {
         let Some(ty) = self.type_of(subject) else {
             return (None, None);
         };
-        let Some(format) = self.display_format(ty) else {
+        let Some((format, named)) = self.display_format(ty) else {
             return (None, None);
         };
-        match self.format(subject, &format, level) {
+        match self.format(subject, &format, &named, level) {
             Ok(text) => (Some(text), None),
             Err(why) => (
                 None,
@@ -41,18 +44,25 @@ impl Viewer<'_, '_> {
         }
     }
 
-    fn display_format(&self, ty: &Type) -> Option<String> {
+    /// The attribute's text, and the type that has it.
+    fn display_format(&self, ty: &Type) -> Option<(String, Rc<Named>)> {
         for named in self.reader.types.ancestry(ty).ok()? {
             let metadata = self.reader.types.metadata(named.module).ok()?.metadata();
             let display = metadata.debugger_displays(named.token).next();
             if let Some(value) = display.and_then(|it| it.value) {
-                return Some(value.into_owned());
+                return Some((value.into_owned(), named));
             }
         }
         None
     }
 
-    fn format(&self, subject: &Subject, format: &str, level: u32) -> Result<String> {
+    fn format(
+        &self,
+        subject: &Subject,
+        format: &str,
+        named: &Rc<Named>,
+        level: u32,
+    ) -> Result<String> {
         let mut text = String::new();
         let mut rest = format;
         let mut parts = 0;
@@ -72,7 +82,12 @@ impl Viewer<'_, '_> {
                 why: "a brace is never closed".into(),
             })?;
             let expression = after.get(..close).unwrap_or_default();
-            text.push_str(&self.display_part(subject, expression, level)?);
+            match self.display_part(subject, expression, named, level) {
+                Ok(part) => text.push_str(&part),
+                // What can be told is told.
+                Err(Unreadable::WouldRunCode) => text.push_str("<would run code>"),
+                Err(why) => return Err(why),
+            }
             rest = after.get(close + 1..).unwrap_or_default();
             parts += 1;
             if parts > MAX_PARTS || text.len() > MAX_DISPLAY {
@@ -83,8 +98,15 @@ impl Viewer<'_, '_> {
         Ok(text)
     }
 
-    /// One expression of a display string, as text.
-    fn display_part(&self, subject: &Subject, expression: &str, level: u32) -> Result<String> {
+    /// One expression of a display string, as text: a member path, or whatever C# has.
+    fn display_part(
+        &self,
+        subject: &Subject,
+        whole: &str,
+        named: &Rc<Named>,
+        level: u32,
+    ) -> Result<String> {
+        let expression = whole;
         let (expression, unquoted) = match expression.rsplit_once(',') {
             Some((path, format)) if is_format(format) => {
                 (path, format.split(',').any(|it| it.trim() == "nq"))
@@ -98,10 +120,22 @@ impl Viewer<'_, '_> {
         {
             return Ok(literal.to_owned());
         }
-        let value = self.follow(subject, expression)?;
-        if self.view.mask_secrets && super::secrets::is_secret(expression) {
+        if self.view.mask_secrets && super::secrets::is_secret_named(expression) {
             return Ok("***".into());
         }
+        let value = match self.follow(subject, expression) {
+            Ok(value) => value,
+            Err(why) => {
+                let Some(this) = self.as_value(subject) else {
+                    return Err(why);
+                };
+                let limit = self.view.text_length;
+                match expressions::display(self.reader, &this, named, whole, limit)? {
+                    Shown::Text(text) => return Ok(text),
+                    Shown::Value(value) => value,
+                }
+            }
+        };
         if unquoted
             && value.ty == Type::STRING
             && let Some((text, length)) = self.reader.string(&value, self.view.text_length)?
