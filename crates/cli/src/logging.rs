@@ -33,10 +33,10 @@ pub(crate) fn begin(complain: bool) {
 }
 
 fn default() -> Targets {
-    // rmcp warns of every error that a client is told.
+    // rmcp warns of every error that a client is told, and of streams that a client opens twice.
     Targets::new()
         .with_default(DEFAULT)
-        .with_target("rmcp::service", LevelFilter::ERROR)
+        .with_target("rmcp", LevelFilter::ERROR)
 }
 
 /// Levels separated by commas, each for everything or, as `part=level`, for one part; an error names what is no level.

@@ -6,6 +6,7 @@
 
 mod args;
 mod dap;
+mod debug;
 mod doctor;
 mod exit;
 mod logging;
@@ -19,7 +20,7 @@ mod symbols;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::args::{Arguments, Command};
 
@@ -31,9 +32,13 @@ fn main() -> ExitCode {
     if is_host {
         return serve_as_host();
     }
-    let arguments = Arguments::parse();
+    let matches = Arguments::command().get_matches();
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let given = matches.subcommand().map(|(_, given)| given);
     let outcome = match arguments.command {
         Command::Run(arguments) => return run::run(arguments),
+        Command::Debug(arguments) => return arguments.run(given).into(),
+        Command::Attach(arguments) => return arguments.run(given).into(),
         Command::Ps { json } => ps::ps(json),
         Command::Doctor { json } => doctor::doctor(json),
         Command::Symbols(arguments) => symbols::symbols(&arguments),

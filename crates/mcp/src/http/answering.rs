@@ -110,7 +110,7 @@ impl Answering {
         let bytes = if is_message {
             let bytes = read(&head.headers, body, self.patience).await?;
             judge_message(&bytes)?;
-            bytes
+            without_mark(bytes)
         } else {
             Bytes::new()
         };
@@ -177,6 +177,14 @@ fn judge_message(bytes: &[u8]) -> Result<(), Turned> {
     };
     let error = serde_json::to_string(&framing::answer(refusal)).unwrap_or_default();
     Err(Turned::Message(StatusCode::BAD_REQUEST, error))
+}
+
+/// A message without the mark that some writers of UTF-8 put before it, which rmcp takes for no JSON.
+fn without_mark(bytes: Bytes) -> Bytes {
+    match bytes.strip_prefix(b"\xef\xbb\xbf") {
+        Some(rest) => bytes.slice_ref(rest),
+        None => bytes,
+    }
 }
 
 /// A client that takes anything takes both forms of an answer; rmcp wants them named.

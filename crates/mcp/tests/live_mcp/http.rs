@@ -153,6 +153,19 @@ fn a_slow_or_silent_client_is_given_up() {
 fn clients_share_the_sessions_of_the_server() {
     let sandbox = Sandbox::new();
     let web = Web::start(&sandbox);
+    let (headers, message) = stateless("debug_status", json!({}));
+    let marked = format!("\u{feff}{message}");
+    let head = format!(
+        "{}Content-Type: application/json; charset=utf-8\r\n{headers}",
+        web.head("POST")
+    );
+    let length = marked.len();
+    let answer = web.send(format!("{head}Content-Length: {length}\r\n\r\n{marked}").as_bytes());
+    assert_eq!(
+        answer.status, 200,
+        "a mark of UTF-8 is no fault: {answer:?}"
+    );
+
     // Each request is a client of its own.
     let stopped = web.call("debug_launch", json!({"program": dll("throws")}));
     assert_eq!(stopped["structuredContent"]["session"], "s1", "{stopped}");
