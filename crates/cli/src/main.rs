@@ -6,6 +6,7 @@
 
 mod args;
 mod dap;
+mod debug;
 mod doctor;
 mod exit;
 mod mcp;
@@ -18,15 +19,19 @@ mod symbols;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::args::{Arguments, Command};
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let matches = Arguments::command().get_matches();
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let given = matches.subcommand().map(|(_, given)| given);
     log_to_stderr();
     let outcome = match arguments.command {
         Command::Run(arguments) => return run::run(arguments),
+        Command::Debug(arguments) => return arguments.run(given).into(),
+        Command::Attach(arguments) => return arguments.run(given).into(),
         Command::Ps { json } => ps::ps(json),
         Command::Doctor { json } => doctor::doctor(json),
         Command::Symbols(arguments) => symbols::symbols(&arguments),

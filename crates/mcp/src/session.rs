@@ -19,8 +19,9 @@ use host::{HostProgram, Session};
 use tokio::sync::watch;
 
 use crate::archive::{self, Archive};
-use crate::news::{News, Over, Told};
+use crate::news::{News, Over};
 use crate::program::{self, Build};
+use crate::report::told::Told;
 
 /// How long a host may take to answer an ordinary request.
 const ANSWER: Duration = Duration::from_secs(10);

@@ -9,7 +9,7 @@ use engine::api::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Render, is_zero, text};
+use super::{Reader, Render, is_zero, text};
 
 /// Places in code told of one breakpoint.
 const LOCATIONS: usize = 4;
@@ -392,7 +392,7 @@ impl ExceptionBreakpointEntry {
 }
 
 impl Render for BreakpointReport {
-    fn render(&self) -> String {
+    fn render_for(&self, _: Reader) -> String {
         let mut lines = Vec::new();
         if let Some(breakpoint) = &self.breakpoint {
             lines.push(breakpoint.render());
@@ -418,7 +418,7 @@ impl Render for BreakpointReport {
 }
 
 impl Render for BreakpointsReport {
-    fn render(&self) -> String {
+    fn render_for(&self, reader: Reader) -> String {
         let mut lines = Vec::new();
         match self.removed.as_slice() {
             [] => {}
@@ -435,10 +435,8 @@ impl Render for BreakpointsReport {
             lines.push(format!("({} more are not shown)", self.left_out));
         }
         if self.breakpoints.is_empty() && self.exception_breakpoints.is_empty() {
-            lines.push(format!(
-                "{} has no breakpoints; breakpoint_set sets one.",
-                self.session
-            ));
+            let next = reader.words("breakpoint_set sets one", "`break` sets one");
+            lines.push(format!("{} has no breakpoints; {next}.", self.session));
         }
         lines.join("\n")
     }

@@ -12,15 +12,20 @@ pub mod build;
 pub mod evaluations;
 pub mod exception;
 pub mod failure;
+pub mod gather;
 pub mod inventory;
 pub mod objects;
+mod reader;
 mod render;
+pub mod similar;
 pub mod source;
 pub mod stack;
 pub mod symbols;
 pub mod text;
+pub mod told;
 pub mod variables;
 
+pub use reader::Reader;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -354,8 +359,13 @@ pub struct ProcessEntry {
 
 /// Something that can be told to a reader as text.
 pub trait Render {
-    /// The text: short, complete sentences where a person would use them.
-    fn render(&self) -> String;
+    /// The text for a reader: short, complete sentences where a person would use them.
+    fn render_for(&self, reader: Reader) -> String;
+
+    /// The text for an agent.
+    fn render(&self) -> String {
+        self.render_for(Reader::Agent)
+    }
 }
 
 fn is_zero(value: &u32) -> bool {

@@ -24,6 +24,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+use crate::arguments;
 use crate::news::Over;
 use crate::registry::Registry;
 use crate::report::breakpoints::{BreakpointReport, BreakpointsReport};
@@ -31,6 +32,7 @@ use crate::report::evaluations::EvaluationsReport;
 use crate::report::exception::ExceptionAnswer;
 use crate::report::inventory::{ModulesReport, ThreadsReport};
 use crate::report::objects::{MemoryReport, ObjectAnswer};
+use crate::report::similar;
 use crate::report::source::SourceReport;
 use crate::report::stack::StackReport;
 use crate::report::symbols::{SymbolsReport, TypeReport};
@@ -39,7 +41,6 @@ use crate::report::{InputReport, OutputPageReport, Overview, ProcessesReport, Re
 use crate::reporting::{self, Purpose};
 use crate::schema::{self, JsonObject};
 use crate::session::{DebugSession, Waited};
-use crate::{arguments, similar};
 
 /// A tool of the server.
 pub(crate) struct Tool {
