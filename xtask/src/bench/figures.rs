@@ -10,6 +10,8 @@ pub(crate) enum Budget {
     Ratio(f64),
     /// At most this, in the figure's unit; at least this for a rate.
     Absolute(f64),
+    /// At most this much more than what it is compared with, in the figure's unit.
+    More(f64),
 }
 
 /// One line of the table.
@@ -84,6 +86,18 @@ pub(crate) const FIGURES: &[Figure] = &[
         "breakpoint hits with a condition on a local",
     )
     .within(Budget::Absolute(1_000.0)),
+    figure(
+        "conditions",
+        "conditions.path",
+        "breakpoint hits with a condition on a.b.c",
+    )
+    .within(Budget::Absolute(800.0)),
+    figure(
+        "conditions",
+        "conditions.getter",
+        "breakpoint hits with a condition that calls a getter",
+    )
+    .within(Budget::Absolute(300.0)),
     figure("traces", "traces.text", "breakpoint hits that log a text")
         .within(Budget::Absolute(800.0)),
     figure("traces", "traces.value", "breakpoint hits that log a value")
@@ -98,6 +112,25 @@ pub(crate) const FIGURES: &[Figure] = &[
         "reads from the system for the first stack",
     )
     .against("stack.reads/plain", None),
+    figure("values", "values.round_trip", "asking for the state"),
+    figure("values", "values.one", "first frame and one local")
+        .against("values.round_trip", Some(Budget::Absolute(0.5 * MS))),
+    figure("values", "values.many", "20 locals of mixed types")
+        .against("values.round_trip", Some(Budget::Absolute(2.0 * MS))),
+    figure(
+        "values",
+        "values.list",
+        "100 elements of a list with DebuggerDisplay",
+    )
+    .against("values.round_trip", Some(Budget::Absolute(3.0 * MS))),
+    figure("values", "values.page", "100 elements of 10 million")
+        .against("values.round_trip", Some(Budget::Absolute(MS))),
+    figure("values", "values.getter", "a property that runs code")
+        .against("values.round_trip", Some(Budget::Absolute(1.5 * MS))),
+    figure("values", "values.local", "evaluating a local")
+        .against("values.round_trip", Some(Budget::Absolute(0.5 * MS))),
+    figure("values", "values.arithmetic", "evaluating a + b * c")
+        .against("values.round_trip", Some(Budget::Absolute(0.5 * MS))),
     figure("memory", "memory.host", "resident memory of a host"),
     figure(
         "memory",
@@ -132,6 +165,14 @@ pub(crate) const FIGURES: &[Figure] = &[
         "start of the MCP server to its first answer",
     )
     .against("mcp.version", Some(Budget::Absolute(10.0 * MS))),
+    figure("mcp", "mcp.tools", "tools/list over MCP").within(Budget::Absolute(5.0 * MS)),
+    figure(
+        "mcp",
+        "mcp.step.engine",
+        "step over a statement, engine alone",
+    ),
+    figure("mcp", "mcp.step", "debug_step over MCP, with its report")
+        .against("mcp.step.engine", Some(Budget::More(MS))),
     figure("mcp", "mcp.status", "debug_status over MCP"),
     figure(
         "mcp",
@@ -281,7 +322,7 @@ mod tests {
         for figure in FIGURES {
             let Some(baseline) = figure.baseline else {
                 assert!(
-                    !matches!(figure.budget, Some(Budget::Ratio(_))),
+                    !matches!(figure.budget, Some(Budget::Ratio(_) | Budget::More(_))),
                     "{} has nothing to be compared with",
                     figure.name
                 );

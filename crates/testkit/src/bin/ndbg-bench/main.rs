@@ -14,6 +14,7 @@
 
 mod dap;
 mod figures;
+mod looks;
 mod mcp;
 mod memory;
 mod modules;
@@ -41,6 +42,7 @@ const MEASUREMENTS: &[(&str, Measurement)] = &[
     ("conditions", stops::conditions),
     ("traces", stops::traces),
     ("stack", stops::stack),
+    ("values", looks::values),
     ("memory", memory::all),
     ("mcp", mcp::server),
     ("modules", modules::pending),
