@@ -7,6 +7,7 @@
 //! This crate knows no MCP and no DAP; it is all that those need to know of the engine.
 #![forbid(unsafe_code)]
 
+mod outbox;
 pub mod project;
 mod serve;
 mod session;

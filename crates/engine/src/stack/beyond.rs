@@ -16,9 +16,10 @@ use crate::target::Target;
 ///
 /// Where that cannot be told, it does.
 pub(crate) fn is_seen_by_user(target: &mut Target, thread: &Thread, from: &RuntimeFrame) -> bool {
-    let (Ok(mut walk), Some(range)) = (Walk::new(thread), from.stack_range()) else {
+    let Some(range) = from.stack_range() else {
         return true;
     };
+    let mut walk = Walk::new(thread);
     let mut inside = true;
     let mut body: Option<RuntimeFrame> = None;
     for _ in 0..MAX_WALK {
@@ -90,9 +91,7 @@ fn is_awaited_by_user(target: &mut Target, body: &RuntimeFrame) -> bool {
 
 /// Whether it is the user's code that has blocked a thread.
 fn is_blocked_by_user(target: &mut Target, thread: &Thread) -> bool {
-    let Ok(mut walk) = Walk::new(thread) else {
-        return true;
-    };
+    let mut walk = Walk::new(thread);
     for _ in 0..MAX_WALK {
         let frame = match walk.next(target) {
             Ok(Some(walked)) => walked.frame,

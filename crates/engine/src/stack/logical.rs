@@ -54,7 +54,7 @@ fn resumed(
     target: &mut Target,
     thread: &Thread,
 ) -> Result<Option<(u32, Result<Value, AsyncEnd>)>, Error> {
-    let mut walk = Walk::new(thread)?;
+    let mut walk = Walk::new(thread);
     let mut index = 0;
     let mut candidate: Option<(u32, RuntimeFrame)> = None;
     while index < MAX_FRAMES {
@@ -229,7 +229,7 @@ struct Wait {
 
 /// The innermost part of a thread's stack, if it waits for a task there.
 fn wait_of(target: &mut Target, thread: &Thread) -> Result<Option<Wait>, Error> {
-    let mut walk = Walk::new(thread)?;
+    let mut walk = Walk::new(thread);
     let start = walk.stack_pointer();
     let mut waits = false;
     for caller in 0..MAX_FRAMES {
