@@ -91,8 +91,10 @@ pub fn target_runs() {
     GENERATION.fetch_add(1, Ordering::SeqCst);
 }
 
-/// Reads answered from the cache and reads that went to the kernel.
+/// Reads answered from the cache and reads that went to the kernel; of other threads, those before
+/// the stop that they read last.
 pub fn statistics() -> (u64, u64) {
+    CACHE.with_borrow_mut(Pages::count_hits);
     (HITS.load(Ordering::Relaxed), MISSES.load(Ordering::Relaxed))
 }
 

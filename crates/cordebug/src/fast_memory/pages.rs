@@ -55,6 +55,11 @@ impl Pages {
         self.slots.clear();
     }
 
+    /// Adds to [`HITS`] what was counted here.
+    pub(super) fn count_hits(&mut self) {
+        HITS.fetch_add(std::mem::take(&mut self.hits), Ordering::Relaxed);
+    }
+
     /// The bytes of a page, as they are in a generation; `None` if it cannot be read as a whole.
     pub(super) fn page(&mut self, fd: c_int, page: u64, generation: u64) -> Option<&[u8; PAGE]> {
         if self.slots.len() != SLOTS {
@@ -63,6 +68,7 @@ impl Pages {
         if self.generation != generation {
             self.generation = generation;
             self.epoch += 1;
+            self.count_hits();
             self.fetch_ahead(generation);
         }
         let epoch = self.epoch;
@@ -74,7 +80,6 @@ impl Pages {
             self.hits += 1;
         } else {
             MISSES.fetch_add(1, Ordering::Relaxed);
-            HITS.fetch_add(std::mem::take(&mut self.hits), Ordering::Relaxed);
             let filled = slot.get_or_insert_with(|| Slot {
                 page,
                 generation: 0,
