@@ -28,7 +28,7 @@ Exit codes:
     1    `doctor` found something that stops debugging
     2    the command line makes no sense
     125  ndbg itself failed
-         `run` has more, see `ndbg run --help`
+         `run`, `debug` and `attach` have more, see their --help
 
 Environment:
     DOTNET_ROOT         the .NET to use; else dotnet is looked for in PATH and the usual folders
@@ -39,6 +39,10 @@ Environment:
 pub(crate) enum Command {
     /// Runs a program under the debugger and explains the exception that ends it
     Run(RunArguments),
+    /// Starts a program or project under the debugger and asks for commands, as gdb does
+    Debug(crate::debug::DebugArguments),
+    /// Attaches to a running program and asks for commands
+    Attach(crate::debug::AttachArguments),
     /// Lists the .NET processes that a debugger can be attached to, and why not to others
     #[command(after_help = PS_EXIT)]
     Ps {
@@ -120,6 +124,13 @@ For fish:   ndbg completions fish > ~/.config/fish/completions/ndbg.fish";
 #[derive(Debug, Args)]
 #[command(after_help = RUN_EXIT, override_usage = "ndbg run [OPTIONS] PROGRAM [--] [ARGS]...")]
 pub(crate) struct RunArguments {
+    #[command(flatten)]
+    pub(crate) program: ProgramArguments,
+}
+
+/// What is started, and how.
+#[derive(Debug, Args)]
+pub(crate) struct ProgramArguments {
     /// A .dll, an executable, a project or a folder with one (built first), then its own arguments
     // One list, because what follows the program is its own even if it looks like an option of ours.
     #[arg(required = true, trailing_var_arg = true, value_names = ["PROGRAM", "ARGS"])]
@@ -150,7 +161,7 @@ Exit codes:
     126    the program was found, but cannot be built, run or debugged
     127    there is no such program";
 
-impl RunArguments {
+impl ProgramArguments {
     /// The program and its arguments.
     pub(crate) fn command(&self) -> Result<(PathBuf, Vec<String>), Error> {
         let mut words = self.command.iter();
@@ -197,7 +208,7 @@ mod tests {
         let line = ["ndbg", "run"].iter().chain(line);
         match Arguments::try_parse_from(line).expect("it parses").command {
             Command::Run(run) => {
-                let (found, rest) = run.command().expect("UTF-8");
+                let (found, rest) = run.program.command().expect("UTF-8");
                 assert_eq!(found, PathBuf::from(program));
                 assert_eq!(rest, args);
             }

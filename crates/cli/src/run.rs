@@ -30,6 +30,7 @@ const FRAMES: u32 = 64;
 
 /// Runs a program to its end.
 pub(crate) fn run(arguments: RunArguments) -> ExitCode {
+    let arguments = arguments.program;
     let (program, args) = match arguments.command() {
         Ok(command) => command,
         Err(error) => {

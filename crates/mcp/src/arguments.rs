@@ -5,9 +5,9 @@
 use host::api::{Error, ErrorCode};
 use serde_json::Value;
 
+use crate::report::similar;
 use crate::report::text;
 use crate::schema::JsonObject;
-use crate::similar;
 
 /// Problems told at once.
 const PROBLEMS: usize = 8;

@@ -24,7 +24,6 @@ mod resources;
 mod schema;
 mod server;
 mod session;
-mod similar;
 mod stdio;
 mod tools;
 

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use host::api::{Breakpoint, BreakpointState, Error, Event, State, Status, Stop, StopId, ThreadId};
-
-use crate::report::build::Stack;
+use host::api::{Breakpoint, Error, Event, State, Status, Stop};
 
 /// What is known of a session right now.
 #[derive(Debug, Clone)]
@@ -32,28 +30,6 @@ pub(crate) enum Over {
     Ended,
     /// It could not be started, or its host died.
     Failed(Error),
-}
-
-/// A frame across stops: its thread, its method and its depth.
-pub(crate) type FramePlace = (Option<ThreadId>, String, u32);
-
-/// What the reader of reports knows already.
-#[derive(Debug, Default)]
-pub(crate) struct Told {
-    /// Output before this was reported.
-    pub(crate) output: u64,
-    /// Notes that were reported.
-    pub(crate) notes: usize,
-    /// Whether it was told what is debugged.
-    pub(crate) introduced: bool,
-    /// Breakpoints that were reported: their state and the reason for it.
-    pub(crate) breakpoints: BTreeMap<u32, (BreakpointState, Option<String>)>,
-    /// Whether those that were never reached were reported at the end.
-    pub(crate) never_reached: bool,
-    /// Variables of the last stop that was reported: by thread, method and depth.
-    pub(crate) variables: Option<(FramePlace, BTreeMap<String, String>)>,
-    /// The stack of the last stop that was reported.
-    pub(crate) stack: Option<(StopId, Stack)>,
 }
 
 impl News {

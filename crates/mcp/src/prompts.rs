@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use host::api::{Error, ErrorCode};
 use serde_json::Value;
 
+use crate::report::similar;
 use crate::report::text;
-use crate::similar;
 
 /// Characters of a value that is put into a prompt.
 const MAX_VALUE: usize = 500;

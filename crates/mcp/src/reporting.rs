@@ -1,25 +1,15 @@
 //! Reports of live sessions: asks the host for what a report needs, and remembers what was told.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use host::api::{
-    BreakpointState, Error, OutputCursor, OutputQuery, Reply, Request, Source, State, Stop, StopId,
-    VariablesQuery, View,
-};
+use host::api::{BreakpointState, Error, OutputCursor, OutputQuery, State, StopId};
 
-use crate::news::{News, Told};
+use crate::news::News;
 use crate::report::breakpoints::BreakpointEntry;
-use crate::report::build::{self, Stack};
-use crate::report::variables::VariableEntry;
-use crate::report::{Reason, Report, SessionState, SourceLine, source, text};
+use crate::report::testing::TestsReport;
+use crate::report::{Reason, Report, SessionState, build, gather, text};
 use crate::session::DebugSession;
-
-/// Variables told in a stop report.
-const VARIABLES: u32 = 12;
-/// Characters told of each.
-const VARIABLE_TEXT: u32 = 100;
 
 /// What a report is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,9 +50,9 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
     if let Some(stop) = stop
         && told.stack.as_ref().is_none_or(|(id, _)| *id != stop.id)
     {
-        let mut stack = stack(session, stop.id);
+        let mut stack = gather::stack(&|request| session.ask(request), stop, true);
         if let Some(stack) = &mut stack {
-            mark_changes(stop, stack, &mut told);
+            told.mark_changes(stop, stack);
         }
         told.stack = stack.map(|stack| (stop.id, stack));
     }
@@ -114,7 +104,7 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
             let next = page.next.0;
             report.output = build::output(page, told.output);
             told.output = next;
-            report.breakpoints = changed_breakpoints(&news, &mut told);
+            report.breakpoints = told.changed_breakpoints(&news.breakpoints, news.over.is_some());
             report.notes = build::notes(&news.status, told.notes);
             told.notes = news.status.notes.len();
             if std::mem::replace(&mut told.introduced, report.program.is_some()) {
@@ -124,6 +114,20 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
             }
         }
     }
+    match session.tests() {
+        Some(Some(results)) if results.total > 0 || news.over.is_some() => {
+            report.tests = Some(TestsReport::from(&results));
+            if results.total == 0 {
+                report.notes.push(
+                    "no test was run: look at the filter, and whether the project has tests".into(),
+                );
+            }
+        }
+        Some(None) if news.over.is_some() => {
+            report.notes.push("the run was broken off before its results were there; process_output tells how far it came".into());
+        }
+        _ => {}
+    }
     if news.status.state == State::Starting {
         report.progress = news
             .progress
@@ -132,27 +136,6 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
     }
     report.next = next(&report);
     Ok(report.fit())
-}
-
-/// Breakpoints worth telling: those that cannot be hit, or could not until now; at the end, those that never were.
-fn changed_breakpoints(news: &News, told: &mut Told) -> Vec<BreakpointEntry> {
-    let ended = news.over.is_some();
-    let first_end = ended && !std::mem::replace(&mut told.never_reached, ended);
-    let mut changed = Vec::new();
-    for (id, breakpoint) in &news.breakpoints {
-        let now = (breakpoint.state, breakpoint.reason.clone());
-        let before = told.breakpoints.insert(*id, now.clone());
-        let worth_telling = match &before {
-            Some(before) => *before != now,
-            None => breakpoint.state != BreakpointState::Bound || breakpoint.reason.is_some(),
-        };
-        let never_reached = first_end && breakpoint.spec.enabled && breakpoint.hits == 0;
-        // The end of a program unbinds everything: that is no news.
-        if never_reached || (worth_telling && !ended) {
-            changed.push(BreakpointEntry::from(breakpoint));
-        }
-    }
-    changed
 }
 
 /// How a wait goes on, for somebody who watches it.
@@ -170,109 +153,6 @@ pub(crate) fn progress(session: &str, news: &News) -> String {
                 text::bytes(written)
             ),
         },
-    }
-}
-
-/// The top of the stopped thread's stack, if it can be had.
-fn stack(session: &DebugSession, stop: StopId) -> Option<Stack> {
-    let request = Request::Stack {
-        thread: None,
-        start: 0,
-        count: build::FRAMES,
-    };
-    match session.ask(request) {
-        Ok(Reply::Stack {
-            stop: found,
-            frames,
-            more,
-            ..
-        }) if found == stop => {
-            let shown = frames.iter().find(|frame| frame.source.is_some());
-            let place = shown.and_then(|frame| frame.source.as_ref());
-            let variables = shown.map_or_else(Default::default, |frame| {
-                variables(session, stop, frame.index)
-            });
-            let source = place.map_or_else(Vec::new, |place| lines(session, place));
-            Some(Stack {
-                frames,
-                more,
-                source,
-                variables,
-            })
-        }
-        Ok(_) => None,
-        Err(error) => {
-            tracing::debug!(%error, "no stack for a report");
-            None
-        }
-    }
-}
-
-/// Variables of a frame in short, and how many more there are.
-fn variables(session: &DebugSession, stop: StopId, frame: u32) -> (Vec<VariableEntry>, u64) {
-    let query = VariablesQuery {
-        stop: Some(stop),
-        frame,
-        count: VARIABLES,
-        view: View {
-            mask_secrets: true,
-            text_length: VARIABLE_TEXT,
-            ..View::default()
-        },
-        ..VariablesQuery::default()
-    };
-    match session.ask(Request::Variables(Box::new(query))) {
-        Ok(Reply::Variables(found)) => (
-            found
-                .variables
-                .iter()
-                // The exception has lines of its own.
-                .filter(|variable| variable.name != "$exception")
-                .map(VariableEntry::from)
-                .collect(),
-            found.omitted.as_ref().map_or(0, |omitted| omitted.count),
-        ),
-        Ok(_) => Default::default(),
-        Err(error) => {
-            tracing::debug!(%error, "no variables for a report");
-            Default::default()
-        }
-    }
-}
-
-/// Says of each variable what it was at the last stop in the same method at the same depth of the same thread.
-fn mark_changes(stop: &Stop, stack: &mut Stack, told: &mut Told) {
-    let Some(frame) = stack.frames.iter().find(|frame| frame.source.is_some()) else {
-        return;
-    };
-    let depth = u32::try_from(stack.frames.len()).unwrap_or(u32::MAX) - frame.index;
-    let place = (stop.thread, frame.method.clone(), depth);
-    let values = |variables: &[VariableEntry]| {
-        let value = |it: &VariableEntry| (it.name.clone(), it.value.clone());
-        variables.iter().map(value).collect::<BTreeMap<_, _>>()
-    };
-    let now = values(&stack.variables.0);
-    if let Some((known, before)) = &told.variables
-        && *known == place
-    {
-        for variable in &mut stack.variables.0 {
-            let was = before.get(&variable.name);
-            variable.was = was.filter(|was| **was != variable.value).cloned();
-        }
-    }
-    told.variables = Some((place, now));
-}
-
-/// The lines around a place: from its file, else from the program's symbols.
-fn lines(session: &DebugSession, place: &Source) -> Vec<SourceLine> {
-    let lines = source::around(&place.path, place.line.0);
-    if !lines.is_empty() {
-        return lines;
-    }
-    let file = place.path.to_string_lossy().into_owned();
-    match session.ask(Request::Source { file }) {
-        Ok(Reply::Source(text)) => source::excerpt(&text.text, place.line.0),
-        _ => lines,
     }
 }
 

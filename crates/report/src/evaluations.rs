@@ -6,7 +6,7 @@ use engine::api::Evaluated;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Render, failure, text};
+use super::{Reader, Render, failure, text};
 
 /// Characters told of an expression and of a type.
 const NAME: usize = 200;
@@ -101,7 +101,7 @@ impl From<&Evaluated> for EvaluationEntry {
 }
 
 impl Render for EvaluationsReport {
-    fn render(&self) -> String {
+    fn render_for(&self, _: Reader) -> String {
         let mut out = String::new();
         for result in &self.results {
             // Writing to a String cannot fail.

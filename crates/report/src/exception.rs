@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::render::push_exceptions;
 use super::stack::FrameReport;
-use super::{ExceptionEntry, Render, build, is_false, is_zero, text};
+use super::{ExceptionEntry, Reader, Render, build, is_false, is_zero, text};
 
 /// Exceptions told of one chain.
 const EXCEPTIONS: usize = 10;
@@ -161,7 +161,7 @@ impl ExceptionAnswer {
 }
 
 impl Render for ExceptionAnswer {
-    fn render(&self) -> String {
+    fn render_for(&self, _: Reader) -> String {
         if self.exceptions.is_empty() {
             return "No exception is in flight on that thread.".into();
         }

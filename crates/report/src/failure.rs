@@ -5,7 +5,7 @@
 
 use engine::api::{Details, Error, Severity};
 
-use super::text;
+use super::{Reader, text};
 
 /// Bytes of an error's message.
 pub const MESSAGE: usize = 6000;
@@ -63,9 +63,17 @@ fn details(error: &Error) -> Vec<String> {
     }
 }
 
-/// The error as text.
+/// The error as text, for an agent.
 pub fn render(error: &Error) -> String {
-    let mut out = format!("{}: ", error.code.name());
+    render_for(error, Reader::Agent)
+}
+
+/// The error as text; a person needs no code to branch on.
+pub fn render_for(error: &Error, reader: Reader) -> String {
+    let mut out = match reader {
+        Reader::Agent => format!("{}: ", error.code.name()),
+        Reader::Person => "error: ".to_owned(),
+    };
     let mut lines = error.message.trim_end().split('\n');
     out.push_str(lines.next().unwrap_or_default());
     for line in lines {

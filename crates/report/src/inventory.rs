@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::stack::{FrameReport, push_frames};
-use super::{Render, is_false, is_zero, text};
+use super::{Reader, Render, is_false, is_zero, text};
 
 /// Threads told at once.
 const THREADS: usize = 60;
@@ -195,7 +195,7 @@ impl ModulesReport {
 }
 
 impl Render for ThreadsReport {
-    fn render(&self) -> String {
+    fn render_for(&self, reader: Reader) -> String {
         let mut out = String::new();
         let mut known = Vec::new();
         for thread in &self.threads {
@@ -226,8 +226,12 @@ impl Render for ThreadsReport {
         if self.left_out > 0 {
             let _ = writeln!(
                 out,
-                "({} more are not shown; stacktrace_get with thread tells one of them)",
-                self.left_out
+                "({} more are not shown; {})",
+                self.left_out,
+                reader.words(
+                    "stacktrace_get with thread tells one of them",
+                    "`thread N` looks at one of them"
+                )
             );
         }
         super::finish(out)
@@ -235,7 +239,7 @@ impl Render for ThreadsReport {
 }
 
 impl Render for ModulesReport {
-    fn render(&self) -> String {
+    fn render_for(&self, reader: Reader) -> String {
         let mut out = String::new();
         for module in &self.modules {
             let _ = write!(out, "{}", module.name);
@@ -270,7 +274,12 @@ impl Render for ModulesReport {
             out.push_str("No loaded module has such a name.\n");
         }
         if self.left_out > 0 {
-            let _ = writeln!(out, "({} more are not shown: use name)", self.left_out);
+            let _ = writeln!(
+                out,
+                "({} more are not shown: {})",
+                self.left_out,
+                reader.words("use name", "say a part of the name")
+            );
         }
         super::finish(out)
     }

@@ -12,21 +12,28 @@ pub mod build;
 pub mod evaluations;
 pub mod exception;
 pub mod failure;
+pub mod gather;
 pub mod inventory;
 pub mod objects;
+mod reader;
 mod render;
+pub mod similar;
 pub mod source;
 pub mod stack;
 pub mod symbols;
+pub mod testing;
 pub mod text;
+pub mod told;
 pub mod variables;
 
+pub use reader::Reader;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use breakpoints::BreakpointEntry;
 use exception::HandlerReport;
 use stack::FrameReport;
+use testing::TestsReport;
 use variables::VariableEntry;
 
 /// The state of one session, and what is new since the last report.
@@ -70,6 +77,10 @@ pub struct Report {
     /// How it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit: Option<ExitReport>,
+    /// Results of the tests that it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
+    pub tests: Option<TestsReport>,
     /// Output since the last report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<OutputReport>,
@@ -82,9 +93,11 @@ pub struct Report {
     pub more_breakpoints: u32,
     /// Things worth knowing, told once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-minor" = true))]
     pub notes: Vec<String>,
     /// What to call next.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
     pub next: Option<String>,
 }
 
@@ -354,8 +367,13 @@ pub struct ProcessEntry {
 
 /// Something that can be told to a reader as text.
 pub trait Render {
-    /// The text: short, complete sentences where a person would use them.
-    fn render(&self) -> String;
+    /// The text for a reader: short, complete sentences where a person would use them.
+    fn render_for(&self, reader: Reader) -> String;
+
+    /// The text for an agent.
+    fn render(&self) -> String {
+        self.render_for(Reader::Agent)
+    }
 }
 
 fn is_zero(value: &u32) -> bool {

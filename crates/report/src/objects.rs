@@ -6,7 +6,7 @@ use engine::api::{FieldLayout, MemoryBytes, ObjectReport, OutgoingReference};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Render, is_zero, is_zero_u64, text};
+use super::{Reader, Render, is_zero, is_zero_u64, text};
 
 /// Characters told of a name, a type or a path.
 const NAME: usize = 120;
@@ -124,7 +124,7 @@ fn hex(address: u64) -> String {
 }
 
 impl Render for ObjectAnswer {
-    fn render(&self) -> String {
+    fn render_for(&self, reader: Reader) -> String {
         let place = match &self.address {
             Some(address) => format!(" at {address}"),
             None => String::new(),
@@ -164,13 +164,19 @@ impl Render for ObjectAnswer {
             );
         }
         if let Some(next) = self.next_start {
-            let _ = writeln!(out, "  … there is more: object_inspect with start={next}");
+            let _ = match reader {
+                Reader::Agent => {
+                    writeln!(out, "  … there is more: object_inspect with start={next}")
+                }
+                Reader::Person => writeln!(out, "  … there is more"),
+            };
         }
         if self.left_out_references > 0 {
             let _ = writeln!(
                 out,
-                "  … {} references are not told: variables_get tells elements",
-                self.left_out_references
+                "  … {} references are not told: {} elements",
+                self.left_out_references,
+                reader.words("variables_get tells", "`inspect` shows")
             );
         }
         super::finish(out)
@@ -235,7 +241,7 @@ fn line(address: u64, bytes: &[u8]) -> String {
 }
 
 impl Render for MemoryReport {
-    fn render(&self) -> String {
+    fn render_for(&self, _: Reader) -> String {
         let mut out = self.lines.join("\n");
         if self.unreadable > 0 {
             let _ = write!(

@@ -5,15 +5,16 @@
 
 use std::fmt::Write as _;
 
-use super::stack::push_frames;
+use super::stack::{FrameReport, push_frames};
 use super::variables::push_variables;
 use super::{
     Chunk, ExceptionEntry, ExitReport, InputReport, OutputPageReport, OutputReport, Overview,
-    ProcessesReport, Reason, Render, Report, SessionState, SourceLine, StopReport, finish, text,
+    ProcessesReport, Reader, Reason, Render, Report, SessionState, SourceLine, StopReport, finish,
+    text,
 };
 
 impl Render for Report {
-    fn render(&self) -> String {
+    fn render_for(&self, reader: Reader) -> String {
         let mut out = self.headline();
         out.push('\n');
         if let Some(identity) = self.identity() {
@@ -21,11 +22,14 @@ impl Render for Report {
             out.push('\n');
         }
         if let Some(stop) = &self.stop {
-            push_stop(&mut out, stop);
+            push_stop(&mut out, stop, reader);
         }
         if let Some(stop) = &self.last_stop {
             let _ = writeln!(out, "Its last stop: {}{}.", stop_reasons(stop), place(stop));
-            push_stop(&mut out, stop);
+            push_stop(&mut out, stop, reader);
+        }
+        if let Some(tests) = &self.tests {
+            tests.push(&mut out);
         }
         if let Some(output) = &self.output {
             push_output(&mut out, output);
@@ -39,8 +43,9 @@ impl Render for Report {
         if self.more_breakpoints > 0 {
             let _ = writeln!(
                 out,
-                "({} more breakpoints: breakpoint_list tells them)",
-                self.more_breakpoints
+                "({} more breakpoints: {} tells them)",
+                self.more_breakpoints,
+                reader.words("breakpoint_list", "`info breakpoints`")
             );
         }
         for note in &self.notes {
@@ -123,7 +128,7 @@ impl Report {
 }
 
 impl Render for Overview {
-    fn render(&self) -> String {
+    fn render_for(&self, _: Reader) -> String {
         if self.sessions.is_empty() {
             return "There is no session. Next: debug_launch starts a program, debug_attach takes a running one.".into();
         }
@@ -133,7 +138,7 @@ impl Render for Overview {
 }
 
 impl Render for OutputPageReport {
-    fn render(&self) -> String {
+    fn render_for(&self, _: Reader) -> String {
         if self.elsewhere {
             return "The output of this program is not captured: it was running before ndbg came, and writes where it always did.".into();
         }
@@ -182,19 +187,22 @@ impl Render for OutputPageReport {
 }
 
 impl Render for InputReport {
-    fn render(&self) -> String {
+    fn render_for(&self, reader: Reader) -> String {
         let closed = if self.closed { " and closed it" } else { "" };
-        format!(
-            "Wrote {} to standard input of {}{closed}. Next: {}",
+        let wrote = format!(
+            "Wrote {} to standard input of {}{closed}.",
             text::bytes(self.accepted),
-            self.session,
-            self.next
-        )
+            self.session
+        );
+        match reader {
+            Reader::Agent => format!("{wrote} Next: {}", self.next),
+            Reader::Person => wrote,
+        }
     }
 }
 
 impl Render for ProcessesReport {
-    fn render(&self) -> String {
+    fn render_for(&self, _: Reader) -> String {
         if self.processes.is_empty() {
             return "No .NET process is running.".into();
         }
@@ -314,8 +322,7 @@ fn place(stop: &StopReport) -> String {
         return String::new();
     };
     let mut text = format!(", in {}", first.method);
-    let with_source = stop.frames.iter().find(|frame| frame.file.is_some());
-    if let Some(frame) = with_source {
+    if let Some(frame) = shown_frame(stop) {
         if frame.index != first.index {
             let _ = write!(text, ", called from {}", frame.method);
         }
@@ -327,6 +334,15 @@ fn place(stop: &StopReport) -> String {
         }
     }
     text
+}
+
+/// The frame whose source and variables are told, as `build` chose it.
+fn shown_frame(stop: &StopReport) -> Option<&FrameReport> {
+    let mut with_source = stop.frames.iter().filter(|frame| frame.file.is_some());
+    let users = with_source
+        .clone()
+        .find(|frame| frame.kind == "user" && !stop.exceptions.is_empty());
+    users.or_else(|| with_source.next())
 }
 
 /// The column of the statement, if others are before it on the line.
@@ -364,13 +380,14 @@ pub(super) fn push_exceptions(out: &mut String, exceptions: &[ExceptionEntry]) {
     }
 }
 
-fn push_stop(out: &mut String, stop: &StopReport) {
+fn push_stop(out: &mut String, stop: &StopReport, reader: Reader) {
     push_exceptions(out, &stop.exceptions);
     if stop.more_exceptions > 0 {
         let _ = writeln!(
             out,
-            "  … {} more: exception_get tells them",
-            stop.more_exceptions
+            "  … {} more: {} tells them",
+            stop.more_exceptions,
+            reader.words("exception_get", "`info exception`")
         );
     }
     if let Some(handler) = &stop.handler
@@ -392,6 +409,10 @@ fn push_stop(out: &mut String, stop: &StopReport) {
         push_line(out, "", &line);
     }
     push_source(out, &stop.source);
+    if reader == Reader::Person {
+        push_for_person(out, stop);
+        return;
+    }
     if !stop.variables.is_empty() {
         push_variables(out, &stop.variables, 2);
         if stop.more_variables > 0 {
@@ -403,11 +424,26 @@ fn push_stop(out: &mut String, stop: &StopReport) {
         }
     }
     // The path of the place is in the headline.
-    let with_source = stop.frames.iter().find_map(|frame| frame.file.clone());
-    let mut known: Vec<_> = with_source.into_iter().collect();
+    let mut known: Vec<_> = shown_frame(stop)
+        .and_then(|frame| frame.file.clone())
+        .into_iter()
+        .collect();
     push_frames(out, &stop.frames, &mut known);
     if stop.more_frames {
         out.push_str("  … it goes on: stacktrace_get tells all\n");
+    }
+}
+
+/// A person sees the source and asks for the rest: told is what changed, and the way to an exception.
+fn push_for_person(out: &mut String, stop: &StopReport) {
+    let changed = stop.variables.iter().filter(|it| it.was.is_some());
+    let changed: Vec<_> = changed.cloned().collect();
+    push_variables(out, &changed, 2);
+    if !stop.exceptions.is_empty() || stop.source.is_empty() {
+        push_frames(out, &stop.frames, &mut Vec::new());
+        if stop.more_frames {
+            out.push_str("  … it goes on: `backtrace` shows all\n");
+        }
     }
 }
 

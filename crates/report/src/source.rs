@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::breakpoints::file_name;
-use super::{Render, SourceLine, is_false, text};
+use super::{Reader, Render, SourceLine, is_false, text};
 
 /// Lines shown before and after the current one.
 const AROUND: u32 = 2;
@@ -43,6 +43,13 @@ pub fn read(path: &Path) -> Option<String> {
     file.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     Some(text.trim_start_matches('\u{feff}').to_owned())
+}
+
+/// Lines with their numbers, the current one marked.
+pub fn excerpt_text(lines: &[SourceLine]) -> String {
+    let mut out = String::new();
+    super::render::push_source(&mut out, lines);
+    out
 }
 
 /// The lines of a text around `line`; empty if it does not have that line.
@@ -128,7 +135,7 @@ impl SourceReport {
 }
 
 impl Render for SourceReport {
-    fn render(&self) -> String {
+    fn render_for(&self, reader: Reader) -> String {
         let mut out = format!("{} ({} lines", self.file, self.total_lines);
         if self.embedded {
             out.push_str(", from the program's symbols");
@@ -141,11 +148,14 @@ impl Render for SourceReport {
         if let Some(last) = self.lines.last()
             && last.line < self.total_lines
         {
-            out.push_str(&format!(
-                "… it goes on: source_get with file={} and line={}\n",
-                text::quoted(file_name(&self.file), MAX_LINE),
-                last.line + 1
-            ));
+            // A person types `list` again.
+            if reader == Reader::Agent {
+                out.push_str(&format!(
+                    "… it goes on: source_get with file={} and line={}\n",
+                    text::quoted(file_name(&self.file), MAX_LINE),
+                    last.line + 1
+                ));
+            }
         }
         if self.changed {
             out.push_str(

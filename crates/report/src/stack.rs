@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::awaits::AwaitsReport;
 use super::breakpoints::file_name;
-use super::{Render, is_false, text};
+use super::{Reader, Render, is_false, text};
 
 /// Characters told of a method, a module or a path.
 const NAME: usize = 200;
@@ -181,6 +181,13 @@ pub(super) fn push_frames(out: &mut String, frames: &[FrameReport], known: &mut 
     }
 }
 
+/// One frame as a line.
+pub fn line(frame: &Frame) -> String {
+    let mut out = String::new();
+    push_frames(&mut out, &[FrameReport::from(frame)], &mut Vec::new());
+    out
+}
+
 fn push_gap(out: &mut String, hidden: u32) {
     let _ = match hidden {
         0 => Ok(()),
@@ -190,17 +197,29 @@ fn push_gap(out: &mut String, hidden: u32) {
 }
 
 impl Render for StackReport {
-    fn render(&self) -> String {
-        let mut out = format!("Stack of thread {} of {}:\n", self.thread, self.session);
+    fn render_for(&self, reader: Reader) -> String {
+        let mut out = match reader {
+            Reader::Agent => format!("Stack of thread {} of {}:\n", self.thread, self.session),
+            Reader::Person => format!("Stack of thread {}:\n", self.thread),
+        };
         if self.frames.is_empty() {
             out.push_str("  (no frames there)\n");
         }
         push_frames(&mut out, &self.frames, &mut Vec::new());
         if let Some(next) = self.next_start {
-            let _ = writeln!(
-                out,
-                "  … it goes on: stacktrace_get with start={next} tells more"
-            );
+            let _ = match reader {
+                Reader::Agent => writeln!(
+                    out,
+                    "  … it goes on: stacktrace_get with start={next} tells more"
+                ),
+                Reader::Person => {
+                    writeln!(
+                        out,
+                        "  … it goes on: `backtrace {}` shows more",
+                        next.saturating_mul(2)
+                    )
+                }
+            };
         }
         if let Some(awaits) = &self.awaits {
             awaits.push(&mut out);

@@ -6,7 +6,7 @@ use engine::api::{FoundSymbols, SymbolKind, TypeDescription};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Render, is_zero_u64, text};
+use super::{Reader, Render, is_zero_u64, text};
 
 /// Characters told of a name.
 const NAME: usize = 200;
@@ -83,7 +83,7 @@ impl SymbolsReport {
 }
 
 impl Render for SymbolsReport {
-    fn render(&self) -> String {
+    fn render_for(&self, reader: Reader) -> String {
         let mut out = String::new();
         // Writing to a String cannot fail.
         for symbol in &self.symbols {
@@ -103,11 +103,16 @@ impl Render for SymbolsReport {
         }
         match self.next_start {
             Some(next) => {
-                let _ = writeln!(
-                    out,
-                    "… {} fit in all: symbols_search with start={next} tells more",
-                    self.total
-                );
+                let _ = match reader {
+                    Reader::Agent => writeln!(
+                        out,
+                        "… {} fit in all: symbols_search with start={next} tells more",
+                        self.total
+                    ),
+                    Reader::Person => {
+                        writeln!(out, "… {} fit in all: say more of the name", self.total)
+                    }
+                };
             }
             None if self.total > 1000 => {
                 let _ = writeln!(out, "… {} fit in all: say more of the name", self.total);
@@ -216,7 +221,7 @@ impl TypeReport {
 }
 
 impl Render for TypeReport {
-    fn render(&self) -> String {
+    fn render_for(&self, reader: Reader) -> String {
         let mut out = format!("{} {}", self.declaration, self.name);
         let bases = self.base.iter().chain(&self.interfaces);
         let bases: Vec<_> = bases.map(String::as_str).collect();
@@ -235,11 +240,18 @@ impl Render for TypeReport {
             let _ = writeln!(out, "  {}", member.declaration);
         }
         if let Some(next) = self.next_start {
-            let _ = writeln!(
-                out,
-                "  … {} members in all: type_get with start={next} tells more",
-                self.total
-            );
+            let _ = match reader {
+                Reader::Agent => writeln!(
+                    out,
+                    "  … {} members in all: type_get with start={next} tells more",
+                    self.total
+                ),
+                Reader::Person => writeln!(
+                    out,
+                    "  … {} members in all: say which, as in `ptype {} Get*`",
+                    self.total, self.name
+                ),
+            };
         }
         for module in &self.also_in {
             let _ = writeln!(out, "Note: {module} has a type of the same name.");

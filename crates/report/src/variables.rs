@@ -6,7 +6,7 @@ use engine::api::{OmitReason, Omitted, Value, ValueKind, Variable, VariableKind,
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Render, is_false, is_zero_u64, text};
+use super::{Reader, Render, is_false, is_zero_u64, text};
 
 /// Characters told of a name, a type or a path.
 const NAME: usize = 120;
@@ -67,7 +67,7 @@ pub struct SetReport {
 }
 
 impl Render for SetReport {
-    fn render(&self) -> String {
+    fn render_for(&self, _: Reader) -> String {
         self.variable.line()
     }
 }
@@ -237,9 +237,10 @@ pub(super) fn push_variables(out: &mut String, variables: &[VariableEntry], inde
 }
 
 impl Render for VariablesReport {
-    fn render(&self) -> String {
+    fn render_for(&self, reader: Reader) -> String {
         let mut out = match &self.of {
             Some(of) => format!("{}\n", of.line()),
+            None if reader == Reader::Person => String::new(),
             None => format!(
                 "Variables of frame #{} of thread {}:\n",
                 self.frame, self.thread
@@ -251,11 +252,20 @@ impl Render for VariablesReport {
         }
         push_variables(&mut out, &self.variables, 2);
         if let (1.., Some(next)) = (self.left_out, self.next_start) {
-            let _ = writeln!(
-                out,
-                "  … {} more: variables_get with start={next}",
-                self.left_out
-            );
+            let _ = match (reader, &self.of) {
+                (Reader::Agent, _) => writeln!(
+                    out,
+                    "  … {} more: variables_get with start={next}",
+                    self.left_out
+                ),
+                (Reader::Person, Some(of)) => writeln!(
+                    out,
+                    "  … {} more: `inspect {} from {next}`",
+                    self.left_out,
+                    of.path.as_deref().unwrap_or(&of.name)
+                ),
+                (Reader::Person, None) => writeln!(out, "  … {} more", self.left_out),
+            };
         }
         for note in &self.notes {
             let _ = writeln!(out, "Note: {note}.");

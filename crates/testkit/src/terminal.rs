@@ -20,7 +20,8 @@ pub struct Terminal {
 impl Terminal {
     /// Opens a terminal of that width.
     pub fn open(columns: u16) -> Self {
-        let user = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        let user = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
+            .expect("a terminal");
         grantpt(&user).expect("our own terminal");
         unlockpt(&user).expect("our own terminal");
         let name = ptsname(&user, Vec::new()).expect("a terminal has a name");
@@ -82,6 +83,11 @@ impl User {
             shown += &more;
         }
         shown
+    }
+
+    /// What is shown next; none when every program has closed the terminal.
+    pub fn sees_more(&mut self) -> Option<String> {
+        self.read()
     }
 
     fn read(&mut self) -> Option<String> {

@@ -20,6 +20,8 @@ fn help_names_every_command_and_hides_the_internal_one() {
     assert_eq!(ran.stderr, "");
     for word in [
         "run",
+        "debug",
+        "attach",
         "ps",
         "doctor",
         "completions",
@@ -39,6 +41,8 @@ fn help_names_every_command_and_hides_the_internal_one() {
 fn help_of_each_command_documents_its_exit_codes() {
     for (command, code) in [
         ("run", "127"),
+        ("debug", "123"),
+        ("attach", "Exit codes"),
         ("ps", "125"),
         ("doctor", "cannot be debugged"),
     ] {

@@ -110,7 +110,6 @@ const VALUES: &[Program] = &[
     ("values_returned", &[""]),
     ("values_scopes", &[""]),
     ("values_set", &[""]),
-    ("web", &[""]),
 ];
 
 /// Walked statement by statement in `walks`, with the text of each.
@@ -131,7 +130,11 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("bench_modules", "never ends"),
     ("bench_start", "never ends"),
     ("bench_stops", "never ends"),
+    ("bench_values", "never ends"),
     ("bp_plugin", "has no Main: bp_plugins runs it"),
+    ("demo_hang", "hangs on purpose"),
+    ("demo_stock", "its walk has not been reviewed yet"),
+    ("expressions_language", "its walk has not been reviewed yet"),
     ("library", "has no Main: uses_library runs it"),
     ("loops", "never ends"),
     ("metadata_members", "has no Main"),
@@ -153,6 +156,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "made by a tool: one method of thousands of lines",
     ),
     ("spin_optimized", "never ends"),
+    (
+        "web",
+        "its server ends when its connections do, which is not always soon",
+    ),
     (
         "step_crowd",
         "a hundred invocations in any order: stepping::awaits follows one",

@@ -1,10 +1,7 @@
 //! "Did you mean": the nearest of a few known names.
 
 /// The name that was probably meant, if one is near enough.
-pub(crate) fn nearest<'a>(
-    wanted: &str,
-    names: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Names are short; anything long is not a slip of the pen.
     if wanted.len() > 100 {
         return None;
