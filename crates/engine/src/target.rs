@@ -15,6 +15,7 @@ use crate::api::{Error, ErrorCode, ThreadId};
 use crate::expressions::Results;
 use crate::modules::Modules;
 use crate::source_files::SourceFiles;
+use crate::stack::walks::KeptWalks;
 use crate::types::{TypeCache, Types};
 use crate::values::view::ObjectIds;
 use crate::values::{Held, LayoutCache, ReturnedValues};
@@ -40,6 +41,8 @@ pub(crate) struct Target {
     pub(crate) returned: ReturnedValues,
     /// Counts runs of the program: addresses that were read are good for as long as it stays the same.
     pub(crate) runs: u64,
+    /// What was walked to of the stacks since then.
+    pub(crate) walks: KeptWalks,
     /// Whether code is to be compiled without optimisation: launched programs only.
     pub(crate) unoptimized: bool,
     owed: u32,
@@ -69,6 +72,7 @@ impl Target {
             results: RefCell::default(),
             returned: ReturnedValues::default(),
             runs: 0,
+            walks: KeptWalks::default(),
             unoptimized,
             owed: 0,
             undelivered,

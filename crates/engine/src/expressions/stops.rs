@@ -94,9 +94,8 @@ impl Planned {
         let span = self.expr.span;
         let unreadable =
             |why: Unreadable| Fail::new(span, format!("the frame cannot be read: {why}"));
-        let frame = hit
-            .thread
-            .active_frame()
+        let frame = target
+            .active_frame(hit.thread)
             .map_err(|error| unreadable(error.into()))?;
         let Some(frame) = frame else {
             return Err(Fail::new(span, "the thread is not in managed code"));

@@ -130,6 +130,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("bench_modules", "never ends"),
     ("bench_start", "never ends"),
     ("bench_stops", "never ends"),
+    ("bench_values", "never ends"),
     ("bp_plugin", "has no Main: bp_plugins runs it"),
     ("demo_hang", "hangs on purpose"),
     ("demo_stock", "its walk has not been reviewed yet"),
