@@ -228,7 +228,7 @@ impl Place<'_> {
     }
 
     fn plan(&self, reader: &Reader<'_>, context: &Context) -> Result<Planned> {
-        let mut binder = Binder::new(reader.types, context);
+        let mut binder = Binder::new(reader.types, context).until(self.deadline);
         let node = binder.whole(&self.watch.expr)?;
         let request = self.request;
         let mut planned = Planned {
