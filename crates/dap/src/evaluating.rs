@@ -15,6 +15,7 @@ use host::api::{
 use crate::adapter::{ANSWER, Adapter, arguments};
 use crate::message::{Refusal, Request};
 use crate::running::FrameOf;
+use crate::settings::Shown;
 use crate::types::{
     CompletionItem, CompletionsArguments, CompletionsResponseBody, EvaluateArguments,
     EvaluateResponseBody, InvalidatedEventBody, SetExpressionArguments, SetExpressionResponseBody,
@@ -46,6 +47,8 @@ pub(crate) struct Wish {
     /// Whether an error is told with the line and a mark under the spot.
     marked: bool,
     format: Option<ValueFormat>,
+    /// How values are shown in this session.
+    shown: Shown,
     given_up: GivenUp,
 }
 
@@ -88,6 +91,7 @@ impl Wish {
             whole: false,
             marked: false,
             format: format.cloned(),
+            shown: Shown::default(),
             given_up: GivenUp::default(),
         }
     }
@@ -167,7 +171,7 @@ impl Wish {
             time_limit_ms: TIME_LIMIT,
             max_elements: if self.whole { WHOLE_SEQUENCE } else { 100 },
             max_text: if self.whole { WHOLE_TEXT } else { TEXT },
-            view: view(self.format.as_ref()),
+            view: view(self.format.as_ref(), self.shown()),
             ..Evaluate::read(expression)
         });
         let Reply::Evaluated(mut all) = self.given_up.ask(session, request)? else {
@@ -186,6 +190,14 @@ impl Wish {
         })
     }
 
+    /// What only looks runs no code.
+    fn shown(&self) -> Shown {
+        Shown {
+            run_code: self.shown.run_code && self.side_effects,
+            ..self.shown
+        }
+    }
+
     fn place(&self, session: &Session) -> Result<FrameOf, Refusal> {
         self.frame.map_or_else(|| top_frame(session), Ok)
     }
@@ -198,7 +210,7 @@ impl Wish {
         };
         let mut asked = VariablesQuery {
             count: 0,
-            ..query(&parent, self.format.as_ref())
+            ..query(&parent, self.format.as_ref(), self.shown())
         };
         if self.whole {
             (asked.view.text_length, asked.view.total_text) = (WHOLE_TEXT, 2 * WHOLE_TEXT);
@@ -294,7 +306,7 @@ impl Adapter {
     pub(crate) fn evaluate_beside<T: serde::Serialize>(
         &mut self,
         request: &Request,
-        wish: Wish,
+        mut wish: Wish,
         tell: impl FnOnce(Result<Variable, Refusal>) -> Result<T, Refusal> + Send + 'static,
     ) {
         let session = match self.session() {
@@ -302,7 +314,8 @@ impl Adapter {
             Err(refusal) => return self.client.answer(request, Err::<(), _>(refusal)),
         };
         let request = request.clone();
-        self.evaluating = Some((request.seq, wish.given_up.clone()));
+        wish.shown = self.shown;
+        self.evaluating = Some((request.clone(), wish.given_up.clone()));
         // What somebody types may change anything.
         let may_change = wish.value.is_some() || (wish.side_effects && wish.marked);
         self.beside(

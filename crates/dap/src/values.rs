@@ -13,7 +13,11 @@ use host::api::{
 use crate::adapter::Adapter;
 use crate::message::Refusal;
 use crate::running::FrameOf;
+use crate::settings::Shown;
 use crate::types::{ValueFormat, Variable, VariablePresentationHint};
+
+/// Milliseconds that a getter may run which nobody asked for.
+const GETTER: u32 = 1_000;
 
 /// What the paths of results begin with.
 const RESULT: &str = "#e";
@@ -157,7 +161,7 @@ impl Adapter {
 }
 
 /// What to ask the engine for the variables inside of something.
-pub(crate) fn query(parent: &Parent, format: Option<&ValueFormat>) -> VariablesQuery {
+pub(crate) fn query(parent: &Parent, format: Option<&ValueFormat>, shown: Shown) -> VariablesQuery {
     let (scope, path) = match &parent.inside {
         Inside::Scope(scope) => (*scope, None),
         Inside::Path(path) => (VariableScope::All, Some(path.clone())),
@@ -171,16 +175,19 @@ pub(crate) fn query(parent: &Parent, format: Option<&ValueFormat>) -> VariablesQ
         frame: parent.frame.index,
         scope,
         path,
-        view: view(format),
+        view: view(format, shown),
         ..VariablesQuery::default()
     }
 }
 
 /// How an editor sees values: with properties, of which those that only code can tell are told when they are opened.
-pub(crate) fn view(format: Option<&ValueFormat>) -> View {
+pub(crate) fn view(format: Option<&ValueFormat>, shown: Shown) -> View {
     View {
         hex: format.and_then(|format| format.hex) == Some(true),
         properties: true,
+        raw: shown.raw,
+        run_code: shown.run_code,
+        time_limit: GETTER,
         ..View::default()
     }
 }

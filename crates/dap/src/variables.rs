@@ -88,7 +88,7 @@ impl Adapter {
         let found = self.ask_variables(VariablesQuery {
             start: start.unwrap_or(0),
             count: count.unwrap_or(PAGE),
-            ..query(parent, arguments.format.as_ref())
+            ..query(parent, arguments.format.as_ref(), self.shown)
         })?;
         let mut variables: Vec<_> = found
             .variables
@@ -136,7 +136,7 @@ impl Adapter {
             let found = self.ask_variables(VariablesQuery {
                 names: vec![arguments.name.clone()],
                 count: PAGE,
-                ..query(&parent, None)
+                ..query(&parent, None, self.shown)
             })?;
             let mut named = found.variables.into_iter();
             let variable =

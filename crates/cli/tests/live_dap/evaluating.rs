@@ -146,29 +146,13 @@ fn results_of_expressions_are_values_that_can_be_opened() {
     );
     assert_eq!(
         (&list["result"], &list["indexedVariables"]),
-        (&json!("Count = 3"), &json!(3))
+        (&json!("Count = 3 { 10, 20, 30 }"), &json!(3))
     );
     let page = json!({"variablesReference": list["variablesReference"], "filter": "indexed",
         "start": 1, "count": 1, "format": {"hex": true}});
     let page = editor.ask("variables", page);
     assert_eq!(page["variables"][0]["value"], "0x00000014", "{page}");
     assert_eq!(page["variables"].as_array().map(Vec::len), Some(1));
-
-    // What exists only in the debugger, by reading alone.
-    let doubled = "new[] { 1, 2, 3 }.Select(it => it * pair.Left)";
-    let query = evaluate(&mut editor, &frame, "hover", doubled);
-    let items = editor.variables(&query["variablesReference"]);
-    let values: Vec<_> = items.iter().map(|it| &it["value"]).collect();
-    assert_eq!(values, ["5", "10", "15"], "{query}");
-    let set =
-        json!({"variablesReference": query["variablesReference"], "name": "[0]", "value": "1"});
-    let text = editor.refused("setVariable", set);
-    assert!(text.contains("only in the debugger"), "{text}");
-    let many = "System.Linq.Enumerable.Range(0, 150).Select(it => it + 1)";
-    let many = evaluate(&mut editor, &frame, "watch", many);
-    let items = editor.variables(&many["variablesReference"]);
-    assert_eq!(items.len(), 101);
-    assert_eq!(items[100]["value"], "50 more; .Skip(100) tells them");
 
     // Numbers have nothing inside, but a base.
     let sum = json!({"expression": "pair.Left + 11", "frameId": frame, "format": {"hex": true}});
@@ -191,6 +175,40 @@ fn results_of_expressions_are_values_that_can_be_opened() {
         "{alone}"
     );
     assert!(!alone.to_string().contains("returned by"), "{alone}");
+    assert!(editor.disconnect().success());
+}
+
+#[test]
+fn results_that_exist_only_in_the_debugger_can_be_opened() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::initialized(&sandbox);
+    let settings =
+        json!({"stopOnEntyr": true, "expressionEvaluationOptions": {"showRawValues": true}});
+    editor.launch(&Fixture::named("expressions_language"), &["main"], settings);
+    let told = editor.event("output");
+    assert_eq!(told["output"], "settings that are not used: stopOnEntyr\n");
+    let stop = editor.event("stopped");
+    let frame = editor.top_frame(&stop);
+    // As the settings want it, fields are shown as they are.
+    let list = evaluate(&mut editor, &frame, "watch", "list");
+    let members = editor.variables(&list["variablesReference"]);
+    assert_eq!(named(&members, "_size")["value"], "3");
+    // What exists only in the debugger, by reading alone.
+    let doubled = "list.OrderBy(it => it).Select(it => it * 5)";
+    let query = evaluate(&mut editor, &frame, "hover", doubled);
+    let items = editor.variables(&query["variablesReference"]);
+    let values: Vec<_> = items.iter().map(|it| &it["value"]).collect();
+    assert_eq!(values, ["5", "10", "15"], "{query}");
+    let set =
+        json!({"variablesReference": query["variablesReference"], "name": "[0]", "value": "1"});
+    let text = editor.refused("setVariable", set);
+    assert!(text.contains("only in the debugger"), "{text}");
+    let many = "many.Take(150).Select(it => it + 1)";
+    let many = evaluate(&mut editor, &frame, "watch", many);
+    let items = editor.variables(&many["variablesReference"]);
+    assert_eq!(items.len(), 101);
+    assert_eq!(items[100]["value"], "50 more; .Skip(100) tells them");
+
     assert!(editor.disconnect().success());
 }
 
