@@ -201,7 +201,9 @@ impl Engine<'_> {
                 }))
             }
             Err(Interrupt::Fail(fail)) => Err(fail),
-            Err(Interrupt::Effect(effect)) => prepare(&reader, &scope, *effect).map(Ran::Effect),
+            Err(Interrupt::Effect(effect)) => {
+                prepare(&reader, Some(&scope), *effect).map(Ran::Effect)
+            }
         }
     }
 }
