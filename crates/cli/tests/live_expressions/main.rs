@@ -6,4 +6,6 @@ mod compiler;
 mod evaluate;
 mod hits;
 mod language;
+mod mutations;
+mod statics;
 mod stops;

@@ -127,7 +127,9 @@ impl Planned {
         match value {
             Ok(value) => Ok(Ran::Value(value)),
             Err(Interrupt::Fail(fail)) => Err(fail),
-            Err(Interrupt::Effect(effect)) => prepare(&reader, &scope, *effect).map(Ran::Effect),
+            Err(Interrupt::Effect(effect)) => {
+                prepare(&reader, Some(&scope), *effect).map(Ran::Effect)
+            }
         }
     }
 
