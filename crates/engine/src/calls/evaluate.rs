@@ -7,16 +7,20 @@ use std::time::{Duration, Instant};
 use cordebug::callback::Callback;
 use cordebug::eval::Eval;
 use cordebug::hresult as hr;
-use cordebug::thread::Thread;
+use cordebug::thread::{Step, Thread};
 
 use crate::api::{Event, Reply, Request, State};
 use crate::engine::{Engine, Input};
 use crate::output::Notice;
+use crate::types::{Method, ModuleId};
 
 use super::{CallError, CallSite, Kept, Outcome};
 
 /// How long a thread may take to give up after it was asked, and after it was made to.
 const ABORT_LIMIT: Duration = Duration::from_secs(2);
+
+/// How long a thread gets to reach the code that it shall give up.
+const BEGIN_STEP: Duration = Duration::from_millis(10);
 
 /// How long the library may take to hand over what it has queued.
 const QUEUE_LIMIT: Duration = Duration::from_secs(5);
@@ -30,8 +34,8 @@ pub(crate) struct Evaluations {
     disabled: Option<String>,
     /// One that still runs on its thread; its end is to be passed over.
     stray: Vec<Eval>,
-    /// Threads on which one was given up.
-    given_up_on: BTreeSet<u32>,
+    /// Methods that were given up, and the thread on which.
+    given_up: BTreeSet<(u32, ModuleId, u32)>,
     /// Set while one runs.
     is_running: bool,
     /// Set when somebody gave up the request that it belongs to.
@@ -114,13 +118,13 @@ impl Engine<'_> {
             return Err(CallError::Refused("another evaluation is running".into()));
         }
         self.evaluations.check()?;
-        self.check_thread(site)?;
         self.take_queued()?;
         let eval = site.thread.eval().map_err(|error| refused(&error))?;
+        let top = site.thread.stack().ok().and_then(|it| it.stack_pointer());
         start(&eval)?;
         let frozen = self.freeze_others(site)?;
         self.evaluations.is_running = true;
-        let outcome = self.run_evaluation(site, &eval);
+        let outcome = self.run_evaluation(site, &eval, top);
         self.evaluations.is_running = false;
         if matches!(outcome, Err(CallError::ProgramEnded)) {
             self.no_longer_stopped();
@@ -130,7 +134,12 @@ impl Engine<'_> {
         outcome
     }
 
-    fn run_evaluation(&mut self, site: &CallSite, eval: &Eval) -> Result<Outcome, CallError> {
+    fn run_evaluation(
+        &mut self,
+        site: &CallSite,
+        eval: &Eval,
+        top: Option<u64>,
+    ) -> Result<Outcome, CallError> {
         let refused_to_run = |error: crate::api::Error| CallError::Refused(error.message);
         let target = self.stopped_target().map_err(refused_to_run)?;
         target.resume_all().map_err(refused_to_run)?;
@@ -141,14 +150,22 @@ impl Engine<'_> {
             Ended::Late => None,
             Ended::Wanted(why) => Some(why),
         };
-        self.evaluations.given_up_on.extend(site.thread.id().ok());
         // Asked first, then made to.
         for abort in [Eval::abort, Eval::rude_abort] {
-            self.abort(eval, abort);
-            match self.pump(site, eval, Instant::now() + ABORT_LIMIT) {
-                Ended::Done { .. } => return Err(given_up(site, why, "")),
-                Ended::Program => return Err(CallError::ProgramEnded),
-                Ended::Late | Ended::Wanted(_) => {}
+            let deadline = Instant::now() + ABORT_LIMIT;
+            let mut asked = false;
+            while Instant::now() < deadline {
+                asked = asked || self.abort(site, eval, top, abort);
+                let until = if asked {
+                    deadline
+                } else {
+                    Instant::now() + BEGIN_STEP
+                };
+                match self.pump(site, eval, until) {
+                    Ended::Done { .. } => return Err(given_up(site, why, "")),
+                    Ended::Program => return Err(CallError::ProgramEnded),
+                    Ended::Late | Ended::Wanted(_) => {}
+                }
             }
         }
         self.leave_stuck(site, eval);
@@ -159,19 +176,28 @@ impl Engine<'_> {
         ))
     }
 
-    /// Refuses a thread that could not be stopped again. The runtime makes a thread give up inside the handler of the
-    /// signal that suspends it, and then leaves that signal blocked: code without calls could never be interrupted there
-    /// any more, and whoever waits for that would wait for ever.
-    fn check_thread(&self, site: &CallSite) -> Result<(), CallError> {
+    /// Refuses what did not end before, on a thread that could not be stopped again. The runtime makes a thread give up
+    /// inside the handler of the signal that suspends it, and then leaves that signal blocked: a loop without calls can
+    /// never be interrupted there any more, and whoever waits for that waits for ever.
+    pub(super) fn check_given_up(&self, site: &CallSite, method: &Method) -> Result<(), CallError> {
         let (Some(pid), Ok(thread)) = (self.pid, site.thread.id()) else {
             return Ok(());
         };
-        if !self.evaluations.given_up_on.contains(&thread)
-            || !cordebug::procfs::blocks_suspension(pid, thread)
+        let it = (thread, method.declared_in.module, method.token.0);
+        if self.evaluations.given_up.contains(&it)
+            && cordebug::procfs::blocks_suspension(pid, thread)
         {
-            return Ok(());
+            return Err(CallError::Again { thread });
         }
-        Err(CallError::Worn { thread })
+        Ok(())
+    }
+
+    /// Remembers what did not end.
+    pub(super) fn remember_given_up(&mut self, site: &CallSite, method: &Method) {
+        if let Ok(thread) = site.thread.id() {
+            let it = (thread, method.declared_in.module, method.token.0);
+            self.evaluations.given_up.insert(it);
+        }
     }
 
     /// The program ended by what was run: it is stopped no more, and how it ended is told as soon as that is known.
@@ -186,21 +212,30 @@ impl Engine<'_> {
         self.tell(Event::Running(status));
     }
 
-    /// Asks the thread to give up, for which the program must be stopped for a moment.
-    fn abort(&mut self, eval: &Eval, abort: fn(&Eval) -> Result<(), cordebug::Error>) {
+    /// Asks the thread to give up, for which the program must be stopped for a moment; whether that was possible. A thread
+    /// that has not reached the code yet has nothing around it that would catch the runtime's abort: the program would end.
+    fn abort(
+        &mut self,
+        site: &CallSite,
+        eval: &Eval,
+        top: Option<u64>,
+        abort: fn(&Eval) -> Result<(), cordebug::Error>,
+    ) -> bool {
         let Some(target) = &mut self.target else {
-            return;
+            return true;
         };
         if let Err(error) = target.stop() {
             tracing::debug!(%error, "stopping to give up an evaluation");
-            return;
+            return true;
         }
-        if let Err(error) = abort(eval) {
+        let reached = has_reached_code(&site.thread, top);
+        if reached && let Err(error) = abort(eval) {
             tracing::debug!(%error, "giving up an evaluation");
         }
         if let Err(error) = target.resume_all() {
             tracing::debug!(%error, "going on to give up an evaluation");
         }
+        reached
     }
 
     /// Stops the program around an evaluation that goes on as soon as the program does.
@@ -428,6 +463,18 @@ impl Engine<'_> {
     ) {
         self.evaluations.stray.retain(|it| !it.is(told));
     }
+}
+
+/// Whether the innermost managed frame lies above `top`, where the thread stood before the evaluation.
+fn has_reached_code(thread: &Thread, top: Option<u64>) -> bool {
+    let (Some(top), Ok(walk)) = (top, thread.stack()) else {
+        return true;
+    };
+    let innermost = walk.filter_map(Result::ok).find_map(|step| match step {
+        Step::Frame(frame) if frame.internal_kind().is_none() => frame.stack_range(),
+        _ => None,
+    });
+    innermost.is_some_and(|(_, end)| end < top)
 }
 
 /// Whether a callback tells of another thread than the one that evaluates.

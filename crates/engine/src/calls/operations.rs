@@ -26,12 +26,13 @@ impl Engine<'_> {
             this,
             arguments,
         };
+        let method = call.method;
+        self.check_given_up(site, method)?;
         let target = self
             .stopped_target()
             .map_err(|error| CallError::Refused(error.message))?;
         let target = &*target;
         let types = target.types();
-        let method = call.method;
         let is_constructor = method.name == ".ctor" && call.this.is_none();
         check(&target.reader(), call, is_constructor)?;
         let function: Function = types
@@ -63,14 +64,18 @@ impl Engine<'_> {
             let ty = parameter.ty.with(&generics);
             values.push(argument.to_runtime(types, &maker, &ty)?);
         }
-        self.evaluate(site, |eval| {
+        let outcome = self.evaluate(site, |eval| {
             let started = if is_constructor {
                 eval.new_object(&function, &type_arguments, &values)
             } else {
                 eval.call(&function, &type_arguments, &values)
             };
             started.map_err(|error| refused(&error))
-        })
+        });
+        if let Err(CallError::TimedOut { .. } | CallError::GivenUp { .. }) = &outcome {
+            self.remember_given_up(site, method);
+        }
+        outcome
     }
 
     /// The argument, in a box if it is a struct that is only ours.
