@@ -4,6 +4,8 @@ mod basics;
 mod calls;
 mod collections;
 mod hostile;
+mod looks;
+mod members;
 mod returned;
 mod scopes;
 mod setting;

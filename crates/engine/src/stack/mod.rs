@@ -7,12 +7,15 @@ pub(crate) mod frame;
 mod logical;
 mod machine;
 mod objects;
+mod walked;
 
 use cordebug::thread::{Frame as RuntimeFrame, StackWalk, Step, Thread};
 
 use crate::api::{Block, Error, ErrorCode, Frame, FrameKind, Reply, ThreadId};
 use crate::engine::Engine;
 use crate::target::{Target, runtime_error};
+
+pub(crate) use walked::WalkedStacks;
 
 /// Frames walked at most for one request; a deeper stack is told as "more".
 const MAX_WALK: u32 = 20_000;
@@ -68,7 +71,7 @@ impl Engine<'_> {
 }
 
 /// A frame that is part of the stack as the user's code has it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Walked {
     pub(crate) frame: RuntimeFrame,
     /// Which block of its method runs apart from the rest.
@@ -76,6 +79,7 @@ pub(crate) struct Walked {
 }
 
 /// A walk that leaves out frames that are dead.
+#[derive(Debug)]
 pub(crate) struct Walk {
     thread: Thread,
     steps: StackWalk,
@@ -160,8 +164,7 @@ pub(crate) fn frames(
     let mut found = Vec::new();
     let mut index = 0;
     let end = start.saturating_add(count);
-    let mut walk = Walk::new(thread)?;
-    while let Some(Walked { frame, block }) = walk.next(target)? {
+    while let Some(Walked { frame, block }) = walked::walked(target, thread, index)? {
         if index >= end {
             return Ok((found, index, true));
         }
@@ -184,16 +187,14 @@ pub(crate) fn frame_at(
     thread: &Thread,
     index: u32,
 ) -> Result<RuntimeFrame, Error> {
+    if index < MAX_WALK
+        && let Some(frame) = walked::frame(target, thread, index)?
+    {
+        return Ok(frame);
+    }
     let mut count = 0;
-    let mut walk = Walk::new(thread)?;
-    while let Some(Walked { frame, .. }) = walk.next(target)? {
-        if count == index {
-            return Ok(frame);
-        }
+    while count < MAX_WALK && walked::frame(target, thread, count)?.is_some() {
         count += 1;
-        if count >= MAX_WALK {
-            break;
-        }
     }
     Err(Error::new(
         ErrorCode::InvalidParameter,
@@ -207,12 +208,11 @@ pub(crate) fn top_frame(target: &mut Target, thread: &Thread) -> (Option<Frame>,
     let mut native = true;
     let mut found = || -> Result<Option<Frame>, Error> {
         let mut first = None;
-        let mut walk = Walk::new(thread)?;
         for index in 0..LOOK_FOR_USER_FRAME {
-            let Some(Walked { frame, block }) = walk.next(target)? else {
+            let at = index as u32;
+            let Some(Walked { frame, block }) = walked::walked(target, thread, at)? else {
                 break;
             };
-            let at = index as u32;
             if index == 0 {
                 native = frame.internal_kind().is_some();
             }

@@ -84,6 +84,9 @@ impl Engine<'_> {
         self.stepping.known = None;
         // Frames of this stop are gone: what follows is a stop of its own.
         self.stop = None;
+        if let Some(target) = &mut self.target {
+            target.stacks.forget();
+        }
         self.stopped(vec![StopReason::Goto], Some(ThreadId(id)), None);
         Ok(())
     }
