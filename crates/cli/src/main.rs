@@ -9,6 +9,7 @@ mod dap;
 mod debug;
 mod doctor;
 mod exit;
+mod logging;
 mod mcp;
 mod output;
 mod ps;
@@ -24,10 +25,16 @@ use clap::{CommandFactory, FromArgMatches};
 use crate::args::{Arguments, Command};
 
 fn main() -> ExitCode {
+    // A host starts with every program, and has no arguments that would have to be understood.
+    let mut words = std::env::args_os().skip(1);
+    let is_host = words.next().is_some_and(|it| it == HOST) && words.next().is_none();
+    logging::begin(!is_host);
+    if is_host {
+        return serve_as_host();
+    }
     let matches = Arguments::command().get_matches();
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let given = matches.subcommand().map(|(_, given)| given);
-    log_to_stderr();
     let outcome = match arguments.command {
         Command::Run(arguments) => return run::run(arguments),
         Command::Debug(arguments) => return arguments.run(given).into(),
@@ -39,21 +46,17 @@ fn main() -> ExitCode {
         Command::Mcp(mcp) => mcp.run().map(ExitCode::from),
         Command::Dap(dap) => dap.run().map(|()| ExitCode::SUCCESS),
         Command::Terminal { name } => host::terminal::lend(&name).map(ExitCode::from),
-        Command::Host => host::serve().map(|never| match never {}),
+        Command::Host => return serve_as_host(),
     };
     outcome.unwrap_or_else(|error| exit::failed(&error))
 }
 
-/// Logs what `NDBG_LOG` asks for; standard output is never written.
-fn log_to_stderr() {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("NDBG_LOG")
-        // rmcp warns of every error that a client is told, and of streams that a client opens twice.
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn,rmcp=error"));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(false)
-        .init();
+/// The word that makes this program the host of one debugged program.
+const HOST: &str = "host";
+
+fn serve_as_host() -> ExitCode {
+    let Err(error) = host::serve();
+    exit::failed(&error)
 }
 
 fn completions(shell: clap_complete::Shell) -> std::io::Result<ExitCode> {

@@ -38,6 +38,7 @@ impl Mcp {
             io::stdout().write_all(::mcp::reference().as_bytes())?;
             return Ok(0);
         }
+        engine::share_one_heap();
         let ended = match self.http.clone() {
             None => ::mcp::serve_stdio(HostProgram::default())?,
             Some(address) => match self.door(address) {

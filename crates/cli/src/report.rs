@@ -27,25 +27,70 @@ pub(crate) fn unhandled(
         inner(exception, 1, &mut text);
     }
     let mut sources = Sources::default();
-    for frame in frames {
-        text += &format!("  at {}", plain(&frame.method));
-        if let Some(source) = &frame.source {
-            let path = plain(&source.path.display().to_string());
-            text += &format!(" in {path}:{}", source.line.0);
-        } else if let Some(module) = &frame.module {
-            text += &format!(" in {}", plain(module));
+    let mut rest = frames;
+    while !rest.is_empty() {
+        let (length, repeats) = repeated(rest);
+        let (group, behind) = rest.split_at(length);
+        for frame in group {
+            text += &at(frame, &mut sources);
         }
-        text.push('\n');
-        if let Some(source) = &frame.source
-            && let Some(line) = sources.line(&source.path, source.line.0)
-        {
-            text += &format!("      {line}\n");
+        if repeats > 0 {
+            let what = match length {
+                1 => "the same".to_owned(),
+                _ => format!("the same {length} frames"),
+            };
+            text += &format!("  … {what} {repeats} more times\n");
         }
+        rest = behind.get(length * repeats..).unwrap_or_default();
     }
     if more {
         text += "  …\n";
     }
     text
+}
+
+/// A frame, and its source line where it can be read.
+fn at(frame: &Frame, sources: &mut Sources) -> String {
+    let mut text = format!("  at {}", plain(&frame.method));
+    if let Some(source) = &frame.source {
+        let path = plain(&source.path.display().to_string());
+        text += &format!(" in {path}:{}", source.line.0);
+    } else if let Some(module) = &frame.module {
+        text += &format!(" in {}", plain(module));
+    }
+    text.push('\n');
+    if let Some(source) = &frame.source
+        && let Some(line) = sources.line(&source.path, source.line.0)
+    {
+        text += &format!("      {line}\n");
+    }
+    text
+}
+
+/// The longest circle of methods that is looked for.
+const MAX_CIRCLE: usize = 8;
+/// Fewer repetitions are shown as they are.
+const MIN_REPEATS: usize = 2;
+
+/// How many of the first frames are shown as a group, and how often that group follows itself: a recursion, which may go
+/// through several methods.
+fn repeated(frames: &[Frame]) -> (usize, usize) {
+    let is_same = |one: &Frame, other: &Frame| {
+        one.method == other.method && one.module == other.module && one.source == other.source
+    };
+    for length in 1..=MAX_CIRCLE {
+        let Some((group, behind)) = frames.split_at_checked(length) else {
+            break;
+        };
+        let repeats = behind
+            .chunks_exact(length)
+            .take_while(|next| group.iter().zip(*next).all(|(a, b)| is_same(a, b)))
+            .count();
+        if repeats >= MIN_REPEATS {
+            return (length, repeats);
+        }
+    }
+    (1, 0)
 }
 
 /// `Type: message`, with the lines of a message below each other.
@@ -168,6 +213,43 @@ mod tests {
               …
         "#]]
         .assert_eq(&text.replace(&folder.path().display().to_string(), "DIR"));
+    }
+
+    #[test]
+    fn frames_of_a_recursion_are_told_once() {
+        let frames = |names: &str| -> Vec<Frame> {
+            let names = names.split(' ');
+            names.map(|name| frame(name, None)).collect()
+        };
+        let check = |names: &str, expected: &[(usize, usize)]| {
+            let frames = frames(names);
+            let mut rest = frames.as_slice();
+            let mut groups = Vec::new();
+            while !rest.is_empty() {
+                let (length, repeats) = repeated(rest);
+                groups.push((length, repeats));
+                rest = &rest[length * (repeats + 1)..];
+            }
+            assert_eq!(groups, expected, "{names}");
+        };
+        check("A A", &[(1, 0), (1, 0)]);
+        check("A A A Main", &[(1, 2), (1, 0)]);
+        check("Leaf A B A B A B A Main", &[(1, 0), (2, 2), (1, 0), (1, 0)]);
+        expect![[r#"
+            ndbg: unhandled exception
+              at Leaf in shop.dll
+              at A in shop.dll
+              at B in shop.dll
+              … the same 2 frames 2 more times
+              at C in shop.dll
+              … the same 3 more times
+              at Main in shop.dll
+        "#]]
+        .assert_eq(&unhandled(
+            None,
+            &frames("Leaf A B A B A B C C C C Main"),
+            false,
+        ));
     }
 
     #[test]

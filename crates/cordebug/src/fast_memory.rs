@@ -27,6 +27,8 @@ const PAGE: usize = 4096;
 const SLOTS: usize = 256;
 /// The arena that the data access component maps at each stop.
 const ARENA: usize = 4 << 20;
+/// A large page of the processor's.
+const LARGE_PAGE: usize = 2 << 20;
 /// Descriptors whose kind is remembered.
 const FDS: usize = 256;
 
@@ -278,6 +280,26 @@ pub unsafe extern "C" fn mmap64(
             return kept;
         }
     }
+    if arena && let Some(new) = new_arena() {
+        ARENA_IN_USE.store(new, Ordering::SeqCst);
+        return new;
+    }
+    // SAFETY: forwards the caller's own promise.
+    unsafe { raw_mmap(address, length, protection, flags, fd, offset) }
+}
+
+/// The system call.
+///
+/// # Safety
+/// As libc's `mmap64`.
+unsafe fn raw_mmap(
+    address: *mut c_void,
+    length: usize,
+    protection: c_int,
+    flags: c_int,
+    fd: c_int,
+    offset: i64,
+) -> *mut c_void {
     // SAFETY: forwards the caller's own promise.
     let mapped = unsafe {
         libc::syscall(
@@ -289,11 +311,33 @@ pub unsafe extern "C" fn mmap64(
             fd,
             offset,
         )
-    } as *mut c_void;
-    if arena && mapped != libc::MAP_FAILED {
-        ARENA_IN_USE.store(mapped, Ordering::SeqCst);
+    };
+    mapped as *mut c_void
+}
+
+/// Reserves a block for an arena, of pages as large as the processor has them: it is touched in a thousand places at
+/// every stop, and a small page for each of them is a fault the first time and a search for its address ever after.
+fn new_arena() -> Option<*mut c_void> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    let size = ARENA + LARGE_PAGE;
+    // SAFETY: a new private mapping, wherever the kernel has room.
+    let mapped = unsafe { raw_mmap(std::ptr::null_mut(), size, libc::PROT_NONE, flags, -1, 0) };
+    if mapped == libc::MAP_FAILED {
+        return None;
     }
-    mapped
+    let before = mapped.align_offset(LARGE_PAGE).min(LARGE_PAGE);
+    let block = mapped.wrapping_byte_add(before);
+    let behind = block.wrapping_byte_add(ARENA);
+    for (start, length) in [(mapped, before), (behind, LARGE_PAGE - before)] {
+        if length > 0 {
+            // SAFETY: a part of the mapping that was just made, which nobody else knows of.
+            unsafe { libc::syscall(libc::SYS_munmap, start, length) };
+        }
+    }
+    // A kernel without large pages says no, and then small ones do.
+    // SAFETY: the rest of that mapping.
+    unsafe { libc::madvise(block, ARENA, libc::MADV_HUGEPAGE) };
+    Some(block)
 }
 
 /// Makes a kept block look newly mapped: zeros everywhere.

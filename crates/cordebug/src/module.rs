@@ -6,6 +6,8 @@ use crate::error::{Error, clr, clr_out};
 
 /// Entries read at most of the table from IL to native code.
 const MAX_MAP: u32 = 1 << 16;
+/// Entries that are enough for most methods.
+const USUAL_MAP: u32 = 128;
 
 /// A module of the target. Valid until it is unloaded; after that every call fails and nothing freed is read.
 #[derive(Debug, Clone)]
@@ -147,16 +149,22 @@ impl Function {
 
 /// The IL offset that an offset in compiled code belongs to.
 pub(crate) fn il_offset_at(code: &Com<ICorDebugCode>, offset: u32) -> Option<u32> {
-    let mut map = vec![COR_DEBUG_IL_TO_NATIVE_MAP::default(); MAX_MAP as usize];
-    let mut count = 0;
-    clr!(
-        code,
-        ICorDebugCode::GetILToNativeMapping(MAX_MAP, &mut count, map.as_mut_ptr())
-    )
-    .ok()?;
+    let mut map = Vec::new();
+    let mut count = USUAL_MAP;
+    // Few methods have more than the usual number; those are asked once more.
+    while map.len() < count.min(MAX_MAP) as usize {
+        map.resize(count.min(MAX_MAP) as usize, Default::default());
+        clr!(
+            code,
+            ICorDebugCode::GetILToNativeMapping(map.len() as u32, &mut count, map.as_mut_ptr())
+        )
+        .ok()?;
+    }
     map.truncate(count as usize);
     // Prologue, epilogue and code without IL have offsets that are none.
-    let known = map.iter().filter(|it| (it.ilOffset as i32) >= 0);
+    let known = map
+        .iter()
+        .filter(|it: &&COR_DEBUG_IL_TO_NATIVE_MAP| (it.ilOffset as i32) >= 0);
     let containing = known.filter(|it| {
         it.nativeStartOffset <= offset && (offset < it.nativeEndOffset || it.nativeEndOffset == 0)
     });

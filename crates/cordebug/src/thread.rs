@@ -62,22 +62,6 @@ impl Thread {
         Ok(Value::new(clr_out!(self.0, ICorDebugThread::GetObject())?))
     }
 
-    /// The innermost frame, if it is one of managed code.
-    pub fn active_frame(&self) -> Result<Option<Frame>, Error> {
-        match clr_nullable!(self.0, ICorDebugThread::GetActiveFrame()) {
-            Ok((_, frame)) => Ok(frame.map(Frame)),
-            // It looks at every frame, and some caller is one that the runtime library cannot describe.
-            Err(error) if error.code() == Some(crate::hresult::E_FAIL) => {
-                match self.stack()?.next() {
-                    Some(Ok(Step::Frame(frame))) => Ok(Some(frame)),
-                    Some(Ok(Step::Native)) | None => Ok(None),
-                    Some(Err(error)) => Err(error),
-                }
-            }
-            Err(error) => Err(error),
-        }
-    }
-
     /// A new stepper for the thread.
     pub fn stepper(&self) -> Result<Stepper, Error> {
         Ok(Stepper::new(clr_out!(

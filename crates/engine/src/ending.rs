@@ -14,6 +14,8 @@ use crate::engine::Engine;
 
 /// How long the end of the output is waited for after the process is gone.
 const OUTPUT_GRACE: Duration = Duration::from_millis(300);
+/// How long a launched program may take to end after the child of it that was debugged, where that is waited for.
+const LAUNCHER_GRACE: Duration = Duration::from_secs(20);
 /// How long a killed process may take to be gone.
 const KILL_GRACE: Duration = Duration::from_secs(5);
 
@@ -26,6 +28,8 @@ pub(crate) struct Ending {
     pub(crate) let_go_wanted: bool,
     /// How the process ended.
     report: Option<ExitReport>,
+    /// Whether the end of the launched program is waited for as well.
+    pub(crate) awaits_launcher: bool,
     /// Whether we sent the signal.
     killed_by_us: bool,
     /// Whether somebody will tell us when the process ends.
@@ -83,7 +87,9 @@ impl Engine<'_> {
             self.ended_while_starting();
             return;
         }
-        if self.capture.is_closed() {
+        if self.ending.awaits_launcher {
+            self.ending.deadline = Some(Self::in_time(LAUNCHER_GRACE));
+        } else if self.capture.is_closed() {
             self.finish();
         } else {
             self.ending.deadline = Some(Self::in_time(OUTPUT_GRACE));
@@ -103,7 +109,8 @@ impl Engine<'_> {
 
     /// Both output streams are at their end.
     pub(crate) fn output_closed(&mut self) {
-        if self.ending.report.is_some() && self.starting.is_none() {
+        let launcher = self.ending.awaits_launcher;
+        if self.ending.report.is_some() && self.starting.is_none() && !launcher {
             self.finish();
         }
     }

@@ -93,6 +93,13 @@ impl Engine<'_> {
 
     /// The launched program ended; if nothing below it became the debugged program, that was all.
     pub(crate) fn launcher_ended(&mut self, report: ExitReport) {
+        if std::mem::take(&mut self.ending.awaits_launcher)
+            && let Some(report) = self.exit_report()
+        {
+            // The child's end was waiting for this.
+            self.process_ended(report);
+            return;
+        }
         let Some(following) = &mut self.following else {
             return;
         };

@@ -124,6 +124,7 @@ impl Engine<'_> {
         });
         spawn::adopt_orphans();
         if let Follow::Child { command_line } = launch.follow {
+            self.ending.awaits_launcher = launch.await_launcher;
             return self.begin_following(command, group, command_line, cancelled);
         }
 

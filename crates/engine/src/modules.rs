@@ -157,6 +157,12 @@ impl LoadedModule {
             && parts.next().is_some_and(|it| it.starts_with(b"Microsoft."))
     }
 
+    /// Whether it is a part of somebody's test framework as that ships: some have symbols, and are not the user's code for
+    /// that. One that was compiled for debugging is being worked on, and is.
+    pub(crate) fn is_test_framework(&self) -> bool {
+        is_test_framework(&self.file_name()) && self.is_optimized() == Some(true)
+    }
+
     /// What is known of source files.
     pub(crate) fn source_files(&self) -> &SourceFiles {
         &self.source_files
@@ -310,6 +316,40 @@ impl Entry {
     }
 }
 
+/// How the files of test frameworks and their runners are called.
+fn is_test_framework(file: &str) -> bool {
+    const NAMES: [&str; 9] = [
+        "xunit.",
+        "nunit.",
+        "nunit3.testadapter.",
+        "mstest",
+        "microsoft.testing.",
+        "microsoft.testplatform.",
+        "microsoft.visualstudio.test",
+        "testhost.",
+        "testcentric.",
+    ];
+    let file = file.to_ascii_lowercase();
+    NAMES.iter().any(|name| file.starts_with(name))
+}
+
+/// Whether a method of a module is a part of what runs tests, and not of what tests call to check something.
+pub(crate) fn runs_tests(module: &str, method: &str) -> bool {
+    const CHECKS: [&str; 3] = ["xunit.assert.", "xunit.v3.assert.", "mstest.testframework."];
+    let file = module.to_ascii_lowercase();
+    if !is_test_framework(&file) || CHECKS.iter().any(|name| file.starts_with(name)) {
+        return false;
+    }
+    // One library for both.
+    !file.starts_with("nunit.framework.")
+        || [
+            "NUnit.Framework.Internal.Execution.",
+            "NUnit.Framework.Internal.Commands.",
+        ]
+        .iter()
+        .any(|name| method.starts_with(name))
+}
+
 impl Engine<'_> {
     pub(crate) fn module_loaded(&mut self, module: &Module) {
         let Some(target) = &mut self.target else {
@@ -318,7 +358,7 @@ impl Engine<'_> {
         target.type_cache.module_loaded();
         target.layouts.module_loaded();
         let loaded = target.modules.entry(module);
-        let user_code = loaded.symbols(&target.process).is_ok();
+        let user_code = loaded.symbols(&target.process).is_ok() && !loaded.is_test_framework();
         // Each of these calls is a journey to the program and back, and a program loads hundreds of modules: those of the
         // framework keep the code that they were compiled to beforehand, and are nobody's code from the start.
         // One that is no file may get its symbols later, when it is too late to ask.
@@ -384,5 +424,35 @@ impl Engine<'_> {
             tracing::debug!(%error, "a module cannot be told from the user's code");
         }
         self.bind_to_module(module.identity());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_tests_is_told_from_what_checks() {
+        let commands = "NUnit.Framework.Internal.Commands.TestMethodCommand.RunTestMethod()";
+        for (module, method, runs) in [
+            (
+                "xunit.execution.dotnet.dll",
+                "Xunit.Sdk.TestInvoker.Run()",
+                true,
+            ),
+            ("xunit.assert.dll", "Xunit.Assert.Throws()", false),
+            (
+                "nunit.framework.dll",
+                "NUnit.Framework.Assert.Throws()",
+                false,
+            ),
+            ("nunit.framework.dll", commands, true),
+            ("MSTestAdapter.PlatformServices.dll", "A.B()", true),
+            ("MSTest.TestFramework.dll", "A.B()", false),
+            ("Shop.Testing.dll", commands, false),
+        ] {
+            assert_eq!(runs_tests(module, method), runs, "{module} {method}");
+        }
+        assert!(is_test_framework("testhost.dll") && !is_test_framework("TestHosts.dll"));
     }
 }

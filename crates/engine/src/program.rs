@@ -63,6 +63,11 @@ pub(crate) fn command(launch: &Launch) -> Result<Command, Error> {
     Ok(command)
 }
 
+/// Whether an assembly refers to another one of this name; `false` also for what is no assembly.
+pub fn refers_to(assembly: &Path, name: &str) -> bool {
+    kind::refers_to(assembly, name).unwrap_or(false)
+}
+
 /// The program and its arguments, for people.
 pub(crate) fn describe(launch: &Launch) -> String {
     let program = launch.program.display().to_string();

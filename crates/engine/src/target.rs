@@ -15,7 +15,7 @@ use crate::api::{Error, ErrorCode, ThreadId};
 use crate::expressions::Results;
 use crate::modules::Modules;
 use crate::source_files::SourceFiles;
-use crate::stack::WalkedStacks;
+use crate::stack::walks::KeptWalks;
 use crate::types::{TypeCache, Types};
 use crate::values::view::ObjectIds;
 use crate::values::{Held, LayoutCache, ReturnedValues};
@@ -37,12 +37,12 @@ pub(crate) struct Target {
     pub(crate) kept: BTreeMap<u64, Held>,
     /// Results of expressions, while the program stays stopped.
     pub(crate) results: RefCell<Results>,
-    /// Stacks that were walked since the program stopped.
-    pub(crate) stacks: WalkedStacks,
     /// What the calls of the step that led to this stop returned.
     pub(crate) returned: ReturnedValues,
     /// Counts runs of the program: addresses that were read are good for as long as it stays the same.
     pub(crate) runs: u64,
+    /// What was walked to of the stacks since then.
+    pub(crate) walks: KeptWalks,
     /// Whether code is to be compiled without optimisation: launched programs only.
     pub(crate) unoptimized: bool,
     owed: u32,
@@ -70,9 +70,9 @@ impl Target {
             object_ids: ObjectIds::default(),
             kept: BTreeMap::new(),
             results: RefCell::default(),
-            stacks: WalkedStacks::default(),
             returned: ReturnedValues::default(),
             runs: 0,
+            walks: KeptWalks::default(),
             unoptimized,
             owed: 0,
             undelivered,

@@ -7,10 +7,12 @@
 //! This crate knows no MCP and no DAP; it is all that those need to know of the engine.
 #![forbid(unsafe_code)]
 
+mod outbox;
 pub mod project;
 mod serve;
 mod session;
 pub mod terminal;
+pub mod testing;
 mod wire;
 
 pub use engine::{api, doctor, processes};

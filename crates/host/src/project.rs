@@ -26,6 +26,8 @@ pub struct BuildOptions<'a> {
     pub framework: Option<String>,
     /// Changes to the inherited environment, as for the program.
     pub env: BTreeMap<String, EnvChange>,
+    /// Whether a library will do: tests may be one, and are told from other projects only after the first build.
+    pub library: bool,
     /// How long the build may take.
     pub timeout: Duration,
     /// Asked every few milliseconds; `true` gives the build up.
@@ -38,6 +40,7 @@ impl Default for BuildOptions<'_> {
             configuration: "Debug".into(),
             framework: None,
             env: BTreeMap::new(),
+            library: false,
             timeout: Duration::from_secs(600),
             cancelled: &|| false,
         }
@@ -51,6 +54,8 @@ pub struct BuiltProgram {
     pub program: PathBuf,
     /// The project that was built.
     pub project: PathBuf,
+    /// The settings that its tests are run with, if it names some.
+    pub run_settings: Option<PathBuf>,
     /// What the compiler warned of.
     pub warnings: Vec<Diagnostic>,
 }
@@ -224,7 +229,7 @@ pub fn build(
     };
     runner.check_sdk()?;
     let facts = runner.facts()?;
-    facts.check(&project)?;
+    facts.check(&project, options.library)?;
 
     let mut log = Log::new(&project);
     let finished = runner.build(&mut |line| {
@@ -253,7 +258,10 @@ pub fn build(
     let Some(program) = built.filter(|program| program.is_file()) else {
         return Err(BuildError::NoOutput { project });
     };
-    if facts.is_unknown() && !program.with_extension("runtimeconfig.json").is_file() {
+    if facts.is_unknown()
+        && !options.library
+        && !program.with_extension("runtimeconfig.json").is_file()
+    {
         return Err(BuildError::Library {
             project,
             output_type: "Library".into(),
@@ -261,6 +269,7 @@ pub fn build(
     }
     Ok(BuiltProgram {
         program,
+        run_settings: facts.run_settings(&project),
         project,
         warnings: log.diagnostics,
     })

@@ -1,6 +1,6 @@
 //! The host's side: reads requests, runs the engine, writes replies and events.
 //!
-//! Threads: this one runs the engine, one reads the socket, one writes it, one takes signals. Whatever ends first, the
+//! Threads: this one runs the engine, one reads the socket, one writes what the socket does not take at once, one takes signals. Whatever ends first, the
 //! program is let go or ended before the process is: the engine's loop returns only after that.
 
 use std::convert::Infallible;
@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use engine::{Input, Output};
 
+use crate::outbox::Outbox;
 use crate::wire::{self, FromHost, ToHost};
 
 /// Runs a host on the socket that is this process's standard input, and ends the process when the session is over.
@@ -24,13 +25,6 @@ pub fn serve() -> io::Result<Infallible> {
     engine::share_one_heap();
     engine::processes::sweep_semaphores();
     let (inbox, engine_inbox) = mpsc::channel();
-    let (outbox, writer_inbox) = mpsc::channel::<FromHost>();
-    outbox
-        .send(FromHost::Hello {
-            version: wire::VERSION,
-        })
-        .map_err(io::Error::other)?;
-
     // Held by the writer until the engine has nothing more to say.
     let speaking = Arc::new(());
     let engine_speaks = Arc::downgrade(&speaking);
@@ -45,17 +39,10 @@ pub fn serve() -> io::Result<Infallible> {
             let _ = to_engine.send(Input::FrontEndGone);
             give_up_if_stuck(&engine_speaks);
         })?;
-    let writer = thread::Builder::new()
-        .name("writer".into())
-        .spawn(move || {
-            for message in writer_inbox {
-                if let Err(error) = wire::send(&socket, &message, &[]) {
-                    // The front end is gone; the engine learns of that through its inbox.
-                    tracing::debug!(%error, "writing to the front end");
-                }
-            }
-            drop((socket, speaking));
-        })?;
+    let (outbox, writer) = Outbox::start(socket, speaking)?;
+    outbox.say(&FromHost::Hello {
+        version: wire::VERSION,
+    });
     let mut signals = signal_hook::iterator::Signals::new([
         signal_hook::consts::SIGTERM,
         signal_hook::consts::SIGINT,
@@ -79,8 +66,7 @@ pub fn serve() -> io::Result<Infallible> {
             Output::Reply { id, result } => FromHost::Reply { id, result },
             Output::Event(event) => FromHost::Event(event),
         };
-        // The front end may be gone; the engine learns of that through its inbox.
-        let _ = outbox.send(message);
+        outbox.say(&message);
     });
     // The engine dropped its end of the outbox: the last messages are written before we go.
     let _ = writer.join();

@@ -121,6 +121,11 @@ impl Session {
                 ErrorCode::Internal,
                 format!("the debugger's host process cannot be started: {error}"),
             )
+            .hint(format!(
+                "it is {} itself, which may have been moved or replaced, or the system is out of processes, memory or \
+                 open files: free some, or start ndbg anew",
+                host.path.display()
+            ))
         };
         let (socket, theirs) = UnixStream::pair().map_err(failed)?;
         let mut command = Command::new(&host.path);
@@ -153,14 +158,13 @@ impl Session {
                 .spawn(move || link.read(receiver, child))
                 .map_err(failed)?
         };
-        wire::send(
-            &socket,
-            &ToHost::Hello {
-                version: wire::VERSION,
-            },
-            &[],
-        )
-        .map_err(failed)?;
+        let hello = ToHost::Hello {
+            version: wire::VERSION,
+        };
+        if let Err(error) = wire::send(&socket, &hello, &[]) {
+            // It is gone already. The reader finds out how it ended, and every request is told.
+            tracing::debug!(%error, "greeting the host");
+        }
         Ok(Self(Arc::new(Handle {
             link,
             socket,
@@ -531,5 +535,29 @@ fn end(child: &mut Child, at_once: bool) -> String {
         (_, Some(signal)) => format!("was ended by signal {signal}"),
         (Some(code), None) => format!("ended with code {code}"),
         (None, None) => "ended".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_that_dies_at_once_is_told_as_that() {
+        let host = HostProgram {
+            path: "/bin/sh".into(),
+            args: vec!["-c".into(), "kill -9 $$".into()],
+            env: Vec::new(),
+        };
+        for _ in 0..20 {
+            let session = Session::start(&host).expect("a shell can be started");
+            let deadline = Instant::now() + Duration::from_secs(60);
+            let error = session
+                .request(Request::Status, deadline)
+                .expect_err("a dead host answers nothing");
+            assert_eq!(error.code, ErrorCode::HostDied);
+            assert!(error.message.contains("signal 9"), "{error}");
+            assert!(error.hint.is_some());
+        }
     }
 }

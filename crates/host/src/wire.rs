@@ -28,6 +28,9 @@ const MAX_FRAME: usize = 64 << 20;
 /// Bytes before the JSON: its length, and how many files belong to it.
 const HEAD: usize = 5;
 
+/// Bytes that are read at a time.
+const CHUNK: usize = 16 << 10;
+
 /// The most files that may travel with one message.
 const MAX_FILES: usize = 3;
 
@@ -60,6 +63,11 @@ pub(crate) fn send(
     message: &impl Serialize,
     files: &[BorrowedFd<'_>],
 ) -> io::Result<()> {
+    send_bytes(stream, &frame(message, files)?, files)
+}
+
+/// The bytes of a message.
+pub(crate) fn frame(message: &impl Serialize, files: &[BorrowedFd<'_>]) -> io::Result<Vec<u8>> {
     let mut frame = vec![0; HEAD];
     serde_json::to_writer(&mut frame, message)?;
     let length =
@@ -70,7 +78,26 @@ pub(crate) fn send(
         let [a, b, c, d] = length.to_le_bytes();
         *head = [a, b, c, d, n_files];
     }
-    let mut rest = frame.as_slice();
+    Ok(frame)
+}
+
+/// Writes bytes without waiting; how many were taken.
+pub(crate) fn try_send(stream: &UnixStream, bytes: &[u8]) -> io::Result<usize> {
+    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+    match rustix::net::send(stream, bytes, flags) {
+        Ok(sent) => Ok(sent),
+        Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Ok(0),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Writes bytes, the files beside the first.
+pub(crate) fn send_bytes(
+    stream: &UnixStream,
+    bytes: &[u8],
+    files: &[BorrowedFd<'_>],
+) -> io::Result<()> {
+    let mut rest = bytes;
     let mut files = files;
     while !rest.is_empty() {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FILES))];
@@ -100,6 +127,8 @@ pub(crate) fn send(
 pub(crate) struct Receiver {
     stream: UnixStream,
     buffer: Vec<u8>,
+    /// What is read at a time.
+    chunk: Box<[u8]>,
     files: Vec<OwnedFd>,
 }
 
@@ -108,6 +137,7 @@ impl Receiver {
         Self {
             stream,
             buffer: Vec::new(),
+            chunk: vec![0; CHUNK].into(),
             files: Vec::new(),
         }
     }
@@ -147,9 +177,8 @@ impl Receiver {
     fn fill(&mut self) -> io::Result<bool> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FILES))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-        let mut chunk = [0; 16 << 10];
         let received = loop {
-            let slices = &mut [IoSliceMut::new(&mut chunk)];
+            let slices = &mut [IoSliceMut::new(&mut self.chunk)];
             match rustix::net::recvmsg(
                 self.stream.as_fd(),
                 slices,
@@ -169,7 +198,7 @@ impl Receiver {
             }
         }
         self.buffer
-            .extend_from_slice(chunk.get(..received.bytes).unwrap_or_default());
+            .extend_from_slice(self.chunk.get(..received.bytes).unwrap_or_default());
         Ok(received.bytes > 0)
     }
 }

@@ -6,10 +6,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use host::HostProgram;
-use host::api::{Error, ErrorCode, SourceMap};
+use host::api::{Error, ErrorCode};
 use tokio::sync::watch;
 
-use crate::session::{DebugSession, Start};
+use crate::session::{DebugSession, Recipe};
 
 /// Sessions that may be debugged at once.
 const LIVE: usize = 16;
@@ -67,11 +67,7 @@ impl Registry {
     }
 
     /// Begins a session.
-    pub(crate) fn begin(
-        &self,
-        start: Start,
-        maps: Vec<SourceMap>,
-    ) -> Result<Arc<DebugSession>, Error> {
+    pub(crate) fn begin(&self, recipe: Recipe) -> Result<Arc<DebugSession>, Error> {
         let mut sessions = self.sessions();
         if let Some(why) = *self.closing.borrow() {
             return Err(closing(why));
@@ -87,7 +83,7 @@ impl Registry {
                 .hint("end one of them with debug_disconnect; debug_status lists them"));
         }
         sessions.last += 1;
-        let session = DebugSession::begin(format!("s{}", sessions.last), &self.host, start, maps)?;
+        let session = DebugSession::begin(format!("s{}", sessions.last), &self.host, recipe)?;
         sessions.all.push(session.clone());
         sessions.prune();
         Ok(session)

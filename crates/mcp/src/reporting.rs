@@ -7,6 +7,7 @@ use host::api::{BreakpointState, Error, OutputCursor, OutputQuery, State, StopId
 
 use crate::news::News;
 use crate::report::breakpoints::BreakpointEntry;
+use crate::report::testing::TestsReport;
 use crate::report::{Reason, Report, SessionState, build, gather, text};
 use crate::session::DebugSession;
 
@@ -49,7 +50,7 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
     if let Some(stop) = stop
         && told.stack.as_ref().is_none_or(|(id, _)| *id != stop.id)
     {
-        let mut stack = gather::stack(&|request| session.ask(request), stop.id, true);
+        let mut stack = gather::stack(&|request| session.ask(request), stop, true);
         if let Some(stack) = &mut stack {
             told.mark_changes(stop, stack);
         }
@@ -112,6 +113,20 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
                 report.origin = None;
             }
         }
+    }
+    match session.tests() {
+        Some(Some(results)) if results.total > 0 || news.over.is_some() => {
+            report.tests = Some(TestsReport::from(&results));
+            if results.total == 0 {
+                report.notes.push(
+                    "no test was run: look at the filter, and whether the project has tests".into(),
+                );
+            }
+        }
+        Some(None) if news.over.is_some() => {
+            report.notes.push("the run was broken off before its results were there; process_output tells how far it came".into());
+        }
+        _ => {}
     }
     if news.status.state == State::Starting {
         report.progress = news

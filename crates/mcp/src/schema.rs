@@ -73,6 +73,36 @@ pub(crate) fn input<T: JsonSchema>() -> JsonObject {
     schema
 }
 
+/// Descriptions that the tool list does without.
+const ELSEWHERE: [&str; 3] = [
+    "As for debug_launch.",
+    "How long to wait at most.",
+    "Id; else the one that reported the stop.",
+];
+
+/// The schema of a tool's arguments as the tool list has it: what nearly every tool takes needs no words there.
+pub(crate) fn shown(mut schema: JsonObject) -> JsonObject {
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        for (name, property) in properties {
+            let Some(property) = property.as_object_mut() else {
+                continue;
+            };
+            // The instructions tell of sessions, and the same parameter of another tool tells the rest.
+            let said_elsewhere = property
+                .get("description")
+                .and_then(Value::as_str)
+                .is_some_and(|text| ELSEWHERE.contains(&text));
+            if name == "session" || said_elsewhere {
+                property.remove("description");
+            }
+            if let Some(Value::Object(items)) = property.get_mut("items") {
+                items.remove("additionalProperties");
+            }
+        }
+    }
+    schema
+}
+
 /// The schema of a tool's structured answer, or error.
 pub(crate) fn output<T: JsonSchema>() -> JsonObject {
     let mut properties = JsonObject::new();

@@ -276,7 +276,7 @@ fn described(listed: &Listed) -> Tool {
         .destructive(tool.nature.destructive)
         .idempotent(tool.nature.idempotent)
         .open_world(tool.nature.open_world);
-    Tool::new(tool.name, tool.description, listed.input.clone())
+    Tool::new(tool.name, tool.description, listed.shown.clone())
         .with_raw_output_schema(listed.output.clone())
         .with_annotations(annotations)
 }

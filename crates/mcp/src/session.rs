@@ -7,14 +7,17 @@
 //! Invariant: a `host::Session` is used and dropped only on threads that may block, never on the async ones.
 
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use host::api::{
-    Attach, Breakpoint, Error, ErrorCode, Follow, Launch, Origin, OutputCursor, OutputPage,
-    OutputQuery, Reply, Request, SourceMap, State,
+    Attach, Breakpoint, BreakpointSpec, Error, ErrorCode, ExceptionBreakpoint, ExceptionSpec,
+    Follow, Launch, Origin, OutputCursor, OutputPage, OutputQuery, Reply, Request, SourceMap,
+    State, TestResults,
 };
+use host::testing::TestRun;
 use host::{HostProgram, Session};
 use tokio::sync::watch;
 
@@ -41,6 +44,12 @@ pub(crate) struct DebugSession {
     news: watch::Sender<News>,
     held: Mutex<Held>,
     told: Mutex<Told>,
+    /// How it began, to begin again.
+    recipe: Recipe,
+    /// Breakpoints as they were last asked for, of a session that is over.
+    breakpoints: Mutex<Option<Breakpoints>>,
+    /// Whether unhandled exceptions do not stop the program.
+    passes_unhandled: AtomicBool,
     /// Disconnected when the thread that starts the program has ended.
     start: Mutex<mpsc::Receiver<Infallible>>,
 }
@@ -53,6 +62,18 @@ pub(crate) enum Start {
     /// Takes a running one.
     Attach(Attach),
 }
+
+/// All that a session begins with.
+#[derive(Debug, Clone)]
+pub(crate) struct Recipe {
+    pub(crate) start: Start,
+    pub(crate) maps: Vec<SourceMap>,
+    /// Whether unhandled exceptions do not stop the program.
+    pub(crate) passes_unhandled: bool,
+}
+
+/// Breakpoints of both kinds.
+type Breakpoints = (Vec<Breakpoint>, Vec<ExceptionBreakpoint>);
 
 /// What waiting for a session came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,8 +91,19 @@ struct Held {
     archive: Archive,
     /// Why the archive is not complete, if it is not.
     lost: Option<Error>,
+    /// The tests that the program runs.
+    tests: Option<Tests>,
     /// Whether somebody is closing the session already.
     finishing: bool,
+}
+
+/// The tests of a session.
+#[derive(Debug)]
+enum Tests {
+    /// They are being run.
+    Running(TestRun),
+    /// What became of them; nothing is known if the run was broken off.
+    Over(Option<TestResults>),
 }
 
 impl DebugSession {
@@ -79,8 +111,7 @@ impl DebugSession {
     pub(crate) fn begin(
         id: String,
         host: &HostProgram,
-        start: Start,
-        maps: Vec<SourceMap>,
+        recipe: Recipe,
     ) -> Result<Arc<Self>, Error> {
         let (alive, ended) = mpsc::channel();
         let session = Arc::new(Self {
@@ -88,13 +119,16 @@ impl DebugSession {
             news: watch::Sender::new(News::starting()),
             held: Mutex::default(),
             told: Mutex::default(),
+            passes_unhandled: AtomicBool::new(recipe.passes_unhandled),
+            recipe: recipe.clone(),
+            breakpoints: Mutex::default(),
             start: Mutex::new(ended),
         });
         let (starting, host) = (session.clone(), host.clone());
         spawn_thread("start", move || {
             let _alive = alive;
             let started = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                starting.start(&host, start, maps)
+                starting.start(&host, recipe)
             }));
             let result = started.unwrap_or_else(|_| {
                 Err(Error::new(
@@ -160,14 +194,16 @@ impl DebugSession {
     }
 
     /// Builds, starts a host and launches or attaches; returns when the program is there.
-    fn start(&self, host: &HostProgram, start: Start, maps: Vec<SourceMap>) -> Result<(), Error> {
+    fn start(&self, host: &HostProgram, recipe: Recipe) -> Result<(), Error> {
+        let Recipe { start, maps, .. } = recipe;
         let request = match start {
             Start::Attach(attach) => Request::Attach(attach),
             Start::Launch(mut launch, build) => {
                 let given_up = || self.news.borrow().given_up;
-                program::ready(&mut launch, build, &given_up, &mut |message| {
+                let tests = program::ready(&mut launch, build, &given_up, &mut |message| {
                     self.progress(message);
                 })?;
+                self.held().tests = tests.map(Tests::Running);
                 self.progress(match &launch.follow {
                     Follow::Program => "waiting for its .NET runtime",
                     Follow::Child { .. } => "waiting for the .NET process that it starts",
@@ -189,6 +225,9 @@ impl DebugSession {
             let maps = Request::SetSourceMaps(maps);
             session.request(maps, Instant::now() + ANSWER)?;
         }
+        if recipe.passes_unhandled {
+            session.request(Request::StopAtUnhandled(false), Instant::now() + ANSWER)?;
+        }
         session.request(request, Instant::now() + START)?;
         self.learn_breakpoints(&session);
         Ok(())
@@ -197,20 +236,69 @@ impl DebugSession {
     /// Asks for all breakpoints: those that never change are not told otherwise.
     fn learn_breakpoints(&self, session: &Session) {
         match session.request(Request::Breakpoints, Instant::now() + ANSWER) {
-            Ok(Reply::Breakpoints { breakpoints, .. }) => self.news.send_modify(|news| {
-                for breakpoint in breakpoints {
-                    // What an event told meanwhile may be newer, except for the hits.
-                    let hits = breakpoint.hits;
-                    let known = news.breakpoints.entry(breakpoint.id.0);
-                    let known = known.or_insert(breakpoint);
-                    known.hits = known.hits.max(hits);
-                }
-            }),
+            Ok(Reply::Breakpoints {
+                breakpoints,
+                exceptions,
+            }) => {
+                *lock(&self.breakpoints) = Some((breakpoints.clone(), exceptions));
+                self.news.send_modify(|news| {
+                    for breakpoint in breakpoints {
+                        // What an event told meanwhile may be newer, except for the hits.
+                        let hits = breakpoint.hits;
+                        let known = news.breakpoints.entry(breakpoint.id.0);
+                        let known = known.or_insert(breakpoint);
+                        known.hits = known.hits.max(hits);
+                    }
+                });
+            }
             Ok(other) => {
                 unexpected(&other);
             }
             Err(error) => tracing::debug!(%error, "the breakpoints cannot be read"),
         }
+    }
+
+    /// How to begin again, with the breakpoints as they are now. For threads that may block.
+    pub(crate) fn again(&self) -> Result<Recipe, Error> {
+        let mut recipe = self.recipe.clone();
+        let Start::Launch(launch, _) = &mut recipe.start else {
+            return Err(Error::new(
+                ErrorCode::NotSupported,
+                format!(
+                    "{} was attached to, and can only be launched by whoever launched it",
+                    self.id
+                ),
+            )
+            .hint("start it as it was started, then debug_attach"));
+        };
+        let live = self.held().live.clone();
+        if let Some(session) = live {
+            self.learn_breakpoints(&session);
+        }
+        // A start that failed has only what it was given.
+        if let Some((breakpoints, exceptions)) = lock(&self.breakpoints).clone() {
+            launch.breakpoints = breakpoints
+                .into_iter()
+                .map(|it| BreakpointSpec {
+                    id: Some(it.id),
+                    ..it.spec
+                })
+                .collect();
+            launch.exceptions = exceptions
+                .into_iter()
+                .map(|it| ExceptionSpec {
+                    id: Some(it.id),
+                    ..it.spec
+                })
+                .collect();
+        }
+        recipe.passes_unhandled = self.passes_unhandled.load(Ordering::Relaxed);
+        Ok(recipe)
+    }
+
+    /// Notes whether unhandled exceptions stop the program.
+    pub(crate) fn stops_at_unhandled(&self, stops: bool) {
+        self.passes_unhandled.store(!stops, Ordering::Relaxed);
     }
 
     /// Notes a breakpoint that the client is told of right now.
@@ -263,6 +351,9 @@ impl DebugSession {
         {
             let mut held = self.held();
             held.live = None;
+            if let Some(Tests::Running(run)) = &held.tests {
+                held.tests = Some(Tests::Over(run.results()));
+            }
             held.archive = archive;
             held.lost = lost;
         }
@@ -392,6 +483,14 @@ impl DebugSession {
         }
     }
 
+    /// What became of its tests, if it runs some; `Some(None)` if that is not known, or not yet.
+    pub(crate) fn tests(&self) -> Option<Option<TestResults>> {
+        match self.held().tests.as_ref()? {
+            Tests::Running(run) => Some(run.results()),
+            Tests::Over(results) => Some(results.clone()),
+        }
+    }
+
     /// Why the session has failed, if it has; also in the moment after its host's death in which the output that is
     /// left is still being looked for, and the session is not over yet.
     pub(crate) fn failure(&self, news: &News) -> Option<Error> {
@@ -493,6 +592,10 @@ impl Drop for DebugSession {
             }
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// An answer of the wrong kind: a bug.

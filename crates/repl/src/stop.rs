@@ -79,7 +79,7 @@ impl Repl {
         self.shown = Some(stop.id);
         let session = self.live.session.clone();
         let ask = |request| session.request(request, std::time::Instant::now() + crate::repl::LOOK);
-        let mut stack = gather::stack(&ask, stop.id, false);
+        let mut stack = gather::stack(&ask, stop, false);
         if let Some(stack) = &mut stack {
             self.told.mark_changes(stop, stack);
         }

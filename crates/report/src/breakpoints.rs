@@ -9,7 +9,7 @@ use engine::api::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Reader, Render, is_zero, text};
+use super::{Reader, Render, is_false, is_zero, text};
 
 /// Places in code told of one breakpoint.
 const LOCATIONS: usize = 4;
@@ -107,6 +107,9 @@ pub struct ExceptionBreakpointEntry {
     /// Of those thrown, only ones that the user's code catches (true) or does not (false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caught_by_user: Option<bool>,
+    /// It stops when one leaves the user's code for good, as that of a failing test does.
+    #[serde(skip_serializing_if = "is_false")]
+    pub escaping: bool,
     /// C# on `$exception` that must be true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
@@ -221,6 +224,7 @@ impl From<&ExceptionBreakpoint> for ExceptionBreakpointEntry {
             user_unhandled,
             unhandled,
             caught_by_user,
+            escaping,
             condition,
             enabled,
             ..
@@ -234,6 +238,7 @@ impl From<&ExceptionBreakpoint> for ExceptionBreakpointEntry {
             user_unhandled: *user_unhandled,
             unhandled: *unhandled,
             caught_by_user: *caught_by_user,
+            escaping: *escaping,
             condition: condition.as_deref().map(|it| text::one_line(it, NAME)),
             enabled: *enabled,
             hits: breakpoint.hits,
@@ -367,6 +372,7 @@ impl ExceptionBreakpointEntry {
             ),
             (self.user_unhandled, "it leaves the user's code"),
             (self.unhandled, "unhandled"),
+            (self.escaping, "it fails a test"),
         ]
         .iter()
         .filter(|(on, _)| *on)

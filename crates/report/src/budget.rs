@@ -15,10 +15,12 @@ const CUTS: &[fn(&mut Report)] = &[
     |report| each_stop(report, |stop| cut_exceptions(stop, 3, 300)),
     |report| each_stop(report, |stop| cut_variables(stop, 6)),
     |report| cut_lists(report, 4, 300),
+    |report| cut_tests(report, 5, 300),
     |report| cut_output(report, 0),
     |report| each_stop(report, |stop| cut_frames(stop, 1)),
     |report| each_stop(report, |stop| cut_exceptions(stop, 1, 100)),
     |report| each_stop(report, |stop| cut_variables(stop, 0)),
+    |report| cut_tests(report, 1, 100),
     |report| cut_lists(report, 0, 0),
     |report| each_stop(report, |stop| stop.source.clear()),
 ];
@@ -45,6 +47,12 @@ impl Report {
 fn each_stop(report: &mut Report, cut: impl Fn(&mut StopReport)) {
     report.stop.iter_mut().for_each(&cut);
     report.last_stop.iter_mut().for_each(&cut);
+}
+
+fn cut_tests(report: &mut Report, failures: usize, message: usize) {
+    if let Some(tests) = &mut report.tests {
+        tests.cut(failures, message);
+    }
 }
 
 fn cut_output(report: &mut Report, max_bytes: usize) {
@@ -120,6 +128,7 @@ fn cut_lists(report: &mut Report, max: usize, max_characters: usize) {
 mod tests {
     use super::super::breakpoints::BreakpointEntry;
     use super::super::stack::FrameReport;
+    use super::super::testing::{FailureEntry, TestsReport};
     use super::super::variables::VariableEntry;
     use super::super::{Chunk, ExceptionEntry, OutputReport, SessionState, SourceLine};
     use super::*;
@@ -182,6 +191,19 @@ mod tests {
                 }],
                 cursor: 4000,
                 ..OutputReport::default()
+            }),
+            tests: Some(TestsReport {
+                failed: 100,
+                failures: vec![
+                    FailureEntry {
+                        test: long(200),
+                        message: long(800),
+                        stack: vec![long(250); 5],
+                        output: long(400),
+                    };
+                    10
+                ],
+                ..TestsReport::default()
             }),
             breakpoints: (0..10).map(breakpoint).collect(),
             notes: vec![long(600); 10],

@@ -72,6 +72,16 @@ pub fn report(session: &str, status: &Status, stack: Option<&Stack>) -> Report {
     }
 }
 
+/// The frame whose source and variables are told: the innermost with source. An exception that was thrown by code of
+/// others, which may have symbols, is looked at from the user's code.
+pub fn shown_frame<'a>(stop: &Stop, frames: &'a [Frame]) -> Option<&'a Frame> {
+    let mut with_source = frames.iter().filter(|frame| frame.source.is_some());
+    let users = with_source
+        .clone()
+        .find(|frame| frame.user_code && stop.exception.is_some());
+    users.or_else(|| with_source.next())
+}
+
 /// What is known of one stop.
 pub fn stop_report(stop: &Stop, stack: Option<&Stack>) -> StopReport {
     let exception = stop.exception.as_ref();

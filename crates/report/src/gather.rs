@@ -1,6 +1,6 @@
 //! Asks an engine for what a stop report needs.
 
-use engine::api::{Error, Reply, Request, Source, StopId, VariablesQuery, View};
+use engine::api::{Error, Reply, Request, Source, Stop, StopId, VariablesQuery, View};
 
 use super::build::{self, Stack};
 use super::variables::VariableEntry;
@@ -15,7 +15,7 @@ const VARIABLE_TEXT: u32 = 100;
 pub type Ask<'a> = &'a dyn Fn(Request) -> Result<Reply, Error>;
 
 /// The top of the stopped thread's stack, if it can be had.
-pub fn stack(ask: Ask<'_>, stop: StopId, mask_secrets: bool) -> Option<Stack> {
+pub fn stack(ask: Ask<'_>, stop: &Stop, mask_secrets: bool) -> Option<Stack> {
     let request = Request::Stack {
         thread: None,
         start: 0,
@@ -27,11 +27,11 @@ pub fn stack(ask: Ask<'_>, stop: StopId, mask_secrets: bool) -> Option<Stack> {
             frames,
             more,
             ..
-        }) if found == stop => {
-            let shown = frames.iter().find(|frame| frame.source.is_some());
+        }) if found == stop.id => {
+            let shown = build::shown_frame(stop, &frames);
             let place = shown.and_then(|frame| frame.source.as_ref());
             let variables = shown.map_or_else(Default::default, |frame| {
-                variables(ask, stop, frame.index, mask_secrets)
+                variables(ask, stop.id, frame.index, mask_secrets)
             });
             let source = place.map_or_else(Vec::new, |place| lines(ask, place));
             Some(Stack {

@@ -21,6 +21,7 @@ pub mod similar;
 pub mod source;
 pub mod stack;
 pub mod symbols;
+pub mod testing;
 pub mod text;
 pub mod told;
 pub mod variables;
@@ -32,6 +33,7 @@ use serde::Serialize;
 use breakpoints::BreakpointEntry;
 use exception::HandlerReport;
 use stack::FrameReport;
+use testing::TestsReport;
 use variables::VariableEntry;
 
 /// The state of one session, and what is new since the last report.
@@ -75,6 +77,10 @@ pub struct Report {
     /// How it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit: Option<ExitReport>,
+    /// Results of the tests that it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
+    pub tests: Option<TestsReport>,
     /// Output since the last report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<OutputReport>,
@@ -87,9 +93,11 @@ pub struct Report {
     pub more_breakpoints: u32,
     /// Things worth knowing, told once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-minor" = true))]
     pub notes: Vec<String>,
     /// What to call next.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
     pub next: Option<String>,
 }
 

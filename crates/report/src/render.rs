@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::stack::push_frames;
+use super::stack::{FrameReport, push_frames};
 use super::variables::push_variables;
 use super::{
     Chunk, ExceptionEntry, ExitReport, InputReport, OutputPageReport, OutputReport, Overview,
@@ -27,6 +27,9 @@ impl Render for Report {
         if let Some(stop) = &self.last_stop {
             let _ = writeln!(out, "Its last stop: {}{}.", stop_reasons(stop), place(stop));
             push_stop(&mut out, stop, reader);
+        }
+        if let Some(tests) = &self.tests {
+            tests.push(&mut out);
         }
         if let Some(output) = &self.output {
             push_output(&mut out, output);
@@ -319,8 +322,7 @@ fn place(stop: &StopReport) -> String {
         return String::new();
     };
     let mut text = format!(", in {}", first.method);
-    let with_source = stop.frames.iter().find(|frame| frame.file.is_some());
-    if let Some(frame) = with_source {
+    if let Some(frame) = shown_frame(stop) {
         if frame.index != first.index {
             let _ = write!(text, ", called from {}", frame.method);
         }
@@ -332,6 +334,15 @@ fn place(stop: &StopReport) -> String {
         }
     }
     text
+}
+
+/// The frame whose source and variables are told, as `build` chose it.
+fn shown_frame(stop: &StopReport) -> Option<&FrameReport> {
+    let mut with_source = stop.frames.iter().filter(|frame| frame.file.is_some());
+    let users = with_source
+        .clone()
+        .find(|frame| frame.kind == "user" && !stop.exceptions.is_empty());
+    users.or_else(|| with_source.next())
 }
 
 /// The column of the statement, if others are before it on the line.
@@ -413,8 +424,10 @@ fn push_stop(out: &mut String, stop: &StopReport, reader: Reader) {
         }
     }
     // The path of the place is in the headline.
-    let with_source = stop.frames.iter().find_map(|frame| frame.file.clone());
-    let mut known: Vec<_> = with_source.into_iter().collect();
+    let mut known: Vec<_> = shown_frame(stop)
+        .and_then(|frame| frame.file.clone())
+        .into_iter()
+        .collect();
     push_frames(out, &stop.frames, &mut known);
     if stop.more_frames {
         out.push_str("  … it goes on: stacktrace_get tells all\n");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use engine::api::{Breakpoint, BreakpointState, Stop, StopId, ThreadId};
 
 use super::breakpoints::BreakpointEntry;
-use super::build::Stack;
+use super::build::{self, Stack};
 use super::variables::VariableEntry;
 
 /// A frame across stops: its thread, its method and its depth.
@@ -57,7 +57,7 @@ impl Told {
 
     /// Says of each variable what it was at the last stop in the same method at the same depth of the same thread.
     pub fn mark_changes(&mut self, stop: &Stop, stack: &mut Stack) {
-        let Some(frame) = stack.frames.iter().find(|frame| frame.source.is_some()) else {
+        let Some(frame) = build::shown_frame(stop, &stack.frames) else {
             return;
         };
         let depth = u32::try_from(stack.frames.len()).unwrap_or(u32::MAX) - frame.index;

@@ -10,6 +10,8 @@ pub(crate) enum Budget {
     Ratio(f64),
     /// At most this, in the figure's unit; at least this for a rate.
     Absolute(f64),
+    /// At most this much more than what it is compared with, in the figure's unit.
+    More(f64),
 }
 
 /// One line of the table.
@@ -84,6 +86,18 @@ pub(crate) const FIGURES: &[Figure] = &[
         "breakpoint hits with a condition on a local",
     )
     .within(Budget::Absolute(1_000.0)),
+    figure(
+        "conditions",
+        "conditions.path",
+        "breakpoint hits with a condition on a.b.c",
+    )
+    .within(Budget::Absolute(800.0)),
+    figure(
+        "conditions",
+        "conditions.getter",
+        "breakpoint hits with a condition that calls a getter",
+    )
+    .within(Budget::Absolute(300.0)),
     figure("traces", "traces.text", "breakpoint hits that log a text")
         .within(Budget::Absolute(800.0)),
     figure("traces", "traces.value", "breakpoint hits that log a value")
@@ -98,6 +112,25 @@ pub(crate) const FIGURES: &[Figure] = &[
         "reads from the system for the first stack",
     )
     .against("stack.reads/plain", None),
+    figure("values", "values.round_trip", "asking for the state"),
+    figure("values", "values.one", "first frame and one local")
+        .against("values.round_trip", Some(Budget::Absolute(0.5 * MS))),
+    figure("values", "values.many", "20 locals of mixed types")
+        .against("values.round_trip", Some(Budget::Absolute(2.0 * MS))),
+    figure(
+        "values",
+        "values.list",
+        "100 elements of a list with DebuggerDisplay",
+    )
+    .against("values.round_trip", Some(Budget::Absolute(3.0 * MS))),
+    figure("values", "values.page", "100 elements of 10 million")
+        .against("values.round_trip", Some(Budget::Absolute(MS))),
+    figure("values", "values.getter", "a property that runs code")
+        .against("values.round_trip", Some(Budget::Absolute(1.5 * MS))),
+    figure("values", "values.local", "evaluating a local")
+        .against("values.round_trip", Some(Budget::Absolute(0.5 * MS))),
+    figure("values", "values.arithmetic", "evaluating a + b * c")
+        .against("values.round_trip", Some(Budget::Absolute(0.5 * MS))),
     figure("memory", "memory.host", "resident memory of a host"),
     figure(
         "memory",
@@ -132,6 +165,14 @@ pub(crate) const FIGURES: &[Figure] = &[
         "start of the MCP server to its first answer",
     )
     .against("mcp.version", Some(Budget::Absolute(10.0 * MS))),
+    figure("mcp", "mcp.tools", "tools/list over MCP").within(Budget::Absolute(5.0 * MS)),
+    figure(
+        "mcp",
+        "mcp.step.engine",
+        "step over a statement, engine alone",
+    ),
+    figure("mcp", "mcp.step", "debug_step over MCP, with its report")
+        .against("mcp.step.engine", Some(Budget::More(MS))),
     figure("mcp", "mcp.status", "debug_status over MCP"),
     figure(
         "mcp",
@@ -202,6 +243,39 @@ pub(crate) const FIGURES: &[Figure] = &[
         "resident memory after points and line",
     )
     .against("symbols.memory/theirs", Some(Budget::Ratio(1.0 / 5.0))),
+    figure(
+        "dap",
+        "dap.start",
+        "start of the adapter to its capabilities",
+    )
+    .within(Budget::Absolute(5.0 * MS)),
+    figure("dap", "dap.launch", "adapter, launch, breakpoint hit"),
+    figure(
+        "dap",
+        "dap.look",
+        "stackTrace, scopes and two times variables",
+    )
+    .within(Budget::Absolute(4.0 * MS)),
+    figure("dap", "dap.evaluate.local", "evaluate a local").within(Budget::Absolute(0.7 * MS)),
+    figure("dap", "dap.evaluate.field", "evaluate a field").against("dap.evaluate.local", None),
+    figure(
+        "dap",
+        "dap.evaluate.property",
+        "evaluate a property whose getter runs",
+    )
+    .against("dap.evaluate.local", None),
+    figure("dap", "dap.evaluate.index", "evaluate an element of a list")
+        .against("dap.evaluate.local", None),
+    figure("dap", "dap.expand", "100 elements of a list of 1,000"),
+    figure("dap", "dap.next", "next to the stop").within(Budget::Absolute(1.2 * MS)),
+    figure(
+        "dap",
+        "dap.conditions",
+        "breakpoint hits with a condition on a local",
+    )
+    .within(Budget::Absolute(1_000.0)),
+    figure("dap", "dap.memory", "memory of adapter and host (PSS)")
+        .within(Budget::Absolute(20.0 * MB)),
 ];
 
 const fn figure(bench: &'static str, name: &'static str, title: &'static str) -> Figure {
@@ -248,7 +322,7 @@ mod tests {
         for figure in FIGURES {
             let Some(baseline) = figure.baseline else {
                 assert!(
-                    !matches!(figure.budget, Some(Budget::Ratio(_))),
+                    !matches!(figure.budget, Some(Budget::Ratio(_) | Budget::More(_))),
                     "{} has nothing to be compared with",
                     figure.name
                 );

@@ -1,8 +1,9 @@
 //! `cargo xtask fuzz [--write] [SECONDS] [TARGET …]`: runs each fuzz target for a bounded time.
 //!
-//! Needs a nightly toolchain and `cargo install cargo-fuzz`; a crash ends the command with the file that causes it. A target without
+//! Needs a nightly toolchain and `cargo install cargo-fuzz`, except for the targets of `live`; a crash ends the command with the file that causes it. A target without
 //! seeds gets them from the compiled fixtures. With `--write` the counts are added up in `docs/fuzzing.md`.
 
+mod live;
 mod record;
 
 use std::{
@@ -39,25 +40,32 @@ pub(crate) fn command(arguments: &[String]) -> Result<()> {
             known.join(", ")
         );
     }
-    let found = Command::new("cargo")
-        .args(["+nightly", "fuzz", "--version"])
-        .output();
-    ensure!(
-        found.is_ok_and(|output| output.status.success()),
-        "cargo fuzz is not there: install a nightly toolchain, then run `cargo install cargo-fuzz`"
-    );
     let chosen = known.iter().filter(|it| {
         let name = *it;
         wanted.is_empty() || wanted.contains(name)
     });
     let chosen: Vec<_> = chosen.collect();
-    if chosen.iter().any(|target| !has_seeds(&folder, target)) {
+    let needs_libfuzzer: Vec<_> = chosen.iter().filter(|it| !live::is_live(it)).collect();
+    if !needs_libfuzzer.is_empty() {
+        let found = Command::new("cargo")
+            .args(["+nightly", "fuzz", "--version"])
+            .output();
+        ensure!(
+            found.is_ok_and(|output| output.status.success()),
+            "cargo fuzz is not there: install a nightly toolchain, then run `cargo install cargo-fuzz`"
+        );
+    }
+    if needs_libfuzzer.iter().any(|it| !has_seeds(&folder, it)) {
         make_seeds(&folder)?;
     }
     let path = workspace::root().join("docs/fuzzing.md");
     for target in chosen {
         ui::heading(&format!("fuzzing {target} for {seconds} s"));
-        let runs = run(&folder, target, seconds)?;
+        let runs = if live::is_live(target) {
+            live::run(target, seconds)?
+        } else {
+            run(&folder, target, seconds)?
+        };
         println!(
             "{target}\t{} executions\t{} s\tat most {} MB\tslowest {} s",
             runs.executions, seconds, runs.peak_megabytes, runs.slowest_seconds
@@ -132,7 +140,7 @@ fn make_seeds(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The targets are the programs of `fuzz/fuzz_targets`.
+/// The targets are the programs of `fuzz/fuzz_targets`, and those that need a live program.
 fn targets(folder: &Path) -> Result<Vec<String>> {
     let entries =
         fs::read_dir(folder.join("fuzz_targets")).context("fuzz/fuzz_targets cannot be read")?;
@@ -142,6 +150,7 @@ fn targets(folder: &Path) -> Result<Vec<String>> {
             let is_source = path.extension().is_some_and(|extension| extension == "rs");
             Some(path.file_stem()?.to_str()?.to_owned()).filter(|_| is_source)
         })
+        .chain(live::names())
         .collect();
     names.sort();
     Ok(names)
@@ -156,6 +165,7 @@ mod tests {
         let names = targets(&workspace::root().join("fuzz")).expect("the fuzz folder");
         for target in [
             "attributes",
+            "binder",
             "embedded_pdb",
             "pe",
             "sequence_points",

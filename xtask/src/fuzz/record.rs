@@ -15,6 +15,11 @@ the structure around it, so most inputs get past the headers. A target fails on 
 without bound. *Executions* are all that were ever recorded here, on all versions of the readers; the other columns are of the last
 run. A crash that a run finds becomes a named test, most of them in `crates/metadata/tests/encodings/hostile.rs`.
 
+`binder` is no libFuzzer target, since types exist only in a live program: a program is launched and stopped, and `ndbg host` is
+asked for the values of texts of the compiler tests, changed token by token, by reading only. It must live on, in 2 GB, and answer
+each with a value or with an error whose place is inside the text.
+`live_expressions::mutations::whatever_is_asked_has_an_answer` is the same in short, on every run of the tests.
+
 ";
 
 const COLUMNS: &str =

@@ -41,6 +41,10 @@ const LIVE: [&str; 2] = ["live", "oracle"];
 /// which takes most of their time.
 const WITHOUT_SESSION: &str = "binary(oracle) | binary(live_fixtures) | test(/^projects?::/)";
 
+/// Tests that build projects with packages: they need an SDK of this version, and the packages.
+const WITH_PACKAGES: &str = "packages::";
+const PACKAGES_SDK: u64 = 10;
+
 /// What the user asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Request {
@@ -236,6 +240,12 @@ fn tests(
         .is_ok_and(|status| status.success());
     let mut command = workspace::cargo();
     command.envs(environment.iter().cloned());
+    let packages = has_packages(environment) && !request.sessions_only;
+    if !packages && request.filter.is_empty() {
+        ui::warning(&format!(
+            "not run: the tests {WITH_PACKAGES}*, which need an SDK {PACKAGES_SDK} and NDBG_TEST_NUGET, a folder of packages"
+        ));
+    }
     if has_nextest {
         command.args(["nextest", "run", "--workspace", "--no-fail-fast"]);
         if request.live_only() {
@@ -244,9 +254,17 @@ fn tests(
             if request.sessions_only {
                 filter = format!("({filter}) - ({WITHOUT_SESSION})");
             }
+            if !packages {
+                filter = format!("({filter}) - test(/^{WITH_PACKAGES}/)");
+            }
             command.args(["-E", &editors.left_out_of(&filter)]);
-        } else if request.filter.is_empty() && editors.n_missing() > 0 {
-            command.args(["-E", &editors.left_out_of("all()")]);
+        } else if request.filter.is_empty() && (editors.n_missing() > 0 || !packages) {
+            let all = if packages {
+                "all()".to_owned()
+            } else {
+                format!("not test(/^{WITH_PACKAGES}/)")
+            };
+            command.args(["-E", &editors.left_out_of(&all)]);
         }
         nextest(command.args(&request.filter))
     } else {
@@ -261,9 +279,34 @@ fn tests(
         }
         if request.filter.is_empty() {
             command.arg("--").args(editors.skipped());
+            if !packages {
+                command.args(["--skip", WITH_PACKAGES]);
+            }
         }
         libtest(command.args(&request.filter))
     }
+}
+
+/// Whether projects with packages can be built here.
+fn has_packages(environment: &[(&'static str, OsString)]) -> bool {
+    let variable = |wanted: &str| {
+        let set = environment.iter().find(|(name, _)| *name == wanted);
+        set.map(|(_, value)| value.clone())
+            .or_else(|| env::var_os(wanted))
+    };
+    let sdks = variable("NDBG_TEST_DOTNET").map(|root| PathBuf::from(root).join("sdk"));
+    let sdks = sdks.and_then(|folder| fs::read_dir(folder).ok());
+    let is_new = |entry: fs::DirEntry| {
+        let name = entry.file_name();
+        let major = name.to_str()?.split('.').next()?.parse::<u64>().ok()?;
+        Some(major >= PACKAGES_SDK)
+    };
+    variable("NDBG_TEST_NUGET").is_some()
+        && sdks
+            .into_iter()
+            .flatten()
+            .flatten()
+            .any(|entry| is_new(entry) == Some(true))
 }
 
 /// Runs nextest and reads its report.

@@ -39,7 +39,8 @@ const EXCLUDED: &[(&str, &str)] = &[
     ),
 ];
 
-fn decode(text: &str) -> String {
+/// The text as it was before it was put into a line.
+pub(crate) fn decode(text: &str) -> String {
     text.replace('␤', "\n")
 }
 
@@ -66,7 +67,8 @@ fn values(sandbox: &Sandbox) -> PathBuf {
     sandbox.folder().join("values.tsv")
 }
 
-fn start(sandbox: &Sandbox) -> Debuggee<'_> {
+/// The program, stopped below the first method of expressions.
+pub(crate) fn start(sandbox: &Sandbox) -> Debuggee<'_> {
     let path = values(sandbox);
     let path = path.to_str().expect("a path of letters");
     let builder = sandbox.launch("expressions_compiler").args([path]);

@@ -242,6 +242,29 @@ fn names_are_completed() {
         names("others.Fin"),
         ["Find", "FindAll", "FindIndex", "FindLast", "FindLastIndex"]
     );
+    // Inherited members, static ones behind a type, extension methods, parameters of lambdas and of queries.
+    assert_eq!(names("base.inh"), ["inherited"]);
+    assert_eq!(names("Order.sh"), ["shared"]);
+    assert_eq!(names("others[0].sh"), [""; 0]);
+    assert_eq!(names("others.Whe"), ["Where"]);
+    assert_eq!(names("others.Where(each => each.Tot"), ["Total"]);
+    assert_eq!(names("others.Where(each => ea"), ["each"]);
+    assert_eq!(
+        names("from each in others where each.Customer?.Na"),
+        ["Name"]
+    );
+    // Types and namespaces, by imports, aliases and full names.
+    assert_eq!(names("System.Coll"), ["Collections"]);
+    assert_eq!(names("System.Collections.Gen"), ["Generic"]);
+    assert_eq!(names("System.Collections.Generic.LinkedListN"), [""; 0]);
+    assert_eq!(names("new Dict"), ["Dictionary"]);
+    assert_eq!(names("typeof(Numb"), ["Numbers"]);
+    assert_eq!(names("new System.Text.StringB"), ["StringBuilder"]);
+    assert_eq!(names("global::Sho"), ["Shop"]);
+    assert_eq!(names("Shop.Pro"), ["Program"]);
+    assert_eq!(names("new List<ulon"), ["ulong"]);
+    assert_eq!(names("new Customer { Na"), ["Name"]);
+    assert_eq!(names("this is Order { Cust"), ["Customer"]);
     assert_eq!(names("$p"), ["$pid"]);
 }
 

@@ -6,4 +6,5 @@ mod compiler;
 mod evaluate;
 mod hits;
 mod language;
+mod mutations;
 mod stops;

@@ -2,6 +2,7 @@
 
 mod basics;
 mod calls;
+mod code;
 mod collections;
 mod hostile;
 mod looks;

@@ -1,7 +1,7 @@
 //! Asking for variables, and comparing them with what the program says of itself.
 
 use host::api::{
-    BreakpointSpec, Line, Place, Reply, Request, Stream, Variable, Variables, VariablesQuery,
+    BreakpointSpec, Line, Place, Reply, Request, Stream, Variable, Variables, VariablesQuery, View,
 };
 use testkit::debuggee::Debuggee;
 use testkit::fixtures::Fixture;
@@ -74,6 +74,12 @@ pub(crate) fn lines(variables: &[Variable]) -> Vec<String> {
 /// Compares every path that the program printed with what the debugger says; all differences are told at once.
 #[track_caller]
 pub(crate) fn says_the_same(program: &Debuggee<'_>) {
+    says_the_same_with(program, &View::default());
+}
+
+/// The same, as a view shows it.
+#[track_caller]
+pub(crate) fn says_the_same_with(program: &Debuggee<'_>, view: &View) {
     let truth = program.text(Stream::Stdout);
     let mut wrong = Vec::new();
     let mut compared = 0;
@@ -85,6 +91,7 @@ pub(crate) fn says_the_same(program: &Debuggee<'_>) {
         let query = VariablesQuery {
             path: Some(path.into()),
             count: 0,
+            view: view.clone(),
             ..VariablesQuery::default()
         };
         let said = match program.request(Request::Variables(Box::new(query))) {

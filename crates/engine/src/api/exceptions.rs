@@ -24,11 +24,18 @@ pub struct ExceptionSpec {
     /// the filters.
     #[serde(default)]
     pub caught_by_user: Option<bool>,
+    /// Stops when it leaves the user's code for good: whoever catches it, no method of the user's that called or awaits gets
+    /// to see it. So fails a test; an exception that a test expects is caught before.
+    #[serde(default)]
+    pub escaping: bool,
     /// Stops only if this expression on `$exception` is true.
     #[serde(default)]
     pub condition: Option<String>,
     /// Whether it is switched on.
     pub enabled: bool,
+    /// The name it is to have, if that is free: the one it had before the program was started again.
+    #[serde(default)]
+    pub id: Option<BreakpointId>,
 }
 
 impl ExceptionSpec {
@@ -42,8 +49,10 @@ impl ExceptionSpec {
             user_unhandled: false,
             unhandled: true,
             caught_by_user: None,
+            escaping: false,
             condition: None,
             enabled: true,
+            id: None,
         }
     }
 

@@ -36,6 +36,10 @@ pub struct Launch {
     pub console: Console,
     /// Which process is to be debugged: the program itself or a .NET child of it.
     pub follow: Follow,
+    /// Of a child that is followed: its end is told only when the launched program has ended too, which may have the last
+    /// word of it, as a runner of tests has.
+    #[serde(default)]
+    pub await_launcher: bool,
     /// Where steps stop.
     #[serde(default)]
     pub steps: super::StepOptions,

@@ -20,6 +20,7 @@ mod stack;
 mod state;
 mod stepping;
 mod symbols;
+mod testing;
 mod values;
 
 use serde::{Deserialize, Serialize};
@@ -53,6 +54,7 @@ pub use stepping::{StepKind, StepOptions, StepsMade};
 pub use symbols::{
     FoundSymbols, Symbol, SymbolKind, SymbolsQuery, TypeDescription, TypeMember, TypeQuery,
 };
+pub use testing::{TestFailure, TestResults};
 pub use values::{
     FieldLayout, MemoryBytes, ObjectId, ObjectReport, OmitReason, Omitted, OutgoingReference,
     SetVariable, Value, ValueKind, Variable, VariableKind, VariableScope, Variables,

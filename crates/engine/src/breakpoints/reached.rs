@@ -4,12 +4,13 @@ use cordebug::bindings::ICorDebugBreakpoint;
 use cordebug::com::Com;
 use cordebug::module::Breakpoint;
 use cordebug::process::Process;
-use cordebug::thread::{Step, Thread};
+use cordebug::thread::Thread;
 
 use super::{CodeLocation, instruction};
 use crate::api::{BreakpointId, Event, RuntimeVersion, StopReason, ThreadId, Trace};
 use crate::engine::Engine;
 use crate::expressions::Hit;
+use crate::target::Target;
 
 /// Longer messages are cut.
 const MAX_MESSAGE: usize = 64 << 10;
@@ -35,8 +36,7 @@ impl Engine<'_> {
         let Some(target) = &self.target else {
             return;
         };
-        if self.is_relative_at(&target.process, thread) == Some(false)
-            || !self.is_alone(&target.process, thread)
+        if self.is_relative_at(&target.process, thread) == Some(false) || !is_alone(target, thread)
         {
             return;
         }
@@ -51,29 +51,6 @@ impl Engine<'_> {
         let mut code = [0; instruction::ENOUGH];
         let read = process.read_memory(address, &mut code).ok()?;
         Some(instruction::may_be_relative(code.get(..read)?))
-    }
-
-    /// Whether no other thread is in the method that a thread is in.
-    fn is_alone(&self, process: &Process, thread: &Thread) -> bool {
-        let method = |thread: &Thread| {
-            let Some(Ok(Step::Frame(frame))) = thread.stack().ok()?.next() else {
-                return None;
-            };
-            let function = frame.function().ok()?;
-            Some((function.module().ok()?.identity(), function.token().ok()?))
-        };
-        let (Ok(false), Ok(threads), Some(here), Ok(own)) = (
-            process.has_queued_callbacks(),
-            process.threads(),
-            method(thread),
-            thread.id(),
-        ) else {
-            return false;
-        };
-        threads
-            .iter()
-            .filter(|it| it.id().is_ok_and(|id| id != own))
-            .all(|it| method(it) != Some(here))
     }
 
     /// The runtime reached one of its breakpoints: why that stops the program, if it does.
@@ -238,6 +215,27 @@ fn cut(mut text: String) -> String {
     text.truncate(end);
     text.push_str(&format!("… ({left} more bytes)"));
     text
+}
+
+/// Whether no other thread is in the method that a thread is in.
+fn is_alone(target: &Target, thread: &Thread) -> bool {
+    let method = |thread: &Thread| {
+        let frame = target.stack_step(thread, 0).ok()???;
+        let function = frame.function().ok()?;
+        Some((function.module().ok()?.identity(), function.token().ok()?))
+    };
+    let (Ok(false), Ok(threads), Some(here), Ok(own)) = (
+        target.process.has_queued_callbacks(),
+        target.process.threads(),
+        method(thread),
+        thread.id(),
+    ) else {
+        return false;
+    };
+    threads
+        .iter()
+        .filter(|it| it.id().is_ok_and(|id| id != own))
+        .all(|it| method(it) != Some(here))
 }
 
 #[cfg(test)]

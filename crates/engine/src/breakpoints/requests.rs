@@ -104,7 +104,7 @@ impl Breakpoints {
     }
 
     /// Gives a breakpoint the name that it had in an earlier run.
-    fn take_id(&mut self, id: BreakpointId) -> Result<BreakpointId, Error> {
+    pub(crate) fn take_id(&mut self, id: BreakpointId) -> Result<BreakpointId, Error> {
         let taken = self.wanted.iter().any(|it| it.id == id);
         if taken || id.0 == 0 {
             return Err(Error::new(

@@ -85,9 +85,7 @@ impl Engine<'_> {
 
 /// Whether one of these methods of the framework was called by the innermost frame of the user's code.
 fn is_called(target: &mut Target, thread: &Thread, methods: &[&str]) -> bool {
-    let Ok(mut walk) = Walk::new(thread) else {
-        return false;
-    };
+    let mut walk = Walk::new(thread);
     for index in 0..LOOK_FOR_CALL {
         let Ok(Some(walked)) = walk.next(target) else {
             return false;
@@ -105,7 +103,7 @@ fn is_called(target: &mut Target, thread: &Thread, methods: &[&str]) -> bool {
 
 /// What `Environment.FailFast` was called with, if that is what the thread does.
 pub(super) fn fail_fast(target: &mut Target, thread: &Thread) -> Option<Option<String>> {
-    let mut walk = Walk::new(thread).ok()?;
+    let mut walk = Walk::new(thread);
     // Native code is innermost: it was called with the text.
     let start = walk.stack_pointer();
     let mut called = false;

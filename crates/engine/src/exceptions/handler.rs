@@ -28,9 +28,7 @@ pub(super) fn predict(target: &mut Target, thread: &Thread, exception: &Value) -
     if types.is_empty() {
         return Handler::Unknown;
     }
-    let Ok(mut walk) = Walk::new(thread) else {
-        return Handler::Unknown;
-    };
+    let mut walk = Walk::new(thread);
     for index in 0..MAX_FRAMES {
         let walked = match walk.next(target) {
             Ok(Some(walked)) => walked,
@@ -79,9 +77,7 @@ pub(super) fn found(
 
 /// Where a frame that the runtime names is in the stack of its thread.
 fn index_of(target: &mut Target, thread: &Thread, wanted: &RuntimeFrame) -> u32 {
-    let Ok(mut walk) = Walk::new(thread) else {
-        return 0;
-    };
+    let mut walk = Walk::new(thread);
     let range = wanted.stack_range();
     for index in 0..MAX_FRAMES {
         match walk.next(target) {

@@ -4,6 +4,7 @@
 //! nobody catching it. Which of these stops the program is decided here, by the breakpoints that the user set;
 //! an exception that nobody catches always stops it unless that was switched off.
 
+mod escaping;
 mod giving_up;
 mod handler;
 mod overflow;
@@ -63,7 +64,7 @@ impl Exceptions {
         let same = self
             .wanted
             .iter_mut()
-            .find(|it| it.spec.types == spec.types && it.spec.except == spec.except);
+            .find(|it| same_exceptions(&it.spec, &spec));
         if let Some(same) = same {
             same.spec = spec;
             same.notes = notes;
@@ -137,6 +138,8 @@ enum Told {
         left_user_code: bool,
         /// Whether the handler is the user's code.
         by_user: bool,
+        /// Whether no more of the user's code gets to see it.
+        escapes: bool,
     },
     Unhandled,
 }
@@ -150,7 +153,13 @@ fn wants(spec: &ExceptionSpec, told: Told) -> Option<ExceptionStage> {
         Told::HandlerFound {
             left_user_code: true,
             by_user: false,
+            ..
         } if spec.user_unhandled => Some(ExceptionStage::UserUnhandled),
+        Told::HandlerFound {
+            left_user_code: true,
+            escapes: true,
+            ..
+        } if spec.escaping => Some(ExceptionStage::UserUnhandled),
         Told::HandlerFound { by_user, .. }
             if spec.thrown && spec.caught_by_user == Some(by_user) =>
         {
@@ -159,6 +168,12 @@ fn wants(spec: &ExceptionSpec, told: Told) -> Option<ExceptionStage> {
         Told::Unhandled if spec.unhandled => Some(ExceptionStage::Unhandled),
         _ => None,
     }
+}
+
+/// Whether two breakpoints are for the same exceptions: the later one then replaces the earlier.
+fn same_exceptions(one: &ExceptionSpec, other: &ExceptionSpec) -> bool {
+    let key = |it: &ExceptionSpec| (it.types.clone(), it.except.clone(), it.escaping);
+    key(one) == key(other)
 }
 
 /// `types`: the exception's own type first, then those it is derived from.
@@ -215,7 +230,16 @@ impl Engine<'_> {
             breakpoints,
             ..
         } = self;
-        let (breakpoint, duplicate) = exceptions.set(spec, notes, || breakpoints.new_id());
+        let known = exceptions
+            .wanted
+            .iter()
+            .any(|it| same_exceptions(&it.spec, &spec));
+        let id = match spec.id {
+            Some(id) if !known => Some(breakpoints.take_id(id)?),
+            _ => None,
+        };
+        let new_id = || id.unwrap_or_else(|| breakpoints.new_id());
+        let (breakpoint, duplicate) = exceptions.set(spec, notes, new_id);
         match condition {
             Some(condition) => exceptions.conditions.insert(breakpoint.id, condition),
             None => exceptions.conditions.remove(&breakpoint.id),
@@ -298,10 +322,23 @@ impl Engine<'_> {
                 in_user_code.insert(id, true);
                 return false;
             }
-            DEBUG_EXCEPTION_CATCH_HANDLER_FOUND => Told::HandlerFound {
-                left_user_code: in_user_code.remove(&id).unwrap_or(false),
-                by_user,
-            },
+            DEBUG_EXCEPTION_CATCH_HANDLER_FOUND => {
+                let left_user_code = in_user_code.remove(&id).unwrap_or(false);
+                let wanted = |it: &ExceptionBreakpoint| it.spec.enabled && it.spec.escaping;
+                let asked = left_user_code && self.exceptions.wanted.iter().any(wanted);
+                Told::HandlerFound {
+                    left_user_code,
+                    by_user,
+                    escapes: asked
+                        && self
+                            .target
+                            .as_mut()
+                            .zip(frame)
+                            .is_some_and(|(target, frame)| {
+                                escaping::escapes(target, thread, frame, offset)
+                            }),
+                }
+            }
             DEBUG_EXCEPTION_UNHANDLED => {
                 in_user_code.remove(&id);
                 Told::Unhandled

@@ -72,7 +72,7 @@ pub(super) fn in_flight(
 /// Whether the innermost frame is at a `throw;`.
 fn is_at_rethrow(target: &mut Target, thread: &Thread) -> Option<bool> {
     const RETHROW: [u8; 2] = [0xfe, 0x1a];
-    let frame = thread.active_frame().ok()??;
+    let frame = target.active_frame(thread).ok()??;
     let (offset, _) = frame.ip().ok()??;
     let function = frame.function().ok()?;
     let token = Token(function.token().ok()?);
@@ -88,7 +88,7 @@ fn is_at_rethrow(target: &mut Target, thread: &Thread) -> Option<bool> {
 
 /// The innermost frame that is a method and not hidden.
 fn thrown_at(target: &mut Target, thread: &Thread) -> Option<crate::api::Frame> {
-    let mut walk = Walk::new(thread).ok()?;
+    let mut walk = Walk::new(thread);
     for index in 0..16 {
         let walked = walk.next(target).ok()??;
         let told = frame::describe(target, &walked.frame, index);

@@ -35,14 +35,13 @@ impl Engine<'_> {
         let context = context(&reader, &scope, None);
         let mut binder = Binder::new(reader.types, &context);
         let mut names = match &found.kind {
-            CompletionKind::Pseudo => PSEUDO.map(str::to_owned).to_vec(),
-            CompletionKind::Member { receiver, .. } => binder.members_for_completion(receiver),
-            CompletionKind::Name => binder.names_for_completion(),
-            _ => Vec::new(),
+            CompletionKind::Pseudo => {
+                let all = PSEUDO.map(str::to_owned).into_iter();
+                all.filter(|it| it.starts_with(&found.prefix.to_lowercase()))
+                    .collect()
+            }
+            _ => binder.completions(&found),
         };
-        names.retain(|it| it.to_lowercase().starts_with(&found.prefix.to_lowercase()));
-        names.sort();
-        names.dedup();
         names.truncate(MAX_NAMES);
         Ok(Reply::Completions(Completions {
             start: found.replace.start,

@@ -1,4 +1,5 @@
-//! The expressions of `DebuggerDisplay`: bound in the type that has the attribute, evaluated by reading only.
+//! The expressions of `DebuggerDisplay`: bound in the type that has the attribute, evaluated by reading; where code may
+//! run, calls are made one by one and the expression is evaluated again with what they gave.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -6,13 +7,21 @@ use std::time::{Duration, Instant};
 use syntax::FormatKind;
 
 use super::bind::{Binder, Context, Variable};
+use super::effecting::{Prepared, prepare};
 use super::frames::namespace;
-use super::run::{Interrupt, Journal, Limits, Runner, Surroundings, Val};
+use super::run::{Effect, Interrupt, Journal, Limits, Runner, Surroundings, Val};
+use crate::calls::{CallError, CallSite};
+use crate::engine::Engine;
 use crate::types::{Named, Type};
-use crate::values::{Reader, Unreadable, Value};
+use crate::values::{Answer, Reader, Snapshot, Unreadable, Value};
 
 /// A line is no place for long work.
 const TIME_LIMIT: Duration = Duration::from_millis(100);
+
+/// Calls of one expression.
+const MAX_CALLS: u32 = 100;
+/// Characters of what code gave.
+const MAX_TEXT: u32 = 1024;
 
 /// What an expression of a display string gave.
 pub(crate) enum Shown {
@@ -30,6 +39,30 @@ pub(crate) fn display(
     text: &str,
     limit: u32,
 ) -> Result<Shown, Unreadable> {
+    let mut journal = Journal::default();
+    let deadline = Instant::now() + TIME_LIMIT;
+    match run(reader, this, named, text, limit, deadline, &mut journal)? {
+        Ran::Shown(shown) => Ok(shown),
+        Ran::Effect(_) => Err(Unreadable::WouldRunCode),
+    }
+}
+
+/// How far a run came.
+enum Ran {
+    Shown(Shown),
+    /// Something has to be called first.
+    Effect(Box<Effect>),
+}
+
+fn run(
+    reader: &Reader<'_>,
+    this: &Value,
+    named: &Rc<Named>,
+    text: &str,
+    limit: u32,
+    deadline: Instant,
+    journal: &mut Journal,
+) -> Result<Ran, Unreadable> {
     let failed = |why: &dyn std::fmt::Display| Unreadable::Path {
         path: text.to_owned(),
         at: 0,
@@ -58,19 +91,18 @@ pub(crate) fn display(
         // Nothing is called: the run ends where something would have to be.
         calls: true,
         writes: false,
-        deadline: Instant::now() + TIME_LIMIT,
+        deadline,
         numbers: (0, 0, 0),
         special: &|_| None,
         frame: None,
     };
-    let mut journal = Journal::default();
     let slots = binder.slots();
-    let mut runner = Runner::new(reader, &around, slots, &mut journal);
-    let told = |interrupt: Interrupt| match interrupt {
-        Interrupt::Fail(fail) => failed(&fail.message),
-        Interrupt::Effect(_) => Unreadable::WouldRunCode,
+    let mut runner = Runner::new(reader, &around, slots, journal);
+    let value = match runner.eval(&node) {
+        Ok(value) => value,
+        Err(Interrupt::Fail(fail)) => return Err(failed(&fail.message)),
+        Err(Interrupt::Effect(effect)) => return Ok(Ran::Effect(effect)),
     };
-    let value = runner.eval(&node).map_err(told)?;
     let unquoted = watch
         .formats
         .iter()
@@ -85,12 +117,57 @@ pub(crate) fn display(
     };
     Ok(match value {
         Val::Object(object) if !(unquoted && object.ty == Type::STRING) => {
-            Shown::Value(reader.reference_to(&object))
+            Ran::Shown(Shown::Value(reader.reference_to(&object)))
         }
-        Val::Struct(place) => Shown::Value(place),
-        value => {
-            let described = runner.describe(&value, &node.ty, limits, node.span);
-            Shown::Text(described.map_err(told)?)
-        }
+        Val::Struct(place) => Ran::Shown(Shown::Value(place)),
+        value => match runner.describe(&value, &node.ty, limits, node.span) {
+            Ok(text) => Ran::Shown(Shown::Text(text)),
+            Err(Interrupt::Fail(fail)) => return Err(failed(&fail.message)),
+            Err(Interrupt::Effect(effect)) => Ran::Effect(effect),
+        },
     })
+}
+
+impl Engine<'_> {
+    /// Evaluates an expression of a display string, running what it calls.
+    pub(crate) fn display_by_code(
+        &mut self,
+        site: &CallSite,
+        deadline: Instant,
+        subject: &Snapshot,
+        named: &Rc<Named>,
+        text: &str,
+    ) -> Result<Answer, CallError> {
+        let mut journal = Journal::default();
+        journal.active = true;
+        for _ in 0..MAX_CALLS {
+            let prepared: Prepared = {
+                let target = self.stopped_target();
+                let target = target.map_err(|error| CallError::Refused(error.message))?;
+                let reader = target.reader();
+                let this = reader.restored(subject)?;
+                match run(
+                    &reader,
+                    &this,
+                    named,
+                    text,
+                    MAX_TEXT,
+                    deadline,
+                    &mut journal,
+                )? {
+                    Ran::Shown(Shown::Text(text)) => return Ok(Answer::Text(text)),
+                    Ran::Shown(Shown::Value(value)) => {
+                        return Ok(Answer::Value(reader.snapshot(&value)?));
+                    }
+                    Ran::Effect(effect) => prepare(&reader, None, *effect)
+                        .map_err(|fail| CallError::Refused(fail.message.clone()))?,
+                }
+            };
+            let done = self.bring_about(prepared, site, deadline, |_, _| None, &mut journal);
+            done.map_err(|fail| CallError::Refused(fail.message.clone()))?;
+        }
+        Err(CallError::Refused(format!(
+            "it calls the program more than {MAX_CALLS} times"
+        )))
+    }
 }

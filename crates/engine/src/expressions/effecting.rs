@@ -46,10 +46,10 @@ pub(super) enum Prepared {
     },
 }
 
-/// Reads what an effect needs; a plain write is done at once.
+/// Reads what an effect needs; a plain write is done at once. Without a scope there are no variables to write to.
 pub(super) fn prepare(
     reader: &Reader<'_>,
-    scope: &FrameVariables,
+    scope: Option<&FrameVariables>,
     effect: Effect,
 ) -> Result<Prepared> {
     match effect {
@@ -148,7 +148,7 @@ pub(super) fn prepare(
                     reader.write(&place, &bytes).map_err(told)?
                 }
                 (_, Some(number)) => {
-                    let Some(root) = scope.root(number) else {
+                    let Some(root) = scope.and_then(|it| it.root(number)) else {
                         return Err(Fail::new(
                             span,
                             "the variable has no place that could be written",

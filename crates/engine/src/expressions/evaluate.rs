@@ -201,7 +201,9 @@ impl Engine<'_> {
                 }))
             }
             Err(Interrupt::Fail(fail)) => Err(fail),
-            Err(Interrupt::Effect(effect)) => prepare(&reader, &scope, *effect).map(Ran::Effect),
+            Err(Interrupt::Effect(effect)) => {
+                prepare(&reader, Some(&scope), *effect).map(Ran::Effect)
+            }
         }
     }
 }
@@ -228,7 +230,7 @@ impl Place<'_> {
     }
 
     fn plan(&self, reader: &Reader<'_>, context: &Context) -> Result<Planned> {
-        let mut binder = Binder::new(reader.types, context);
+        let mut binder = Binder::new(reader.types, context).until(self.deadline);
         let node = binder.whole(&self.watch.expr)?;
         let request = self.request;
         let mut planned = Planned {

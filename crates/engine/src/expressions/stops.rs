@@ -94,9 +94,8 @@ impl Planned {
         let span = self.expr.span;
         let unreadable =
             |why: Unreadable| Fail::new(span, format!("the frame cannot be read: {why}"));
-        let frame = hit
-            .thread
-            .active_frame()
+        let frame = target
+            .active_frame(hit.thread)
             .map_err(|error| unreadable(error.into()))?;
         let Some(frame) = frame else {
             return Err(Fail::new(span, "the thread is not in managed code"));
@@ -128,7 +127,9 @@ impl Planned {
         match value {
             Ok(value) => Ok(Ran::Value(value)),
             Err(Interrupt::Fail(fail)) => Err(fail),
-            Err(Interrupt::Effect(effect)) => prepare(&reader, &scope, *effect).map(Ran::Effect),
+            Err(Interrupt::Effect(effect)) => {
+                prepare(&reader, Some(&scope), *effect).map(Ran::Effect)
+            }
         }
     }
 

@@ -6,7 +6,9 @@ use std::io;
 use std::path::Path;
 
 use cordebug::file::MappedFile;
+use metadata::Bytes;
 use metadata::pe::{ImageKind, ImageLayout};
+use metadata::tables::Table;
 
 use crate::elf::number;
 
@@ -56,6 +58,15 @@ pub(super) fn of(path: &Path) -> io::Result<Kind> {
         return Ok(Kind::Other);
     }
     Ok(of_bytes(MappedFile::open(path)?.as_ref()))
+}
+
+/// Whether an assembly refers to another one of this name.
+pub(super) fn refers_to(path: &Path, name: &str) -> Option<bool> {
+    let module = metadata::Module::open(Bytes::new(MappedFile::open(path).ok()?)).ok()?;
+    let metadata = module.metadata();
+    let mut references = metadata.tokens(Table::AssemblyRef);
+    let named = |token| metadata.assembly_ref(token).is_ok_and(|it| it.name == name);
+    Some(references.any(named))
 }
 
 fn of_bytes(bytes: &[u8]) -> Kind {

@@ -83,7 +83,7 @@ pub(crate) fn describe(target: &mut Target, frame: &RuntimeFrame, index: u32) ->
     if let Some((offset, _)) = ip {
         // Where a call returns to may be the next statement already: what counts is the call.
         let returns = index > 0 && begins_statement(module, process, token, offset);
-        let calling = frame.calling_offset().filter(|_| returns);
+        let calling = returns.then(|| frame.calling_offset()).flatten();
         told.source = source(module, process, token, IlOffset(calling.unwrap_or(offset)));
     }
     told.kind = kind(module, process, token);
@@ -130,7 +130,7 @@ pub(crate) fn kind(module: &LoadedModule, process: &Process, method: Token) -> F
     let Ok(symbols) = module.symbols(process) else {
         return FrameKind::External;
     };
-    if is_foreign(metadata, method) {
+    if is_foreign(metadata, method) || module.is_test_framework() {
         return FrameKind::External;
     }
     let has_text = symbols

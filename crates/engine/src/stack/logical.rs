@@ -54,7 +54,7 @@ fn resumed(
     target: &mut Target,
     thread: &Thread,
 ) -> Result<Option<(u32, Result<Value, AsyncEnd>)>, Error> {
-    let mut walk = Walk::new(thread)?;
+    let mut walk = Walk::new(thread);
     let mut index = 0;
     let mut candidate: Option<(u32, RuntimeFrame)> = None;
     while index < MAX_FRAMES {
@@ -79,7 +79,7 @@ fn resumed(
     Ok(candidate.map(|(found, body)| (found, run_of(target, &body))))
 }
 
-fn is_async(target: &mut Target, frame: &RuntimeFrame) -> bool {
+pub(super) fn is_async(target: &mut Target, frame: &RuntimeFrame) -> bool {
     let Target {
         modules, process, ..
     } = target;
@@ -97,7 +97,7 @@ fn is_async(target: &mut Target, frame: &RuntimeFrame) -> bool {
 
 /// Whether a frame calls the body of an async method in the ordinary way: then it is its caller, and not the machinery that
 /// resumes it.
-fn calls(target: &mut Target, caller: &RuntimeFrame, body: &RuntimeFrame) -> bool {
+pub(super) fn calls(target: &mut Target, caller: &RuntimeFrame, body: &RuntimeFrame) -> bool {
     let Target {
         modules, process, ..
     } = target;
@@ -122,7 +122,7 @@ fn calls(target: &mut Target, caller: &RuntimeFrame, body: &RuntimeFrame) -> boo
 }
 
 /// The task, or the source of a `ValueTask`, that stands for the run of an async method.
-fn run_of(target: &mut Target, body: &RuntimeFrame) -> Result<Value, AsyncEnd> {
+pub(super) fn run_of(target: &mut Target, body: &RuntimeFrame) -> Result<Value, AsyncEnd> {
     let unknown = |why: &str| AsyncEnd::Unknown(why.into());
     let this = body.argument(0).ok().and_then(|it| it.dereference().ok()?);
     let Some(machine) = this else {
@@ -142,7 +142,7 @@ fn run_of(target: &mut Target, body: &RuntimeFrame) -> Result<Value, AsyncEnd> {
 }
 
 /// Who waits for a task, who waits for that, and so on.
-fn awaiting(target: &mut Target, start: Value) -> (Vec<AsyncFrame>, AsyncEnd) {
+pub(super) fn awaiting(target: &mut Target, start: Value) -> (Vec<AsyncFrame>, AsyncEnd) {
     let mut chain: Vec<AsyncFrame> = Vec::new();
     let mut object = start;
     // Objects do not move while the program is stopped; a chain that meets itself is broken.
@@ -229,7 +229,7 @@ struct Wait {
 
 /// The innermost part of a thread's stack, if it waits for a task there.
 fn wait_of(target: &mut Target, thread: &Thread) -> Result<Option<Wait>, Error> {
-    let mut walk = Walk::new(thread)?;
+    let mut walk = Walk::new(thread);
     let start = walk.stack_pointer();
     let mut waits = false;
     for caller in 0..MAX_FRAMES {

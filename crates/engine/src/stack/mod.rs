@@ -3,19 +3,20 @@
 //! The walk shows a stack as the user's code has it: while a `catch` or `finally` block runs, the frames of the code that threw
 //! are still there for the runtime, but dead; they are left out. Below a `when` filter they are alive, and shown.
 
+mod beyond;
 pub(crate) mod frame;
 mod logical;
 mod machine;
 mod objects;
-mod walked;
+pub(crate) mod walks;
 
-use cordebug::thread::{Frame as RuntimeFrame, StackWalk, Step, Thread};
+pub(crate) use beyond::is_seen_by_user;
+
+use cordebug::thread::{Frame as RuntimeFrame, Thread};
 
 use crate::api::{Block, Error, ErrorCode, Frame, FrameKind, Reply, ThreadId};
 use crate::engine::Engine;
 use crate::target::{Target, runtime_error};
-
-pub(crate) use walked::WalkedStacks;
 
 /// Frames walked at most for one request; a deeper stack is told as "more".
 const MAX_WALK: u32 = 20_000;
@@ -71,7 +72,7 @@ impl Engine<'_> {
 }
 
 /// A frame that is part of the stack as the user's code has it.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Walked {
     pub(crate) frame: RuntimeFrame,
     /// Which block of its method runs apart from the rest.
@@ -79,11 +80,9 @@ pub(crate) struct Walked {
 }
 
 /// A walk that leaves out frames that are dead.
-#[derive(Debug)]
 pub(crate) struct Walk {
     thread: Thread,
-    steps: StackWalk,
-    /// Frames taken from the walk.
+    /// Steps taken.
     taken: usize,
     /// A block whose method is still to come, and how many frames were taken until it; what lies between is dead.
     below: Option<(RuntimeFrame, usize)>,
@@ -92,44 +91,43 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    pub(crate) fn new(thread: &Thread) -> Result<Self, Error> {
-        Ok(Self {
+    pub(crate) fn new(thread: &Thread) -> Self {
+        Self {
             thread: thread.clone(),
-            steps: thread.stack().map_err(|error| runtime_error(&error))?,
             taken: 0,
             below: None,
             show_all: false,
-        })
+        }
     }
 
     /// Walks again from behind a block whose method is not among the frames: showing too much is better than too little.
-    fn show_all_from(&mut self, taken: usize) -> Result<(), Error> {
-        let steps = self.thread.stack();
-        self.steps = steps.map_err(|error| runtime_error(&error))?;
+    fn show_all_from(&mut self, taken: usize) {
         self.taken = taken;
         self.show_all = true;
-        self.steps.by_ref().take(taken).for_each(drop);
-        Ok(())
     }
 
     /// The stack pointer of the frame that was walked to last.
     pub(crate) fn stack_pointer(&self) -> Option<u64> {
-        self.steps.stack_pointer()
+        // Only a walk that stands at a frame tells it.
+        let mut steps = self.thread.stack().ok()?;
+        steps.by_ref().take(self.taken).for_each(drop);
+        steps.stack_pointer()
     }
 
     /// The next frame outwards.
     pub(crate) fn next(&mut self, target: &mut Target) -> Result<Option<Walked>, Error> {
         loop {
-            let Some(step) = self.steps.next() else {
+            let step = target.stack_step(&self.thread, self.taken);
+            let Some(step) = step.map_err(|error| runtime_error(&error))? else {
                 let Some((_, taken)) = self.below.take() else {
                     return Ok(None);
                 };
-                self.show_all_from(taken)?;
+                self.show_all_from(taken);
                 continue;
             };
             self.taken += 1;
             // Native code between managed frames is only shown as the transition that led there.
-            let Step::Frame(frame) = step.map_err(|error| runtime_error(&error))? else {
+            let Some(frame) = step else {
                 continue;
             };
             if let Some((block, _)) = &self.below {
@@ -164,7 +162,8 @@ pub(crate) fn frames(
     let mut found = Vec::new();
     let mut index = 0;
     let end = start.saturating_add(count);
-    while let Some(Walked { frame, block }) = walked::walked(target, thread, index)? {
+    let mut walk = Walk::new(thread);
+    while let Some(Walked { frame, block }) = walk.next(target)? {
         if index >= end {
             return Ok((found, index, true));
         }
@@ -187,14 +186,16 @@ pub(crate) fn frame_at(
     thread: &Thread,
     index: u32,
 ) -> Result<RuntimeFrame, Error> {
-    if index < MAX_WALK
-        && let Some(frame) = walked::frame(target, thread, index)?
-    {
-        return Ok(frame);
-    }
     let mut count = 0;
-    while count < MAX_WALK && walked::frame(target, thread, count)?.is_some() {
+    let mut walk = Walk::new(thread);
+    while let Some(Walked { frame, .. }) = walk.next(target)? {
+        if count == index {
+            return Ok(frame);
+        }
         count += 1;
+        if count >= MAX_WALK {
+            break;
+        }
     }
     Err(Error::new(
         ErrorCode::InvalidParameter,
@@ -208,11 +209,12 @@ pub(crate) fn top_frame(target: &mut Target, thread: &Thread) -> (Option<Frame>,
     let mut native = true;
     let mut found = || -> Result<Option<Frame>, Error> {
         let mut first = None;
+        let mut walk = Walk::new(thread);
         for index in 0..LOOK_FOR_USER_FRAME {
-            let at = index as u32;
-            let Some(Walked { frame, block }) = walked::walked(target, thread, at)? else {
+            let Some(Walked { frame, block }) = walk.next(target)? else {
                 break;
             };
+            let at = index as u32;
             if index == 0 {
                 native = frame.internal_kind().is_some();
             }

@@ -55,7 +55,7 @@ impl Engine<'_> {
     /// Who awaits the invocation that a thread's innermost frame belongs to, and steppers of the threads that block until
     /// it completes; none while its caller is below it on the stack.
     pub(super) fn awaiters(&mut self, thread: &Thread) -> (Vec<Awaiter>, Vec<Stepper>) {
-        let Ok(Some(frame)) = thread.active_frame() else {
+        let Some(frame) = self.active_frame(thread) else {
             return Default::default();
         };
         let (found, wakes) = self.who_awaits(&frame).unwrap_or_default();

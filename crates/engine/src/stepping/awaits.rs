@@ -127,7 +127,7 @@ impl Engine<'_> {
             return;
         };
         let Some(method) = at.method else { return };
-        let Ok(Some(frame)) = thread.active_frame() else {
+        let Some(frame) = self.active_frame(thread) else {
             return;
         };
         let who = match self.invocation(&frame) {
@@ -175,7 +175,7 @@ impl Engine<'_> {
 
     /// An invocation goes on behind the await; whether that stops the program.
     pub(super) fn resumed(&mut self, thread: &Thread) -> bool {
-        let Ok(Some(frame)) = thread.active_frame() else {
+        let Some(frame) = self.active_frame(thread) else {
             return false;
         };
         self.identify_suspended();
@@ -235,7 +235,7 @@ impl Engine<'_> {
 
     /// A method goes on that may be the one which awaits ours; whether that stops the program.
     pub(super) fn awaiter_resumed(&mut self, thread: &Thread) -> bool {
-        let Ok(Some(frame)) = thread.active_frame() else {
+        let Some(frame) = self.active_frame(thread) else {
             return false;
         };
         if !self.is_awaiter(&frame) {

@@ -50,7 +50,7 @@ impl Engine<'_> {
 
     /// The invocation of the innermost frame, if it was resumed by code that is not shown.
     fn alone(&mut self, thread: &Thread) -> Option<Alone> {
-        let frame = thread.active_frame().ok()??;
+        let frame = self.active_frame(thread)?;
         let machine = frame.first_argument().ok()?.dereference().ok()??;
         let target = self.target.as_mut()?;
         let task = task_of(&mut Fields::new(target), &machine)?;

@@ -99,7 +99,7 @@ impl Engine<'_> {
         }
         // Whoever awaits the invocation may go on inside the call that completes it: its trap is near.
         if self.may_be_awaiter(at)
-            && let Ok(Some(frame)) = thread.active_frame()
+            && let Some(frame) = self.active_frame(thread)
             && self.is_awaiter(&frame)
         {
             next = Next::Wait;

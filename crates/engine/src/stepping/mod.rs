@@ -25,7 +25,7 @@ use std::collections::HashMap;
 
 use cordebug::module::Breakpoint;
 use cordebug::stepper::Stepper;
-use cordebug::thread::{Step as WalkStep, Thread};
+use cordebug::thread::{Frame, Thread};
 use metadata::IlOffset;
 use metadata::pdb::Await;
 use metadata::pe::ClauseKind;
@@ -188,6 +188,11 @@ impl Engine<'_> {
         Ok((id.0, thread))
     }
 
+    /// The innermost frame of a thread that is not native code.
+    fn active_frame(&self, thread: &Thread) -> Option<Frame> {
+        self.target.as_ref()?.active_frame(thread).ok().flatten()
+    }
+
     /// Where a thread is; read once for each stop.
     fn position(&mut self, thread: &Thread) -> Result<Position, Error> {
         let id = thread.id().unwrap_or(0);
@@ -204,13 +209,11 @@ impl Engine<'_> {
         if !hidden || kind == StepKind::Out {
             return at;
         }
-        let (Ok(target), Ok(walk)) = (self.target(), thread.stack()) else {
+        let Ok(target) = self.target() else {
             return at;
         };
-        let mut frames = walk.take(MAX_WALK).filter_map(|step| match step {
-            Ok(WalkStep::Frame(frame)) => Some(Position::of_frame(target, &frame)),
-            _ => None,
-        });
+        let frames: Vec<_> = target.frames(thread).take(MAX_WALK).collect();
+        let mut frames = frames.iter().map(|it| Position::of_frame(target, it));
         frames
             .find(|position| position.standing.statement().is_some())
             .unwrap_or(at)
@@ -277,7 +280,7 @@ impl Engine<'_> {
     /// returned, and its caller calls another one (or the same again) at that place, that one counts as inside the range
     /// as well, and is run through unseen. The caller's stepper stops there.
     fn stepper_beyond(&mut self, thread: &Thread) -> Option<Stepper> {
-        let caller = my_code::caller(thread)?;
+        let caller = my_code::caller(self.target.as_ref()?, thread)?;
         let module = caller.function().ok()?.module().ok()?;
         let target = self.target.as_ref()?;
         let module = target.modules.get(module.identity())?;

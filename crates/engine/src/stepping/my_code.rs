@@ -1,24 +1,20 @@
 //! Which methods steps pass by: what attributes say, and the filter for properties and operators.
 
-use cordebug::thread::{Frame, Step, Thread};
+use cordebug::thread::{Frame, Thread};
 use metadata::tables::Table;
 use metadata::{Metadata, Token};
 
 use super::position::MethodId;
 use crate::api::{Error, ErrorCode};
 use crate::engine::Engine;
+use crate::target::Target;
 
 /// Enclosing types looked at for attributes.
 const MAX_NESTING: usize = 64;
 
 /// The frame that called the innermost one of a thread.
-pub(super) fn caller(thread: &Thread) -> Option<Frame> {
-    let steps = thread.stack().ok()?.flatten();
-    let frames = steps.filter_map(|step| match step {
-        Step::Frame(frame) => Some(frame),
-        Step::Native => None,
-    });
-    let mut callers = frames.skip(1);
+pub(super) fn caller(target: &Target, thread: &Thread) -> Option<Frame> {
+    let mut callers = target.frames(thread).skip(1);
     callers.find(|frame| frame.internal_kind().is_none())
 }
 
@@ -129,7 +125,7 @@ impl Engine<'_> {
             return false;
         }
         let mut caller = || {
-            let function = caller(thread)?.function().ok()?;
+            let function = caller(self.target.as_ref()?, thread)?.function().ok()?;
             let token = Token(function.token().ok()?);
             let target = self.target.as_mut()?;
             let module = target.modules.entry(&function.module().ok()?).identity();

@@ -20,7 +20,7 @@ impl Engine<'_> {
         column: Option<u32>,
     ) -> Result<(), Error> {
         let (id, thread) = self.thread_to_step(thread)?;
-        let frame = thread.active_frame().ok().flatten().ok_or_else(|| {
+        let frame = self.active_frame(&thread).ok_or_else(|| {
             Error::new(
                 ErrorCode::InvalidThread,
                 format!("thread {id} is in native code: its next statement cannot be set"),
@@ -81,12 +81,10 @@ impl Engine<'_> {
             .can_set_ip(offset)
             .and_then(|()| frame.set_ip(offset))
             .map_err(|error| refusal(&name, line, &error))?;
+        self.target()?.forget_walks();
         self.stepping.known = None;
         // Frames of this stop are gone: what follows is a stop of its own.
         self.stop = None;
-        if let Some(target) = &mut self.target {
-            target.stacks.forget();
-        }
         self.stopped(vec![StopReason::Goto], Some(ThreadId(id)), None);
         Ok(())
     }

@@ -91,8 +91,8 @@ impl Position {
 
     /// The innermost frame of a thread of the stopped program.
     pub(super) fn of(target: &mut Target, thread: &Thread) -> Result<Self, Error> {
-        let frame = thread
-            .active_frame()
+        let frame = target
+            .active_frame(thread)
             .map_err(|error| runtime_error(&error))?;
         Ok(frame.map_or(Self::NOWHERE, |frame| Self::of_frame(target, &frame)))
     }

@@ -70,7 +70,7 @@ impl Engine<'_> {
             return;
         }
         let Some(target) = &self.target else { return };
-        let Ok(Some(frame)) = thread.active_frame() else {
+        let Some(frame) = self.active_frame(thread) else {
             return;
         };
         let Ok((code, _)) = frame.compiled_code() else {
@@ -110,7 +110,8 @@ impl Engine<'_> {
         };
         let is_thread = thread.id().is_ok_and(|id| id == steps.thread);
         let at = steps.leg.at.map(|at| at.frame.0);
-        let frame = || thread.active_frame().ok().flatten();
+        let target = self.target.as_ref();
+        let frame = || target?.active_frame(thread).ok().flatten();
         let own = is_thread.then(frame).flatten();
         let own = own.filter(|frame| frame.stack_end().ok() == at);
         let Some(frame) = own else {
@@ -160,9 +161,10 @@ impl Engine<'_> {
             // The call may be the last instruction before code without text.
             _ => IlRange::ALL,
         };
-        let (Some(calls), Ok(Some(frame))) =
-            (self.calls_of(method, IlRange::ALL), thread.active_frame())
-        else {
+        let (Some(calls), Some(frame)) = (
+            self.calls_of(method, IlRange::ALL),
+            self.active_frame(thread),
+        ) else {
             return;
         };
         let Ok((code, offset)) = frame.compiled_code() else {

@@ -4,7 +4,7 @@
 //! it back to the user's statement.
 
 use cordebug::stepper::Stepper;
-use cordebug::thread::{Step, Thread};
+use cordebug::thread::Thread;
 use cordebug::value::Value;
 use metadata::Token;
 
@@ -53,8 +53,7 @@ impl Engine<'_> {
     /// Whether the innermost of the user's frames of a thread has called a method of tasks that waits.
     fn waits_for_a_task(&self, thread: &Thread) -> Option<bool> {
         let target = self.target.as_ref()?;
-        for step in thread.stack().ok()?.take(MAX_FRAMES).flatten() {
-            let Step::Frame(frame) = step else { continue };
+        for frame in target.frames(thread).take(MAX_FRAMES) {
             let Ok(function) = frame.function() else {
                 continue;
             };

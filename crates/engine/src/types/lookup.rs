@@ -52,11 +52,33 @@ impl Types<'_> {
 
     /// Whether some loaded module has a namespace of that name, or one inside it.
     pub(crate) fn has_namespace(self, name: &str) -> bool {
-        self.modules.iter().any(|module| {
-            let id = ModuleId(module.identity());
-            self.namespaces(id)
-                .is_some_and(|known| known.contains(name))
-        })
+        self.modules
+            .iter()
+            .any(|module| self.module_has_namespace(ModuleId(module.identity()), name))
+    }
+
+    /// Whether a module has a namespace of that name, or one inside it.
+    pub(crate) fn module_has_namespace(self, id: ModuleId, name: &str) -> bool {
+        self.namespaces(id)
+            .is_some_and(|known| known.contains(name))
+    }
+
+    /// The last names of the namespaces that lie right in another; `""` is around all.
+    pub(crate) fn namespaces_in(self, outer: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        for module in self.modules.iter() {
+            let known = self.namespaces(ModuleId(module.identity()));
+            for namespace in known.iter().flat_map(|it| it.iter()) {
+                let inner = match outer {
+                    "" => Some(&**namespace),
+                    _ => namespace
+                        .strip_prefix(outer)
+                        .and_then(|it| it.strip_prefix('.')),
+                };
+                found.extend(inner.filter(|it| !it.contains('.')).map(str::to_owned));
+            }
+        }
+        found
     }
 
     fn namespaces(self, id: ModuleId) -> Option<Rc<HashSet<Box<str>>>> {

@@ -31,6 +31,7 @@
 //! included, because the collector moves objects; a [`Reader`] refuses older ones as [`Unreadable::Stale`]. What must live
 //! longer is kept with [`Reader::hold`]. Every failure is an [`Unreadable`]: a value that says why, never a guess.
 
+mod answering;
 mod assign;
 mod frames;
 mod layout;
@@ -38,6 +39,7 @@ mod literal;
 mod memory;
 mod memory_requests;
 mod properties;
+mod questions;
 mod reader;
 mod requests;
 mod returned;
@@ -55,6 +57,7 @@ use std::rc::Rc;
 use crate::types::Type;
 
 pub(crate) use layout::{LayoutCache, Member};
+pub(crate) use questions::Answer;
 pub(crate) use reader::{Held, Reader};
 pub(crate) use returned::{ReturnedCall, ReturnedValues};
 pub(crate) use scalar::Scalar;

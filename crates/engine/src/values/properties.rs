@@ -11,7 +11,7 @@ use crate::stack::frame_at;
 use crate::types::Method;
 
 use super::requests::Roots;
-use super::view::{Children, Viewer};
+use super::view::{Children, Opens, Viewer};
 use super::{Unreadable, Value};
 
 /// Getters run for one request at most.
@@ -87,6 +87,10 @@ impl Engine<'_> {
         let (Some(value), Some(ty)) = (viewer.as_value(&subject), viewer.type_of(&subject)) else {
             return Ok(nothing);
         };
+        // What a DebuggerTypeProxy shows takes the place of all members.
+        if viewer.opens(&subject) == Some(Opens::Proxy) {
+            return Ok(nothing);
+        }
         let Ok(Children::Members(members)) = viewer.children(&subject, &child.notes) else {
             return Ok(nothing);
         };

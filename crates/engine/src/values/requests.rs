@@ -10,6 +10,9 @@ use crate::stack::frame_at;
 use crate::target::Target;
 use crate::types::{Field, Named, Type, TypeNotes};
 
+use super::answering::{Allowance, no_answers};
+use super::properties::Computed;
+use super::questions::{Answers, Inquiry, Question};
 use super::scope::{self, Scope};
 use super::view::{Child, Viewer};
 use super::walk::{self, Step};
@@ -35,19 +38,7 @@ impl Engine<'_> {
             }
             _ => Vec::new(),
         };
-        let target = self.stopped_target()?;
-        let frame = frame_at(target, &thread, query.frame);
-        let target = &*target;
-        let reader = target.reader().looking_from(frame.as_ref().ok());
-        let viewer = Viewer::new(&reader, &query.view, &target.object_ids);
-        let roots = Roots {
-            target,
-            reader: &reader,
-            thread: &thread,
-            frame,
-            index: query.frame,
-        };
-        let mut told = Variables {
+        let told = Variables {
             stop,
             thread: id,
             frame: query.frame,
@@ -56,43 +47,101 @@ impl Engine<'_> {
             omitted: None,
             notes: Vec::new(),
         };
-        let count = u64::from(query.count.min(MAX_COUNT));
-        if let Some(path) = query.path.as_deref().filter(|path| !path.is_empty()) {
-            let child = roots.at_path(&viewer, path)?;
-            let mut parent = viewer.variable(&child, 0);
-            if query.view.mask_secrets && walk::leads_to_secret(path) {
-                // What lies inside a secret is as secret as all of it.
-                parent.value = super::view::masked(parent.value.type_name);
-                told.parent = Some(Box::new(parent));
-                return Ok(Reply::Variables(Box::new(told)));
-            }
-            roots.say_who_returned(std::slice::from_mut(&mut parent));
-            told.parent = Some(Box::new(parent));
-            let Ok(value) = &child.value else {
-                return Ok(Reply::Variables(Box::new(told)));
-            };
-            let children = viewer
-                .subject(value)
-                .and_then(|subject| viewer.children(&subject, &child.notes));
-            match children {
-                Ok(children) => {
-                    let mut children = children.named_like(&query.names);
-                    children.fill_in(&viewer, &computed);
-                    (told.variables, told.omitted) =
-                        viewer.page(&children, path, query.start, count, query.depth);
-                }
-                Err(why) => told.notes.push(why.to_string()),
-            }
+        if !query.view.run_code {
+            let (told, _) = self.look(query, &thread, &computed, told, None)?;
             return Ok(Reply::Variables(Box::new(told)));
         }
-        let (list, note) = roots.list(&viewer, query.scope)?;
-        told.notes.extend(note);
-        let children = super::view::Children::Members(list).named_like(&query.names);
-        (told.variables, told.omitted) =
-            viewer.page(&children, "", query.start, count, query.depth);
-        roots.say_who_returned(&mut told.variables);
-        Ok(Reply::Variables(Box::new(told)))
+        self.evaluations.check()?;
+        self.evaluations.begin();
+        let mut answers = no_answers(query);
+        let allowance = Allowance::of(query, &thread);
+        loop {
+            let seen = self.look(query, &thread, &computed, told.clone(), Some(&answers));
+            let (told, questions) = seen?;
+            if questions.is_empty() {
+                return Ok(Reply::Variables(Box::new(told)));
+            }
+            self.answer_questions(questions, &mut answers, &allowance)?;
+        }
     }
+
+    /// Looks once; also what only code could have told, if there are answers to that.
+    fn look(
+        &mut self,
+        query: &VariablesQuery,
+        thread: &Thread,
+        computed: &[Computed],
+        mut told: Variables,
+        answers: Option<&Answers>,
+    ) -> Result<(Variables, Vec<Question>), Error> {
+        let target = self.stopped_target()?;
+        let frame = frame_at(target, thread, query.frame);
+        let target = &*target;
+        let reader = target.reader().looking_from(frame.as_ref().ok());
+        let inquiry = answers.map(|answers| Inquiry::new(&reader, answers));
+        let roots = Roots {
+            target,
+            reader: &reader,
+            thread,
+            frame,
+            index: query.frame,
+        };
+        let viewer = Viewer::new(&reader, &query.view, &target.object_ids);
+        let viewer = viewer.asking(inquiry.as_ref());
+        look_at(query, &roots, &viewer, computed, &mut told)?;
+        let questions = inquiry.map(Inquiry::into_questions);
+        Ok((told, questions.unwrap_or_default()))
+    }
+}
+
+/// Tells what a query asks for, as far as that can be seen now.
+fn look_at(
+    query: &VariablesQuery,
+    roots: &Roots<'_, '_>,
+    viewer: &Viewer<'_, '_>,
+    computed: &[Computed],
+    told: &mut Variables,
+) -> Result<(), Error> {
+    let count = u64::from(query.count.min(MAX_COUNT));
+    if let Some(path) = query.path.as_deref().filter(|path| !path.is_empty()) {
+        let child = roots.at_path(viewer, path)?;
+        let mut parent = viewer.variable(&child, 0);
+        if query.view.mask_secrets && walk::leads_to_secret(path) {
+            // What lies inside a secret is as secret as all of it.
+            parent.value = super::view::masked(parent.value.type_name);
+            told.parent = Some(Box::new(parent));
+            return Ok(());
+        }
+        roots.say_who_returned(std::slice::from_mut(&mut parent));
+        told.parent = Some(Box::new(parent));
+        let Ok(value) = &child.value else {
+            return Ok(());
+        };
+        let children = viewer.subject(value).and_then(|subject| {
+            // Who wants no children wants no code to run for them.
+            if count == 0 {
+                return viewer.children(&subject, &child.notes).map(|it| (it, None));
+            }
+            viewer.opened(&subject, &child.notes)
+        });
+        match children {
+            Ok((children, note)) => {
+                told.notes.extend(note);
+                let mut children = children.named_like(&query.names);
+                children.fill_in(viewer, computed);
+                (told.variables, told.omitted) =
+                    viewer.page(&children, path, query.start, count, query.depth);
+            }
+            Err(why) => told.notes.push(why.to_string()),
+        }
+        return Ok(());
+    }
+    let (list, note) = roots.list(viewer, query.scope)?;
+    told.notes.extend(note);
+    let children = super::view::Children::Members(list).named_like(&query.names);
+    (told.variables, told.omitted) = viewer.page(&children, "", query.start, count, query.depth);
+    roots.say_who_returned(&mut told.variables);
+    Ok(())
 }
 
 impl Engine<'_> {

@@ -48,6 +48,9 @@ pub(crate) enum Unreadable {
     Threw { exception: String },
     #[error("its getter was not run to its end: {why}")]
     NotRun { why: String },
+    /// Code was run for it, or was not any more; why it gave nothing.
+    #[error("{why}")]
+    Failed { why: String },
     #[error("{ty} has no element {key}")]
     NoElement { ty: Rc<str>, key: String },
     #[error("the field {field} of {ty} is not as this version of ndbg knows it")]

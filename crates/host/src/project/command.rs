@@ -51,6 +51,7 @@ pub(super) struct Facts {
     output_type: String,
     target_frameworks: String,
     self_contained: String,
+    run_settings_file_path: String,
 }
 
 #[derive(Deserialize)]
@@ -61,13 +62,13 @@ struct Properties {
 
 impl Facts {
     /// Refuses a project that does not become one program.
-    pub(super) fn check(&self, project: &Path) -> Result<(), BuildError> {
+    pub(super) fn check(&self, project: &Path, library: bool) -> Result<(), BuildError> {
         if self.is_unknown() {
             return Ok(());
         }
         let project = project.to_owned();
         let is_program = self.output_type.to_ascii_lowercase().ends_with("exe");
-        if !is_program {
+        if !is_program && !library {
             return Err(BuildError::Library {
                 project,
                 output_type: self.output_type.clone(),
@@ -89,6 +90,13 @@ impl Facts {
     /// Whether the SDK told nothing.
     pub(super) fn is_unknown(&self) -> bool {
         self.output_type.is_empty()
+    }
+
+    /// The settings for its tests; a relative path is meant from the project's folder.
+    pub(super) fn run_settings(&self, project: &Path) -> Option<PathBuf> {
+        let path = self.run_settings_file_path.trim();
+        let folder = project.parent()?;
+        (!path.is_empty()).then(|| folder.join(path))
     }
 
     /// The program: the assembly, or the executable of a project that brings its own runtime.
@@ -132,7 +140,7 @@ impl Runner<'_> {
         if let Some(framework) = &self.options.framework {
             command.arg(format!("-p:TargetFramework={framework}"));
         }
-        command.arg("-getProperty:TargetPath,RunCommand,OutputType,TargetFrameworks,SelfContained");
+        command.arg("-getProperty:TargetPath,RunCommand,OutputType,TargetFrameworks,SelfContained,RunSettingsFilePath");
         let mut log = Log::new(self.project);
         let mut text = String::new();
         let finished = self.run(command, &mut |line| {
@@ -336,27 +344,28 @@ mod tests {
             output_type: output_type.into(),
             target_frameworks: frameworks.into(),
             self_contained: own.into(),
+            run_settings_file_path: String::new(),
         };
         let project = Path::new("/p/app.csproj");
         let plain = facts("WinExe", "/p/app.dll", "", "false");
-        plain.check(project).expect("a program");
+        plain.check(project, false).expect("a program");
         assert_eq!(plain.program(), Some("/p/app.dll".into()));
         let own = facts("Exe", "/p/app.dll", "", "True");
         assert_eq!(own.program(), Some("/p/app".into()));
         let library = facts("Library", "/p/app.dll", "", "");
         assert!(matches!(
-            library.check(project),
+            library.check(project, false),
             Err(BuildError::Library { .. })
         ));
         let several = facts("Exe", "", "net8.0; net9.0;", "");
-        match several.check(project) {
+        match several.check(project, false) {
             Err(BuildError::SeveralFrameworks { frameworks, .. }) => {
                 assert_eq!(frameworks, ["net8.0", "net9.0"]);
             }
             other => panic!("{other:?}"),
         }
         Facts::default()
-            .check(project)
+            .check(project, false)
             .expect("the SDK told nothing");
         assert_eq!(Facts::default().program(), None);
     }

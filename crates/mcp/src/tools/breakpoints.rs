@@ -317,6 +317,7 @@ pub(super) async fn set_exception(
     }
     if let Some(stop) = arguments.stop_at_unhandled {
         session.request(Request::StopAtUnhandled(stop)).await?;
+        session.stops_at_unhandled(stop);
         told.stop_at_unhandled = Some(stop);
     }
     Ok(told)

@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use host::api::{Attach, Error, ErrorCode, Follow, Launch, ProcessId, SourceMap, StepOptions};
+use host::api::{
+    Attach, Error, ErrorCode, ExceptionSpec, Follow, Launch, ProcessId, SourceMap, StepOptions,
+};
+use host::testing::TestOptions;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::breakpoints::{self, Wanted, WantedException};
+use super::run::WaitArguments;
 use super::{Call, processes, run, statement};
 use crate::news::Over;
 use crate::program::Build;
@@ -16,7 +20,7 @@ use crate::registry::Which;
 use crate::report::Report;
 use crate::reporting::{self, Purpose};
 use crate::schema::JsonObject;
-use crate::session::{Start, Waited};
+use crate::session::{Recipe, Start, Waited};
 
 /// How long the end of a session is waited for.
 const END: Duration = Duration::from_secs(15);
@@ -38,22 +42,21 @@ pub(super) struct LaunchArguments {
     configuration: Option<String>,
     /// Framework of a project that targets several, such as net9.0.
     framework: Option<String>,
-    /// Debug a .NET process that the program starts, not the program itself: for launchers, shell scripts, and
-    /// `dotnet run` or `dotnet test` (program "dotnet"). true takes the first one that is no SDK tool, a text the first
-    /// whose command line contains it.
+    /// Debug a .NET process that the program starts, not the program itself: for launchers, scripts, `dotnet run`. true takes
+    /// the first one that is no SDK tool, a text the first whose command line contains it.
     #[serde(default)]
     #[schemars(schema_with = "follow_schema")]
     follow_child: Option<FollowChild>,
-    /// Breakpoints that are there before the first line runs: each an object as breakpoint_set takes it.
+    /// Breakpoints before the first line runs: objects as breakpoint_set takes them.
     #[serde(default)]
     breakpoints: Vec<JsonObject>,
-    /// Exception breakpoints from the start: each an object as breakpoint_set_exception takes it.
+    /// Likewise, as breakpoint_set_exception takes them.
     #[serde(default)]
     exceptions: Vec<JsonObject>,
     /// Where source files are that the compiler saw elsewhere: {"/_/src": "/home/me/src"}.
     #[serde(default)]
     source_maps: BTreeMap<String, String>,
-    /// Leave the user's code optimised as it was built; positions and variables may then be off.
+    /// Leave the user's code optimised as it was built.
     #[serde(default)]
     keep_optimized: bool,
     /// Whether steps stop only in code with symbols that no attribute takes out.
@@ -62,7 +65,41 @@ pub(super) struct LaunchArguments {
     /// Stop at the first line of Main.
     #[serde(default)]
     stop_at_entry: bool,
-    /// How long to wait for a stop or the end at most. The program goes on after that: debug_wait waits on.
+    /// How long to wait at most. The program goes on after that: debug_wait waits on.
+    #[serde(default = "run::timeout_ms")]
+    #[schemars(range(max = 600_000))]
+    timeout_ms: u64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TestArguments {
+    /// Test project file or folder, which is built first, or a built test .dll.
+    program: String,
+    /// Tests to run, as `dotnet test --filter` takes them: a part of the name, or "FullyQualifiedName=A.B.C".
+    filter: Option<String>,
+    /// Whether to stop where a test fails.
+    #[serde(default = "run::yes")]
+    stop_at_failure: bool,
+    /// More arguments for the test runner.
+    #[serde(default)]
+    args: Vec<String>,
+    /// As for debug_launch.
+    cwd: Option<String>,
+    /// As for debug_launch.
+    #[serde(default)]
+    env: BTreeMap<String, Option<String>>,
+    /// As for debug_launch.
+    configuration: Option<String>,
+    /// As for debug_launch.
+    framework: Option<String>,
+    /// As for debug_launch.
+    #[serde(default)]
+    breakpoints: Vec<JsonObject>,
+    /// As for debug_launch.
+    #[serde(default)]
+    exceptions: Vec<JsonObject>,
+    /// As for debug_launch.
     #[serde(default = "run::timeout_ms")]
     #[schemars(range(max = 600_000))]
     timeout_ms: u64,
@@ -113,6 +150,7 @@ pub(super) async fn launch(call: &Call, arguments: LaunchArguments) -> Result<Re
     let build = Build {
         configuration: arguments.configuration.clone(),
         framework: arguments.framework.clone(),
+        tests: None,
     };
     // Looks at files: where a program is, and where a statement stands in its source.
     let launch = tokio::task::spawn_blocking(move || checked(arguments))
@@ -120,7 +158,62 @@ pub(super) async fn launch(call: &Call, arguments: LaunchArguments) -> Result<Re
         .map_err(|_| Error::new(ErrorCode::Internal, "a bug in ndbg: the launch failed"))??;
     let session = call
         .registry
-        .begin(Start::Launch(Box::new(launch), build), maps)?;
+        .begin(recipe(Start::Launch(Box::new(launch), build), maps))?;
+    call.first_report(&session, timeout_ms).await
+}
+
+pub(super) async fn launch_test(call: &Call, arguments: TestArguments) -> Result<Report, Error> {
+    let timeout_ms = arguments.timeout_ms;
+    let build = Build {
+        configuration: arguments.configuration,
+        framework: arguments.framework,
+        tests: Some(TestOptions {
+            filter: arguments.filter.filter(|text| !text.trim().is_empty()),
+            run_settings: None,
+        }),
+    };
+    if build
+        .tests
+        .iter()
+        .flat_map(|it| &it.filter)
+        .any(|text| text.contains('\0'))
+    {
+        return Err(Error::new(
+            ErrorCode::InvalidParameter,
+            "filter holds the character U+0000",
+        ));
+    }
+    let stop_at_failure = arguments.stop_at_failure;
+    let arguments = LaunchArguments {
+        program: arguments.program,
+        args: arguments.args,
+        cwd: arguments.cwd,
+        env: arguments.env,
+        configuration: None,
+        framework: None,
+        follow_child: None,
+        breakpoints: arguments.breakpoints,
+        exceptions: arguments.exceptions,
+        source_maps: BTreeMap::new(),
+        keep_optimized: false,
+        just_my_code: true,
+        stop_at_entry: false,
+        timeout_ms,
+    };
+    let mut launch = tokio::task::spawn_blocking(move || checked(arguments))
+        .await
+        .map_err(|_| Error::new(ErrorCode::Internal, "a bug in ndbg: the launch failed"))??;
+    if stop_at_failure {
+        launch.exceptions.push(ExceptionSpec {
+            thrown: false,
+            unhandled: false,
+            escaping: true,
+            ..ExceptionSpec::all()
+        });
+    }
+    let session = call
+        .registry
+        .begin(recipe(Start::Launch(Box::new(launch), build), Vec::new()))?;
     call.first_report(&session, timeout_ms).await
 }
 
@@ -202,6 +295,14 @@ fn checked(arguments: LaunchArguments) -> Result<Launch, Error> {
     })
 }
 
+fn recipe(start: Start, maps: Vec<SourceMap>) -> Recipe {
+    Recipe {
+        start,
+        maps,
+        passes_unhandled: false,
+    }
+}
+
 fn steps(just_my_code: bool) -> StepOptions {
     StepOptions {
         just_my_code,
@@ -257,9 +358,28 @@ pub(super) async fn attach(call: &Call, arguments: AttachArguments) -> Result<Re
         ..Attach::to(ProcessId(pid))
     };
     let maps = source_maps(&arguments.source_maps);
-    let session = call.registry.begin(Start::Attach(attach), maps)?;
+    let session = call.registry.begin(recipe(Start::Attach(attach), maps))?;
     // Returns as soon as the program is attached to: it runs on, and there may be no stop for hours.
     call.attached(&session).await
+}
+
+/// Ends a program if it runs, and launches it again as it was launched, with the breakpoints it has now.
+pub(super) async fn restart(call: &Call, arguments: WaitArguments) -> Result<Report, Error> {
+    let session = call
+        .registry
+        .find(arguments.session.as_deref(), Which::Any)?;
+    let recipe = session.blocking(|session| session.again()).await??;
+    if !session.is_over() {
+        session.disconnect(Some(true), true).await?;
+        let deadline = tokio::time::Instant::now() + END;
+        if session.wait_over(deadline).await == Waited::TimedOut {
+            let message = format!("{} does not end, so it is not started again", session.id());
+            return Err(Error::new(ErrorCode::Timeout, message)
+                .hint("debug_status tells its state; debug_launch starts the program beside it"));
+        }
+    }
+    let again = call.registry.begin(recipe)?;
+    call.first_report(&again, arguments.timeout_ms).await
 }
 
 pub(super) async fn disconnect(

@@ -131,6 +131,13 @@ pub(crate) static TOOLS: &[Tool] = &[
     tool!(debug_launch, "Launch a program", RUNS_CODE, launch::launch, launch::LaunchArguments => Report,
         "Starts a .NET program under the debugger and waits until it stops, ends or the time is up. \
          It stops at an unhandled exception by itself. Returns one stop report with the output so far."),
+    tool!(debug_launch_test, "Debug tests", RUNS_CODE, launch::launch_test, launch::TestArguments => Report,
+        "Runs the tests of a project (xunit, NUnit, MSTest; VSTest or Microsoft.Testing.Platform) under the debugger. \
+         Stops where a test fails, with the assertion's exception in flight. Returns stop reports as debug_launch does; the \
+         last one has the results."),
+    tool!(debug_restart, "Restart", RUNS_CODE, launch::restart, run::WaitArguments => Report,
+        "Launches the program of a session again, as a new session: built anew if it is a project, with the same settings \
+         and the same breakpoints under their ids. Ends it first if it runs."),
     tool!(debug_attach, "Attach to a process", STOPS, launch::attach, launch::AttachArguments => Report,
         "Attaches to a running .NET program, which runs on. It is not ended when the session ends."),
     tool!(debug_continue, "Continue", RUNS_CODE, run::resume, run::WaitArguments => Report,
@@ -204,6 +211,7 @@ pub(crate) static CATALOGUE: LazyLock<Vec<Listed>> = LazyLock::new(|| {
     let listed = |tool: &'static Tool| Listed {
         tool,
         input: Arc::new((tool.input)()),
+        shown: Arc::new(schema::shown((tool.input)())),
         output: Arc::new((tool.output)()),
     };
     TOOLS.iter().map(listed).collect()
@@ -213,6 +221,8 @@ pub(crate) static CATALOGUE: LazyLock<Vec<Listed>> = LazyLock::new(|| {
 pub(crate) struct Listed {
     pub(crate) tool: &'static Tool,
     pub(crate) input: Arc<JsonObject>,
+    /// The same with fewer words, for the tool list.
+    pub(crate) shown: Arc<JsonObject>,
     pub(crate) output: Arc<JsonObject>,
 }
 

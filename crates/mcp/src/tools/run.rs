@@ -22,11 +22,11 @@ pub(super) fn timeout_ms() -> u64 {
 #[serde(deny_unknown_fields)]
 pub(super) struct WaitArguments {
     /// Id, if there are several.
-    session: Option<String>,
+    pub(super) session: Option<String>,
     /// How long to wait at most.
     #[serde(default = "timeout_ms")]
     #[schemars(range(max = 600_000))]
-    timeout_ms: u64,
+    pub(super) timeout_ms: u64,
 }
 
 #[derive(Deserialize, JsonSchema)]

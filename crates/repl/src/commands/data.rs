@@ -513,7 +513,8 @@ mod tests {
     fn integers_have_all_their_digits() {
         let hex = |ty: &str, text: &str| {
             let (ty, text) = (ty.to_owned(), text.to_owned());
-            let mut value = EvaluatedValue { ty, text };
+            let variable = None;
+            let mut value = EvaluatedValue { ty, text, variable };
             to_hex(&mut value).then_some(value.text)
         };
         assert_eq!(hex("int", "-1"), Some("0xffffffff".into()));

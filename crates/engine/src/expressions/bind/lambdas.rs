@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::rc::Rc;
+use std::time::Instant;
 
 use metadata::signature::Primitive;
 use syntax::Span;
@@ -33,6 +34,12 @@ impl Binder<'_> {
             return Err(Fail::new(
                 lambda.body.span,
                 "the lambdas are nested too deeply for their types to be worked out",
+            ));
+        }
+        if Instant::now() > self.deadline {
+            return Err(Fail::new(
+                lambda.body.span,
+                "the types of the lambdas were not worked out within the time limit",
             ));
         }
         if lambda.is_async {

@@ -118,28 +118,6 @@ impl Binder<'_> {
         names
     }
 
-    /// The members of what stands before a dot; none if that does not bind.
-    pub(crate) fn members_for_completion(&mut self, receiver: &syntax::tree::Expr) -> Vec<String> {
-        match self.bind(receiver) {
-            Ok(super::Operand::Type(ty, _)) => self.member_names(&ty),
-            Ok(operand) => match self.natural(operand) {
-                Ok(node) => self.member_names(&node.ty),
-                Err(_) => Vec::new(),
-            },
-            Err(_) => Vec::new(),
-        }
-    }
-
-    /// The names that can stand alone: variables, and members of the frame's type.
-    pub(crate) fn names_for_completion(&self) -> Vec<String> {
-        let variables = self.context.variables.iter().map(|it| it.name.to_string());
-        let mut names: Vec<String> = variables.filter(|it| !it.is_empty()).collect();
-        if let Some(named) = &self.context.ty {
-            names.extend(self.member_names(&Type::Named(named.clone())));
-        }
-        names
-    }
-
     /// Whether the user's code could use a member of that visibility.
     pub(super) fn is_visible(&self, visibility: Visibility, declared_in: &Named) -> bool {
         match visibility {
@@ -159,9 +137,7 @@ impl Binder<'_> {
 
     /// The extension methods of a name, in the namespaces that are imported.
     pub(super) fn extension_methods(&mut self, name: &str) -> Vec<Vec<Method>> {
-        if self.extensions.is_none() {
-            self.extensions = Some(self.extension_classes());
-        }
+        self.all_extensions();
         let all = self.extensions.as_deref().unwrap_or_default();
         let methods_in = |wanted: &dyn Fn(&str, &Rc<Named>) -> bool| {
             let mut found = Vec::new();
@@ -207,6 +183,14 @@ impl Binder<'_> {
         }
         scopes.retain(|it| !it.is_empty());
         scopes
+    }
+
+    /// All classes with extension methods.
+    pub(super) fn all_extensions(&mut self) -> &Extensions {
+        if self.extensions.is_none() {
+            self.extensions = Some(self.extension_classes());
+        }
+        self.extensions.get_or_insert_default()
     }
 
     fn extension_classes(&self) -> Extensions {

@@ -25,6 +25,7 @@ impl Binder<'_> {
             return self.base_member(target.span, name, span);
         }
         let bound = self.bind(target)?;
+        self.note_member(&bound, name);
         match bound {
             Operand::Namespace(..) => self.type_in(bound, name).map(|it| match it {
                 Operand::Type(ty, _) => Operand::Type(ty, span),
@@ -145,6 +146,11 @@ impl Binder<'_> {
         let Some(base) = base else {
             return Err(Fail::cs("CS1511", at, "`base` is not available here"));
         };
+        let receiver = Node {
+            ty: base.clone(),
+            ..this.clone()
+        };
+        self.note_member(&Operand::Value(receiver), name);
         let (_, arguments) = self.type_arguments(name)?;
         match self.member_of(&base, Some(this), false, name, &arguments, span)? {
             Some(Operand::Group(mut group)) => {
@@ -179,6 +185,7 @@ impl Binder<'_> {
         let Some(receiver) = self.receivers.last().cloned() else {
             return Err(Fail::new(span, "`.` after `?` stands alone"));
         };
+        self.note_member(&Operand::Value(receiver.clone()), name);
         self.instance_member(receiver, name, span)
     }
 

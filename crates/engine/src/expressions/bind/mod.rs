@@ -4,6 +4,7 @@
 //! method and instantiation. Every error has its place in the text and, where C# has one, its code.
 
 mod calls;
+mod completion;
 mod conditional;
 mod context;
 mod conversions;
@@ -25,6 +26,7 @@ mod user_operators;
 pub(super) mod well_known;
 
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use syntax::Span;
 use syntax::tree::{Expr, ExprKind, Lambda, PseudoVariable};
@@ -40,6 +42,9 @@ use well_known::WellKnown;
 
 /// How often lambdas are bound again while overloads are tried; nested ones multiply.
 const MAX_LAMBDA_BINDS: u32 = 4000;
+
+/// How long binding may take unless told otherwise.
+const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// Separates the names of variables that travel in one tuple through a query.
 const CARRIED: &str = "\u{1}";
@@ -62,7 +67,11 @@ pub(crate) struct Binder<'t> {
     /// Whether what is bound is to be assigned, so that properties stay properties.
     assigning: bool,
     lambda_binds: u32,
+    /// When to give up.
+    deadline: Instant,
     extensions: Option<lookup::Extensions>,
+    /// What completion wants to know of the place of the cursor.
+    probe: completion::Probe,
 }
 
 /// A variable of the expression itself: of a lambda, a query or a pattern.
@@ -155,8 +164,16 @@ impl<'t> Binder<'t> {
             receivers: Vec::new(),
             assigning: false,
             lambda_binds: MAX_LAMBDA_BINDS,
+            deadline: Instant::now() + TIME_LIMIT,
             extensions: None,
+            probe: completion::Probe::default(),
         }
+    }
+
+    /// Gives up at `deadline`.
+    pub(crate) fn until(mut self, deadline: Instant) -> Self {
+        self.deadline = deadline;
+        self
     }
 
     /// The plan of a whole expression.

@@ -11,6 +11,7 @@ use crate::types::Type;
 
 impl Binder<'_> {
     pub(super) fn simple_name<'e>(&mut self, name: &SimpleName, span: Span) -> Result<Operand<'e>> {
+        self.note_name(name);
         if name.arguments.is_none()
             && let Some(node) = self.variable(&name.identifier.text, span)
         {

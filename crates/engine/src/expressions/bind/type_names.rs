@@ -83,6 +83,19 @@ impl Binder<'_> {
                 _ => {}
             }
         }
+        match self.type_path(name)? {
+            Operand::Type(ty, _) => Ok(ty),
+            Operand::Namespace(namespace, span) => Err(Fail::cs(
+                "CS0118",
+                span,
+                format!("`{namespace}` is a namespace but is used like a type"),
+            )),
+            other => Err(Fail::cs("CS0118", other.span(), "a type is expected here")),
+        }
+    }
+
+    /// The type or namespace that a name with dots leads to.
+    pub(super) fn type_path<'e>(&mut self, name: &QualifiedName) -> Result<Operand<'e>> {
         let mut parts = name.parts.iter();
         let Some(first) = parts.next() else {
             return Err(Fail::cs("CS1031", name.span, "a type is expected"));
@@ -94,15 +107,7 @@ impl Binder<'_> {
         for part in parts {
             at = self.type_in(at, part)?;
         }
-        match at {
-            Operand::Type(ty, _) => Ok(ty),
-            Operand::Namespace(namespace, span) => Err(Fail::cs(
-                "CS0118",
-                span,
-                format!("`{namespace}` is a namespace but is used like a type"),
-            )),
-            other => Err(Fail::cs("CS0118", other.span(), "a type is expected here")),
-        }
+        Ok(at)
     }
 
     /// The arguments of a name; an unbound one has none.

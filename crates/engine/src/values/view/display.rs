@@ -12,6 +12,7 @@ use metadata::tables::Table;
 use crate::expressions::{self, Shown};
 use crate::types::{Named, Type};
 
+use super::super::questions::{Answer, What};
 use super::super::{Result, Unreadable, Value};
 use super::{Subject, Viewer};
 
@@ -86,6 +87,9 @@ impl Viewer<'_, '_> {
                 Ok(part) => text.push_str(&part),
                 // What can be told is told.
                 Err(Unreadable::WouldRunCode) => text.push_str("<would run code>"),
+                Err(why @ Unreadable::Failed { .. }) => {
+                    text.push_str(&format!("<{why}>"));
+                }
                 Err(why) => return Err(why),
             }
             rest = after.get(close + 1..).unwrap_or_default();
@@ -125,14 +129,29 @@ impl Viewer<'_, '_> {
         }
         let value = match self.follow(subject, expression) {
             Ok(value) => value,
+            // Its getter was run, or is to be.
+            Err(why @ (Unreadable::Failed { .. } | Unreadable::WouldRunCode))
+                if self.inquiry.is_some() && !self.is_hushed.get() =>
+            {
+                return Err(why);
+            }
             Err(why) => {
                 let Some(this) = self.as_value(subject) else {
                     return Err(why);
                 };
                 let limit = self.view.text_length;
-                match expressions::display(self.reader, &this, named, whole, limit)? {
-                    Shown::Text(text) => return Ok(text),
-                    Shown::Value(value) => value,
+                match expressions::display(self.reader, &this, named, whole, limit) {
+                    Ok(Shown::Text(text)) => return Ok(text),
+                    Ok(Shown::Value(value)) => value,
+                    Err(Unreadable::WouldRunCode) => {
+                        let what = What::Display(whole.to_owned(), Rc::clone(named));
+                        match self.ask(&this, what)? {
+                            Answer::Text(text) => return Ok(text.clone()),
+                            Answer::Value(value) => self.reader.restored(value)?,
+                            _ => return Err(Unreadable::WouldRunCode),
+                        }
+                    }
+                    Err(why) => return Err(why),
                 }
             }
         };
@@ -176,6 +195,13 @@ impl Viewer<'_, '_> {
     pub(crate) fn step(&self, from: &Value, step: &super::super::walk::Step) -> Result<Value> {
         use super::super::walk::Step;
         match step {
+            Step::Member(name) if name == super::asking::PROXY => {
+                let subject = self.subject(from)?;
+                let value = self.as_value(&subject).ok_or_else(|| Unreadable::Null {
+                    what: "DebuggerTypeProxy".into(),
+                })?;
+                self.ask_value(&value, What::Proxy)
+            }
             Step::Member(name) => match self.reader.field(from, name) {
                 Err(missing @ Unreadable::NoField { .. }) => {
                     let found = self.property(from, name);
@@ -219,10 +245,23 @@ impl Viewer<'_, '_> {
                 .and_then(|getter| self.returned_field(&named, getter, 0));
             return Some(match field {
                 Some(field) => self.reader.field(from, &field),
-                None => Err(Unreadable::WouldRunCode),
+                None => {
+                    let value = self.as_value(&subject)?;
+                    self.ask_value(&value, What::Getter(name.to_owned()))
+                }
             });
         }
         None
+    }
+
+    /// A property, of whatever kind; its getter is asked for if only that can tell.
+    pub(super) fn computed(&self, from: &Value, name: &str) -> Result<Value> {
+        self.property(from, name).unwrap_or_else(|| {
+            Err(Unreadable::NoField {
+                ty: self.reader.types.text(&from.ty),
+                name: name.to_owned(),
+            })
+        })
     }
 
     /// The name of the field that a getter returns, if that is all it does.

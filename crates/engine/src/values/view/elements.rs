@@ -5,6 +5,7 @@ use crate::types::{Type, TypeNotes};
 
 use super::super::walk::Step;
 use super::super::{Object, Result, Scalar, Unreadable, Value};
+use super::asking::Opens;
 use super::known::Known;
 use super::source::{Entry, Items, Source};
 use super::{Child, Viewer, numbers};
@@ -146,7 +147,16 @@ impl Viewer<'_, '_> {
 
     fn items_of(&self, from: &Value) -> Result<Items> {
         let subject = self.subject(from)?;
-        self.items(&subject)?.ok_or_else(|| Unreadable::WrongKind {
+        if let Some(items) = self.items(&subject)? {
+            return Ok(items);
+        }
+        if self.opens(&subject) == Some(Opens::Elements)
+            && self.inquiry.is_some()
+            && let Some(value) = self.as_value(&subject)
+        {
+            return self.enumerated(&value);
+        }
+        Err(Unreadable::WrongKind {
             ty: self.reader.types.text(&from.ty),
             wanted: "a collection whose elements can be read without running code",
         })

@@ -277,7 +277,7 @@ impl Viewer<'_, '_> {
     }
 
     /// The children of a member whose own line is not wanted.
-    fn root_hidden(&self, value: &Value, name: &str) -> Option<Vec<Child>> {
+    pub(super) fn root_hidden(&self, value: &Value, name: &str) -> Option<Vec<Child>> {
         let subject = self.subject(value).ok()?;
         match self.children(&subject, &TypeNotes::default()).ok()? {
             Children::Members(list) => Some(list.iter().map(|it| it.under(name)).collect()),

@@ -5,9 +5,10 @@
 //! other types of the framework are read by the names of their fields, and one whose fields are not as expected is shown
 //! raw and says so. [`display`] is the seam to the evaluator of expressions.
 //!
-//! Invariants: nothing runs in the program. The work is bounded by the view's limits whatever the memory holds: texts,
+//! Invariants: nothing runs in the program; what only code could tell is asked for where that is allowed ([`asking`]). The work is bounded by the view's limits whatever the memory holds: texts,
 //! children, depth and the length of the whole reply.
 
+mod asking;
 mod collections;
 mod display;
 mod elements;
@@ -26,8 +27,10 @@ use std::collections::HashMap;
 use crate::api;
 use crate::types::{Type, TypeNotes};
 
+use super::questions::Inquiry;
 use super::{Object, Reader, Result, Unreadable, Value};
 
+pub(crate) use asking::Opens;
 pub(crate) use members::{Child, MemberView};
 pub(crate) use source::Items;
 
@@ -94,6 +97,10 @@ pub(crate) struct Viewer<'r, 't> {
     left: Cell<u64>,
     /// The objects that led to what is being shown.
     trail: RefCell<Vec<u64>>,
+    /// Where to ask for what only code can tell, if that may run.
+    inquiry: Option<&'r Inquiry<'r>>,
+    /// Set inside the lines of values: nothing is asked there.
+    is_hushed: Cell<bool>,
 }
 
 impl<'r, 't> Viewer<'r, 't> {
@@ -105,7 +112,14 @@ impl<'r, 't> Viewer<'r, 't> {
             ids,
             left: Cell::new(view.total_text.into()),
             trail: RefCell::default(),
+            inquiry: None,
+            is_hushed: Cell::new(false),
         }
+    }
+
+    /// The same, that asks for what only code can tell.
+    pub(crate) fn asking(self, inquiry: Option<&'r Inquiry<'r>>) -> Self {
+        Self { inquiry, ..self }
     }
 
     /// Whether the reply is as long as it may get.
@@ -235,9 +249,20 @@ impl<'r, 't> Viewer<'r, 't> {
         if line.kind == api::ValueKind::Unreadable {
             return shown;
         }
-        match self.children(subject, notes) {
-            Ok(children) => {
+        // What is not told along is not opened either: nobody asked for code to run for it.
+        let children = if depth > 0 {
+            self.opened(subject, notes)
+        } else {
+            self.children(subject, notes).map(|it| (it, None))
+        };
+        match children {
+            Ok((children, note)) => {
                 shown.children = children.count();
+                shown.notes.extend(note);
+                if shown.children == 0 && self.inquiry.is_some() && self.opens(subject).is_some() {
+                    // Something to open, though only code can tell how much.
+                    shown.children = 1;
+                }
                 shown.indexed = children.is_indexed();
                 if depth > 0 && !self.is_full() {
                     self.trail.borrow_mut().extend(address);

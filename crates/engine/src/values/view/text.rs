@@ -39,9 +39,11 @@ impl Line {
 impl Viewer<'_, '_> {
     /// The line of what is looked at; `level` 0 is a line of its own, others are parts of one.
     pub(super) fn line(&self, subject: &Subject, notes: &TypeNotes, level: u32) -> Line {
+        let before = self.is_hushed.replace(level > 0 || self.is_hushed.get());
         let mut line = self
             .try_line(subject, notes, level)
             .unwrap_or_else(|why| Line::new(why.to_string(), ValueKind::Unreadable));
+        self.is_hushed.set(before);
         let limit = if level == 0 {
             self.view.text_length.max(16) as usize
         } else {
@@ -135,8 +137,19 @@ impl Viewer<'_, '_> {
         if let Some(shown) = shown {
             return Ok(Line::new(shown, ValueKind::Object));
         }
-        let mut line = self.object_line(subject, notes, level)?;
-        line.notes.extend(note);
+        let (text, failed) = match &note {
+            None => self.own_text(subject),
+            Some(_) => (None, None),
+        };
+        if let Some(text) = text {
+            return Ok(Line::new(text, ValueKind::Object));
+        }
+        // The members of one line are not worth a call each.
+        let before = self.is_hushed.replace(true);
+        let line = self.object_line(subject, notes, level);
+        self.is_hushed.set(before);
+        let mut line = line?;
+        line.notes.extend(note.or(failed));
         Ok(line)
     }
 

@@ -12,7 +12,9 @@
     reason = "the samples go to standard output, for the program that started us"
 )]
 
+mod dap;
 mod figures;
+mod looks;
 mod mcp;
 mod memory;
 mod modules;
@@ -40,9 +42,11 @@ const MEASUREMENTS: &[(&str, Measurement)] = &[
     ("conditions", stops::conditions),
     ("traces", stops::traces),
     ("stack", stops::stack),
+    ("values", looks::values),
     ("memory", memory::all),
     ("mcp", mcp::server),
     ("modules", modules::pending),
+    ("dap", dap::all),
 ];
 
 fn main() -> ExitCode {

@@ -12,10 +12,12 @@ use testkit::sandbox::Sandbox;
 use crate::Outcome;
 use crate::figures::{Figure, Unit};
 use crate::memory::Held;
+use crate::program::{Memory, Program, breakpoint, launch};
 
 const STARTS: usize = 41;
 const REPORTS: usize = 150;
 const LAUNCHES: usize = 5;
+const WARM_UP: usize = 20;
 
 /// The start of a server, beside that of a program that only tells its version, and what a stop costs an agent.
 pub(crate) fn server(sandbox: &Sandbox) -> Outcome {
@@ -32,6 +34,15 @@ pub(crate) fn server(sandbox: &Sandbox) -> Outcome {
     version.print();
     start.print();
 
+    let mut tools = Figure::time("mcp.tools");
+    let mut server = Server::start(sandbox)?;
+    for _ in 0..STARTS {
+        tools.timed(|| server.request("tools/list", json!({})))?;
+    }
+    tools.print();
+    drop(server);
+    steps(sandbox)?;
+
     let mut server = Server::start(sandbox)?;
     server.launch("bench_stops", &["breaks"])?;
     let mut status = Figure::time("mcp.status");
@@ -45,6 +56,40 @@ pub(crate) fn server(sandbox: &Sandbox) -> Outcome {
     }
     status.print();
     report.print();
+    Ok(())
+}
+
+/// Steps through the server beside steps through the engine alone.
+fn steps(sandbox: &Sandbox) -> Outcome {
+    let fixture = Fixture::named("bench_stops");
+    let stop = breakpoint(&fixture, "steps");
+    let program = Program::launch(
+        sandbox,
+        Memory::Fast,
+        launch(&fixture, &["steps"], vec![stop]),
+    )?;
+    let marker = fixture.marker("steps");
+    let mut server = Server::start(sandbox)?;
+    server.call(
+        "debug_launch",
+        json!({
+            "program": fixture.dll(),
+            "args": ["steps"],
+            "breakpoints": [{ "file": marker.file, "line": marker.line }],
+        }),
+    )?;
+    let mut engine = Figure::time("mcp.step.engine");
+    let mut step = Figure::time("mcp.step");
+    for sample in 0..WARM_UP + REPORTS {
+        if sample == WARM_UP {
+            engine.clear();
+            step.clear();
+        }
+        engine.timed(|| program.step_over())?;
+        step.timed(|| server.call("debug_step", json!({ "kind": "over" })))?;
+    }
+    engine.print();
+    step.print();
     Ok(())
 }
 

@@ -4,7 +4,8 @@ use std::error::Error;
 use std::time::Duration;
 
 use host::api::{
-    Breakpoint, BreakpointSpec, Frame, Launch, Line, Place, Reply, Request, State, Status, StepKind,
+    Breakpoint, BreakpointSpec, Evaluate, Frame, Launch, Line, Place, Reply, Request, State,
+    Status, StepKind, Variable, VariablesQuery,
 };
 use host::{HostProgram, Session, Settled};
 use testkit::fixtures::{self, Fixture};
@@ -144,6 +145,29 @@ impl Program {
         match self.session.request(request, deadline())? {
             Reply::Stack { frames, .. } => Ok(frames),
             other => Err(format!("expected a stack, not {other:?}").into()),
+        }
+    }
+
+    /// Looks at variables.
+    pub(crate) fn variables(&self, query: VariablesQuery) -> Result<Vec<Variable>, Box<dyn Error>> {
+        let request = Request::Variables(Box::new(query));
+        match self.session.request(request, deadline())? {
+            Reply::Variables(variables) => Ok(variables.variables),
+            other => Err(format!("expected variables, not {other:?}").into()),
+        }
+    }
+
+    /// Evaluates one expression; its value as text.
+    pub(crate) fn evaluate(&self, request: Evaluate) -> Result<String, Box<dyn Error>> {
+        match self
+            .session
+            .request(Request::Evaluate(request), deadline())?
+        {
+            Reply::Evaluated(values) => match values.into_iter().next().map(|it| it.outcome) {
+                Some(Ok(value)) => Ok(value.text),
+                other => Err(format!("expected a value, not {other:?}").into()),
+            },
+            other => Err(format!("expected a value, not {other:?}").into()),
         }
     }
 

@@ -80,7 +80,7 @@ pub(crate) fn hits(sandbox: &Sandbox) -> Outcome {
     let fixture = Fixture::named("bench_stops");
     let mut counting = breakpoint(&fixture, "work");
     counting.hit_condition = Some(format!("=={}", u32::MAX));
-    passing(sandbox, "hits.counted", &counting)?;
+    passing(sandbox, "hits.counted", CALLS, &counting)?;
 
     let launch = launch(
         &fixture,
@@ -107,7 +107,16 @@ pub(crate) fn conditions(sandbox: &Sandbox) -> Outcome {
     // True, so that every hit is counted, and none stops.
     spec.condition = Some("i >= 0".into());
     spec.hit_condition = Some(format!("=={}", u32::MAX));
-    passing(sandbox, "conditions.local", &spec)
+    passing(sandbox, "conditions.local", CALLS, &spec)?;
+    let fixture = Fixture::named("bench_values");
+    let mut spec = BreakpointSpec {
+        place: breakpoint(&fixture, "check").place,
+        ..spec
+    };
+    spec.condition = Some(r#"shop.First.Owner.Name == "customer 1""#.into());
+    passing(sandbox, "conditions.path", CHECKS, &spec)?;
+    spec.condition = Some("shop.First.Total > 0".into());
+    passing(sandbox, "conditions.getter", RUNNING_CODE, &spec)
 }
 
 /// Breakpoints that log.
@@ -116,19 +125,47 @@ pub(crate) fn traces(sandbox: &Sandbox) -> Outcome {
     let mut spec = breakpoint(&fixture, "work");
     for (name, message) in [("traces.text", "came by"), ("traces.value", "i is {i}")] {
         spec.log_message = Some(message.into());
-        passing(sandbox, name, &spec)?;
+        passing(sandbox, name, CALLS, &spec)?;
     }
     Ok(())
 }
 
+/// How a program comes by a breakpoint.
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    fixture: &'static str,
+    mode: &'static str,
+    /// Hits between two stops.
+    hits: u32,
+    sides: &'static [Memory],
+}
+
+const CALLS: Way = Way {
+    fixture: "bench_stops",
+    mode: "calls",
+    hits: HITS,
+    sides: &Memory::BOTH,
+};
+const CHECKS: Way = Way {
+    fixture: "bench_values",
+    mode: "checks",
+    ..CALLS
+};
+/// Each hit runs code in the program, which takes a while.
+const RUNNING_CODE: Way = Way {
+    hits: HITS / 10,
+    sides: &[Memory::Fast],
+    ..CHECKS
+};
+
 /// How often per second a program comes by a breakpoint that does not stop it.
-fn passing(sandbox: &Sandbox, name: &str, spec: &BreakpointSpec) -> Outcome {
-    let fixture = Fixture::named("bench_stops");
+fn passing(sandbox: &Sandbox, name: &str, way: Way, spec: &BreakpointSpec) -> Outcome {
+    let fixture = Fixture::named(way.fixture);
     let mut sides = Vec::new();
-    for memory in Memory::BOTH {
+    for memory in way.sides {
         let breakpoints = vec![breakpoint(&fixture, "round"), spec.clone()];
-        let launch = launch(&fixture, &["calls", &HITS.to_string()], breakpoints);
-        let program = Program::launch(sandbox, memory, launch)?;
+        let launch = launch(&fixture, &[way.mode, &way.hits.to_string()], breakpoints);
+        let program = Program::launch(sandbox, *memory, launch)?;
         program.next_stop()?;
         let figure = Figure::new(memory.figure(name), Unit::PerSecond);
         sides.push((program, figure));
@@ -140,8 +177,8 @@ fn passing(sandbox: &Sandbox, name: &str, spec: &BreakpointSpec) -> Outcome {
             program.next_stop()?;
             let time = started.elapsed();
             let hits = counted(program)? - before;
-            if hits != u64::from(HITS) {
-                return Err(format!("{hits} hits were counted, not {HITS}").into());
+            if hits != u64::from(way.hits) {
+                return Err(format!("{hits} hits were counted, not {}", way.hits).into());
             }
             figure.add(hits * 1_000_000_000 / nanoseconds(time).max(1));
         }

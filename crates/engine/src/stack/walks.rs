@@ -1,0 +1,124 @@
+//! The steps of stack walks, kept while the program stays stopped.
+//!
+//! A step through a stack is the dearest of all questions to the runtime's library: it unwinds a frame, and on .NET 9 looks
+//! hundreds of times into a table that fits no processor's cache. One stop asks for the innermost frame half a dozen
+//! times, so every frame is walked to once.
+//!
+//! Invariant: what is kept was walked to after the program ran last. Frames die when it runs, and when the next statement
+//! of their thread is set ([`Walks::forget`]). Nobody asks the library for its own list of frames (`GetActiveFrame`):
+//! making that list kills the frames that were walked to before.
+
+use std::cell::RefCell;
+
+use cordebug::Error;
+use cordebug::thread::{Frame, StackWalk, Step, Thread};
+
+use crate::target::Target;
+
+/// What was walked to, by thread.
+#[derive(Debug, Default)]
+pub(crate) struct Walks {
+    /// The run of the program after which it was walked to.
+    runs: u64,
+    known: Vec<Known>,
+}
+
+#[derive(Debug)]
+struct Known {
+    thread: u32,
+    walk: StackWalk,
+    /// The frames, innermost first; `None` for native code.
+    steps: Vec<Option<Frame>>,
+    ended: bool,
+}
+
+impl Walks {
+    /// The frames of this stop are gone.
+    pub(crate) fn forget(&mut self) {
+        self.known.clear();
+    }
+
+    fn of(&mut self, runs: u64, thread: &Thread) -> Result<&mut Known, Error> {
+        if self.runs != runs {
+            self.known.clear();
+            self.runs = runs;
+        }
+        let id = thread.id()?;
+        let index = match self.known.iter().position(|it| it.thread == id) {
+            Some(index) => index,
+            None => {
+                let walk = thread.stack()?;
+                self.known.push(Known {
+                    thread: id,
+                    walk,
+                    steps: Vec::new(),
+                    ended: false,
+                });
+                self.known.len() - 1
+            }
+        };
+        // The index was just found or made.
+        Ok(self
+            .known
+            .get_mut(index)
+            .unwrap_or_else(|| unreachable!("walk {index} is in the list")))
+    }
+}
+
+impl Known {
+    /// The step with that index; `None` behind the last.
+    fn step(&mut self, index: usize) -> Result<Option<Option<Frame>>, Error> {
+        while self.steps.len() <= index && !self.ended {
+            match self.walk.next() {
+                None => self.ended = true,
+                Some(Ok(Step::Frame(frame))) => self.steps.push(Some(frame)),
+                Some(Ok(Step::Native)) => self.steps.push(None),
+                Some(Err(error)) => return Err(error),
+            }
+        }
+        Ok(self.steps.get(index).cloned())
+    }
+}
+
+impl Target {
+    /// A step of the walk over a thread's stack: a frame, or native code (`None`); nothing behind the last.
+    pub(crate) fn stack_step(
+        &self,
+        thread: &Thread,
+        index: usize,
+    ) -> Result<Option<Option<Frame>>, Error> {
+        let mut walks = self.walks.borrow_mut();
+        let step = walks.of(self.runs, thread)?.step(index);
+        if step.is_err() {
+            // Another try begins anew.
+            walks.forget();
+        }
+        step
+    }
+
+    /// The frames of a thread, innermost first, as far as they can be walked to.
+    pub(crate) fn frames<'a>(&'a self, thread: &'a Thread) -> impl Iterator<Item = Frame> + 'a {
+        let steps = (0..).map_while(|index| self.stack_step(thread, index).ok().flatten());
+        steps.flatten()
+    }
+
+    /// The innermost frame of a thread that is not native code.
+    pub(crate) fn active_frame(&self, thread: &Thread) -> Result<Option<Frame>, Error> {
+        let mut index = 0;
+        loop {
+            match self.stack_step(thread, index)? {
+                None => return Ok(None),
+                Some(Some(frame)) => return Ok(Some(frame)),
+                Some(None) => index += 1,
+            }
+        }
+    }
+
+    /// The frames that were walked to are gone, although the program did not run.
+    pub(crate) fn forget_walks(&self) {
+        self.walks.borrow_mut().forget();
+    }
+}
+
+/// Walks of a program that runs on and stops.
+pub(crate) type KeptWalks = RefCell<Walks>;

@@ -1,0 +1,316 @@
+//! Views that only code of the program can give: `ToString`, `DebuggerTypeProxy`, elements of what can be enumerated.
+//!
+//! Everything here asks ([`Viewer::ask`]) and shows something else until there is an answer. Values inside the lines of
+//! others are not asked about: one line is not worth that many calls.
+
+use std::rc::Rc;
+
+use metadata::attributes::BrowsableState;
+use metadata::model::Visibility;
+
+use crate::api::VariableKind;
+use crate::types::{Method, Named, Type, TypeNotes};
+
+use super::super::questions::{Answer, What};
+use super::super::{Reader, Result, Unreadable, Value};
+use super::known::Known;
+use super::source::{Entry, Items};
+use super::{Child, Children, Subject, Viewer};
+
+/// The step of a path that leads to what a `DebuggerTypeProxy` shows.
+pub(crate) const PROXY: &str = "$proxy";
+
+/// What a type has that only code can show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Opens {
+    /// A `DebuggerTypeProxy`.
+    Proxy,
+    /// It is an `IEnumerable`.
+    Elements,
+}
+
+impl Reader<'_> {
+    /// The `ToString` that a type or one of its base types overrides.
+    pub(crate) fn own_to_string(&self, ty: &Type) -> Result<Option<Method>> {
+        for named in self.types.ancestry(ty)? {
+            let is_root = ["Object", "ValueType", "Enum"]
+                .iter()
+                .any(|name| self.types.is_named(&named, "System", name));
+            if is_root {
+                break;
+            }
+            let methods = self.types.methods(&named, Some("ToString"))?;
+            let found = methods.into_iter().find(|it| {
+                it.parameters.is_empty()
+                    && it.arity == 0
+                    && it.flags.is_virtual()
+                    && it.returns == Type::STRING
+            });
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The name of a type's `DebuggerTypeProxy`, with the type that has the attribute.
+    fn proxy_name(&self, ty: &Type) -> Option<(String, Rc<Named>)> {
+        for named in self.types.ancestry(ty).ok()? {
+            let metadata = self.types.metadata(named.module).ok()?.metadata();
+            if let Some((name, _)) = metadata.debugger_type_proxies(named.token).next() {
+                return Some((name.into_owned(), named));
+            }
+        }
+        None
+    }
+
+    /// The constructor of a type's `DebuggerTypeProxy`.
+    pub(crate) fn proxy_constructor(&self, ty: &Type) -> std::result::Result<Method, String> {
+        let (full, of) = self.proxy_name(ty).ok_or("the type has none")?;
+        let (name, assembly) = match full.split_once(',') {
+            Some((name, rest)) => (name.trim(), rest.split(',').next().map(str::trim)),
+            None => (full.trim(), None),
+        };
+        let missing = || format!("{full} cannot be found");
+        let elsewhere = assembly.filter(|it| !it.is_empty());
+        let elsewhere = elsewhere.and_then(|it| self.types.assembly(it));
+        let module = elsewhere.unwrap_or(of.module);
+        let opened = self.types.metadata(module).map_err(|it| it.to_string())?;
+        let found = opened.types().find_def(opened.metadata(), name);
+        let token = found.ok_or_else(missing)?.token();
+        let told = |error: crate::types::TypeError| error.to_string();
+        let open = self.types.open_named(module, token).map_err(told)?;
+        if open.arguments.len() != of.arguments.len() && !open.arguments.is_empty() {
+            return Err(format!("{full} has other type parameters than the type"));
+        }
+        let closed = if open.arguments.is_empty() {
+            Type::Named(open)
+        } else {
+            self.types.close(&open, &of.arguments).map_err(told)?
+        };
+        let named = self.types.named(&closed).ok_or_else(missing)?;
+        let constructors = self.types.methods(&named, Some(".ctor")).map_err(told)?;
+        let takes = |it: &&Method| match it.parameters.as_slice() {
+            [one] => {
+                let one = one.ty.with(&named.generics());
+                one == Type::OBJECT
+                    || one == *ty
+                    || self
+                        .types
+                        .named(&one)
+                        .is_some_and(|it| self.types.derives_from(ty, &it).unwrap_or(false))
+            }
+            _ => false,
+        };
+        let found = constructors.iter().find(takes).cloned();
+        found.ok_or_else(|| format!("{full} has no constructor that takes the object"))
+    }
+}
+
+impl Viewer<'_, '_> {
+    /// Asks for what only code can tell.
+    pub(super) fn ask(&self, value: &Value, what: What) -> Result<&Answer> {
+        match self.inquiry {
+            Some(inquiry) if !self.is_hushed.get() => inquiry.ask(self.reader, value, what),
+            _ => Err(Unreadable::WouldRunCode),
+        }
+    }
+
+    /// The same, of something whose answer is a value.
+    pub(super) fn ask_value(&self, value: &Value, what: What) -> Result<Value> {
+        match self.ask(value, what)? {
+            Answer::Value(snapshot) => self.reader.restored(snapshot),
+            _ => Err(Unreadable::WouldRunCode),
+        }
+    }
+
+    /// What the type's own `ToString` returns; else why it cannot be told, if it was run.
+    pub(super) fn own_text(&self, subject: &Subject) -> (Option<String>, Option<String>) {
+        if self.inquiry.is_none() || self.is_hushed.get() {
+            return (None, None);
+        }
+        let (Some(value), Some(ty)) = (self.as_value(subject), self.type_of(subject)) else {
+            return (None, None);
+        };
+        if !matches!(self.reader.own_to_string(ty), Ok(Some(_))) || self.is_ref_struct(ty) {
+            return (None, None);
+        }
+        let text = self.ask_value(&value, What::Text);
+        match text.and_then(|text| self.reader.string(&text, self.view.text_length)) {
+            Ok(Some((text, length))) => {
+                let mut line: String = text.chars().flat_map(on_one_line).collect();
+                if (text.encode_utf16().count() as u64) < length {
+                    line.push('…');
+                }
+                (Some(line), None)
+            }
+            Ok(None) => (None, Some("its ToString returned null".into())),
+            Err(Unreadable::WouldRunCode) => (None, None),
+            Err(why) => (None, Some(why.to_string())),
+        }
+    }
+
+    /// A `ref struct` cannot be passed to a call.
+    fn is_ref_struct(&self, ty: &Type) -> bool {
+        let Some(named) = ty.as_named().filter(|_| ty.is_value() == Some(true)) else {
+            return false;
+        };
+        self.reader.types.metadata(named.module).is_ok_and(|it| {
+            let (namespace, name) = ("System.Runtime.CompilerServices", "IsByRefLikeAttribute");
+            it.metadata().has_attribute(named.token, namespace, name)
+        })
+    }
+
+    /// What the type has to show that only code can, if its own layout is not known.
+    pub(crate) fn opens(&self, subject: &Subject) -> Option<Opens> {
+        let ty = self.type_of(subject)?;
+        if self.view.raw || self.reader.known(ty) != Known::Plain || ty.underlying().is_some() {
+            return None;
+        }
+        if self.is_ref_struct(ty) {
+            return None;
+        }
+        if self.reader.proxy_name(ty).is_some() {
+            return Some(Opens::Proxy);
+        }
+        let interfaces = self.reader.types.interfaces(ty).ok()?;
+        let is_enumerable = |it: &Rc<Named>| {
+            let types = self.reader.types;
+            types.is_named(it, "System.Collections", "IEnumerable")
+        };
+        interfaces
+            .iter()
+            .any(is_enumerable)
+            .then_some(Opens::Elements)
+    }
+
+    /// The children as [`Viewer::children`] gives them, and what code of the program shows where it may run; with what is
+    /// to be known about that.
+    pub(crate) fn opened(
+        &self,
+        subject: &Subject,
+        notes: &TypeNotes,
+    ) -> Result<(Children, Option<String>)> {
+        let children = self.children(subject, notes)?;
+        let Children::Members(mut list) = children else {
+            return Ok((children, None));
+        };
+        let (Some(opens), Some(value)) = (self.opens(subject), self.as_value(subject)) else {
+            return Ok((Children::Members(list), None));
+        };
+        let is_allowed = self.inquiry.is_some();
+        let note = match (opens, is_allowed) {
+            (Opens::Proxy, false) => {
+                Some("it has a DebuggerTypeProxy, which is shown where code may run".to_owned())
+            }
+            (Opens::Elements, false) => {
+                Some("it can be enumerated: its elements are told where code may run".to_owned())
+            }
+            (Opens::Proxy, true) => match self.ask_value(&value, What::Proxy) {
+                Ok(proxy) => {
+                    list = self.proxy_members(&proxy)?;
+                    Some("shown by its DebuggerTypeProxy; the raw view has its fields".to_owned())
+                }
+                Err(Unreadable::WouldRunCode) => None,
+                Err(why) => Some(format!("shown by its fields: {why}")),
+            },
+            (Opens::Elements, true) => match self.enumerated(&value) {
+                Ok(items) => {
+                    let count = items.count;
+                    let entries = self.entries(&items, 0, count);
+                    list.extend(entries.into_iter().map(|it| self.entry_child(it, "")));
+                    items.note
+                }
+                Err(Unreadable::WouldRunCode) => None,
+                Err(why) => Some(why.to_string()),
+            },
+        };
+        Ok((Children::Members(list), note))
+    }
+
+    /// What came out of an enumeration.
+    pub(super) fn enumerated(&self, value: &Value) -> Result<Items> {
+        let Answer::Elements(elements, note) = self.ask(value, What::Elements)? else {
+            return Err(Unreadable::WouldRunCode);
+        };
+        let entries = elements.iter().enumerate().map(|(at, it)| Entry {
+            position: at as u64,
+            key: None,
+            value: self.reader.restored(it),
+            name: None,
+        });
+        let mut items = Items::listed(entries.collect());
+        items.note = note.clone();
+        Ok(items)
+    }
+
+    /// The public fields and properties of a proxy, as children of what it stands for.
+    fn proxy_members(&self, proxy: &Value) -> Result<Vec<Child>> {
+        let mut list: Vec<Child> = Vec::new();
+        let subject = self.subject(proxy)?;
+        let Some(ty) = self.type_of(&subject).cloned() else {
+            return Ok(list);
+        };
+        let types = self.reader.types;
+        for named in types.ancestry(&ty)? {
+            let metadata = types.metadata(named.module)?.metadata();
+            let mut found = Vec::new();
+            for field in types.fields(&named)?.iter() {
+                if !field.flags.is_static() && field.flags.visibility() == Visibility::Public {
+                    let value = self.reader.field(proxy, &field.name);
+                    let (name, ty) = (field.name.to_string(), field.ty.clone());
+                    found.push((name, field.token, ty, VariableKind::Field, value));
+                }
+            }
+            for property in types.properties(&named)? {
+                let Some(getter) = property.getter else {
+                    continue;
+                };
+                let flags = metadata.method(getter)?.flags();
+                if !flags.is_static()
+                    && flags.visibility() == Visibility::Public
+                    && property.parameters.is_empty()
+                {
+                    let value = self.computed(proxy, &property.name);
+                    let (name, token, ty) = (property.name, property.token, property.ty);
+                    found.push((name, token, ty, VariableKind::Property, value));
+                }
+            }
+            for (name, token, ty, kind, value) in found {
+                let browsable = metadata.debugger_browsable(token);
+                if browsable == Some(BrowsableState::Never) || list.iter().any(|it| it.name == name)
+                {
+                    continue;
+                }
+                let path = format!("{PROXY}.{name}");
+                if browsable == Some(BrowsableState::RootHidden)
+                    && let Ok(value) = &value
+                    && let Some(inner) = self.root_hidden(value, &path)
+                {
+                    list.extend(inner);
+                    continue;
+                }
+                list.push(Child {
+                    name,
+                    kind,
+                    path,
+                    ty,
+                    notes: TypeNotes::of(metadata, token),
+                    value,
+                    shadowed: false,
+                });
+            }
+        }
+        Ok(list)
+    }
+}
+
+/// A character where a line must stay one.
+fn on_one_line(letter: char) -> impl Iterator<Item = char> {
+    let (escaped, plain) = if letter.is_control() {
+        (Some(letter.escape_default()), None)
+    } else {
+        (None, Some(letter))
+    };
+    escaped.into_iter().flatten().chain(plain)
+}

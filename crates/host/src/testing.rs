@@ -1,0 +1,263 @@
+//! Running the tests of a project under the debugger.
+//!
+//! There are two kinds of test programs. Of *VSTest*, `dotnet vstest` is launched, and the test host that it starts is
+//! debugged from its first line; results come from a file that it writes at the end. One of *Microsoft.Testing.Platform*
+//! is a program itself; it tells its results over a socket as they come, as it does for `dotnet test`. Neither depends on
+//! what is printed, on its language or on who prints it.
+
+mod pipe;
+mod trx;
+mod wire;
+mod xml;
+
+use std::ffi::OsString;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{fs, io};
+
+use engine::api::{Error, ErrorCode, Follow, Launch, TestResults};
+
+use pipe::Listener;
+
+/// The assembly that every program of Microsoft.Testing.Platform refers to.
+const PLATFORM: &str = "Microsoft.Testing.Platform";
+/// What the command line of VSTest's test host contains.
+const TEST_HOST: &str = "testhost";
+/// The file that VSTest writes results to.
+const RESULTS: &str = "results.trx";
+/// The largest such file that is read.
+const MAX_RESULTS: u64 = 256 << 20;
+/// How folders for results are called: the process and a number follow.
+const FOLDER: &str = "ndbg-tests-";
+
+/// Which tests are run, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TestOptions {
+    /// The tests to run, as `dotnet test --filter` takes them; all if absent.
+    pub filter: Option<String>,
+    /// A file of settings for VSTest.
+    pub run_settings: Option<PathBuf>,
+}
+
+/// A run of tests: where its results come from. Dropping it forgets them.
+#[derive(Debug)]
+pub struct TestRun {
+    source: Source,
+    folder: Folder,
+}
+
+#[derive(Debug)]
+enum Source {
+    File,
+    Told(Listener),
+}
+
+impl TestRun {
+    /// Makes a launch, whose program is a test assembly, one that runs its tests.
+    pub fn prepare(launch: &mut Launch, options: &TestOptions) -> Result<Self, Error> {
+        let assembly = assembly(&launch.program)?;
+        let failed = |error: io::Error| {
+            Error::new(
+                ErrorCode::LaunchFailed,
+                format!("there is no place for test results: {error}"),
+            )
+            .hint("check that TMPDIR (or /tmp) exists and is writable")
+        };
+        let folder = Folder::new().map_err(failed)?;
+        if launch.cwd.is_none() {
+            launch.cwd = assembly.parent().map(Path::to_owned);
+        }
+        // A debugger must not need the network.
+        for name in [
+            "DOTNET_CLI_TELEMETRY_OPTOUT",
+            "TESTINGPLATFORM_TELEMETRY_OPTOUT",
+        ] {
+            let set = launch.env.contains_key(name) || std::env::var_os(name).is_some();
+            if !set {
+                launch.env.insert(name.into(), Some("1".into()));
+            }
+        }
+        if engine::program::refers_to(&assembly, PLATFORM) {
+            let listener = Listener::open(folder.0.join("socket")).map_err(failed)?;
+            on_platform(launch, options, &listener);
+            let source = Source::Told(listener);
+            return Ok(Self { source, folder });
+        }
+        on_vstest(launch, options, &assembly, &folder.0)?;
+        let source = Source::File;
+        Ok(Self { source, folder })
+    }
+
+    /// The results so far; `None` if there are none before the end.
+    pub fn results(&self) -> Option<TestResults> {
+        match &self.source {
+            Source::Told(listener) => Some(listener.results()),
+            Source::File => {
+                let path = self.folder.0.join(RESULTS);
+                let small = path.metadata().is_ok_and(|it| it.len() <= MAX_RESULTS);
+                let text = small.then(|| fs::read(path).ok()).flatten()?;
+                trx::read(&String::from_utf8_lossy(&text))
+            }
+        }
+    }
+}
+
+/// The assembly of a test program: what was named, or what lies beside an executable.
+fn assembly(program: &Path) -> Result<PathBuf, Error> {
+    if !program.is_file() {
+        return Err(Error::new(
+            ErrorCode::InvalidFile,
+            format!("there is no file {}", program.display()),
+        )
+        .hint("give the path of a test project, or of its built .dll"));
+    }
+    let is_assembly = |path: &Path| path.extension().is_some_and(|it| it == "dll");
+    if is_assembly(program) {
+        return Ok(program.to_owned());
+    }
+    let mut beside = program.as_os_str().to_owned();
+    beside.push(".dll");
+    let beside = PathBuf::from(beside);
+    if beside.is_file() {
+        return Ok(beside);
+    }
+    Err(Error::new(
+        ErrorCode::InvalidFile,
+        format!("{} is no test assembly", program.display()),
+    )
+    .hint("give the path of a test project, or of its built .dll"))
+}
+
+fn on_platform(launch: &mut Launch, options: &TestOptions, listener: &Listener) {
+    let mut args = vec!["--server".to_owned(), "dotnettestcli".to_owned()];
+    args.push("--dotnet-test-pipe".into());
+    args.push(listener.path().to_string_lossy().into_owned());
+    if let Some(filter) = &options.filter {
+        args.extend(["--filter".to_owned(), filter.clone()]);
+    }
+    args.append(&mut launch.args);
+    launch.args = args;
+}
+
+fn on_vstest(
+    launch: &mut Launch,
+    options: &TestOptions,
+    assembly: &Path,
+    folder: &Path,
+) -> Result<(), Error> {
+    let variable = |name: &str| match launch.env.get(name) {
+        Some(change) => change.clone().map(OsString::from),
+        None => std::env::var_os(name),
+    };
+    let Some(dotnet) = engine::program::locate_dotnet(variable) else {
+        return Err(crate::project::BuildError::NoDotnet.into());
+    };
+    let mut args = vec![
+        "vstest".to_owned(),
+        assembly.to_string_lossy().into_owned(),
+        format!("--logger:trx;LogFileName={RESULTS}"),
+        // The results are told by us.
+        "--logger:console;verbosity=quiet".to_owned(),
+        format!("--ResultsDirectory:{}", folder.display()),
+    ];
+    if let Some(filter) = &options.filter {
+        args.push(format!("--TestCaseFilter:{filter}"));
+    }
+    if let Some(settings) = &options.run_settings {
+        args.push(format!("--Settings:{}", settings.display()));
+    }
+    args.append(&mut launch.args);
+    launch.args = args;
+    launch.program = dotnet;
+    launch.follow = Follow::Child {
+        command_line: Some(TEST_HOST.into()),
+    };
+    launch.await_launcher = true;
+    Ok(())
+}
+
+/// A folder of ours that goes with this value.
+#[derive(Debug)]
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> io::Result<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let parent = std::env::temp_dir();
+        sweep(&parent);
+        let own = std::process::id();
+        // A name that is taken belongs to a process that had our number.
+        for _ in 0..100 {
+            let number = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = parent.join(format!("{FOLDER}{own}-{number}"));
+            match fs::DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Self(path)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::Error::from(io::ErrorKind::AlreadyExists))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir_all(&self.0) {
+            tracing::debug!(%error, "a folder of test results stays");
+        }
+    }
+}
+
+/// Removes what processes that were killed have left.
+fn sweep(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let rest = name.to_str().and_then(|name| name.strip_prefix(FOLDER));
+        let Some(pid) = rest.and_then(|rest| rest.split('-').next()?.parse::<u32>().ok()) else {
+            continue;
+        };
+        if !Path::new(&format!("/proc/{pid}")).exists() {
+            // It may be another user's.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_go_with_their_run_and_with_their_process() {
+        let first = Folder::new().expect("a folder");
+        let path = first.0.clone();
+        assert!(path.is_dir());
+        let left = std::env::temp_dir().join(format!("{FOLDER}{}-0", u32::MAX));
+        fs::create_dir(&left).expect("a folder");
+        drop(Folder::new().expect("another"));
+        assert!(path.is_dir() && !left.exists());
+        drop(first);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_is_no_test_assembly_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let script = folder.path().join("run");
+        fs::write(&script, "#!/bin/sh\n").expect("written");
+        for program in [script.clone(), folder.path().join("none.dll")] {
+            let mut launch = Launch {
+                program,
+                ..Launch::default()
+            };
+            let refused = TestRun::prepare(&mut launch, &TestOptions::default());
+            assert_eq!(refused.expect_err("refused").code, ErrorCode::InvalidFile);
+        }
+        fs::write(folder.path().join("run.dll"), "").expect("written");
+        assert_eq!(
+            assembly(&script).expect("found"),
+            folder.path().join("run.dll")
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! The results that VSTest's `trx` logger wrote.
+
+use engine::api::{TestFailure, TestResults};
+
+use super::xml::{Piece, Pieces, Tag};
+
+/// Reads a file of results. `None` if it is no such file, or one that was not written to its end.
+pub(super) fn read(text: &str) -> Option<TestResults> {
+    let mut results = TestResults::default();
+    let mut whole = false;
+    // Results inside of each other: a test with several rows of data has one for each.
+    let mut open: Vec<Open> = Vec::new();
+    let mut field = None;
+    for piece in Pieces::of(text) {
+        match piece {
+            Piece::Start(tag) => match tag.name {
+                "UnitTestResult" => {
+                    if let Some(outer) = open.last_mut() {
+                        outer.has_rows = true;
+                    }
+                    open.push(Open::of(&tag));
+                }
+                "Message" => field = Some(Field::Message),
+                "StackTrace" => field = Some(Field::Stack),
+                "StdOut" | "StdErr" => field = Some(Field::Output),
+                _ => field = None,
+            },
+            Piece::Text(text) => {
+                if let (Some(field), Some(result)) = (field, open.last_mut()) {
+                    result.text(field).push_str(&text);
+                }
+            }
+            Piece::End("UnitTestResult") => {
+                if let Some(result) = open.pop().filter(|result| !result.has_rows) {
+                    result.count(&mut results);
+                }
+            }
+            Piece::End("TestRun") => whole = true,
+            Piece::End(_) => field = None,
+        }
+    }
+    results.complete = true;
+    whole.then_some(results)
+}
+
+/// Which text of a result is being read.
+#[derive(Debug, Clone, Copy)]
+enum Field {
+    Message,
+    Stack,
+    Output,
+}
+
+/// A result whose end has not come yet.
+#[derive(Debug, Default)]
+struct Open {
+    outcome: String,
+    failure: TestFailure,
+    has_rows: bool,
+}
+
+impl Open {
+    fn of(tag: &Tag<'_>) -> Self {
+        let text = |name| tag.attribute(name).unwrap_or_default().into_owned();
+        Self {
+            outcome: text("outcome"),
+            failure: TestFailure {
+                test: text("testName"),
+                ..TestFailure::default()
+            },
+            has_rows: false,
+        }
+    }
+
+    fn text(&mut self, field: Field) -> &mut String {
+        match field {
+            Field::Message => &mut self.failure.message,
+            Field::Stack => &mut self.failure.stack,
+            Field::Output => &mut self.failure.output,
+        }
+    }
+
+    fn count(self, results: &mut TestResults) {
+        match self.outcome.as_str() {
+            "Passed" | "PassedButRunAborted" | "Warning" => results.count_passed(),
+            "Failed" | "Error" | "Timeout" | "Aborted" | "Disconnected" => {
+                results.count_failed(self.failure);
+            }
+            _ => results.count_skipped(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_are_counted_and_failures_kept() {
+        let text = "<TestRun><Results>\
+            <UnitTestResult testName='A.Good' outcome='Passed'><Output><StdOut>fine</StdOut></Output></UnitTestResult>\
+            <UnitTestResult testName='A.Later' outcome='NotExecuted'><Output><ErrorInfo><Message>not now</Message></ErrorInfo></Output></UnitTestResult>\
+            <UnitTestResult testName='A.Rows' outcome='Failed'><InnerResults>\
+              <UnitTestResult testName='A.Rows (1)' outcome='Passed' />\
+              <UnitTestResult testName='A.Rows (&quot;2&quot;)' outcome='Failed'><Output><StdOut>said</StdOut>\
+                <ErrorInfo><Message>Expected: &lt;1&gt;</Message><StackTrace>at A.Rows()</StackTrace></ErrorInfo></Output></UnitTestResult>\
+            </InnerResults></UnitTestResult>\
+            </Results></TestRun>";
+        let results = read(text).expect("a file of results");
+        assert_eq!(
+            (
+                results.total,
+                results.passed,
+                results.failed,
+                results.skipped
+            ),
+            (4, 2, 1, 1)
+        );
+        let expected = TestFailure {
+            test: "A.Rows (\"2\")".into(),
+            message: "Expected: <1>".into(),
+            stack: "at A.Rows()".into(),
+            output: "said".into(),
+        };
+        assert_eq!(results.failures, [expected]);
+    }
+
+    #[test]
+    fn a_file_that_is_not_whole_is_none() {
+        assert_eq!(read(""), None);
+        assert_eq!(
+            read("<TestRun><Results><UnitTestResult testName='A' outcome='Passed'/>"),
+            None
+        );
+    }
+}

@@ -1,0 +1,323 @@
+//! Tests of real test projects: xunit and NUnit (VSTest) and MSTest (Microsoft.Testing.Platform).
+//!
+//! They need an SDK that builds them and a folder with the packages; `cargo xtask test` leaves them out, and says so,
+//! where those are missing.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Map, Value, json};
+use testkit::fixtures;
+use testkit::sandbox::Sandbox;
+
+use crate::client::{Agent, run, structured, text};
+
+const TEST_SDK: &str = r#"<PackageReference Include="Microsoft.NET.Test.Sdk" Version="18.0.1"/>"#;
+
+/// The projects: name, properties, packages.
+fn projects() -> [(&'static str, &'static str, String); 3] {
+    [
+        (
+            "ShopXunit",
+            "",
+            format!(
+                r#"{TEST_SDK}<PackageReference Include="xunit" Version="2.9.3"/><PackageReference Include="xunit.runner.visualstudio" Version="3.1.5"/>"#
+            ),
+        ),
+        (
+            "ShopNunit",
+            "",
+            format!(
+                r#"{TEST_SDK}<PackageReference Include="NUnit" Version="4.4.0"/><PackageReference Include="NUnit3TestAdapter" Version="5.2.0"/>"#
+            ),
+        ),
+        (
+            "ShopMstest",
+            "<OutputType>Exe</OutputType><EnableMSTestRunner>true</EnableMSTestRunner>",
+            r#"<PackageReference Include="MSTest.TestFramework" Version="4.4.0"/><PackageReference Include="MSTest.TestAdapter" Version="4.4.0"/>"#.into(),
+        ),
+    ]
+}
+
+fn sources() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
+    root.expect("crates/mcp").join("fixtures/_tests")
+}
+
+/// The line of a marker in a source file.
+fn line(file: &Path, marker: &str) -> u32 {
+    let source = fs::read_to_string(file).expect("a source file");
+    let found = fixtures::markers(&source).find(|(name, _)| *name == marker);
+    found.expect("a marker").1
+}
+
+/// Test projects in the sandbox.
+struct Projects {
+    folder: PathBuf,
+    env: Map<String, Value>,
+}
+
+impl Projects {
+    /// The named ones, not built yet.
+    fn written(sandbox: &Sandbox, names: &[&str]) -> Self {
+        let packages = fixtures::nuget_packages()
+            .expect("NDBG_TEST_NUGET names no folder with packages: use `cargo xtask test`");
+        let folder = sandbox.folder().join("shop");
+        fs::create_dir(&folder).expect("a folder");
+        let feeds = format!(
+            "<configuration><packageSources><clear/><add key=\"offline\" value=\"{}\"/></packageSources></configuration>\n",
+            packages.display()
+        );
+        fs::write(folder.join("nuget.config"), feeds).expect("written");
+        let mut solution = String::from("<Solution>\n");
+        let wanted = projects()
+            .into_iter()
+            .filter(|(name, ..)| names.contains(name));
+        for (name, properties, references) in wanted {
+            let project = folder.join(name);
+            fs::create_dir(&project).expect("a folder");
+            for source in ["Basket", name] {
+                let file = format!("{source}.cs");
+                fs::copy(sources().join(&file), project.join(&file)).expect("copied");
+            }
+            let text = format!(
+                "<Project Sdk=\"Microsoft.NET.Sdk\"><PropertyGroup><TargetFramework>net10.0</TargetFramework>\
+                 <IsPackable>false</IsPackable><RunAnalyzers>false</RunAnalyzers>{properties}</PropertyGroup>\
+                 <ItemGroup>{references}</ItemGroup></Project>\n"
+            );
+            fs::write(project.join(format!("{name}.csproj")), text).expect("written");
+            solution += &format!("  <Project Path=\"{name}/{name}.csproj\" />\n");
+        }
+        fs::write(folder.join("shop.slnx"), solution + "</Solution>\n").expect("written");
+
+        let text = |value: std::ffi::OsString| value.into_string().expect("UTF-8");
+        let ours = sandbox
+            .environment()
+            .into_iter()
+            .map(|(name, value)| (text(name), json!(text(value))));
+        let dotnet = fixtures::dotnet_environment()
+            .into_iter()
+            .map(|(name, value)| (name, json!(text(value))));
+        let mut env: Map<String, Value> = ours.chain(dotnet).collect();
+        env.insert(
+            "NUGET_PACKAGES".into(),
+            json!(sandbox.folder().join("packages")),
+        );
+        Self { folder, env }
+    }
+
+    /// All of them, built at once.
+    fn built(sandbox: &Sandbox) -> Self {
+        let projects = Self::written(sandbox, &["ShopXunit", "ShopNunit", "ShopMstest"]);
+        let variables = projects.env.iter();
+        let variables = variables.map(|(name, value)| (name, value.as_str().expect("a text")));
+        let built = Command::new(fixtures::dotnet_root().join("dotnet"))
+            .args([
+                "build",
+                "shop.slnx",
+                "-v:q",
+                "-nologo",
+                "-p:UseSharedCompilation=false",
+            ])
+            .envs(variables)
+            .env("MSBUILDDISABLENODEREUSE", "1")
+            .current_dir(&projects.folder)
+            .stdin(Stdio::null())
+            .output()
+            .expect("dotnet runs");
+        assert!(
+            built.status.success(),
+            "{}",
+            String::from_utf8_lossy(&built.stdout)
+        );
+        projects
+    }
+
+    fn source(&self, project: &str) -> PathBuf {
+        self.folder.join(project).join(format!("{project}.cs"))
+    }
+
+    fn assembly(&self, project: &str) -> PathBuf {
+        let folder = self.folder.join(project).join("bin/Debug/net10.0");
+        folder.join(format!("{project}.dll"))
+    }
+}
+
+/// Why and where it is stopped: a kind, a file of the user's and a line.
+fn stop(report: &Value) -> (String, String, u64) {
+    let stop = &report["stop"];
+    let kind = stop["reasons"][0]["kind"].as_str().expect("a reason");
+    let frames = stop["frames"].as_array().expect("frames");
+    let user = frames
+        .iter()
+        .find(|frame| frame["kind"] == "user")
+        .expect("the user's");
+    let file = user["file"].as_str().expect("a file").rsplit('/').next();
+    (
+        kind.to_owned(),
+        file.expect("a name").to_owned(),
+        user["line"].as_u64().expect("a line"),
+    )
+}
+
+/// Runs all tests of a project and looks at every stop and at the results.
+async fn every_stop(sandbox: &Sandbox, projects: &Projects, name: &str) {
+    let agent = Agent::new(sandbox).await;
+    let source = projects.source(name);
+    let basket = source.with_file_name("Basket.cs");
+    let launch = json!({
+        "program": projects.assembly(name),
+        "env": projects.env,
+        "breakpoints": [
+            {"file": source, "text": "int total = 90;"},
+            {"file": basket, "line": line(&basket, "first_line")},
+        ],
+        "timeout_ms": 120_000,
+    });
+    let mut answer = agent.call("debug_launch_test", launch).await;
+    let mut stops = Vec::new();
+    while structured(&answer)["state"] == "stopped" {
+        let report = structured(&answer);
+        let at = stop(&report);
+        if at.0 == "exception_user_unhandled" && at.1 == format!("{name}.cs") {
+            // The assertion is seen from the test, whoever threw.
+            let told = text(&answer);
+            let current = report["stop"]["source"].as_array().expect("source").iter();
+            let current = current
+                .clone()
+                .find(|line| line["current"] == true)
+                .expect("a line");
+            assert!(
+                current["text"].as_str().expect("text").contains("//@fails"),
+                "{told}"
+            );
+        }
+        stops.push(at);
+        answer = agent
+            .call("debug_continue", json!({"timeout_ms": 120_000}))
+            .await;
+    }
+    let file = format!("{name}.cs");
+    let exception = "exception_user_unhandled".to_owned();
+    // An await throws again what it was handed.
+    let expected = [
+        (
+            "breakpoint".to_owned(),
+            "Basket.cs".to_owned(),
+            line(&basket, "first_line"),
+        ),
+        (
+            "breakpoint".to_owned(),
+            file.clone(),
+            line(&source, "breakpoint"),
+        ),
+        (exception.clone(), file.clone(), line(&source, "fails")),
+        (exception, file, line(&source, "fails_later")),
+    ];
+    let expected = expected.map(|(kind, file, line)| (kind, file, u64::from(line)));
+    assert_eq!(stops.first(), expected.first(), "{name}: {stops:?}");
+    assert_eq!(stops.len(), expected.len(), "{name}: {stops:?}");
+    assert_eq!(
+        BTreeSet::from_iter(stops),
+        BTreeSet::from_iter(expected),
+        "{name}"
+    );
+
+    let report = structured(&answer);
+    let told = text(&answer);
+    assert_eq!(report["state"], "exited", "{told}");
+    let tests = &report["tests"];
+    let counts = ["total", "passed", "failed", "skipped"].map(|name| tests[name].as_u64());
+    assert_eq!(counts, [Some(5), Some(2), Some(2), Some(1)], "{told}");
+    assert!(tests.get("incomplete").is_none(), "{told}");
+    assert!(
+        told.contains("Tests: 5, of which 2 passed, 2 failed, 1 were skipped."),
+        "{told}"
+    );
+    let failures = tests["failures"].as_array().expect("failures");
+    let named = |part: &str| {
+        let found = failures
+            .iter()
+            .find(|it| it["test"].as_str().is_some_and(|it| it.contains(part)));
+        found.unwrap_or_else(|| panic!("{part}: {told}"))
+    };
+    let discount = named("Discount_is_taken");
+    assert!(
+        discount["message"].as_str().expect("told").contains("81"),
+        "{told}"
+    );
+    assert!(
+        discount["stack"][0]
+            .as_str()
+            .expect("told")
+            .contains(&format!("{name}.cs")),
+        "{told}"
+    );
+    let later = named("Paying_later_works");
+    assert!(
+        later["message"]
+            .as_str()
+            .expect("told")
+            .contains("nothing to pay"),
+        "{told}"
+    );
+    agent.close().await;
+}
+
+#[test]
+fn tests_stop_where_they_fail_and_their_results_come_back() {
+    let sandbox = Sandbox::with_default_tmp();
+    let projects = Projects::built(&sandbox);
+    run(async {
+        let all = ["ShopXunit", "ShopNunit", "ShopMstest"]
+            .map(|name| every_stop(&sandbox, &projects, name));
+        let [xunit, nunit, mstest] = all;
+        tokio::join!(xunit, nunit, mstest);
+    });
+}
+
+#[test]
+fn a_test_project_is_built_first_and_a_filter_chooses_its_tests() {
+    let sandbox = Sandbox::with_default_tmp();
+    let projects = Projects::written(&sandbox, &["ShopMstest"]);
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        let some = |filter: &str| {
+            json!({
+                "program": projects.folder.join("ShopMstest"),
+                "env": projects.env,
+                "filter": filter,
+                "stop_at_failure": false,
+                "timeout_ms": 300_000,
+            })
+        };
+        let ended = structured(&agent.call("debug_launch_test", some("Discount")).await);
+        let tests = &ended["tests"];
+        assert_eq!(
+            (&tests["total"], &tests["failed"]),
+            (&json!(1), &json!(1)),
+            "{ended}"
+        );
+        let mut none = some("FullyQualifiedName=Nobody");
+        none["program"] = json!(projects.assembly("ShopMstest"));
+        let ended = agent.call("debug_launch_test", none).await;
+        assert!(text(&ended).contains("no test was run"), "{}", text(&ended));
+
+        // What the compiler says comes back as data.
+        let source = projects.source("ShopMstest");
+        let broken = fs::read_to_string(&source).expect("source");
+        let broken = broken.replace("Assert.AreEqual(81, paid);", "Assert.AreEqual(81, pay);");
+        fs::write(&source, broken).expect("written");
+        let failed = agent.say("debug_launch_test", some("Discount")).await;
+        assert_eq!(failed["error"]["code"], "BUILD_FAILED", "{failed}");
+        let diagnostic = &failed["error"]["details"]["diagnostics"][0];
+        assert_eq!(
+            (&diagnostic["code"], &diagnostic["line"]),
+            (&json!("CS0103"), &json!(line(&source, "fails"))),
+            "{failed}"
+        );
+        agent.close().await;
+    });
+}

@@ -1,0 +1,224 @@
+//! What became of the tests of a session that runs some.
+
+use std::fmt::Write as _;
+
+use engine::api::{TestFailure, TestResults};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{is_false, is_zero, text};
+
+/// Failed tests that are told.
+const FAILURES: usize = 10;
+/// Characters of the name of one.
+const NAME: usize = 200;
+/// Bytes of what its assertion said.
+const MESSAGE: usize = 800;
+/// Calls told of its stack.
+const CALLS: usize = 5;
+/// Characters of each.
+const CALL: usize = 250;
+/// Bytes of what it wrote.
+const OUTPUT: usize = 400;
+
+/// Results of tests, at the end or so far.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
+pub struct TestsReport {
+    /// Tests that have a result.
+    pub total: u32,
+    /// Tests that passed.
+    pub passed: u32,
+    /// Tests that failed.
+    pub failed: u32,
+    /// Tests that were not run.
+    pub skipped: u32,
+    /// Whether this is not the end of it: the run goes on, or was broken off.
+    #[serde(skip_serializing_if = "is_false")]
+    pub incomplete: bool,
+    /// The first tests that failed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<FailureEntry>,
+    /// Failed tests that are not told.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more_failures: u32,
+}
+
+/// A test that failed.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
+pub struct FailureEntry {
+    /// Its name as the runner tells it.
+    pub test: String,
+    /// What the assertion or exception said.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// Where it was thrown, innermost first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stack: Vec<String>,
+    /// The end of what the test wrote.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub output: String,
+}
+
+impl From<&TestResults> for TestsReport {
+    fn from(results: &TestResults) -> Self {
+        let failures: Vec<_> = results
+            .failures
+            .iter()
+            .take(FAILURES)
+            .map(Into::into)
+            .collect();
+        Self {
+            total: results.total,
+            passed: results.passed,
+            failed: results.failed,
+            skipped: results.skipped,
+            incomplete: !results.complete,
+            more_failures: left_out(results.failed, failures.len()),
+            failures,
+        }
+    }
+}
+
+impl From<&TestFailure> for FailureEntry {
+    fn from(failure: &TestFailure) -> Self {
+        let clean = |it: &str| text::clean(it.trim_end()).trim_end().to_owned();
+        let mut message = clean(&failure.message);
+        if message.len() > MESSAGE {
+            message.truncate(message.floor_char_boundary(MESSAGE));
+            message.push('…');
+        }
+        let calls = failure
+            .stack
+            .lines()
+            .map(str::trim)
+            .filter(|it| !it.is_empty());
+        Self {
+            test: text::one_line(&failure.test, NAME),
+            message,
+            stack: calls
+                .take(CALLS)
+                .map(|it| text::one_line(it, CALL))
+                .collect(),
+            output: text::tail(&clean(&failure.output), OUTPUT).1.to_owned(),
+        }
+    }
+}
+
+fn left_out(all: u32, told: usize) -> u32 {
+    all.saturating_sub(u32::try_from(told).unwrap_or(u32::MAX))
+}
+
+impl TestsReport {
+    /// Tells fewer failures, each with less.
+    pub(crate) fn cut(&mut self, failures: usize, message: usize) {
+        self.failures.truncate(failures);
+        self.more_failures = left_out(self.failed, self.failures.len());
+        for failure in &mut self.failures {
+            failure.message = text::one_line(&failure.message, message);
+            failure.stack.truncate(2);
+            failure.output.clear();
+        }
+    }
+
+    /// Writes it as text.
+    pub(crate) fn push(&self, out: &mut String) {
+        let Self {
+            total,
+            passed,
+            failed,
+            skipped,
+            ..
+        } = self;
+        let so_far = if self.incomplete { " so far" } else { "" };
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            out,
+            "Tests{so_far}: {total}, of which {passed} passed, {failed} failed, {skipped} were skipped."
+        );
+        for failure in &self.failures {
+            let _ = writeln!(out, "Failed: {}", failure.test);
+            if !failure.message.is_empty() {
+                text::push_quoted_lines(out, "  | ", &failure.message);
+            }
+            for call in &failure.stack {
+                let _ = writeln!(out, "    {call}");
+            }
+            if !failure.output.is_empty() {
+                text::push_quoted_lines(out, "  out| ", &failure.output);
+            }
+        }
+        if self.more_failures > 0 {
+            let _ = writeln!(
+                out,
+                "({} more failed: debug_launch_test with a filter tells them)",
+                self.more_failures
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    fn failure(message: &str) -> TestFailure {
+        TestFailure {
+            test: "Shop.BasketTests.Discount".into(),
+            message: message.into(),
+            stack: "   at Shop.BasketTests.Discount() in /s/T.cs:line 11\n   at A()\nat B()\nat C()\nat D()\nat E()\n".into(),
+            output: "said\n".into(),
+        }
+    }
+
+    #[test]
+    fn failures_are_told_with_message_and_stack() {
+        let results = TestResults {
+            total: 3,
+            passed: 1,
+            failed: 1,
+            skipped: 1,
+            failures: vec![failure(
+                "Assert.Equal() Failure\r\nExpected: 81\nHint: \u{1b}[31m\n",
+            )],
+            complete: true,
+        };
+        let mut out = String::new();
+        TestsReport::from(&results).push(&mut out);
+        expect![[r#"
+            Tests: 3, of which 1 passed, 1 failed, 1 were skipped.
+            Failed: Shop.BasketTests.Discount
+              | Assert.Equal() Failure
+              | Expected: 81
+              | Hint: \x1b[31m
+                at Shop.BasketTests.Discount() in /s/T.cs:line 11
+                at A()
+                at B()
+                at C()
+                at D()
+              out| said
+        "#]]
+        .assert_eq(&out);
+    }
+
+    #[test]
+    fn much_is_cut_and_counted() {
+        let results = TestResults {
+            total: 500,
+            failed: 500,
+            failures: vec![failure(&"x".repeat(100_000)); 100],
+            ..TestResults::default()
+        };
+        let mut report = TestsReport::from(&results);
+        assert_eq!((report.failures.len(), report.more_failures), (10, 490));
+        assert!(report.failures.iter().all(|it| it.message.len() < 1000));
+        report.cut(2, 100);
+        assert_eq!((report.failures.len(), report.more_failures), (2, 498));
+        let mut out = String::new();
+        report.push(&mut out);
+        assert!(
+            out.len() < 1000 && out.contains("Tests so far: 500"),
+            "{out}"
+        );
+    }
+}
