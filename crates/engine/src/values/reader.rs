@@ -469,7 +469,7 @@ impl Reader<'_> {
             declared_in.arguments.clone(),
         )?;
         let runtime = self.types.to_runtime(&ty)?;
-        let frame = frame.or_else(|| self.looks_from.as_ref());
+        let frame = frame.or(self.looks_from.as_ref());
         let value = runtime.static_field(field.token.0, frame)?;
         let value = self.of_runtime(&value, Some(field.ty.clone()))?;
         // Structs are kept in boxes; the reference to the box is what has a place.
