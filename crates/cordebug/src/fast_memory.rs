@@ -5,7 +5,7 @@
 //! these calls dynamically, so the ones exported by our executable are used instead of libc's. Each of them does
 //! exactly what libc's does, plus:
 //!
-//! * `pread64` on `/proc/PID/mem` reads whole pages into a cache, **only while the target is stopped**;
+//! * `pread64` on `/proc/PID/mem` reads whole pages into a cache ([`pages`]), **only while the target is stopped**;
 //! * `mmap64`/`munmap` keep one freed 4 MiB block and hand it back zeroed;
 //! * `write` to one of the debugger pipes (every change to the target goes through them) empties the cache;
 //! * `close` forgets what is known of a descriptor;
@@ -16,15 +16,16 @@
 //!
 //! `NDBG_FAST_MEMORY=0` switches the cache and the arena off; the calls then only forward.
 
+mod pages;
+
+use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use crate::borrowed_memory;
+use pages::Pages;
 
 const PAGE: usize = 4096;
-/// Pages kept; direct-mapped by page number. 256 pages are 1 MiB and hold several stack walks.
-const SLOTS: usize = 256;
 /// The arena that the data access component maps at each stop.
 const ARENA: usize = 4 << 20;
 /// A large page of the processor's.
@@ -53,13 +54,10 @@ static KINDS: [AtomicU8; FDS] = [const { AtomicU8::new(KIND_UNKNOWN) }; FDS];
 static REAPED_STATUS: AtomicU64 = AtomicU64::new(0);
 const REAPED: u64 = 1 << 32;
 
-struct Slot {
-    page: u64,
-    generation: u64,
-    bytes: Box<[u8; PAGE]>,
+thread_local! {
+    /// Each thread its own: a lock at every read would wait for everything that the library has written before.
+    static CACHE: RefCell<Pages> = const { RefCell::new(Pages::new()) };
 }
-
-static CACHE: Mutex<Vec<Option<Slot>>> = Mutex::new(Vec::new());
 
 /// Switches the layer on for the target `pid`, unless `NDBG_FAST_MEMORY=0`.
 pub fn enable(pid: u32) {
@@ -75,7 +73,8 @@ pub fn disable() {
     ENABLED.store(false, Ordering::SeqCst);
     target_runs();
     borrowed_memory::disable();
-    CACHE.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    // Other threads' pages are of another generation.
+    CACHE.with_borrow_mut(Pages::clear);
 }
 
 /// The target is stopped from now on: pages may be kept.
@@ -92,8 +91,10 @@ pub fn target_runs() {
     GENERATION.fetch_add(1, Ordering::SeqCst);
 }
 
-/// Reads answered from the cache and reads that went to the kernel.
+/// Reads answered from the cache and reads that went to the kernel; of other threads, those before
+/// the stop that they read last.
 pub fn statistics() -> (u64, u64) {
+    CACHE.with_borrow_mut(Pages::count_hits);
     (HITS.load(Ordering::Relaxed), MISSES.load(Ordering::Relaxed))
 }
 
@@ -142,54 +143,25 @@ fn is_target_memory(fd: c_int) -> bool {
 /// Serves a read of at most a few pages from the cache; `None` if it must go to the kernel as it is.
 fn cached_read(fd: c_int, out: &mut [u8], address: u64) -> Option<()> {
     let end = address.checked_add(out.len() as u64)?;
-    let mut cache = CACHE.try_lock().ok()?;
-    if cache.len() != SLOTS {
-        cache.resize_with(SLOTS, || None);
-    }
     let generation = GENERATION.load(Ordering::SeqCst);
-    let mut at = address;
-    let mut rest = out;
-    while at < end {
-        let page = at / PAGE as u64;
-        let offset = (at % PAGE as u64) as usize;
-        let slot = cache.get_mut(page as usize % SLOTS)?;
-        if slot
-            .as_ref()
-            .is_none_or(|slot| slot.page != page || slot.generation != generation)
-        {
-            MISSES.fetch_add(1, Ordering::Relaxed);
-            let filled = slot.get_or_insert_with(|| Slot {
-                page,
-                generation: 0,
-                bytes: Box::new([0; PAGE]),
-            });
-            filled.generation = 0;
-            let bytes: &mut [u8] = filled.bytes.as_mut_slice();
-            // SAFETY: `bytes` is a live buffer of PAGE bytes.
-            let read = unsafe {
-                libc::syscall(
-                    libc::SYS_pread64,
-                    fd,
-                    bytes.as_mut_ptr(),
-                    PAGE,
-                    (page * PAGE as u64) as libc::off_t,
-                )
-            };
-            if read != PAGE as libc::c_long {
-                return None;
-            }
-            filled.page = page;
-            filled.generation = generation;
-        } else {
-            HITS.fetch_add(1, Ordering::Relaxed);
+    // A thread that is ending has none any more.
+    let read = CACHE.try_with(|cache| {
+        let mut cache = cache.try_borrow_mut().ok()?;
+        let mut at = address;
+        let mut rest = out;
+        while at < end {
+            let page = at / PAGE as u64;
+            let offset = (at % PAGE as u64) as usize;
+            let bytes = cache.page(fd, page, generation)?.get(offset..)?;
+            let n = bytes.len().min(rest.len());
+            let (head, tail) = rest.split_at_mut(n);
+            head.copy_from_slice(bytes.get(..n)?);
+            rest = tail;
+            at += n as u64;
         }
-        let bytes = slot.as_ref()?.bytes.get(offset..)?;
-        let n = bytes.len().min(rest.len());
-        let (head, tail) = rest.split_at_mut(n);
-        head.copy_from_slice(bytes.get(..n)?);
-        rest = tail;
-        at += n as u64;
-    }
+        Some(())
+    });
+    read.ok()??;
     // The target may have been let go, or written to, while we copied.
     (STOPPED.load(Ordering::SeqCst) && GENERATION.load(Ordering::SeqCst) == generation)
         .then_some(())
@@ -350,24 +322,33 @@ fn make_fresh(block: *mut c_void) -> bool {
     }
     // SAFETY: see above; it is writable now, and a mapping is aligned to pages.
     let pages = unsafe { std::slice::from_raw_parts_mut(block.cast::<[u8; PAGE]>(), ARENA / PAGE) };
-    pages.iter_mut().for_each(clear_bucket);
+    // First all headers, which the processor can fetch side by side: each is far from the others.
+    let used: Vec<u32> = pages.iter().map(first_used).collect();
+    for (page, first) in pages.iter_mut().zip(used) {
+        clear_bucket(page, first);
+    }
     true
 }
 
-/// Zeroes one page of an arena.
+/// The header of a page of an arena.
+const HEADER: usize = 16;
+
+/// The index of the first entry in use, as the header of a page of an arena tells it.
+fn first_used(page: &[u8; PAGE]) -> u32 {
+    let bytes = page.get(8..12).and_then(|bytes| bytes.try_into().ok());
+    bytes.map_or(0, u32::from_le_bytes)
+}
+
+/// Zeroes one page of an arena, of which the entry `first` is the first in use.
 ///
 /// The arena is a hash table with a page per bucket: a pointer, the index of the first entry in use, and 255 entries of
 /// 16 bytes that are filled from the end. What lies between the header and that entry was never written, and leaving
 /// it alone saves a third of a millisecond at every stop. A page that does not look like that is zeroed as a whole.
-fn clear_bucket(page: &mut [u8; PAGE]) {
-    const HEADER: usize = 16;
+fn clear_bucket(page: &mut [u8; PAGE], first: u32) {
     let (header, entries) = page.split_at_mut(HEADER);
-    let first = header
-        .get(8..12)
-        .and_then(|bytes| bytes.try_into().ok())
-        .map_or(0, u32::from_le_bytes) as usize;
     header.fill(0);
-    match entries.get_mut(first.saturating_mul(16)..) {
+    match entries.get_mut((first as usize).saturating_mul(16)..) {
+        Some([]) => {}
         Some(used) => used.fill(0),
         None => entries.fill(0),
     }
@@ -448,11 +429,13 @@ mod tests {
             page[..8].fill(0xaa);
             page[8..12].copy_from_slice(&first.to_le_bytes());
             page[16 + 16 * first as usize..].fill(0xbb);
-            clear_bucket(&mut page);
+            let told = first_used(&page);
+            clear_bucket(&mut page, told);
             assert!(page.iter().all(|byte| *byte == 0), "first entry {first}");
         }
         let mut page = [0xcc_u8; PAGE];
-        clear_bucket(&mut page);
+        let told = first_used(&page);
+        clear_bucket(&mut page, told);
         assert!(page.iter().all(|byte| *byte == 0));
     }
 }

@@ -3,6 +3,7 @@
 use crate::bindings::*;
 use crate::com::Com;
 use crate::error::{Error, clr, clr_out};
+use crate::hresult::CORDBG_E_CODE_NOT_AVAILABLE;
 
 /// Entries read at most of the table from IL to native code.
 const MAX_MAP: u32 = 1 << 16;
@@ -136,6 +137,15 @@ impl Function {
             return None;
         }
         il_offset_at(&code, offset)
+    }
+
+    /// Whether code was ever made of it, as must be before it runs; `None` if that cannot be told, as for generic methods.
+    pub fn is_compiled(&self) -> Option<bool> {
+        match clr_out!(self.0, ICorDebugFunction::GetNativeCode()) {
+            Ok(_) => Some(true),
+            Err(error) if error.code() == Some(CORDBG_E_CODE_NOT_AVAILABLE) => Some(false),
+            Err(_) => None,
+        }
     }
 
     /// Sets an active breakpoint at an IL offset.

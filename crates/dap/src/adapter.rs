@@ -21,6 +21,7 @@ use crate::evaluating::GivenUp;
 use crate::framing::{self, FramingError};
 use crate::message::{Incoming, Refusal, Request, RequestArguments, Response};
 use crate::running::Frames;
+use crate::settings::Shown;
 use crate::sources::Sources;
 use crate::starting::Start;
 use crate::types::InitializeRequestArguments;
@@ -122,6 +123,8 @@ pub(crate) struct Adapter {
     pub(crate) source_maps: BTreeMap<String, String>,
     /// Whether a file that was changed since the program was built gets no breakpoints; else that is only said.
     pub(crate) exact_source: bool,
+    /// How values are shown.
+    pub(crate) shown: Shown,
     /// Places that the client may set as the next statement.
     pub(crate) targets: Vec<(Option<String>, Line, Option<u32>)>,
     /// Output up to here was told.
@@ -129,7 +132,7 @@ pub(crate) struct Adapter {
     /// Set while long work is done beside this thread.
     pub(crate) busy: bool,
     /// The request whose expression is being evaluated.
-    pub(crate) evaluating: Option<(i64, GivenUp)>,
+    pub(crate) evaluating: Option<(Request, GivenUp)>,
     /// Requests that wait for it.
     pub(crate) deferred: VecDeque<Request>,
     /// A request of ours that the client has not answered, and what is to be done if it refuses.
@@ -160,6 +163,7 @@ impl Adapter {
             traces: Arc::default(),
             source_maps: BTreeMap::new(),
             exact_source: false,
+            shown: Shown::default(),
             targets: Vec::new(),
             told: OutputCursor::default(),
             busy: false,

@@ -15,12 +15,13 @@ use host::api::{
 use crate::adapter::{ANSWER, Adapter, arguments};
 use crate::message::{Refusal, Request};
 use crate::running::FrameOf;
+use crate::settings::Shown;
 use crate::types::{
     CompletionItem, CompletionsArguments, CompletionsResponseBody, EvaluateArguments,
     EvaluateResponseBody, InvalidatedEventBody, SetExpressionArguments, SetExpressionResponseBody,
     ValueFormat, Variable, VariablesArguments,
 };
-use crate::values::{Inside, Parent, query};
+use crate::values::{Inside, Parent, query, view};
 
 /// Milliseconds that code of the program may run for one expression.
 const TIME_LIMIT: u32 = 10_000;
@@ -46,6 +47,8 @@ pub(crate) struct Wish {
     /// Whether an error is told with the line and a mark under the spot.
     marked: bool,
     format: Option<ValueFormat>,
+    /// How values are shown in this session.
+    shown: Shown,
     given_up: GivenUp,
 }
 
@@ -88,6 +91,7 @@ impl Wish {
             whole: false,
             marked: false,
             format: format.cloned(),
+            shown: Shown::default(),
             given_up: GivenUp::default(),
         }
     }
@@ -110,23 +114,26 @@ impl Wish {
         }
     }
 
-    /// Does it. Whatever a path leads to is told as such, so that it can be opened; all else is C#.
+    /// Does it. A chain of names that is a path is told as such; all else is C#, whose result can be opened as well.
     fn grant(&self, session: &Session) -> Result<Found, Refusal> {
         if let Some(value) = &self.value {
             self.assign(session, value)?;
         }
-        if is_name(&self.expression)
+        if is_chain_of_names(&self.expression)
             && let Ok(found) = self.at_path(session)
         {
             return Ok(found);
         }
         match self.evaluated(session, self.expression.clone()) {
-            Ok(value) => Ok(match (self.at_path(session), &value.variable, self.frame) {
-                (Ok(found), ..) => found,
-                (Err(_), Some(variable), Some(frame)) if !variable.path.is_empty() => {
-                    Found::Variable(frame, variable.clone())
+            Ok(mut value) => Ok(match value.variable.take() {
+                Some(mut variable) => {
+                    if self.whole {
+                        variable.value.text = value.text;
+                    }
+                    let frame = self.place(session)?;
+                    Found::Result(frame, variable, self.expression.clone())
                 }
-                _ => Found::Text(value),
+                None => Found::Text(value),
             }),
             // The names that we tell for values are paths, and not all of those are C#.
             Err(refusal) => self.at_path(session).map_err(|_| refusal),
@@ -150,7 +157,7 @@ impl Wish {
         let assignment = format!("{} = {value}", self.expression);
         match self.evaluated(session, assignment) {
             Ok(_) => Ok(()),
-            Err(_) if is_name(&self.expression) => Err(refused),
+            Err(_) if is_chain_of_names(&self.expression) => Err(refused),
             Err(refusal) => Err(refusal),
         }
     }
@@ -164,6 +171,7 @@ impl Wish {
             time_limit_ms: TIME_LIMIT,
             max_elements: if self.whole { WHOLE_SEQUENCE } else { 100 },
             max_text: if self.whole { WHOLE_TEXT } else { TEXT },
+            view: view(self.format.as_ref(), self.shown()),
             ..Evaluate::read(expression)
         });
         let Reply::Evaluated(mut all) = self.given_up.ask(session, request)? else {
@@ -182,18 +190,27 @@ impl Wish {
         })
     }
 
+    /// What only looks runs no code.
+    fn shown(&self) -> Shown {
+        Shown {
+            run_code: self.shown.run_code && self.side_effects,
+            ..self.shown
+        }
+    }
+
+    fn place(&self, session: &Session) -> Result<FrameOf, Refusal> {
+        self.frame.map_or_else(|| top_frame(session), Ok)
+    }
+
     fn at_path(&self, session: &Session) -> Result<Found, Refusal> {
-        let frame = match self.frame {
-            Some(frame) => frame,
-            None => top_frame(session)?,
-        };
+        let frame = self.place(session)?;
         let parent = Parent {
             frame,
             inside: Inside::Path(self.expression.clone()),
         };
         let mut asked = VariablesQuery {
             count: 0,
-            ..query(&parent, self.format.as_ref())
+            ..query(&parent, self.format.as_ref(), self.shown())
         };
         if self.whole {
             (asked.view.text_length, asked.view.total_text) = (WHOLE_TEXT, 2 * WHOLE_TEXT);
@@ -203,7 +220,10 @@ impl Wish {
             return Err(Refusal::bug("no value was told"));
         };
         let Variables { parent, .. } = *found;
-        let variable = parent.ok_or_else(|| Refusal::bug("no value was told"))?;
+        let mut variable = parent.ok_or_else(|| Refusal::bug("no value was told"))?;
+        if self.whole {
+            variable.value.notes.clear();
+        }
         match variable.value.kind {
             ValueKind::NotRun => Err(Refusal::new("notRun", variable.value.text)),
             _ => Ok(Found::Variable(frame, variable)),
@@ -215,7 +235,9 @@ impl Wish {
 enum Found {
     /// Something that a path leads to.
     Variable(FrameOf, Box<EngineVariable>),
-    /// A value that nothing leads to.
+    /// An object or struct that an expression made, and the expression.
+    Result(FrameOf, Box<EngineVariable>, String),
+    /// A number, a text or nothing.
     Text(EvaluatedValue),
 }
 
@@ -284,7 +306,7 @@ impl Adapter {
     pub(crate) fn evaluate_beside<T: serde::Serialize>(
         &mut self,
         request: &Request,
-        wish: Wish,
+        mut wish: Wish,
         tell: impl FnOnce(Result<Variable, Refusal>) -> Result<T, Refusal> + Send + 'static,
     ) {
         let session = match self.session() {
@@ -292,7 +314,8 @@ impl Adapter {
             Err(refusal) => return self.client.answer(request, Err::<(), _>(refusal)),
         };
         let request = request.clone();
-        self.evaluating = Some((request.seq, wish.given_up.clone()));
+        wish.shown = self.shown;
+        self.evaluating = Some((request.clone(), wish.given_up.clone()));
         // What somebody types may change anything.
         let may_change = wish.value.is_some() || (wish.side_effects && wish.marked);
         self.beside(
@@ -323,6 +346,10 @@ impl Adapter {
     fn found(&mut self, found: Found) -> Variable {
         match found {
             Found::Variable(frame, variable) => self.variable(frame, &variable),
+            Found::Result(frame, variable, expression) => {
+                self.references.came_of(&variable.path, &expression);
+                self.variable(frame, &variable)
+            }
             Found::Text(value) => Variable {
                 value: value.text,
                 r#type: Some(value.ty),
@@ -394,7 +421,11 @@ fn top_frame(session: &Session) -> Result<FrameOf, Refusal> {
     })
 }
 
-/// Whether a text is a plain name, which means the same as a path and as C#.
+/// Whether a text is `a` or `a.b.c`, which means the same as a path and as C#.
+fn is_chain_of_names(text: &str) -> bool {
+    text.split('.').all(is_name)
+}
+
 fn is_name(text: &str) -> bool {
     let mut letters = text.chars();
     letters
@@ -438,11 +469,11 @@ mod tests {
 
     #[test]
     fn plain_names_are_known() {
-        for name in ["a", "_x1", "$exception", "größe"] {
-            assert!(is_name(name), "{name}");
+        for name in ["a", "_x1", "$exception", "größe", "a.b", "this._x.y"] {
+            assert!(is_chain_of_names(name), "{name}");
         }
-        for other in ["", "1a", "a.b", "a b", "a,x", "#7"] {
-            assert!(!is_name(other), "{other}");
+        for other in ["", "1a", "a.", ".a", "a..b", "a b", "a,x", "#7", "a[0]"] {
+            assert!(!is_chain_of_names(other), "{other}");
         }
     }
 }

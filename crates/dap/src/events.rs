@@ -8,6 +8,7 @@ use host::api::{
 };
 
 use crate::adapter::{Adapter, Phase};
+use crate::message::Refusal;
 use crate::types::{
     ExitedEventBody, Module, ModuleEventBody, ModuleEventBodyReason, OutputEventBody,
     StoppedEventBody, TerminatedEventBody, ThreadEventBody,
@@ -185,6 +186,10 @@ impl Adapter {
     /// Nothing more will come of this program.
     pub(crate) fn ended(&mut self) {
         if self.phase != Phase::Ended {
+            self.refuse_waiting_start(&Refusal::new(
+                "noProgram",
+                "the debugger ended before the program was started",
+            ));
             self.phase = Phase::Ended;
             self.forget_looks();
             self.client.tell(&TerminatedEventBody::default());

@@ -30,7 +30,90 @@ pub(crate) struct LaunchSettings {
     pub(crate) suppress_jit_optimizations: Option<bool>,
     pub(crate) source_file_map: BTreeMap<String, String>,
     pub(crate) require_exact_source: Option<bool>,
-    pub(crate) symbol_options: Option<Value>,
+    pub(crate) expression_evaluation_options: EvaluationSettings,
+    #[serde(flatten)]
+    pub(crate) others: BTreeMap<String, Value>,
+}
+
+/// How values are read, as vsdbg names it.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct EvaluationSettings {
+    /// Whether getters run without being asked for. Absent, they run when they are opened.
+    allow_implicit_func_eval: Option<bool>,
+    /// Whether `ToString` runs to show a value.
+    allow_to_string: Option<bool>,
+    /// Whether fields are shown as they are.
+    show_raw_values: Option<bool>,
+    /// Means nothing here: whatever can be told by reading is told by reading.
+    #[serde(rename = "allowFastEvaluate")]
+    _allow_fast_evaluate: Option<bool>,
+    #[serde(flatten)]
+    others: BTreeMap<String, Value>,
+}
+
+impl EvaluationSettings {
+    /// What a view of values shows.
+    pub(crate) fn shown(&self) -> Shown {
+        // The engine has one switch for both: what is not wanted must not run.
+        let refused = [self.allow_implicit_func_eval, self.allow_to_string].contains(&Some(false));
+        Shown {
+            raw: self.show_raw_values == Some(true),
+            run_code: self.allow_implicit_func_eval == Some(true) && !refused,
+        }
+    }
+}
+
+/// How values are shown in this session.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Shown {
+    /// Fields as they are.
+    pub(crate) raw: bool,
+    /// Getters and `ToString` run without being asked for.
+    pub(crate) run_code: bool,
+}
+
+/// Settings that are for the editor, or that other adapters need and this one does not: nothing is lost without them.
+const OF_OTHERS: [&str; 18] = [
+    "type",
+    "request",
+    "name",
+    "preLaunchTask",
+    "postDebugTask",
+    "presentation",
+    "internalConsoleOptions",
+    "debugServer",
+    "serverReadyAction",
+    "restart",
+    "order",
+    "windows",
+    "linux",
+    "osx",
+    "logging",
+    "targetArchitecture",
+    "suppressMultipleSessionWarning",
+    "checkForDevCert",
+];
+
+/// Says which settings mean nothing here, if there are such.
+fn unused(others: &BTreeMap<String, Value>, nested: &EvaluationSettings) -> Option<String> {
+    let top = others.keys().cloned();
+    let top = top.filter(|it| !it.starts_with('_') && !OF_OTHERS.contains(&it.as_str()));
+    let nested = nested.others.keys();
+    let nested = nested.map(|it| format!("expressionEvaluationOptions.{it}"));
+    let names: Vec<_> = top.chain(nested).map(told).collect();
+    (!names.is_empty()).then(|| format!("settings that are not used: {}", names.join(", ")))
+}
+
+fn told(name: String) -> String {
+    let why = match name.as_str() {
+        "symbolOptions" => "symbols are taken from beside the program",
+        "sourceLinkOptions" => "sources are not downloaded",
+        "pipeTransport" => "start ndbg on the other machine with --listen and forward the port",
+        "launchBrowser" => "open the page yourself",
+        _ => return name,
+    };
+    format!("{name} ({why})")
 }
 
 /// Arguments of the program: a list, or a line as in a shell without its expansions.
@@ -76,6 +159,9 @@ pub(crate) struct AttachSettings {
     pub(crate) enable_step_filtering: Option<bool>,
     pub(crate) source_file_map: BTreeMap<String, String>,
     pub(crate) require_exact_source: Option<bool>,
+    pub(crate) expression_evaluation_options: EvaluationSettings,
+    #[serde(flatten)]
+    pub(crate) others: BTreeMap<String, Value>,
 }
 
 /// Where steps stop.
@@ -89,6 +175,11 @@ pub(crate) fn steps(just_my_code: Option<bool>, filtering: Option<bool>) -> Step
 }
 
 impl AttachSettings {
+    /// What is to be said of settings that mean nothing here.
+    pub(crate) fn unused(&self) -> Option<String> {
+        unused(&self.others, &self.expression_evaluation_options)
+    }
+
     /// The process that is meant.
     pub(crate) fn process(&self) -> Result<ProcessId, Refusal> {
         let bad = |text: String| Refusal::new("badArguments", text).shown();
@@ -109,6 +200,11 @@ impl AttachSettings {
 }
 
 impl LaunchSettings {
+    /// What is to be said of settings that mean nothing here.
+    pub(crate) fn unused(&self) -> Option<String> {
+        unused(&self.others, &self.expression_evaluation_options)
+    }
+
     /// The program that is to be built or launched.
     pub(crate) fn program(&self) -> Result<PathBuf, Refusal> {
         let program = self.program.clone().ok_or_else(|| {
@@ -315,5 +411,44 @@ mod tests {
         assert_eq!(launch.env.get("A"), Some(&Some("1".to_owned())));
         assert_eq!(launch.env.get("B"), Some(&None));
         assert!(launch.stop_at_entry);
+        assert_eq!(settings.unused(), None);
+    }
+
+    #[track_caller]
+    fn check_shown(options: &str, raw: bool, run_code: bool) {
+        let options: EvaluationSettings = serde_json::from_str(options).expect("options");
+        assert_eq!(options.shown(), Shown { raw, run_code }, "{options:?}");
+    }
+
+    #[test]
+    fn options_of_evaluation_choose_what_is_shown() {
+        check_shown("{}", false, false);
+        check_shown(r#"{"showRawValues": true}"#, true, false);
+        check_shown(r#"{"allowImplicitFuncEval": true}"#, false, true);
+        check_shown(
+            r#"{"allowImplicitFuncEval": true, "allowToString": false}"#,
+            false,
+            false,
+        );
+        check_shown(
+            r#"{"allowImplicitFuncEval": false, "allowFastEvaluate": true}"#,
+            false,
+            false,
+        );
+    }
+
+    #[test]
+    fn settings_that_mean_nothing_are_told() {
+        let settings: LaunchSettings = serde_json::from_value(serde_json::json!({
+            "program": "a.dll", "__sessionId": 1, "stopOnEntyr": true, "symbolOptions": {},
+            "expressionEvaluationOptions": {"allowMagic": true},
+        }))
+        .expect("settings");
+        let text = settings.unused().expect("a text");
+        assert_eq!(
+            text,
+            "settings that are not used: stopOnEntyr, symbolOptions (symbols are taken from beside the program), \
+             expressionEvaluationOptions.allowMagic"
+        );
     }
 }

@@ -69,9 +69,10 @@ struct RestartSettings {
 impl Adapter {
     pub(crate) fn launch(&mut self, request: &Request) {
         let how = arguments::<LaunchSettings>(request).and_then(|settings| {
-            if settings.symbol_options.is_some() {
-                self.say("symbolOptions is not used: symbols are taken from beside the program");
+            if let Some(unused) = settings.unused() {
+                self.say(&unused);
             }
+            self.shown = settings.expression_evaluation_options.shown();
             self.exact_source = settings.require_exact_source == Some(true);
             self.source_maps = settings.source_file_map.clone();
             self.prepare_sources()?;
@@ -105,6 +106,10 @@ impl Adapter {
 
     pub(crate) fn attach(&mut self, request: &Request) {
         let how = arguments::<AttachSettings>(request).and_then(|settings| {
+            if let Some(unused) = settings.unused() {
+                self.say(&unused);
+            }
+            self.shown = settings.expression_evaluation_options.shown();
             self.exact_source = settings.require_exact_source == Some(true);
             self.source_maps = settings.source_file_map.clone();
             self.prepare_sources()?;
@@ -284,7 +289,11 @@ impl Adapter {
     pub(crate) fn restart(&mut self, request: &Request) {
         let settings = arguments::<RestartSettings>(request);
         let result = settings.and_then(|settings| {
-            let start = self.start.as_ref().ok_or_else(|| {
+            let start = self
+                .start
+                .as_ref()
+                .filter(|_| self.phase != Phase::Configuring);
+            let start = start.ok_or_else(|| {
                 Refusal::new("noProgram", "restart: there is no program to start again")
             })?;
             let how = match (&start.how, settings.arguments) {
@@ -314,6 +323,7 @@ impl Adapter {
         });
         self.phase = Phase::Configuring;
         if let Err(refusal) = self.prepare_sources().and_then(|()| self.set_all_again()) {
+            self.phase = Phase::Ended;
             return self.client.answer(request, Err::<(), _>(refusal));
         }
         // Dropping a session waits for its end.
@@ -323,8 +333,28 @@ impl Adapter {
     pub(crate) fn disconnect(&mut self, request: &Request) {
         let wish = arguments::<DisconnectArguments>(request).unwrap_or_default();
         self.leave(wish.terminate_debuggee);
+        // Every request is answered, also those that nothing will come of any more.
+        let refuse = |it: &Request| {
+            self.client.answer(it, Err::<(), _>(Refusal::cancelled()));
+        };
+        if let Some((evaluated, _)) = self.evaluating.take() {
+            refuse(&evaluated);
+        }
+        if let (Phase::Starting, Some(start)) = (self.phase, &self.start) {
+            refuse(&start.request);
+        }
+        self.refuse_waiting_start(&Refusal::cancelled());
+        self.deferred.drain(..).for_each(|it| refuse(&it));
         self.client.answer(request, Ok(()));
         self.over = true;
+    }
+
+    /// Answers a launch that waits for the end of the configuration and will not get it.
+    pub(crate) fn refuse_waiting_start(&self, refusal: &Refusal) {
+        if let (Phase::Configuring, Some(start)) = (self.phase, &self.start) {
+            let refusal = refusal.clone();
+            self.client.answer(&start.request, Err::<(), _>(refusal));
+        }
     }
 
     pub(crate) fn terminate(&mut self, request: &Request) {
@@ -363,8 +393,8 @@ impl Adapter {
         if let Some(waiting) = waiting.and_then(|at| self.deferred.remove(at)) {
             self.client
                 .answer(&waiting, Err::<(), _>(Refusal::cancelled()));
-        } else if let Some((seq, given_up)) = &self.evaluating
-            && Some(*seq) == id
+        } else if let Some((evaluated, given_up)) = &self.evaluating
+            && Some(evaluated.seq) == id
             && let Some(session) = &self.session
         {
             given_up.give_up(session);

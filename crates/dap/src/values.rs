@@ -4,6 +4,7 @@
 //! nothing is held for a tree that nobody opens.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use host::api::{
     Value, ValueKind, Variable as EngineVariable, VariableKind, VariableScope, VariablesQuery, View,
@@ -12,12 +13,21 @@ use host::api::{
 use crate::adapter::Adapter;
 use crate::message::Refusal;
 use crate::running::FrameOf;
+use crate::settings::Shown;
 use crate::types::{ValueFormat, Variable, VariablePresentationHint};
+
+/// Milliseconds that a getter may run which nobody asked for.
+const GETTER: u32 = 1_000;
+
+/// What the paths of results begin with.
+const RESULT: &str = "#e";
 
 /// The values that the client knows by a number. Numbers are never used twice, so a stale one is refused.
 #[derive(Debug, Default)]
 pub(crate) struct References {
     known: HashMap<i32, Parent>,
+    /// The expressions that results came of, by their paths.
+    results: HashMap<String, String>,
     last: i32,
 }
 
@@ -37,6 +47,17 @@ pub(crate) enum Inside {
     Path(String),
     /// A property that only its getter can tell, by an expression; it is run when the client opens it.
     Lazy(Box<LazyProperty>),
+    /// What exists only in the debugger: nothing leads to it, so its members are held here.
+    Made(Arc<MadeValue>),
+}
+
+/// A value that exists only in the debugger.
+#[derive(Debug)]
+pub(crate) struct MadeValue {
+    /// The members that came with it.
+    pub(crate) members: Vec<EngineVariable>,
+    /// How many more there are.
+    pub(crate) left: u64,
 }
 
 /// A property that is not told yet.
@@ -65,6 +86,28 @@ impl References {
     /// The program runs on: no number is good any more.
     pub(crate) fn forget(&mut self) {
         self.known.clear();
+        self.results.clear();
+    }
+
+    /// Remembers which expression a result came of. With format specifiers it is no part of another expression.
+    pub(crate) fn came_of(&mut self, result: &str, expression: &str) {
+        if result.starts_with(RESULT) && !expression.contains(',') {
+            self.results.insert(result.into(), expression.into());
+        }
+    }
+
+    /// What can be evaluated later for the value of a path. A result's own path is good in this stop only, so it is
+    /// told by its expression.
+    fn lasting(&self, path: &str) -> String {
+        let digits = path.strip_prefix(RESULT).unwrap_or_default();
+        let digits = digits.find(|it: char| !it.is_ascii_digit());
+        let end = digits.map_or(path.len(), |at| at + RESULT.len());
+        let (result, inside) = path.split_at_checked(end).unwrap_or((path, ""));
+        match self.results.get(result) {
+            Some(expression) if inside.is_empty() => expression.clone(),
+            Some(expression) => format!("({expression}){inside}"),
+            None => path.to_owned(),
+        }
     }
 }
 
@@ -74,6 +117,8 @@ impl Adapter {
         let value = &variable.value;
         let children = i32::try_from(value.children).unwrap_or(i32::MAX);
         let lazy = value.kind == ValueKind::NotRun;
+        // Whether all of it can be told page by page.
+        let mut whole = true;
         let reference = if lazy {
             let property = LazyProperty {
                 name: variable.name.clone(),
@@ -81,13 +126,20 @@ impl Adapter {
             };
             self.references
                 .number(frame, Inside::Lazy(Box::new(property)))
-        } else if children > 0 && !value.cycle {
+        } else if variable.path.is_empty() && !value.members.is_empty() {
+            let made = MadeValue {
+                members: value.members.clone(),
+                left: value.omitted.as_ref().map_or(0, |omitted| omitted.count),
+            };
+            whole = made.left == 0;
+            self.references.number(frame, Inside::Made(Arc::new(made)))
+        } else if children > 0 && !value.cycle && !variable.path.is_empty() {
             self.references
                 .number(frame, Inside::Path(variable.path.clone()))
         } else {
             0
         };
-        let opens = reference != 0 && !lazy;
+        let opens = reference != 0 && !lazy && whole;
         Variable {
             name: if variable.shadowed {
                 format!("{} (hidden)", variable.name)
@@ -96,7 +148,8 @@ impl Adapter {
             },
             value: text_of(value),
             r#type: Some(value.type_name.clone()).filter(|name| !name.is_empty()),
-            evaluate_name: Some(variable.path.clone()).filter(|path| !path.is_empty()),
+            evaluate_name: Some(self.references.lasting(&variable.path))
+                .filter(|path| !path.is_empty()),
             variables_reference: reference,
             indexed_variables: (opens && value.indexed).then_some(children),
             named_variables: (opens && !value.indexed).then_some(children),
@@ -108,11 +161,13 @@ impl Adapter {
 }
 
 /// What to ask the engine for the variables inside of something.
-pub(crate) fn query(parent: &Parent, format: Option<&ValueFormat>) -> VariablesQuery {
+pub(crate) fn query(parent: &Parent, format: Option<&ValueFormat>, shown: Shown) -> VariablesQuery {
     let (scope, path) = match &parent.inside {
         Inside::Scope(scope) => (*scope, None),
         Inside::Path(path) => (VariableScope::All, Some(path.clone())),
         Inside::Lazy(property) => (VariableScope::All, Some(property.expression.clone())),
+        // Not asked: its members are here.
+        Inside::Made(_) => (VariableScope::All, None),
     };
     VariablesQuery {
         stop: Some(parent.frame.stop),
@@ -120,16 +175,19 @@ pub(crate) fn query(parent: &Parent, format: Option<&ValueFormat>) -> VariablesQ
         frame: parent.frame.index,
         scope,
         path,
-        view: view(format),
+        view: view(format, shown),
         ..VariablesQuery::default()
     }
 }
 
 /// How an editor sees values: with properties, of which those that only code can tell are told when they are opened.
-pub(crate) fn view(format: Option<&ValueFormat>) -> View {
+pub(crate) fn view(format: Option<&ValueFormat>, shown: Shown) -> View {
     View {
         hex: format.and_then(|format| format.hex) == Some(true),
         properties: true,
+        raw: shown.raw,
+        run_code: shown.run_code,
+        time_limit: GETTER,
         ..View::default()
     }
 }
@@ -142,6 +200,9 @@ pub(crate) fn text_of(value: &Value) -> String {
     };
     if value.cycle {
         text.push_str(" (seen above)");
+    }
+    for note in &value.notes {
+        text.push_str(&format!(" ({note})"));
     }
     text
 }

@@ -5,11 +5,12 @@ use host::api::{Reply, Request as EngineRequest, VariableScope, Variables, Varia
 use crate::adapter::{Adapter, arguments};
 use crate::evaluating::Wish;
 use crate::message::{Refusal, Request};
+use crate::running::FrameOf;
 use crate::types::{
     Scope, ScopesArguments, ScopesResponseBody, SetVariableArguments, SetVariableResponseBody,
     Variable, VariablesArguments, VariablesResponseBody,
 };
-use crate::values::{Inside, LazyProperty, Parent, note_of, query};
+use crate::values::{Inside, LazyProperty, MadeValue, Parent, note_of, query};
 
 /// Children told at once if the client does not say how many it wants.
 const PAGE: u32 = 1_000;
@@ -81,10 +82,13 @@ impl Adapter {
         let count = arguments.count.and_then(|count| u32::try_from(count).ok());
         let count = count.filter(|count| *count > 0);
         let start = arguments.start.and_then(|it| u64::try_from(it).ok());
+        if let Inside::Made(made) = &parent.inside {
+            return Ok(self.page_of_made(parent.frame, made, start, count));
+        }
         let found = self.ask_variables(VariablesQuery {
             start: start.unwrap_or(0),
             count: count.unwrap_or(PAGE),
-            ..query(parent, arguments.format.as_ref())
+            ..query(parent, arguments.format.as_ref(), self.shown)
         })?;
         let mut variables: Vec<_> = found
             .variables
@@ -103,13 +107,36 @@ impl Adapter {
         Ok(variables)
     }
 
+    /// Members of what exists only in the debugger.
+    fn page_of_made(
+        &mut self,
+        frame: FrameOf,
+        made: &MadeValue,
+        start: Option<u64>,
+        count: Option<u32>,
+    ) -> Vec<Variable> {
+        let start = start.and_then(|it| usize::try_from(it).ok()).unwrap_or(0);
+        let page = made.members.iter().skip(start);
+        let page = page.take(count.map_or(usize::MAX, |it| it as usize));
+        let mut told: Vec<_> = page.map(|member| self.variable(frame, member)).collect();
+        if made.left > 0 && count.is_none() {
+            let (left, known) = (made.left, made.members.len());
+            told.push(note_of(&format!("{left} more; .Skip({known}) tells them")));
+        }
+        told
+    }
+
     pub(crate) fn set_variable(&mut self, request: &Request) {
         let wanted = arguments::<SetVariableArguments>(request).and_then(|arguments| {
             let parent = self.references.get(arguments.variables_reference)?;
+            if let Inside::Made(_) = parent.inside {
+                let text = "this value exists only in the debugger: there is nothing to set";
+                return Err(Refusal::new("notSettable", text));
+            }
             let found = self.ask_variables(VariablesQuery {
                 names: vec![arguments.name.clone()],
                 count: PAGE,
-                ..query(&parent, None)
+                ..query(&parent, None, self.shown)
             })?;
             let mut named = found.variables.into_iter();
             let variable =

@@ -121,6 +121,98 @@ fn expressions_are_evaluated_completed_and_set() {
 }
 
 #[test]
+fn results_of_expressions_are_values_that_can_be_opened() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::initialized(&sandbox);
+    let stop = editor.launch_to(&Fixture::named("values_calls"), &["stop"]);
+    let frame = editor.top_frame(&stop);
+
+    // A struct that a getter made, and what is inside it; what is told of it can be evaluated at the next stop too.
+    let both = evaluate(&mut editor, &frame, "watch", "square.Both");
+    assert_eq!(both["type"], "Pair", "{both}");
+    let members = editor.variables(&both["variablesReference"]);
+    assert_eq!(named(&members, "Left")["value"], "1");
+    let name = named(&members, "Right")["evaluateName"].clone();
+    assert_eq!(name, "(square.Both).Right");
+    let again = evaluate(&mut editor, &frame, "watch", name.as_str().expect("a name"));
+    assert_eq!(again["result"], "\"r\"");
+
+    // An object that the expression made, page by page, in hexadecimal.
+    let list = evaluate(
+        &mut editor,
+        &frame,
+        "repl",
+        "new System.Collections.Generic.List<int> { 10, 20, 30 }",
+    );
+    assert_eq!(
+        (&list["result"], &list["indexedVariables"]),
+        (&json!("Count = 3 { 10, 20, 30 }"), &json!(3))
+    );
+    let page = json!({"variablesReference": list["variablesReference"], "filter": "indexed",
+        "start": 1, "count": 1, "format": {"hex": true}});
+    let page = editor.ask("variables", page);
+    assert_eq!(page["variables"][0]["value"], "0x00000014", "{page}");
+    assert_eq!(page["variables"].as_array().map(Vec::len), Some(1));
+
+    // Numbers have nothing inside, but a base.
+    let sum = json!({"expression": "pair.Left + 11", "frameId": frame, "format": {"hex": true}});
+    assert_eq!(editor.ask("evaluate", sum)["result"], "0x00000010");
+
+    // What a call returned is among the locals after a step over it.
+    editor.ask("next", json!({"threadId": stop["threadId"]}));
+    editor.event("stopped");
+    editor.ask("next", json!({"threadId": stop["threadId"]}));
+    editor.event("stopped");
+    let frame = editor.top_frame(&stop);
+    let scopes = editor.ask("scopes", json!({"frameId": frame}));
+    let locals = editor.variables(&scopes["scopes"][1]["variablesReference"]);
+    let returned = named(&locals, "$returnvalue");
+    let text = returned["value"].as_str().expect("a text");
+    assert!(text.contains("returned by"), "{returned}");
+    let alone = evaluate(&mut editor, &frame, "clipboard", "$returnvalue");
+    assert!(
+        text.starts_with(alone["result"].as_str().expect("a text")),
+        "{alone}"
+    );
+    assert!(!alone.to_string().contains("returned by"), "{alone}");
+    assert!(editor.disconnect().success());
+}
+
+#[test]
+fn results_that_exist_only_in_the_debugger_can_be_opened() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::initialized(&sandbox);
+    let settings =
+        json!({"stopOnEntyr": true, "expressionEvaluationOptions": {"showRawValues": true}});
+    editor.launch(&Fixture::named("expressions_language"), &["main"], settings);
+    let told = editor.event("output");
+    assert_eq!(told["output"], "settings that are not used: stopOnEntyr\n");
+    let stop = editor.event("stopped");
+    let frame = editor.top_frame(&stop);
+    // As the settings want it, fields are shown as they are.
+    let list = evaluate(&mut editor, &frame, "watch", "list");
+    let members = editor.variables(&list["variablesReference"]);
+    assert_eq!(named(&members, "_size")["value"], "3");
+    // What exists only in the debugger, by reading alone.
+    let doubled = "list.OrderBy(it => it).Select(it => it * 5)";
+    let query = evaluate(&mut editor, &frame, "hover", doubled);
+    let items = editor.variables(&query["variablesReference"]);
+    let values: Vec<_> = items.iter().map(|it| &it["value"]).collect();
+    assert_eq!(values, ["5", "10", "15"], "{query}");
+    let set =
+        json!({"variablesReference": query["variablesReference"], "name": "[0]", "value": "1"});
+    let text = editor.refused("setVariable", set);
+    assert!(text.contains("only in the debugger"), "{text}");
+    let many = "many.Take(150).Select(it => it + 1)";
+    let many = evaluate(&mut editor, &frame, "watch", many);
+    let items = editor.variables(&many["variablesReference"]);
+    assert_eq!(items.len(), 101);
+    assert_eq!(items[100]["value"], "50 more; .Skip(100) tells them");
+
+    assert!(editor.disconnect().success());
+}
+
+#[test]
 fn evaluation_that_does_not_end_is_cancelled_and_others_wait_their_turn() {
     let sandbox = Sandbox::new();
     let mut editor = Editor::initialized(&sandbox);

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use serde_json::json;
-use testkit::fixtures::Fixture;
+use testkit::fixtures::{self, Fixture};
 use testkit::procfs;
 use testkit::sandbox::Sandbox;
 
@@ -184,4 +184,49 @@ fn terminal_that_is_refused_ends_the_launch() {
     assert_eq!(answer["success"], false, "{answer}");
     let text = answer["message"].as_str().expect("a message");
     assert!(text.contains("terminal did not come"), "{text}");
+}
+
+#[test]
+fn project_is_built_first_and_its_progress_is_told() {
+    // An SDK leaves files in the temporary folder.
+    let sandbox = Sandbox::with_default_tmp();
+    let folder = sandbox.folder().join("built");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let project = folder.join("built.csproj");
+    let sdks = std::fs::read_dir(fixtures::dotnet_root().join("sdk")).expect("an SDK");
+    let majors = sdks.flatten().filter_map(|entry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        name.split('.').next()?.parse::<u32>().ok()
+    });
+    let framework = match majors.max().expect("an SDK") {
+        3 => "netcoreapp3.1".to_owned(),
+        major => format!("net{major}.0"),
+    };
+    let text = format!(
+        "<Project Sdk=\"Microsoft.NET.Sdk\"><PropertyGroup><OutputType>Exe</OutputType>\
+         <TargetFramework>{framework}</TargetFramework></PropertyGroup></Project>"
+    );
+    std::fs::write(&project, text).expect("a file");
+    let source = "System.Console.WriteLine(\"built\");\n";
+    let program = format!("static class P {{ static void Main() {{ {source} }} }}");
+    std::fs::write(folder.join("P.cs"), program).expect("a file");
+
+    let mut editor = Editor::start(&sandbox);
+    editor.ask(
+        "initialize",
+        json!({"adapterID": "coreclr", "supportsProgressReporting": true}),
+    );
+    let launch = editor.send("launch", json!({"program": project}));
+    editor.ask("configurationDone", json!({}));
+    let start = editor.event("progressStart");
+    let title = start["title"].as_str().expect("a title");
+    assert!(title.contains("built.csproj"), "{start}");
+    let id = start["progressId"].clone();
+    assert_eq!(editor.event("progressUpdate")["progressId"], id);
+    assert_eq!(editor.event("progressEnd")["progressId"], id);
+    let answer = editor.answer(launch);
+    assert_eq!(answer["success"], true, "{answer}");
+    let (output, code) = editor.end();
+    assert_eq!((output.as_str(), code), ("built\n", Some(0)));
+    assert!(editor.disconnect().success());
 }

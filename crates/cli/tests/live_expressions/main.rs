@@ -7,4 +7,5 @@ mod evaluate;
 mod hits;
 mod language;
 mod mutations;
+mod statics;
 mod stops;

@@ -209,7 +209,7 @@ fn pass(reader: &Reader<'_>, value: Val, wanted: &Type, span: Span) -> Result<Pa
                     span,
                     "a lambda cannot be passed to code of the program: it exists only in the debugger",
                 )
-                .hint("LINQ operators and methods of List<T> are computed here and take lambdas"));
+                .hint("LINQ operators and the searching methods of List<T> are computed here and take lambdas"));
             }
             _ => {
                 return Err(Fail::new(

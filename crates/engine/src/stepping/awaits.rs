@@ -59,7 +59,10 @@ impl Engine<'_> {
                     leg.traps.extend(trap);
                 }
             }
-            if !leg.is_awaited() {
+            if leg.is_awaited() && !self.is_async_iterator(method) {
+                let frame = self.active_frame(thread);
+                leg.own = frame.and_then(|frame| self.invocation(&frame));
+            } else if !leg.is_awaited() {
                 self.await_completion(thread, leg);
             }
         }

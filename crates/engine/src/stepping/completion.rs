@@ -12,7 +12,7 @@ use cordebug::value::Value;
 use metadata::{IlOffset, Token};
 
 use super::invocation::{Invocation, task_of};
-use super::position::{MethodId, Position, Standing};
+use super::position::{FrameId, MethodId, Position, Standing};
 use super::{Leg, MAX_WALK, TrapKind};
 use crate::api::StepKind;
 use crate::engine::Engine;
@@ -110,31 +110,37 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether a step has left an invocation that nobody awaited: what it met is then somebody else's.
-    pub(super) fn has_left_alone(&mut self, thread: &Thread) -> bool {
-        let Some(steps) = &mut self.stepping.steps else {
+    /// Whether a step has left the invocation that its leg began in, to wait for who goes on with the result: what it met
+    /// is then somebody else's. A thread of the pool goes from one continuation to the next, which may be another
+    /// invocation of the same method, at the same place on the stack.
+    pub(super) fn has_left_invocation(&mut self, thread: &Thread) -> bool {
+        let Some(from) = self.stepping.steps.as_ref().map(|steps| steps.from) else {
             return false;
         };
-        let from = steps.from;
-        let Some(alone) = steps.leg.alone.take() else {
-            return false;
+        let leg = self.take_leg();
+        let left = match (&leg.alone, &leg.own) {
+            (Some(alone), _) => !self.is_on_stack(thread, &alone.invocation, from.frame),
+            (None, Some(own)) => {
+                let frame = leg.at.map_or(from.frame, |at| at.frame);
+                !self.is_on_stack(thread, own, frame)
+            }
+            (None, None) => false,
         };
+        if let Some(steps) = &mut self.stepping.steps {
+            steps.leg = leg;
+        }
+        left
+    }
+
+    /// Whether a frame of a thread's stack still belongs to an invocation.
+    fn is_on_stack(&mut self, thread: &Thread, invocation: &Invocation, at: FrameId) -> bool {
         let steps = thread.stack().into_iter().flat_map(|it| it.take(MAX_WALK));
-        let frames = steps.flatten().filter_map(|step| match step {
+        let mut frames = steps.flatten().filter_map(|step| match step {
             Step::Frame(frame) => Some(frame),
             Step::Native => None,
         });
-        let mut is_there = false;
-        for frame in frames {
-            if frame.stack_end().ok() == Some(from.frame.0) {
-                is_there = self.is_invocation(&alone.invocation, &frame);
-                break;
-            }
-        }
-        if let Some(steps) = &mut self.stepping.steps {
-            steps.leg.alone = Some(alone);
-        }
-        !is_there
+        let frame = frames.find(|frame| frame.stack_end().ok() == Some(at.0));
+        frame.is_some_and(|frame| self.is_invocation(invocation, &frame))
     }
 
     /// A thread takes the result of the task: the step goes on in the statement that does.

@@ -94,7 +94,7 @@ impl Engine<'_> {
     pub(super) fn landed(&mut self, thread: &Thread, at: Position) -> bool {
         let mut next = self.after(at);
         tracing::trace!(?at, ?next, "a leg of a step has ended");
-        if self.has_left_alone(thread) {
+        if self.has_left_invocation(thread) {
             next = Next::Wait;
         }
         // Whoever awaits the invocation may go on inside the call that completes it: its trap is near.

@@ -36,6 +36,7 @@ use crate::engine::Engine;
 use awaiters::Awaiter;
 use awaits::Suspended;
 use completion::Alone;
+use invocation::Invocation;
 use position::{IlRange, MethodId, Position, Standing};
 
 /// Frames walked at most to find the user's code.
@@ -85,6 +86,8 @@ struct Leg {
     awaiters: Vec<Awaiter>,
     /// Steppers of the threads that block until it completes.
     waiters: Vec<Stepper>,
+    /// The invocation, if somebody awaits it.
+    own: Option<Invocation>,
     /// The invocation, if nobody awaits it so far.
     alone: Option<Alone>,
     /// Returns to other invocations of the same code that were seen.

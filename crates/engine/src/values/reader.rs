@@ -481,9 +481,34 @@ impl Reader<'_> {
             && boxed.ty == field.ty
             && let Some(inner) = self.unboxed(&boxed)
         {
-            return Ok(inner);
+            return self.constructed(declared_in, inner);
+        }
+        self.constructed(declared_in, value)
+    }
+
+    /// A static field's value, unless it is only what the runtime cleared: the class constructor has not run yet.
+    fn constructed(&self, declared_in: &Rc<Named>, value: Value) -> Result<Value> {
+        let size = self.size_of(&value.ty).ok();
+        let bytes = size.and_then(|size| self.bytes(&value, size).ok());
+        if bytes.is_some_and(|it| it.iter().all(|byte| *byte == 0))
+            && self.never_constructed(declared_in) == Some(true)
+        {
+            let ty = self.types.text(&Type::Named(declared_in.clone()));
+            return Err(Unreadable::NotConstructed { ty });
         }
         Ok(value)
+    }
+
+    /// Whether no code was ever made of a type's class constructor; `None` if it has none, or if that cannot be told.
+    fn never_constructed(&self, ty: &Rc<Named>) -> Option<bool> {
+        // The code of a generic type's constructor is that of any of its instantiations.
+        if !ty.arguments.is_empty() {
+            return None;
+        }
+        let constructors = self.types.methods(ty, Some(".cctor")).ok()?;
+        let module = self.types.module(ty.module).ok()?;
+        let function = module.module.function(constructors.first()?.token.0).ok()?;
+        Some(!function.is_compiled()?)
     }
 
     /// The bytes that an object takes on the heap.

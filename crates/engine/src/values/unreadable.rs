@@ -36,6 +36,8 @@ pub(crate) enum Unreadable {
     },
     #[error("the static fields of the type have no place yet: nothing has used the type so far")]
     NotInitialized,
+    #[error("the class constructor of {ty} has not run yet, so its static fields are not set")]
+    NotConstructed { ty: Rc<str> },
     #[error("the runtime does not tell what a call returned that returns {ty}")]
     NotReturned { ty: Rc<str> },
     #[error("only its getter can tell, which would run code in the program")]

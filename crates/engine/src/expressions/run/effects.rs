@@ -239,9 +239,6 @@ impl Runner<'_, '_> {
         if let Some(value) = self.made_member(callee, target.as_ref(), &arguments)? {
             return Ok(value);
         }
-        if !self.around.calls {
-            return Err(self.refuse(&format!("calling `{}`", callee.method.name), span));
-        }
         // The library always calls the override of the object's own type.
         if let Some((value, _)) = &target
             && !callee.is_virtual
@@ -254,10 +251,14 @@ impl Runner<'_, '_> {
                 span,
                 format!(
                     "`base.{}` cannot be called, as the object's own type overrides it and the runtime lets a debugger run only the override",
-                    callee.method.name
+                    written_name(&callee.method)
                 ),
             )
             .into());
+        }
+        if !self.around.calls {
+            let name = written_name(&callee.method);
+            return Err(self.refuse(&format!("calling `{name}`"), span));
         }
         let parameters = callee.method.parameters.iter().map(|it| it.ty.clone());
         let arguments: Vec<(Val, Type)> = arguments.into_iter().zip(parameters).collect();
@@ -280,7 +281,8 @@ impl Runner<'_, '_> {
         span: Span,
     ) -> Result<Val> {
         if !self.around.calls {
-            return Err(self.refuse(&format!("calling `{}`", callee.method.name), span));
+            let name = written_name(&callee.method);
+            return Err(self.refuse(&format!("calling `{name}`"), span));
         }
         let referred: Vec<(usize, &Referred, &Node)> = nodes
             .iter()
@@ -721,4 +723,14 @@ impl Runner<'_, '_> {
             _ => Ok(None),
         }
     }
+}
+
+/// The name that C# writes for a call: a property's for its accessors.
+fn written_name(method: &Method) -> &str {
+    let accessed = ["get_", "set_"]
+        .iter()
+        .find_map(|it| method.name.strip_prefix(it));
+    accessed
+        .filter(|_| method.flags.is_special_name())
+        .unwrap_or(&method.name)
 }

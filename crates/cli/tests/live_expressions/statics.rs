@@ -1,0 +1,95 @@
+//! Static fields before and after their class constructor has run, and calls through `base`.
+
+use engine::api::{BreakpointSpec, Evaluate, Line, Place, Request};
+use testkit::debuggee::Debuggee;
+use testkit::fixtures::Fixture;
+use testkit::sandbox::Sandbox;
+
+use crate::evaluate::ask;
+
+const FIXTURE: &str = "expressions_statics";
+
+fn at(marker: &str) -> BreakpointSpec {
+    let marker = Fixture::named(FIXTURE).marker(marker);
+    BreakpointSpec::at(Place::Line {
+        file: marker.file.display().to_string(),
+        line: Line(marker.line),
+        column: None,
+    })
+}
+
+/// The value, or the first line of why there is none.
+fn told(program: &Debuggee<'_>, text: &str, side_effects: bool) -> String {
+    let evaluate = Evaluate {
+        side_effects,
+        ..Evaluate::read(text)
+    };
+    match ask(program, evaluate).outcome {
+        Ok(value) => value.text,
+        Err(error) => error
+            .error
+            .message
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
+    }
+}
+
+#[test]
+fn statics_that_are_not_set_yet_are_not_told_as_zero() {
+    let sandbox = Sandbox::new();
+    let builder = sandbox.launch(FIXTURE);
+    let program = builder
+        .with(|launch| launch.breakpoints = vec![at("main")])
+        .start();
+    program.wait_stop();
+    let read = |text: &str| told(&program, text, false);
+    for set in [
+        ("Touched.Value", "42"),
+        ("Touched.Zero", "0"),
+        ("Plain.Value", "3"),
+        ("Untouched.Constant", "5"),
+        ("Generic<int>.Name", "\"Int32\""),
+    ] {
+        assert_eq!(read(set.0), set.1, "{}", set.0);
+    }
+    for (text, ty) in [
+        ("Untouched.Value", "Untouched"),
+        ("Untouched.Text", "Untouched"),
+        ("Untouched.Day", "Untouched"),
+        ("Lazy.Value + 1", "Lazy"),
+        ("Failing.Value", "Failing"),
+    ] {
+        let why = read(text);
+        let wanted = format!("{ty} has not run yet");
+        assert!(
+            why.contains("the class constructor of") && why.contains(&wanted),
+            "{text}: {why}"
+        );
+    }
+    // Code of the class runs its constructor, as in the program.
+    assert_eq!(told(&program, "Untouched.Doubled", true), "84");
+    assert_eq!(read("Untouched.Value"), "42");
+    assert_eq!(read("Untouched.Text"), "\"set\"");
+    assert_eq!(read("Ran.Count"), "3");
+
+    // Only what the object's own type does not override can be called through `base`.
+    program
+        .request(Request::SetBreakpoint(at("base")))
+        .expect("a breakpoint");
+    program.cont();
+    program.wait_stop();
+    assert_eq!(told(&program, "base.Plain()", true), "\"plain\"");
+    for (text, name) in [("base.Sound()", "base.Sound"), ("base.Kind", "base.Kind")] {
+        for side_effects in [false, true] {
+            let why = told(&program, text, side_effects);
+            assert!(
+                why.starts_with(&format!(
+                    "`{name}` cannot be called, as the object's own type overrides it"
+                )),
+                "{text}: {why}"
+            );
+        }
+    }
+}
