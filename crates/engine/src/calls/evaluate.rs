@@ -1,5 +1,6 @@
 //! The mechanism: the program runs one evaluation and is stopped again.
 
+use std::collections::BTreeSet;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
@@ -29,6 +30,8 @@ pub(crate) struct Evaluations {
     disabled: Option<String>,
     /// One that still runs on its thread; its end is to be passed over.
     stray: Vec<Eval>,
+    /// Threads on which one was given up.
+    given_up_on: BTreeSet<u32>,
     /// Set while one runs.
     is_running: bool,
     /// Set when somebody gave up the request that it belongs to.
@@ -111,6 +114,7 @@ impl Engine<'_> {
             return Err(CallError::Refused("another evaluation is running".into()));
         }
         self.evaluations.check()?;
+        self.check_thread(site)?;
         self.take_queued()?;
         let eval = site.thread.eval().map_err(|error| refused(&error))?;
         start(&eval)?;
@@ -137,6 +141,7 @@ impl Engine<'_> {
             Ended::Late => None,
             Ended::Wanted(why) => Some(why),
         };
+        self.evaluations.given_up_on.extend(site.thread.id().ok());
         // Asked first, then made to.
         for abort in [Eval::abort, Eval::rude_abort] {
             self.abort(eval, abort);
@@ -152,6 +157,21 @@ impl Engine<'_> {
             why,
             "; it cannot be ended, so nothing more can be evaluated until the program continues",
         ))
+    }
+
+    /// Refuses a thread that could not be stopped again. The runtime makes a thread give up inside the handler of the
+    /// signal that suspends it, and then leaves that signal blocked: code without calls could never be interrupted there
+    /// any more, and whoever waits for that would wait for ever.
+    fn check_thread(&self, site: &CallSite) -> Result<(), CallError> {
+        let (Some(pid), Ok(thread)) = (self.pid, site.thread.id()) else {
+            return Ok(());
+        };
+        if !self.evaluations.given_up_on.contains(&thread)
+            || !cordebug::procfs::blocks_suspension(pid, thread)
+        {
+            return Ok(());
+        }
+        Err(CallError::Worn { thread })
     }
 
     /// The program ended by what was run: it is stopped no more, and how it ended is told as soon as that is known.

@@ -94,6 +94,11 @@ pub(crate) enum CallError {
         "evaluation is disabled until the program continues, because an earlier one could not be ended: {earlier}"
     )]
     Disabled { earlier: String },
+    #[error(
+        "no more code can be run on thread {thread}: an earlier evaluation was given up there, and since then the runtime \
+         cannot interrupt that thread"
+    )]
+    Worn { thread: u32 },
     #[error("the arguments do not fit {method}: {why}")]
     Mismatch { method: String, why: String },
     #[error("it took longer than {} ms and was given up{more}", limit.as_millis())]
@@ -127,6 +132,9 @@ impl From<CallError> for Error {
                 told.hint("step or run to a breakpoint: code can be run where the program stopped by itself")
             }
             CallError::Disabled { .. } => told.hint("continue the program, then try again"),
+            CallError::Worn { .. } => told.hint(
+                "read values without running code, or evaluate in a frame of another thread",
+            ),
             CallError::TimedOut { .. } => told.hint(
                 "the code may need a lock or a task of another thread, which stand still: let them run, or allow more time",
             ),
