@@ -5,6 +5,8 @@ mod calls;
 mod code;
 mod collections;
 mod hostile;
+mod looks;
+mod members;
 mod returned;
 mod scopes;
 mod setting;

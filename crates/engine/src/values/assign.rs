@@ -51,7 +51,7 @@ impl Engine<'_> {
         for _ in 0..2 {
             let frame = frame_at(self.stopped_target()?, &thread, set.frame);
             let target = &*self.stopped_target()?;
-            let reader = target.reader();
+            let reader = target.reader().looking_from(frame.as_ref().ok());
             let roots = Roots {
                 target,
                 reader: &reader,
@@ -207,7 +207,9 @@ impl Roots<'_, '_> {
                 .reader
                 .static_field(named, field, None)
                 .map_err(|why| refused(set, &why))?,
-            runtime: runtime.static_field(field.token.0, None).ok(),
+            runtime: runtime
+                .static_field(field.token.0, self.reader.looks_from.as_ref())
+                .ok(),
         })
     }
 

@@ -8,8 +8,8 @@ use crate::engine::Engine;
 use crate::target::Target;
 use crate::types::{Generics, ModuleId, Type, Types};
 
-use super::scope::{FrameVariables, Scope};
-use super::shape::CodePlace;
+use super::scope::{FrameVariables, Scope, VariableKind};
+use super::shape::{CodePlace, Declared};
 use super::{Reader, Result as ValueResult};
 
 /// A frame and where its code is: its method, its place in it, what its type parameters stand for.
@@ -91,6 +91,18 @@ impl Target {
     pub(crate) fn scope(&self, reader: &Reader<'_>, frame: Frame) -> Result<Scope, Error> {
         let context = FrameContext::of(reader.types, frame).map_err(|why| no_variables(&why))?;
         Scope::read(reader, context).map_err(|why| no_variables(&why))
+    }
+
+    /// The variable of a frame with that name, and its `this`.
+    pub(crate) fn scope_of(
+        &self,
+        reader: &Reader<'_>,
+        frame: Frame,
+        name: &str,
+    ) -> Result<Scope, Error> {
+        let context = FrameContext::of(reader.types, frame).map_err(|why| no_variables(&why))?;
+        let is_wanted = |it: &Declared| *it.name == *name || it.kind == VariableKind::This;
+        Scope::read_those(reader, context, is_wanted).map_err(|why| no_variables(&why))
     }
 
     /// The variables of a frame, to be read one by one.

@@ -47,7 +47,7 @@ impl Engine<'_> {
         let (_, thread) = self.thread_of(query.thread)?;
         let frame = frame_at(self.stopped_target()?, &thread, query.frame);
         let target = &*self.stopped_target()?;
-        let reader = target.reader();
+        let reader = target.reader().looking_from(frame.as_ref().ok());
         let viewer = Viewer::new(&reader, &query.view, &target.object_ids);
         let roots = Roots {
             target,

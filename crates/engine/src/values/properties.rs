@@ -67,7 +67,7 @@ impl Engine<'_> {
         let target = self.stopped_target()?;
         let frame = frame_at(target, thread, query.frame);
         let target = &*target;
-        let reader = target.reader();
+        let reader = target.reader().looking_from(frame.as_ref().ok());
         let viewer = Viewer::new(&reader, &query.view, &target.object_ids);
         let roots = Roots {
             target,

@@ -29,6 +29,8 @@ pub(crate) struct Reader<'t> {
     pub(super) memory: Memory<'t>,
     pub(super) layouts: &'t LayoutCache,
     pub(super) run: u64,
+    /// Whose thread's own statics are meant where nothing else says so.
+    pub(super) looks_from: Option<Frame>,
 }
 
 /// The shape of an array.
@@ -94,11 +96,20 @@ impl Target {
             memory: Memory::new(&self.process),
             layouts: &self.layouts,
             run: self.runs,
+            looks_from: None,
         }
     }
 }
 
 impl Reader<'_> {
+    /// Says whose thread's own statics are meant.
+    pub(crate) fn looking_from(self, frame: Option<&Frame>) -> Self {
+        Self {
+            looks_from: frame.cloned(),
+            ..self
+        }
+    }
+
     /// A value at an address.
     pub(crate) fn at(&self, ty: Type, address: u64) -> Value {
         Value {
@@ -410,13 +421,33 @@ impl Reader<'_> {
     fn named_member<'m>(&self, ty: &Type, members: &'m [Member], name: &str) -> Result<&'m Member> {
         let exact = members.iter().find(|it| *it.field.name == *name);
         let displayed = || {
-            members
-                .iter()
-                .find(|it| field_display_name(&it.field.name).is_some_and(|shown| shown == name))
+            let mut members = members.iter();
+            members.find(|it| {
+                field_display_name(&it.field.name).is_some_and(|shown| shown == name)
+                    && !self.is_redeclared(ty, &it.declared_in, name)
+            })
         };
         exact.or_else(displayed).ok_or_else(|| Unreadable::NoField {
             ty: self.types.text(ty),
             name: name.to_owned(),
+        })
+    }
+
+    /// Whether a type between `ty` and its base type `below` declares a property of this name once more: the name then
+    /// means that one, and not the field behind the property of `below`.
+    pub(super) fn is_redeclared(&self, ty: &Type, below: &Rc<Named>, name: &str) -> bool {
+        let is_own = |named: &Rc<Named>| named.token == below.token && named.module == below.module;
+        if ty.as_named().is_some_and(is_own) {
+            return false;
+        }
+        let between = self.types.ancestry(ty).unwrap_or_default();
+        let mut between = between.iter().take_while(|named| !is_own(named));
+        between.any(|named| {
+            let definition = self.types.definition(named);
+            definition.is_ok_and(|definition| {
+                let mut properties = definition.properties().flatten();
+                properties.any(|it| it.name().is_ok_and(|it| it == name))
+            })
         })
     }
 
@@ -438,6 +469,7 @@ impl Reader<'_> {
             declared_in.arguments.clone(),
         )?;
         let runtime = self.types.to_runtime(&ty)?;
+        let frame = frame.or(self.looks_from.as_ref());
         let value = runtime.static_field(field.token.0, frame)?;
         let value = self.of_runtime(&value, Some(field.ty.clone()))?;
         // Structs are kept in boxes; the reference to the box is what has a place.

@@ -77,7 +77,7 @@ impl Engine<'_> {
         let target = self.stopped_target()?;
         let frame = frame_at(target, thread, query.frame);
         let target = &*target;
-        let reader = target.reader();
+        let reader = target.reader().looking_from(frame.as_ref().ok());
         let inquiry = answers.map(|answers| Inquiry::new(&reader, answers));
         let roots = Roots {
             target,
@@ -165,7 +165,7 @@ impl Engine<'_> {
         }
         let held = {
             let target = &*target;
-            let reader = target.reader();
+            let reader = target.reader().looking_from(frame.as_ref().ok());
             let viewer = Viewer::new(&reader, &query.view, &target.object_ids);
             let roots = Roots {
                 target,
@@ -204,6 +204,25 @@ impl Engine<'_> {
     }
 }
 
+/// The member whose name has dots in it, as explicit implementations of interfaces have, and how many more steps it takes.
+fn explicit(
+    viewer: &Viewer<'_, '_>,
+    value: &super::Value,
+    notes: &TypeNotes,
+    first: &str,
+    more: impl Iterator<Item = (usize, Step)>,
+) -> Option<(usize, Child)> {
+    let mut name = first.to_owned();
+    for (count, (_, step)) in (1..).zip(more) {
+        let Step::Member(next) = step else { break };
+        name = format!("{name}.{next}");
+        if let Some(member) = viewer.member_named(value, notes, &name) {
+            return Some((count, member));
+        }
+    }
+    None
+}
+
 /// Where paths begin: the variables of a frame, the exception, kept objects.
 pub(crate) struct Roots<'r, 't> {
     pub(crate) target: &'r Target,
@@ -228,7 +247,7 @@ impl Roots<'_, '_> {
             )
         };
         let steps = walk::steps(path).map_err(|why| failed(&why))?;
-        let mut steps = steps.into_iter();
+        let mut steps = steps.into_iter().peekable();
         let Some((_, Step::Member(root))) = steps.next() else {
             return Err(Error::new(
                 ErrorCode::InvalidParameter,
@@ -236,12 +255,20 @@ impl Roots<'_, '_> {
             ));
         };
         let mut child = self.root(&root)?;
-        for (at, step) in steps {
-            if let (Step::Member(name), Ok(value)) = (&step, &child.value)
-                && let Some(member) = viewer.member_named(value, &child.notes, name)
-            {
-                child = member;
-                continue;
+        while let Some((at, step)) = steps.next() {
+            if let (Step::Member(name), Ok(value)) = (&step, &child.value) {
+                let mut found = viewer.member_named(value, &child.notes, name);
+                if found.is_none()
+                    && let Some((count, member)) =
+                        explicit(viewer, value, &child.notes, name, steps.clone())
+                {
+                    found = Some(member);
+                    steps.by_ref().take(count).for_each(drop);
+                }
+                if let Some(member) = found {
+                    child = member;
+                    continue;
+                }
             }
             let value = match &child.value {
                 Ok(value) => viewer.step(value, &step),
@@ -306,7 +333,8 @@ impl Roots<'_, '_> {
         if let Some(number) = name.strip_prefix('$') {
             return self.kept(name, number);
         }
-        let scope = self.scope()?;
+        let frame = self.frame.clone()?;
+        let scope = self.target.scope_of(self.reader, frame, name)?;
         if let Some(variable) = scope.find(name) {
             return Ok(child(variable));
         }
@@ -320,6 +348,7 @@ impl Roots<'_, '_> {
                 ..pseudo(name, self.reader.static_field(named, field, None))
             });
         }
+        let scope = self.scope()?;
         let names: Vec<String> = scope.variables.iter().map(|it| it.name.clone()).collect();
         Err(Error::new(
             ErrorCode::InvalidParameter,

@@ -179,9 +179,18 @@ pub(crate) struct Scope {
 impl Scope {
     /// Reads the variables of a frame.
     pub(crate) fn read(reader: &Reader<'_>, context: FrameContext) -> Result<Self> {
+        Self::read_those(reader, context, |_| true)
+    }
+
+    /// Reads some variables of a frame: the runtime's library keeps each value that it is asked for until the program runs.
+    pub(crate) fn read_those(
+        reader: &Reader<'_>,
+        context: FrameContext,
+        is_wanted: impl Fn(&Declared) -> bool,
+    ) -> Result<Self> {
         let frame = FrameVariables::of(reader, context)?;
-        let mut variables = Vec::with_capacity(frame.shape.variables.len());
-        for declared in &frame.shape.variables {
+        let mut variables = Vec::new();
+        for declared in frame.shape.variables.iter().filter(|it| is_wanted(it)) {
             let (value, root, holder) = match frame.read(reader, declared) {
                 Ok((value, root, holder)) => (Ok(value), root, holder),
                 // Its closure does not exist yet, and so neither does it.

@@ -115,7 +115,7 @@ impl Engine<'_> {
     fn setting(&mut self, set: &SetVariable, thread: &Thread) -> Result<Option<Setting>, Error> {
         let frame = frame_at(self.stopped_target()?, thread, set.frame);
         let target = &*self.stopped_target()?;
-        let reader = target.reader();
+        let reader = target.reader().looking_from(frame.as_ref().ok());
         let view = crate::api::View::default();
         let viewer = Viewer::new(&reader, &view, &target.object_ids);
         let roots = Roots {
@@ -197,7 +197,7 @@ impl Engine<'_> {
     ) -> Result<(), Error> {
         let frame = frame_at(self.stopped_target()?, thread, set.frame);
         let target = &*self.stopped_target()?;
-        let reader = target.reader();
+        let reader = target.reader().looking_from(frame.as_ref().ok());
         let view = crate::api::View::default();
         let viewer = Viewer::new(&reader, &view, &target.object_ids);
         let roots = Roots {

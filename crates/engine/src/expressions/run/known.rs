@@ -527,7 +527,8 @@ impl Runner<'_, '_> {
                     }
                     _ => false,
                 };
-                if name != "get_Count" && (!plain || !is_default) {
+                let compares = matches!(name, "get_Item" | "ContainsKey");
+                if compares && (!plain || !is_default) {
                     return Ok(None);
                 }
                 self.items_of(dictionary, span)?

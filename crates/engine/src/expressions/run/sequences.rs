@@ -2,10 +2,13 @@
 
 use syntax::Span;
 
-use super::{Made, Result, Runner, Val, null_reference};
+use super::{MAX_ITEMS, Made, Result, Runner, Val, null_reference};
+use crate::api::View;
 use crate::expressions::error::Fail;
 use crate::expressions::scalar::{Kind, Scalar};
 use crate::types::Type;
+use crate::values::view::known::Known;
+use crate::values::view::{ObjectIds, Subject, Viewer};
 use crate::values::{Object, Value};
 
 impl Runner<'_, '_> {
@@ -85,7 +88,7 @@ impl Runner<'_, '_> {
             .is_some_and(|it| self.types.is_named(it, namespace, name))
     }
 
-    /// The elements of a sequence: arrays, lists, dictionaries, sets, strings and what we made.
+    /// The elements of a sequence: arrays, strings, collections of the framework and what we made.
     pub(super) fn items_of(&mut self, value: &Val, span: Span) -> Result<Vec<Val>> {
         match value {
             Val::Null => Err(Fail::thrown(
@@ -136,12 +139,49 @@ impl Runner<'_, '_> {
         {
             return self.entries(object, span);
         }
-        for name in ["Queue`1", "Stack`1", "LinkedList`1", "SortedDictionary`2"] {
-            if self.is_core(&object.ty, generic, name) {
-                break;
-            }
+        match self.viewed_items(object, span)? {
+            Some(items) => Ok(items),
+            None => Err(self.not_a_sequence(&Val::Object(object.clone()), span)),
         }
-        Err(self.not_a_sequence(&Val::Object(object.clone()), span))
+    }
+
+    /// The elements of another collection of the framework, as its view finds them.
+    fn viewed_items(&mut self, object: &Object, span: Span) -> Result<Option<Vec<Val>>> {
+        // A type of the user's that is derived from one may enumerate something else.
+        if !self.reader.is_of_framework(&object.ty) {
+            return Ok(None);
+        }
+        let (view, ids) = (View::default(), ObjectIds::default());
+        let viewer = Viewer::new(self.reader, &view, &ids);
+        let found = viewer.items(&Subject::Object(object.clone()));
+        let Some(found) = found.map_err(|why| self.unreadable(&why, span))? else {
+            return Ok(None);
+        };
+        let is_lookup = self.reader.known(&object.ty) == Known::Lookup;
+        let wanted = found.count.min(MAX_ITEMS as u64 + 1);
+        let mut items = Vec::new();
+        for entry in viewer.entries(&found, 0, wanted) {
+            self.item(span)?;
+            let value = entry.value.map_err(|why| self.unreadable(&why, span))?;
+            let value = self.decode(&value, span)?;
+            items.push(match (entry.key, entry.name) {
+                (None, None) => value,
+                // The elements of a lookup are its groups, which know their keys.
+                (Some(_), None) if is_lookup => value,
+                (Some(key), None) => {
+                    let Some(pair) = self.pair_type(&object.ty) else {
+                        return Ok(None);
+                    };
+                    let key = self.decode(&key, span)?;
+                    Val::Made(std::rc::Rc::new(Made::Fields(
+                        pair,
+                        vec![("key".into(), key), ("value".into(), value)],
+                    )))
+                }
+                (_, Some(_)) => return Ok(None),
+            });
+        }
+        Ok(Some(items))
     }
 
     fn array_items(&mut self, object: &Object, count: u64, span: Span) -> Result<Vec<Val>> {
@@ -222,7 +262,7 @@ impl Runner<'_, '_> {
             format!("the elements of {ty} cannot be read without running its enumerator"),
         )
         .hint(
-            "use an array, List, Dictionary or HashSet, or call ToList() where the program does it",
+            "use an array or a collection of the framework, or call ToList() where the program does it",
         )
         .into()
     }

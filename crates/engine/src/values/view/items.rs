@@ -107,6 +107,14 @@ impl Viewer<'_, '_> {
                 self.in_array(value, &["_items"], size)?
             }
             Known::Dictionary => self.table(value, dictionary)?,
+            Known::DictionaryKeys | Known::DictionaryValues => {
+                let fields = EntryFields::value(match known {
+                    Known::DictionaryKeys => "key",
+                    _ => "value",
+                });
+                let dictionary = self.any_field(value, &["_dictionary"])?;
+                self.table(&dictionary, fields.linked("next"))?
+            }
             Known::OrderedDictionary => {
                 let size = self.int(value, &["_count"])?;
                 let mut items = self.in_array(value, &["_entries"], size)?;

@@ -1,8 +1,11 @@
 //! The types of the framework whose values have a view of their own, told by name.
 
-use crate::types::{Kind, Type, Types};
+use crate::types::{Kind, Named, Type, Types};
 
 use super::super::Reader;
+
+/// Types lie less deeply inside each other.
+const MAX_NESTING: u32 = 16;
 
 macro_rules! known {
     ($($namespace:literal { $($name:literal => $known:ident),* $(,)? })*) => {
@@ -18,6 +21,10 @@ macro_rules! known {
             Tuple,
             AnonymousType,
             InlineArray,
+            /// The keys of a dictionary, as a collection.
+            DictionaryKeys,
+            /// Its values.
+            DictionaryValues,
             $($($known,)*)*
         }
 
@@ -175,6 +182,9 @@ fn classify(types: Types<'_>, ty: &Type) -> Known {
             break;
         };
         if definition.flags().is_nested() {
+            if let Some(known) = part_of_dictionary(types, named) {
+                return known;
+            }
             continue;
         }
         let (Ok(namespace), Ok(name)) = (definition.namespace(), definition.name()) else {
@@ -195,4 +205,40 @@ fn classify(types: Types<'_>, ty: &Type) -> Known {
         }
     }
     Known::Plain
+}
+
+/// The collections that `Dictionary.Keys` and `Dictionary.Values` give.
+fn part_of_dictionary(types: Types<'_>, named: &Named) -> Option<Known> {
+    let metadata = types.metadata(named.module).ok()?.metadata();
+    let definition = metadata.type_def(named.token).ok()?;
+    let known = match &*definition.name().ok()? {
+        "KeyCollection" => Known::DictionaryKeys,
+        "ValueCollection" => Known::DictionaryValues,
+        _ => return None,
+    };
+    let outer = metadata.type_def(definition.enclosing().ok()??).ok()?;
+    let namespace = outer.namespace().ok()?;
+    let is_dictionary = outer.name().ok()? == "Dictionary`2";
+    (is_dictionary && namespace == "System.Collections.Generic").then_some(known)
+}
+
+impl Reader<'_> {
+    /// Whether a type is one of the framework, and not the user's own that is derived from one.
+    pub(crate) fn is_of_framework(&self, ty: &Type) -> bool {
+        let Some(named) = ty.as_named() else {
+            return false;
+        };
+        let namespace = || -> Option<String> {
+            let metadata = self.types.metadata(named.module).ok()?.metadata();
+            let mut definition = metadata.type_def(named.token).ok()?;
+            for _ in 0..MAX_NESTING {
+                let Some(outer) = definition.enclosing().ok()? else {
+                    break;
+                };
+                definition = metadata.type_def(outer).ok()?;
+            }
+            Some(definition.namespace().ok()?.into_owned())
+        };
+        namespace().is_some_and(|it| it == "System" || it.starts_with("System."))
+    }
 }

@@ -1,12 +1,13 @@
 //! The members of objects and structs, under the names that the user knows.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use metadata::attributes::BrowsableState;
 use metadata::csharp::{GeneratedKind, GeneratedName};
 
 use crate::api::VariableKind;
-use crate::types::{Field, Method, Named, Type, TypeNotes};
+use crate::types::{Field, Method, Named, Property, Type, TypeNotes};
 
 use super::super::{Member, Object, Reader, Result, Unreadable, Value};
 use super::known::Known;
@@ -67,10 +68,12 @@ impl Reader<'_> {
         let mut views: Vec<MemberView> = Vec::with_capacity(members.len());
         for member in members {
             if let Some(mut view) = self.member_view(member, raw)? {
-                // A base type's field that another of the same name hides is told by its type.
-                if views.iter().any(|it| it.name == view.name) {
-                    let ty = self.types.text(&Type::Named(member.declared_in.clone()));
-                    view.name = format!("{} ({ty})", view.name);
+                // A base type's member that another of the same name hides is told by its type.
+                if views.iter().any(|it| it.name == view.name)
+                    || view.kind == VariableKind::Property
+                        && self.is_redeclared(ty, &member.declared_in, &view.name)
+                {
+                    view.name = self.hidden_name(&view.name, &member.declared_in);
                 }
                 views.push(view);
             }
@@ -80,6 +83,14 @@ impl Reader<'_> {
             self.layouts.views.insert(ty.clone(), views.clone());
         }
         Ok(views)
+    }
+
+    /// How a member is called that another of the same name hides.
+    fn hidden_name(&self, name: &str, declared_in: &Rc<Named>) -> String {
+        format!(
+            "{name} ({})",
+            self.types.text(&Type::Named(declared_in.clone()))
+        )
     }
 
     fn member_view(&self, member: &Member, raw: bool) -> Result<Option<MemberView>> {
@@ -312,53 +323,81 @@ impl Viewer<'_, '_> {
 
     /// Properties that are not told by a field: those whose getter only returns a field are read, others need code.
     fn add_properties(&self, ty: &Type, list: &mut Vec<Child>) -> Result<()> {
-        for named in self.reader.types.ancestry(ty)? {
-            for property in self.reader.types.properties(&named)? {
-                let is_shown = property.getter.is_some()
-                    && !property.is_static
-                    && property.parameters.is_empty()
-                    && !list.iter().any(|it| it.name == property.name);
-                if !is_shown {
-                    continue;
-                }
-                let metadata = self.reader.types.metadata(named.module)?.metadata();
-                if metadata.debugger_browsable(property.token) == Some(BrowsableState::Never) {
-                    continue;
-                }
-                list.push(Child {
-                    path: property.name.clone(),
-                    name: property.name.clone(),
-                    kind: VariableKind::Property,
-                    notes: TypeNotes::of(metadata, property.token),
-                    ty: property.ty,
-                    value: Err(Unreadable::WouldRunCode),
-                    shadowed: false,
-                });
+        for (name, property) in self.properties(ty)? {
+            let is_shown = property.parameters.is_empty() && !list.iter().any(|it| it.name == name);
+            if !is_shown {
+                continue;
             }
+            let module = property.declared_in.module;
+            let metadata = self.reader.types.metadata(module)?.metadata();
+            if metadata.debugger_browsable(property.token) == Some(BrowsableState::Never) {
+                continue;
+            }
+            list.push(Child {
+                path: name.clone(),
+                name,
+                kind: VariableKind::Property,
+                notes: TypeNotes::of(metadata, property.token),
+                ty: property.ty,
+                value: Err(Unreadable::WouldRunCode),
+                shadowed: false,
+            });
         }
         Ok(())
     }
 
     /// The getter of a property, by the name it is shown with.
     pub(crate) fn getter(&self, ty: &Type, name: &str) -> Result<Option<Method>> {
-        for named in self.reader.types.ancestry(ty)? {
-            let properties = self.reader.types.properties(&named)?;
-            let found = properties.into_iter().find(|it| it.name == name);
-            if let Some(getter) = found.and_then(|it| it.getter) {
-                return Ok(Some(self.reader.types.method(&named, getter)?));
+        let properties = self.properties(ty)?;
+        let found = properties.into_iter().find(|(shown, _)| shown == name);
+        let Some((property, getter)) = found.and_then(|(_, it)| it.getter.map(|get| (it, get)))
+        else {
+            return Ok(None);
+        };
+        let method = self.reader.types.method(&property.declared_in, getter)?;
+        Ok(Some(method))
+    }
+
+    /// The properties of objects of a type that can be read, its own before those of its base types, each with the name
+    /// that it is shown with. One that is overridden is not told twice, one that is hidden is told by its type.
+    fn properties(&self, ty: &Type) -> Result<Vec<(String, Property)>> {
+        let types = self.reader.types;
+        let mut found: Vec<(String, Property)> = Vec::new();
+        // Of each name, whether the accessor that was seen last overrides another.
+        let mut seen: HashMap<String, bool> = HashMap::new();
+        for named in types.ancestry(ty)? {
+            let metadata = types.metadata(named.module)?.metadata();
+            for property in types.properties(&named)? {
+                let Some(getter) = property.getter.filter(|_| !property.is_static) else {
+                    continue;
+                };
+                let flags = metadata.method(getter)?.flags();
+                let overrides = flags.is_virtual() && !flags.is_new_slot();
+                let name = match seen.insert(property.name.clone(), overrides) {
+                    None => property.name.clone(),
+                    Some(true) if flags.is_virtual() => continue,
+                    // Indexers differ by their parameters.
+                    Some(_) if !property.parameters.is_empty() => property.name.clone(),
+                    Some(_) => self.reader.hidden_name(&property.name, &named),
+                };
+                found.push((name, property));
             }
         }
-        Ok(None)
+        Ok(found)
     }
 
     /// The static fields of a type and its base types, constants included.
     pub(crate) fn static_list(&self, ty: &Type) -> Result<Vec<Child>> {
-        let mut list = Vec::new();
+        let mut list: Vec<Child> = Vec::new();
         for named in self.reader.types.ancestry(ty)? {
             for field in self.reader.types.fields(&named)?.iter() {
                 if field.flags.is_static()
-                    && let Some(child) = self.static_child(&named, field)?
+                    && let Some(mut child) = self.static_child(&named, field)?
                 {
+                    if list.iter().any(|it| it.name == child.name) {
+                        child.name = self.reader.hidden_name(&child.name, &named);
+                        child.path.clone_from(&child.name);
+                    }
                     list.push(child);
                 }
             }

@@ -1,0 +1,64 @@
+//! Looking over and over costs the host nothing that stays: its memory is as large after 10,000 looks as after the first.
+
+use host::api::{Evaluate, Request, VariablesQuery};
+use testkit::debuggee::Debuggee;
+use testkit::procfs::memory_kib;
+use testkit::sandbox::Sandbox;
+
+use crate::support::stopped;
+
+/// Looks before memory is measured: caches fill, the allocator takes what it needs.
+const WARM_UP: u32 = 1_500;
+/// Looks in all.
+const LOOKS: u32 = 10_000;
+/// How much the host may grow in between. A leak of 700 bytes for each look would be told.
+const MAY_GROW_KIB: u64 = 6 * 1024;
+
+/// One of the looks of a session: pages of a large array from another place each time, objects, collections, expressions
+/// with and without a result that stays, the stack, paths that lead nowhere.
+fn look(program: &Debuggee<'_>, number: u32) {
+    let page = |path: &str, start: u64, count: u32| {
+        Request::Variables(Box::new(VariablesQuery {
+            path: Some(path.into()),
+            start,
+            count,
+            ..VariablesQuery::default()
+        }))
+    };
+    let request = match number % 8 {
+        0 => page("millions", u64::from(number) * 997 % 10_000_000, 3),
+        1 => page("orders", u64::from(number % 28), 2),
+        2 => page(&format!("orders[{}].Name", number % 30), 0, 0),
+        3 => Request::Evaluate(Evaluate::read(format!("millions[{number}] + {number}"))),
+        4 => Request::Stack {
+            thread: None,
+            start: 0,
+            count: 5,
+        },
+        5 => page("dictionary", 0, 3),
+        // Every fourth of these gives an object, which is kept for a while.
+        6 if number % 32 == 6 => {
+            Request::Evaluate(Evaluate::read(format!("orders[{}]", number % 30)))
+        }
+        6 => Request::Evaluate(Evaluate::read("numbers.Count")),
+        _ => page("orders[3].Nothing", 0, 0),
+    };
+    let wanted = number % 8 != 7;
+    let reply = program.request(request);
+    assert_eq!(reply.is_ok(), wanted, "look {number}: {reply:?}");
+}
+
+#[test]
+fn memory_of_the_host_stays_flat_over_ten_thousand_looks() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_collections", &["stop"]);
+    let host = program.host_pid();
+    (0..WARM_UP).for_each(|number| look(&program, number));
+    let before = memory_kib(host, "RssAnon");
+    (WARM_UP..LOOKS).for_each(|number| look(&program, number));
+    let after = memory_kib(host, "RssAnon");
+    assert!(
+        after <= before + MAY_GROW_KIB,
+        "{before} KiB after {WARM_UP} looks, {after} KiB after {LOOKS}"
+    );
+}
