@@ -24,8 +24,10 @@ fn person_breaks_steps_looks_and_leaves() {
     );
     person.types("p ite\t");
     person.sees("items");
-    person.types(".Cou\t\n");
-    person.sees("items.Count: int = 3");
+    person.types(".Capac\t");
+    person.sees("items.Capacity");
+    person.types(" > 2\n");
+    person.sees("items.Capacity > 2: bool = true");
     person.is_asked();
     // An empty line repeats a step, and only that.
     let text = person.asks("n");

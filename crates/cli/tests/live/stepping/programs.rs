@@ -106,6 +106,9 @@ const STEPS: &[Program] = &[
 
 const VALUES: &[Program] = &[
     ("values_basics", &[""]),
+    ("values_code", &[""]),
+    ("values_members", &[""]),
+    ("expressions_statics", &[""]),
     ("values_collections", &[""]),
     ("values_hostile", &[""]),
     ("values_returned", &[""]),
