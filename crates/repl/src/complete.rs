@@ -128,9 +128,20 @@ fn expressions(line: &str, expression: &str, focus: &Focus) -> (usize, Vec<Strin
         stop: None,
     };
     match ask(focus, Request::Complete(request)) {
-        Some(Reply::Completions(found)) => (begin + found.start as usize, found.names),
+        Some(Reply::Completions(found)) => {
+            let start = found.start as usize;
+            let typed = text.get(start..).unwrap_or_default();
+            (begin + start, as_typed(typed, found.names))
+        }
         _ => nothing,
     }
+}
+
+/// Only the names that begin as it was typed, if there are any: those that differ in case would keep the line from being
+/// completed.
+fn as_typed(typed: &str, names: Vec<String>) -> Vec<String> {
+    let (same, other): (Vec<_>, Vec<_>) = names.into_iter().partition(|it| it.starts_with(typed));
+    if same.is_empty() { other } else { same }
 }
 
 fn methods(typed: &str, focus: &Focus) -> Vec<String> {
