@@ -64,7 +64,7 @@ const DEBUG: &str = "\
 The program is stopped at the first line of its Main. `help` at the prompt lists the commands, and docs/terminal.md
 is their reference. While the program runs, what is typed is its input, and Ctrl-C stops it.
 
-Exit codes, with --batch or if standard input is no terminal:
+Exit codes: with --batch, or if standard input is no terminal,
     N      the program's own; 128+N if signal N ended it
     0      the commands ended before the program, which was then ended
     123    a command failed

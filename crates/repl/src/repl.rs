@@ -215,6 +215,10 @@ impl Repl {
                     match typed {
                         Typed::Line(line) => self.typed(&line),
                         Typed::Interrupt => self.say("(Ctrl-D or `quit` leaves)"),
+                        // The end of a terminal that is gone may be read before its signal comes.
+                        Typed::End if self.interactive && terminal_is_gone() => {
+                            self.signalled(signal_hook::consts::SIGHUP);
+                        }
                         Typed::End => self.end_of_input(again),
                         Typed::ForProgram(_) | Typed::EndForProgram => {}
                     }
@@ -372,4 +376,9 @@ impl Repl {
             _ => FAILED,
         }
     }
+}
+
+/// Whether standard input was a terminal that has hung up.
+fn terminal_is_gone() -> bool {
+    rustix::termios::tcgetattr(std::io::stdin()).is_err()
 }

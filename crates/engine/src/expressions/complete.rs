@@ -42,6 +42,8 @@ impl Engine<'_> {
             }
             _ => binder.completions(&found),
         };
+        // As it was typed first; the order is kept otherwise.
+        names.sort_by_key(|it| !it.starts_with(&*found.prefix));
         names.truncate(MAX_NAMES);
         Ok(Reply::Completions(Completions {
             start: found.replace.start,

@@ -48,7 +48,7 @@ fn wrong_arguments_are_explained() {
             Hint: did you mean debug_launch?
             > evaluate_everything
             !INVALID_PARAMETER: there is no tool "evaluate_everything"
-            Hint: the tools are debug_launch, debug_attach, debug_continue, debug_step, debug_run_to, debug_goto, debug_wait, debug_pause, debug_status, debug_disconnect, breakpoint_set, breakpoint_set_exception, breakpoint_update, breakpoint_remove, breakpoint_list, stacktrace_get, variables_get, variable_set, evaluate, object_inspect, memory_read, type_get, symbols_search, exception_get, source_get, threads_get, modules_get, process_list, process_output, process_input
+            Hint: the tools are debug_launch, debug_launch_test, debug_restart, debug_attach, debug_continue, debug_step, debug_run_to, debug_goto, debug_wait, debug_pause, debug_status, debug_disconnect, breakpoint_set, breakpoint_set_exception, breakpoint_update, breakpoint_remove, breakpoint_list, stacktrace_get, variables_get, variable_set, evaluate, object_inspect, memory_read, type_get, symbols_search, exception_get, source_get, threads_get, modules_get, process_list, process_output, process_input
             > debug_launch
             !INVALID_PARAMETER: debug_launch: the parameter program is missing
             Hint: debug_launch takes program (required), args, breakpoints, configuration, cwd, env, exceptions, follow_child, framework, just_my_code, keep_optimized, source_maps, stop_at_entry, timeout_ms

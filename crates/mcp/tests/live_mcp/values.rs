@@ -72,7 +72,7 @@ fn variables_are_told_by_scope_name_and_page() {
             > variables_get {"scope":"arguments"}
             Variables of frame #0 of thread <tid>:
               alias: int = 1
-              account: Account = { Balance = 1, Owner = "nobody", Number = 5, Next = null, Limit = 10 }
+              account: Account = { Balance = 1, Owner = "nobody", Number = 5, Next = null, Limit = 10, age = 1, Log = "", name = "n", … }
             > variables_get {"depth":1,"frame":1,"names":["l*","numbers"],"scope":"locals"}
             Variables of frame #1 of thread <tid>:
               letter: char = 'a'
@@ -89,9 +89,9 @@ fn variables_are_told_by_scope_name_and_page() {
               [1] = 2
               … 1 more: variables_get with start=2
             > variables_get {"frame":1,"names":["balance","opened"],"path":"account","statics":true}
-            account: Account = { Balance = 1, Owner = "nobody", Number = 5, Next = null, Limit = 10 }
+            account: Account = { Balance = 1, Owner = "nobody", Number = 5, Next = null, Limit = 10, age = 1, Log = "", name = "n", … }
               Balance: decimal = 1
-              Opened: int = 0
+              Opened: int = the class constructor of Account has not run yet, so its static fields are not set
             > variables_get {"frame":1,"hex":true,"names":["count","level"]}
             Variables of frame #1 of thread <tid>:
               count: int = 0x00000001
@@ -186,7 +186,7 @@ fn variables_are_set_and_the_program_finds_them() {
             > variable_set {"frame":1,"path":"account.Balance","value":"12.50m"}
             Balance: decimal = 12.50 (was 1)
             > variable_set {"frame":1,"path":"account.Next","value":"second"}
-            Next: Account = { Balance = 1, Owner = "second", Number = 5, Next = null, Limit = 10 } (was null)
+            Next: Account = { Balance = 1, Owner = "second", Number = 5, Next = null, Limit = 10, age = 1, Log = "", name = "n", … } (was null)
             > variable_set {"frame":1,"path":"account.Number","value":"6"}
             !INVALID_PARAMETER: account.Number cannot be set to 6: Number is readonly
             Hint: force=true sets it all the same
@@ -215,7 +215,7 @@ fn variables_are_set_and_the_program_finds_them() {
               numbers
               words
               list
-              captured
+              third
             Hint: names are those of arguments, locals, captured variables, and fields of the code's own type
             > variable_set {"frame":1,"path":"count","value":"\"text\""}
             !INVALID_PARAMETER: count cannot be set to "text": a string is no int
@@ -226,6 +226,7 @@ fn variables_are_set_and_the_program_finds_them() {
             out| 42|1|0.5|False|a|new|null|High||True|1|thing
             out| 1|2|12.50|nobody|6|second|10
             out| -7|x|x|new42|5|untitled
+            out| 1||n|||0
             That is all: the program has closed its output.
             > variable_set {"path":"count","value":"1"}
             !NO_SESSION: no program is being debugged; s1 is over
@@ -273,14 +274,20 @@ fn objects_tell_their_layout_and_memory_its_bytes() {
         }
         expect![[r#"
             > object_inspect {"path":"account"}
-            account: Account at 0x<address>, 64 bytes
+            account: Account at 0x<address>, 88 bytes
               +8 Owner: string (8 bytes)
               +16 Next: Account (8 bytes)
-              +24 <Limit>k__BackingField: long (8 bytes)
-              +32 Number: int (4 bytes)
-              +40 Balance: decimal (16 bytes), 4 bytes unused before it
+              +24 Log: string (8 bytes)
+              +32 name: string (8 bytes)
+              +40 <Limit>k__BackingField: long (8 bytes)
+              +48 Number: int (4 bytes)
+              +52 age: int (4 bytes)
+              +56 Balance: decimal (16 bytes)
+              +72 mood: Level? (8 bytes)
             It refers to:
               Owner: string at 0x<address>
+              Log: string at 0x<address>
+              name: string at 0x<address>
             > object_inspect {"count":1,"frame":1,"path":"words"}
             words: string[] at 0x<address>, 40 bytes
             It refers to:
