@@ -101,7 +101,10 @@ async fn conversation(peer: &Peer<RoleClient>) -> String {
         read(peer, "ndbg://sessions/s1/source/throws.cs").await
     );
     said += &format!("sessions: {:?}\n", complete(peer, "session", "s").await);
-    said += &format!("names: {:?}\n", complete(peer, "expression", "1 + inn").await);
+    said += &format!(
+        "names: {:?}\n",
+        complete(peer, "expression", "1 + inn").await
+    );
     said += &format!(
         "members: {:?}\n",
         complete(peer, "expression", "inner.Mess").await
