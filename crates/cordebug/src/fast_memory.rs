@@ -5,7 +5,7 @@
 //! these calls dynamically, so the ones exported by our executable are used instead of libc's. Each of them does
 //! exactly what libc's does, plus:
 //!
-//! * `pread64` on `/proc/PID/mem` reads whole pages into a cache ([`pages`]), **only while the target is stopped**;
+//! * `pread64` on `/proc/PID/mem` reads whole pages into a cache (`pages`), **only while the target is stopped**;
 //! * `mmap64`/`munmap` keep one freed 4 MiB block and hand it back zeroed;
 //! * `write` to one of the debugger pipes (every change to the target goes through them) empties the cache;
 //! * `close` forgets what is known of a descriptor;

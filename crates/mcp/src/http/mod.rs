@@ -4,8 +4,8 @@
 //! that began them, and a call says which one it means with `session`. Whoever has the token has all of them.
 //!
 //! The protocol is rmcp's: JSON answers or, where progress is told, an event stream; `Mcp-Session-Id` for versions
-//! that have sessions. What is ours is who gets in ([`gate`], [`token`]), what a client may cost ([`answering`],
-//! [`sessions`]) and the end: a signal answers whoever waits, removes the socket, ends what was launched and lets go of
+//! that have sessions. What is ours is who gets in (`gate`, `token`), what a client may cost (`answering`,
+//! `sessions`) and the end: a signal answers whoever waits, removes the socket, ends what was launched and lets go of
 //! what was attached.
 
 mod answering;
