@@ -1,7 +1,7 @@
 //! The terminal front end: a prompt with gdb's habits for a person, and the same commands in scripts.
 //!
-//! Everything that can happen arrives in one channel ([`inbox`]): a typed line, an event of the debugged program, a
-//! signal. One thread drains it and owns all state ([`Repl`]); the keyboard has a thread of its own, so that the prompt
+//! Everything that can happen arrives in one channel (`inbox`): a typed line, an event of the debugged program, a
+//! signal. One thread drains it and owns all state (`Repl`); the keyboard has a thread of its own, so that the prompt
 //! stays whole whatever the program writes. Texts are those of `report`, so a person reads what an agent reads.
 //!
 //! This crate knows no COM, and sees the engine through `host` only.
