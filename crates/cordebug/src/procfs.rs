@@ -19,17 +19,19 @@ pub struct Stat {
     pub start_time: u64,
 }
 
-/// Whether a thread blocks the signal by which the runtime suspends threads: the first of the real-time ones that the C
-/// library leaves to programs.
+/// The signal by which the runtime suspends threads, as it stands in a mask: the first of the real-time ones that the C
+/// library leaves to programs, number 34.
+pub(crate) const SUSPENSION_BIT: u64 = 1 << 33;
+
+/// Whether a thread blocks the signal by which the runtime suspends threads.
 #[must_use]
 pub fn blocks_suspension(pid: u32, thread: u32) -> bool {
-    const SUSPEND: u32 = 34;
     let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/task/{thread}/status")) else {
         return false;
     };
     let mask = text.lines().find_map(|line| line.strip_prefix("SigBlk:"));
     mask.and_then(|it| u64::from_str_radix(it.trim(), 16).ok())
-        .is_some_and(|blocked| blocked & (1 << (SUSPEND - 1)) != 0)
+        .is_some_and(|blocked| blocked & SUSPENSION_BIT != 0)
 }
 
 /// Reads `/proc/PID/stat`.

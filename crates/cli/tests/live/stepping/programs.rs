@@ -108,6 +108,7 @@ const VALUES: &[Program] = &[
     ("values_basics", &[""]),
     ("values_code", &[""]),
     ("values_members", &[""]),
+    ("expressions_code", &[""]),
     ("expressions_statics", &[""]),
     ("values_collections", &[""]),
     ("values_hostile", &[""]),
