@@ -19,9 +19,18 @@ pub struct Stat {
     pub start_time: u64,
 }
 
-/// The signal by which the runtime suspends threads, as it stands in a mask: the first of the real-time ones that the C
-/// library leaves to programs, number 34.
-pub(crate) const SUSPENSION_BIT: u64 = 1 << 33;
+/// The signal by which the runtime suspends threads: the first of the real-time ones that the C library leaves to programs.
+pub(crate) const SUSPENSION_SIGNAL: libc::c_int = 34;
+/// The same in a mask.
+pub(crate) const SUSPENSION_BIT: u64 = 1 << (SUSPENSION_SIGNAL - 1);
+
+/// The number that a process has for itself, which in a container is another than ours for it.
+pub(crate) fn own_pid(pid: libc::pid_t) -> libc::pid_t {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let numbers = text.lines().find_map(|line| line.strip_prefix("NSpid:"));
+    let innermost = numbers.and_then(|it| it.split_ascii_whitespace().last());
+    innermost.and_then(|it| it.parse().ok()).unwrap_or(pid)
+}
 
 /// Whether a thread blocks the signal by which the runtime suspends threads.
 #[must_use]

@@ -1,9 +1,11 @@
-//! Lets a thread be suspended again after the runtime has left the signal for it blocked.
+//! Lets a thread be suspended again after the runtime has made it give up an evaluation.
 //!
-//! The runtime makes a thread give up an evaluation inside the handler of the signal that suspends threads, by an
-//! exception that never returns from the handler: the signal stays blocked. From then on a loop without calls on that
-//! thread can be suspended by nobody, neither a debugger nor the garbage collector, and whoever waits for it waits for
-//! ever. Only a tracer may change another thread's mask, so the thread is traced for a moment.
+//! The runtime does that inside the handler of the signal that suspends threads, by an exception that never returns from the
+//! handler. Two things stay behind: the signal is blocked, and the runtime believes that one is on its way to the thread, so
+//! it sends no other. From then on a loop without calls on that thread can be suspended by nobody, neither a debugger nor the
+//! garbage collector, and whoever waits for it waits for ever. Here the signal is unblocked, for which the thread is traced
+//! for a moment, as only a tracer may change another thread's mask; and the signal is sent once more as the runtime would
+//! send it, whose handler then forgets the one that was on its way.
 //!
 //! Invariant: whatever happens, the thread is traced by nobody when a function here returns, and no signal that was on its
 //! way to it is lost. No exit status is taken: the stop is not waited for but looked for.
@@ -22,22 +24,74 @@ const LOOK_STEP: Duration = Duration::from_micros(200);
 /// `PTRACE_EVENT_STOP` of linux/ptrace.h: a stop that no signal caused.
 const EVENT_STOP: i32 = 128;
 
-/// Makes sure that the signal by which the runtime suspends threads reaches a thread.
+/// Makes sure that the signal by which the runtime suspends threads reaches a thread, if it is blocked.
 ///
 /// # Errors
 /// The system does not let us trace the thread, as when another tracer is there, or the thread does not stop for it.
 pub fn allow(pid: u32, thread: u32) -> io::Result<()> {
-    if !procfs::blocks_suspension(pid, thread) {
-        return Ok(());
+    if procfs::blocks_suspension(pid, thread) {
+        renew(pid, thread)
+    } else {
+        Ok(())
     }
-    let id = libc::pid_t::try_from(thread).map_err(|_| io::ErrorKind::InvalidInput)?;
-    // A tracer is a thread, and what it traces is let go when it ends, whatever went wrong before.
-    let tracer = std::thread::Builder::new()
-        .name("suspension".into())
-        .spawn(move || unblock(id))?;
-    tracer
-        .join()
-        .unwrap_or_else(|_| Err(io::Error::other("the tracer panicked")))
+}
+
+/// Makes a thread suspendable that may have given up an evaluation.
+///
+/// # Errors
+/// As for [`allow`]; or the process may not be sent signals.
+pub fn renew(pid: u32, thread: u32) -> io::Result<()> {
+    let invalid = |_| io::Error::from(io::ErrorKind::InvalidInput);
+    let process = libc::pid_t::try_from(pid).map_err(invalid)?;
+    let id = libc::pid_t::try_from(thread).map_err(invalid)?;
+    if procfs::blocks_suspension(pid, thread) {
+        // A tracer is a thread, and what it traces is let go when it ends, whatever went wrong before.
+        let tracer = std::thread::Builder::new()
+            .name("suspension".into())
+            .spawn(move || unblock(id))?;
+        let unblocked = tracer.join();
+        unblocked.unwrap_or_else(|_| Err(io::Error::other("the tracer panicked")))?;
+    }
+    signal(process, id)
+}
+
+/// A `siginfo_t` of a signal that a process has queued.
+#[repr(C)]
+struct Queued {
+    signal: libc::c_int,
+    error: libc::c_int,
+    code: libc::c_int,
+    padding: libc::c_int,
+    sender: libc::pid_t,
+    user: libc::uid_t,
+    value: u64,
+    rest: [u64; 12],
+}
+
+const _: () = assert!(size_of::<Queued>() == size_of::<libc::siginfo_t>());
+
+/// Sends the signal as the runtime does, which heeds only those of its own process.
+fn signal(process: libc::pid_t, thread: libc::pid_t) -> io::Result<()> {
+    let info = Queued {
+        signal: procfs::SUSPENSION_SIGNAL,
+        error: 0,
+        code: libc::SI_QUEUE,
+        padding: 0,
+        sender: procfs::own_pid(process),
+        user: 0,
+        value: 0,
+        rest: [0; 12],
+    };
+    // SAFETY: the kernel reads one siginfo, which `info`, a live local, has the size and the layout of.
+    checked(unsafe {
+        libc::syscall(
+            libc::SYS_rt_tgsigqueueinfo,
+            process,
+            thread,
+            procfs::SUSPENSION_SIGNAL,
+            &raw const info,
+        )
+    })
 }
 
 fn unblock(thread: libc::pid_t) -> io::Result<()> {

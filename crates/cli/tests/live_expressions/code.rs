@@ -61,16 +61,16 @@ fn any_number_of_evaluations_that_do_not_end_are_given_up() {
     let program = launched(&sandbox, &["main", "collected"]);
     program.wait_stop();
     // Each is another loop on the same thread; the last goes on looping while it gives up.
-    for endless in ["Plain", "Other", "Plain", "Inside"] {
+    for endless in ["Plain", "Other", "Inside"] {
         let told = fails(&program, &format!("loops.{endless}")).error.message;
-        assert!(told.contains("it took longer than 300 ms"), "{told}");
+        assert!(told.contains("and was given up"), "{told}");
     }
     is(&program, "loops.Turns = 3", "3");
     program.cont();
     // The collector can still suspend the thread.
     program.wait_stop();
     let told = fails(&program, "new Loops().Other").error.message;
-    assert!(told.contains("it took longer than 300 ms"), "{told}");
+    assert!(told.contains("and was given up"), "{told}");
     is(&program, "loops.Fine", "5");
     program.cont();
     program.expect_exit(0);
@@ -98,7 +98,7 @@ fn code_throws_constructs_and_overrides_as_in_the_program() {
         methods(&thrown.trace),
         [("Code.Deep.Wraps()".to_owned(), line("wraps"))]
     );
-    let fails_at = ("Code.Deep.Fails(int)".to_owned(), line("fails"));
+    let fails_at = ("Code.Deep.Fails(int depth)".to_owned(), line("fails"));
     assert_eq!(
         methods(&thrown.inner[0].trace),
         [
@@ -121,7 +121,7 @@ fn code_throws_constructs_and_overrides_as_in_the_program() {
         "inside it: System.InvalidOperationException: at the bottom"
     );
     assert!(
-        lines[5].starts_with("at Code.Deep.Fails(int) in "),
+        lines[5].starts_with("at Code.Deep.Fails(int depth) in "),
         "{lines:?}"
     );
     // One that the expression itself throws has its place in the text.
@@ -150,7 +150,7 @@ fn code_throws_constructs_and_overrides_as_in_the_program() {
     );
     is(&program, "Cache<string>.Nothing", "null");
     is(&program, "Cache<int>.Nothing", "0");
-    is(&program, "Ran.Count(it => it == \"never\")", "1");
+    is(&program, "Ran.FindAll(it => it == \"never\").Count", "1");
     assert_eq!(
         read("Cache<string>.Name").map(|it| it.text),
         Ok("\"String\"".into())

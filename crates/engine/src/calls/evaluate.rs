@@ -90,7 +90,7 @@ impl Evaluations {
 }
 
 /// What ended the wait for an evaluation.
-enum Ended {
+pub(super) enum Ended {
     /// It returned or threw.
     Done { threw: bool },
     /// The program is gone.
@@ -147,11 +147,12 @@ impl Engine<'_> {
             Ended::Wanted(why) => Some(why),
         };
         // Asked first, then made to.
+        let mut asked_before = false;
         for abort in [Eval::abort, Eval::rude_abort] {
             let deadline = Instant::now() + ABORT_LIMIT;
             let mut asked = false;
             while Instant::now() < deadline {
-                asked = asked || self.abort(site, eval, top, abort);
+                asked = asked || self.abort(site, eval, top, asked_before, abort);
                 let until = if asked {
                     deadline
                 } else {
@@ -159,8 +160,10 @@ impl Engine<'_> {
                 };
                 match self.pump(site, eval, until) {
                     Ended::Done { .. } => {
-                        if let Err(error) = self.keep_suspendable(site) {
-                            tracing::warn!(%error, "after giving up an evaluation");
+                        match self.make_suspendable(site) {
+                            Err(CallError::ProgramEnded) => return Err(CallError::ProgramEnded),
+                            Err(error) => tracing::warn!(%error, "after giving up an evaluation"),
+                            Ok(()) => {}
                         }
                         return Err(given_up(site, why, ""));
                     }
@@ -168,6 +171,7 @@ impl Engine<'_> {
                     Ended::Late | Ended::Wanted(_) => {}
                 }
             }
+            asked_before |= asked;
         }
         self.leave_stuck(site, eval);
         Err(given_up(
@@ -175,18 +179,6 @@ impl Engine<'_> {
             why,
             "; it cannot be ended, so nothing more can be evaluated until the program continues",
         ))
-    }
-
-    /// Makes sure that the thread can be suspended again: after it was made to give up it often cannot, and then a loop
-    /// without calls hangs whoever wants to stop the program, and the program itself at its next collection.
-    pub(super) fn keep_suspendable(&self, site: &CallSite) -> Result<(), CallError> {
-        let (Some(pid), Ok(thread)) = (self.pid, site.thread.id()) else {
-            return Ok(());
-        };
-        cordebug::suspension::allow(pid, thread).map_err(|error| CallError::Unstoppable {
-            thread,
-            why: error.to_string(),
-        })
     }
 
     /// The program ended by what was run: it is stopped no more, and how it ended is told as soon as that is known.
@@ -209,10 +201,11 @@ impl Engine<'_> {
         site: &CallSite,
         eval: &Eval,
         top: Option<u64>,
+        asked_before: bool,
         abort: fn(&Eval) -> Result<(), cordebug::Error>,
     ) -> bool {
         // What was asked before may be looping on its way out.
-        if let Err(error) = self.keep_suspendable(site) {
+        if let Err(error) = self.keep_suspendable(site, asked_before) {
             tracing::warn!(%error, "giving up an evaluation");
             return true;
         }
@@ -234,11 +227,11 @@ impl Engine<'_> {
     }
 
     /// Stops the program around an evaluation that goes on as soon as the program does.
-    fn leave_stuck(&mut self, site: &CallSite, eval: &Eval) {
+    pub(super) fn leave_stuck(&mut self, site: &CallSite, eval: &Eval) {
         let thread = site.thread.id().unwrap_or(0);
         self.evaluations.disabled = Some(format!("it still runs on thread {thread}"));
         self.evaluations.stray.push(eval.clone());
-        if let Err(error) = self.keep_suspendable(site) {
+        if let Err(error) = self.keep_suspendable(site, true) {
             tracing::warn!(%error, "stopping around an evaluation");
         }
         if let Some(target) = &mut self.target
@@ -302,7 +295,7 @@ impl Engine<'_> {
     }
 
     /// Handles what comes in until the evaluation ends or the time is over.
-    fn pump(&mut self, site: &CallSite, eval: &Eval, mut deadline: Instant) -> Ended {
+    pub(super) fn pump(&mut self, site: &CallSite, eval: &Eval, mut deadline: Instant) -> Ended {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let input = match self.inputs.recv_timeout(left) {

@@ -21,6 +21,7 @@ mod arguments;
 mod evaluate;
 mod operations;
 mod reflection;
+mod suspending;
 
 use std::time::Duration;
 

@@ -27,7 +27,7 @@ impl Engine<'_> {
             arguments,
         };
         let method = call.method;
-        self.keep_suspendable(site)?;
+        self.keep_suspendable(site, false)?;
         let target = self
             .stopped_target()
             .map_err(|error| CallError::Refused(error.message))?;

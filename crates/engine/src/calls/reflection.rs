@@ -3,6 +3,7 @@
 //! Nothing is looked up by name in the program: a type is reached through an empty array of it, which the runtime makes from
 //! the debugger's own notion of the type, so that the one of the right load context is meant.
 
+use metadata::model::Visibility;
 use metadata::signature::Primitive;
 
 use crate::engine::Engine;
@@ -146,14 +147,8 @@ impl Engine<'_> {
         let named: std::rc::Rc<Named> = types.core_named(namespace, ty).ok_or_else(missing)?;
         let found = types.methods(&named, Some(name))?;
         let mut fitting = found.into_iter();
-        // Of two with as many parameters, `RunClassConstructor` is wanted with the handle, which is a struct.
         let fits = |it: &Method| {
-            it.parameters.len() == parameters
-                && (name != "RunClassConstructor"
-                    || it
-                        .parameters
-                        .iter()
-                        .all(|it| it.ty.is_value() == Some(true)))
+            it.flags.visibility() == Visibility::Public && it.parameters.len() == parameters
         };
         fitting.find(fits).ok_or_else(missing)
     }

@@ -209,25 +209,32 @@ impl Runner<'_, '_> {
         }
     }
 
-    /// A static field whose class constructor has not run: the demand that it is, where code may run.
-    pub(super) fn construct(&self, field: &FieldRef, why: &Unreadable, span: Span) -> Interrupt {
-        let ty = Type::Named(field.declared_in.clone());
-        let known = self.journal.constructed.iter().find(|(it, _)| *it == ty);
-        match known {
+    /// Refuses a static field whose class constructor threw for this evaluation, whatever it has set before.
+    pub(super) fn constructed(&self, field: &FieldRef, span: Span) -> Result<()> {
+        let mut all = self.journal.constructed.iter();
+        let ours = |ty: &Type| ty.as_named() == Some(&field.declared_in);
+        match all.find(|(ty, _)| ours(ty)) {
             Some((_, Some(threw))) => {
                 let mut fail = threw.clone();
                 fail.span = span;
-                Interrupt::Fail(fail)
+                Err(Interrupt::Fail(fail))
             }
-            None if self.around.calls => {
-                Interrupt::Effect(Box::new(Effect::Construct { ty, span }))
-            }
-            None => {
-                let hint = "allow side effects for this evaluation, which runs the class constructor as the program would";
-                unreadable(why, span).hint(hint).into()
-            }
-            Some((_, None)) => unreadable(why, span).into(),
+            _ => Ok(()),
         }
+    }
+
+    /// A static field whose class constructor has not run: the demand that it is, where code may run.
+    pub(super) fn construct(&self, field: &FieldRef, why: &Unreadable, span: Span) -> Interrupt {
+        let ty = Type::Named(field.declared_in.clone());
+        let has_run = self.journal.constructed.iter().any(|(it, _)| *it == ty);
+        if has_run {
+            return unreadable(why, span).into();
+        }
+        if self.around.calls {
+            return Interrupt::Effect(Box::new(Effect::Construct { ty, span }));
+        }
+        let hint = "allow side effects for this evaluation, which runs the class constructor as the program would";
+        unreadable(why, span).hint(hint).into()
     }
 
     fn refuse(&self, what: &str, span: Span) -> Interrupt {

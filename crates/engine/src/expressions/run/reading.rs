@@ -126,6 +126,7 @@ impl Runner<'_, '_> {
                 Fail::new(span, format!("the static field `{}` is gone", field.name)).into(),
             );
         };
+        self.constructed(field, span)?;
         let read = self
             .reader
             .static_field(&field.declared_in, &found, self.around.frame);
