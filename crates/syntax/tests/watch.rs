@@ -132,10 +132,7 @@ fn alignment_and_format() {
     formatted("{(a ? b : c):x}", "$\"{(a ? b : c):x}\"");
     // A conditional needs no parentheses here, so its colon is its own.
     check_message("{a ? b : c}", &["(?: a b c) at 0..11"]);
-    check_message(
-        "{x:D{3}",
-        &["! a brace cannot be part of a format at 4..5 in 0..7"],
-    );
+    check_message("{x:D{3}", &["! a format cannot hold `{` at 4..5 in 0..7"]);
     check_message(
         "{x:D3",
         &["! the hole is not closed; expected `}` at 0..1 in 0..5"],
