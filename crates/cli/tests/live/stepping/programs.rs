@@ -89,6 +89,7 @@ const STACKS: &[Program] = &[
             "framework",
         ],
     ),
+    ("stack_emitted", &[""]),
     ("stack_release", &[""]),
     ("stack_runtime_async", &[""]),
 ];
@@ -146,6 +147,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
     (
         "step_late",
         "polls: how often is not the same twice; stepping::awaits steps it",
+    ),
+    (
+        "step_taken",
+        "spins: how often is not the same twice; stepping::taken steps it",
     ),
     ("metadata_types", "has no Main"),
     (
