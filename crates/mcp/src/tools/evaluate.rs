@@ -1,6 +1,7 @@
 //! Evaluating C# expressions in a frame of a stopped program.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use host::api::{Error, ErrorCode, Evaluate, Reply, Request, StopId, ThreadId, View};
 use schemars::JsonSchema;
@@ -11,7 +12,7 @@ use super::values::FrameArguments;
 use crate::failure;
 use crate::registry::Which;
 use crate::report::evaluations::EvaluationsReport;
-use crate::session::{self, DebugSession};
+use crate::session::{self, ANSWER, DebugSession};
 
 /// Expressions evaluated in one call.
 const EXPRESSIONS: usize = 20;
@@ -64,9 +65,29 @@ pub(super) async fn evaluate(
         view: View::default(),
         mask_secrets: !arguments.show_secrets,
     };
-    let mut guard = GiveUp(Some(session.clone()));
-    let reply = session.request(Request::Evaluate(request)).await;
-    guard.0 = None;
+    // What does not end has to be ended, which takes longer than its time.
+    let limit = Duration::from_millis(arguments.timeout_ms.into()) + ANSWER;
+    let turn = session.turn_to_evaluate().await;
+    let state = Arc::new(Mutex::new(State::Waiting));
+    let _give_up = GiveUp(session.clone(), state.clone());
+    let reply = session
+        .blocking(move |session| {
+            // Held until the engine has answered, whoever still waits for that.
+            let _turn = turn;
+            let sent = {
+                let mut state = lock(&state);
+                if *state == State::Over {
+                    return Err(Error::new(ErrorCode::Timeout, "the call was cancelled"));
+                }
+                let sent = session.send(Request::Evaluate(request))?;
+                *state = State::Sent;
+                sent
+            };
+            let reply = sent.wait(Instant::now() + limit);
+            *lock(&state) = State::Over;
+            reply
+        })
+        .await?;
     match reply? {
         Reply::Evaluated(mut results) => {
             for result in &mut results {
@@ -81,16 +102,39 @@ pub(super) async fn evaluate(
     }
 }
 
-/// Gives an evaluation up whose call was cancelled before it was answered.
-struct GiveUp(Option<Arc<DebugSession>>);
+/// How far an evaluation has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The engine has not been asked.
+    Waiting,
+    /// The engine has been asked.
+    Sent,
+    /// The engine has answered, or shall not be asked any more.
+    Over,
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Gives an evaluation up whose call was cancelled before it was answered. The engine hears of that behind the evaluation and
+/// before any other.
+struct GiveUp(Arc<DebugSession>, Arc<Mutex<State>>);
 
 impl Drop for GiveUp {
     fn drop(&mut self) {
-        let Some(session) = self.0.take() else {
+        let (session, state) = (self.0.clone(), self.1.clone());
+        if *lock(&state) == State::Over {
             return;
-        };
+        }
         tokio::task::spawn_blocking(move || {
-            if let Err(error) = session.ask(Request::CancelEvaluation) {
+            let cancelled = {
+                let mut state = lock(&state);
+                let was = std::mem::replace(&mut *state, State::Over);
+                (was == State::Sent).then(|| session.send(Request::CancelEvaluation))
+            };
+            let told = cancelled.map(|sent| sent?.wait(Instant::now() + ANSWER));
+            if let Some(Err(error)) = told {
                 tracing::debug!(%error, "giving an evaluation up");
             }
         });
