@@ -272,6 +272,9 @@ pub struct Variables {
     /// Things to know, such as that names of locals are not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// How many pieces of code were run in the program to tell all this.
+    #[serde(default)]
+    pub code_runs: u32,
 }
 
 /// A value that is to be set.

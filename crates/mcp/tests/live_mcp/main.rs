@@ -16,6 +16,7 @@ mod following;
 mod http;
 mod in_process;
 mod looking;
+mod opening;
 mod packages;
 mod projects;
 mod protocol;

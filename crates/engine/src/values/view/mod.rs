@@ -19,6 +19,7 @@ mod members;
 mod numbers;
 pub(crate) mod secrets;
 mod source;
+pub(super) mod targeted;
 mod text;
 
 use std::cell::{Cell, RefCell};
