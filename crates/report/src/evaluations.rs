@@ -155,7 +155,9 @@ impl Render for EvaluationsReport {
             let _ = write!(out, "{}", result.expression);
             if let (Some(ty), Some(value)) = (&result.type_name, &result.value) {
                 let _ = write!(out, ": {ty} = {value}");
-                if let (Some(path), Some(children)) = (&result.path, result.children) {
+                if let (Some(path), Some(children), true) =
+                    (&result.path, result.children, result.members.is_empty())
+                {
                     let _ = write!(out, "  ({children} inside: {path})");
                 }
                 out.push('\n');

@@ -262,7 +262,12 @@ fn code_shows_values_where_the_settings_allow_it() {
     assert_eq!(named(&crate_of, "Says")["value"], "\"wood of 4\"");
     let squares = editor.variables(&named(&locals, "squares")["variablesReference"]);
     assert_eq!(named(&squares, "[4]")["value"], "16");
+    // What a call returns is shown the same way.
+    let made = evaluate(&mut editor, &frame, "watch", "many.First()");
+    assert_eq!(made["result"], "printed\\n3");
     // The raw view on request.
+    let raw = editor.variables(&named(&basket, "Raw View")["variablesReference"]);
+    assert!(raw.iter().any(|it| it["name"] == "items"), "{raw:?}");
     let raw = evaluate(&mut editor, &frame, "watch", "basket,raw");
     let raw = editor.variables(&raw["variablesReference"]);
     assert!(raw.iter().any(|it| it["name"] == "items"), "{raw:?}");

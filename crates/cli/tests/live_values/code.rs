@@ -63,7 +63,7 @@ fn code_shows_what_the_program_itself_prints_and_runs_only_when_asked() {
     }
     // What an assembly says of a type, its own or another's, needs no code where it has none.
     assert_eq!(text("crate").text, "crate of 4");
-    assert_eq!(text("version").text, "version 7.9");
+    assert_eq!(text("bits").text, "bits 79");
     says_the_same_with(&program, &code());
     // A ToString could tell what is masked.
     let masked = View {

@@ -176,7 +176,7 @@ fn assigned(program: &Debuggee<'_>) -> Vec<String> {
 
 #[test]
 fn locals_that_are_not_assigned_yet_say_so() {
-    const NOT_YET: &str = "it is not assigned yet";
+    const NOT_YET: &str = "not assigned yet";
     let sandbox = Sandbox::new();
     let markers = ["early", "branch", "loop", "assigned"];
     let program = stopped(&sandbox, "values_members", &markers);

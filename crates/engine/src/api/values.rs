@@ -137,6 +137,9 @@ pub enum VariableKind {
     Group,
 }
 
+/// The note of [`Variables`] that are what a `DebuggerTypeProxy` shows in place of the fields.
+pub const BY_PROXY: &str = "shown by its DebuggerTypeProxy; the raw view has its fields";
+
 /// A named value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Variable {

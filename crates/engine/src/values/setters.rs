@@ -41,7 +41,7 @@ impl Engine<'_> {
         set: &SetVariable,
         thread: &Thread,
     ) -> Result<Option<Reply>, Error> {
-        let found = self.from_frame(set, thread, |roots, viewer| roots.setting(viewer, set))?;
+        let found = self.seen_from(set, thread, |roots, viewer| roots.setting(viewer, set))?;
         let Some(setting) = found else {
             return Ok(None);
         };
@@ -88,7 +88,7 @@ impl Engine<'_> {
             return Err(self.setter_threw(set, &exception));
         }
         if let Some(Argument::Boxed(held)) = &this {
-            self.from_frame(set, thread, |roots, viewer| {
+            self.seen_from(set, thread, |roots, viewer| {
                 roots.write_back(viewer, set, held)
             })?;
         }
@@ -115,7 +115,7 @@ impl Engine<'_> {
     }
 
     /// Looks at a program from the frame that a request names.
-    fn from_frame<T>(
+    fn seen_from<T>(
         &mut self,
         set: &SetVariable,
         thread: &Thread,

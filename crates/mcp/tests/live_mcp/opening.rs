@@ -49,7 +49,66 @@ fn results_are_opened_by_code_when_that_is_asked_for() {
             .await;
         let report = structured(&agent.call("debug_continue", json!({})).await);
         assert_eq!(report["state"], "exited", "{report}");
-        expect![[r#""#]].assert_eq(&agent.transcript());
+        expect![[r##"
+            > variables_get {"path":"basket"}
+            basket: Basket<string> = { items = Count = 2 { "apple", "pear" } }
+              items: LinkedList<string> = Count = 2 { "apple", "pear" }
+            Note: it has a DebuggerTypeProxy, which is shown where code may run: evaluate it with side_effects and open.
+            > variables_get {"path":"squares"}
+            squares: Squares = { count = 5 }
+              count: int = 5
+            Note: it can be enumerated: its elements are told where code may run: evaluate it with side_effects and open.
+            > evaluate {"expressions":["basket"],"open":true}
+            !INVALID_PARAMETER: open runs code of the program, which only side_effects=true allows
+            Hint: set it, or look without running code: variables_get with the result's path
+            > evaluate {"expressions":["Program.Calls + Program.Proxies"]}
+            Program.Calls + Program.Proxies: int = 0
+            > evaluate {"expressions":["basket","printed","crate","1 + 1"],"open":true,"side_effects":true}
+            basket: Basket<string> = { items = Count = 2 { "apple", "pear" } }
+              Title: string = "basket of String"
+              [0] = "apple"
+              [1] = "pear"
+              Count: int = 2
+              Thrown: int = its getter threw System.InvalidOperationException: no proxy value
+            Note: shown by its DebuggerTypeProxy; the raw view has its fields.
+            Note: code of the program was run 4 times to show it.
+            printed: Printed = printed\n3
+              times: int = 3
+            Note: code of the program was run once to show it.
+            crate: Crate<string> = crate of 4
+              Says: string = "wood of 4"
+            Note: shown by its DebuggerTypeProxy; the raw view has its fields.
+            Note: code of the program was run 2 times to show it.
+            1 + 1: int = 2
+            > evaluate {"expressions":["squares"],"open":true,"side_effects":true,"start":4}
+            squares: Squares = { count = 5 }
+              [2] = 4
+              [3] = 9
+              [4] = 16
+            Note: code of the program was run 2 times to show it.
+            > evaluate {"expressions":["account"],"open":true,"side_effects":true}
+            account: Account = { Owner = "ann", Password = *** }
+              Owner: string = "ann"
+              Password: string = *** (masked because of its name)
+              EqualityContract: RuntimeType = typeof(Account)
+            Note: its ToString was not run: it may tell what is masked.
+            Note: code of the program was run once to show it.
+            > evaluate {"expressions":["account"],"open":true,"show_secrets":true,"side_effects":true}
+            account: Account = Account { Owner = ann, Password = hunter2 }
+              Owner: string = "ann"
+              Password: string = "hunter2"
+              EqualityContract: RuntimeType = typeof(Account)
+            Note: code of the program was run 2 times to show it.
+            > evaluate {"expressions":["throwing"],"open":true,"side_effects":true}
+            throwing: Throwing = {Throwing}
+              [0] = "one"
+            Note: its ToString threw System.InvalidOperationException: no text.
+            Note: after 1 elements its enumerator threw System.InvalidOperationException: no second.
+            Note: code of the program was run 2 times to show it.
+            > variables_get {"count":1,"path":"#52"}
+            #52: Printed = { times = 3 }
+              times: int = 3
+        "##]].assert_eq(&agent.transcript());
         agent.close().await;
     });
 }

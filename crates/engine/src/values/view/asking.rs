@@ -8,7 +8,7 @@ use std::rc::Rc;
 use metadata::attributes::BrowsableState;
 use metadata::model::Visibility;
 
-use crate::api::VariableKind;
+use crate::api::{self, VariableKind};
 use crate::types::{Method, ModuleId, Named, Type, TypeNotes};
 
 use super::super::questions::{Answer, What};
@@ -230,7 +230,7 @@ impl Viewer<'_, '_> {
             (Opens::Proxy, true) => match self.ask_value(&value, What::Proxy) {
                 Ok(proxy) => {
                     list = self.proxy_members(&proxy)?;
-                    Some("shown by its DebuggerTypeProxy; the raw view has its fields".to_owned())
+                    Some(api::BY_PROXY.to_owned())
                 }
                 Err(Unreadable::WouldRunCode) => None,
                 Err(why) => Some(format!("shown by its fields: {why}")),
