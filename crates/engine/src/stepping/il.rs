@@ -104,6 +104,25 @@ fn u16_at(code: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_le_bytes(*bytes))
 }
 
+/// Where the straight piece of code begins that holds the first call of a wanted method: behind a branch, or where one
+/// leads to. Nothing is on the evaluation stack there in what compilers make.
+pub(super) fn start_of_call(code: &[u8], is_wanted: impl Fn(Token) -> bool) -> Option<IlOffset> {
+    let calls = calls(code, IlRange::ALL);
+    let (call, _) = calls.into_iter().find(|(_, token)| is_wanted(*token))?;
+    let mut start = IlOffset(0);
+    let mut at = 0;
+    while at < call.0 as usize {
+        let instruction = read(code, at)?;
+        at = instruction.next;
+        if !instruction.targets.is_empty() {
+            let next = IlOffset(u32::try_from(at).ok()?);
+            let starts = instruction.targets.into_iter().chain([next]);
+            start = starts.filter(|it| *it <= call).fold(start, Ord::max);
+        }
+    }
+    Some(start)
+}
+
 /// An instruction, as far as it says what runs after it.
 pub(crate) struct Instruction {
     /// Where the one behind it begins.
@@ -236,6 +255,20 @@ mod tests {
         assert!(!is_straight(&code, at(0), at(8)));
         assert!(!is_straight(&code, at(0), at(40)));
         assert!(!is_straight(&[0x2c, 0x00, 0x2a], at(0), at(2)));
+    }
+
+    #[test]
+    fn start_of_a_call_is_behind_a_branch_or_where_one_leads() {
+        let wanted = |token| token == Token(0x0600_0001);
+        // nop; brfalse.s over the rest; ldarg.0; call of another; call
+        let code = [
+            0x00, 0x2c, 0x0b, 0x02, 0x28, 2, 0, 0, 6, 0x28, 1, 0, 0, 6, 0x2a,
+        ];
+        assert_eq!(start_of_call(&code, wanted), Some(IlOffset(3)));
+        // brtrue.s to the second nop; nop; nop; call
+        let code = [0x2d, 0x01, 0x00, 0x00, 0x28, 1, 0, 0, 6, 0x2a];
+        assert_eq!(start_of_call(&code, wanted), Some(IlOffset(3)));
+        assert_eq!(start_of_call(&code, |_| false), None);
     }
 
     #[test]

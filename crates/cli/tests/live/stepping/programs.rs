@@ -89,6 +89,7 @@ const STACKS: &[Program] = &[
             "framework",
         ],
     ),
+    ("stack_emitted", &[""]),
     ("stack_release", &[""]),
     ("stack_runtime_async", &[""]),
 ];
@@ -147,6 +148,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "step_late",
         "polls: how often is not the same twice; stepping::awaits steps it",
     ),
+    (
+        "step_taken",
+        "spins: how often is not the same twice; stepping::taken steps it",
+    ),
     ("metadata_types", "has no Main"),
     (
         "metadata_bench",
@@ -155,6 +160,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
     (
         "metadata_oracle",
         "a tool of the tests, not a program to debug",
+    ),
+    (
+        "expressions_code",
+        "spins until another thread has made a collection",
     ),
     (
         "expressions_compiler",
