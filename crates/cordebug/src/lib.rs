@@ -14,6 +14,7 @@ mod borrowed_memory;
 pub mod callback;
 pub mod com;
 pub mod diagnostics_port;
+pub mod emitted;
 pub mod error;
 pub mod eval;
 pub mod fast_memory;

@@ -43,6 +43,8 @@ pub(crate) struct Evaluations {
     /// Set while one may run although the program is not told to be stopped: a breakpoint was hit, and its condition or
     /// message needs it.
     at_hit: bool,
+    /// Whether none may run in this session.
+    forbidden: bool,
 }
 
 impl Evaluations {
@@ -77,8 +79,21 @@ impl Evaluations {
         self.at_hit = false;
     }
 
-    /// Refuses while an earlier one could not be ended.
+    /// None runs from now on.
+    pub(crate) fn forbid(&mut self) {
+        self.forbidden = true;
+    }
+
+    /// Whether none may run in this session.
+    pub(crate) fn is_forbidden(&self) -> bool {
+        self.forbidden
+    }
+
+    /// Refuses where none may run, and while an earlier one could not be ended.
     pub(crate) fn check(&self) -> Result<(), CallError> {
+        if self.forbidden {
+            return Err(CallError::Forbidden);
+        }
         match &self.disabled {
             Some(earlier) => Err(CallError::Disabled {
                 earlier: earlier.clone(),

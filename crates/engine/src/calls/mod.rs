@@ -88,6 +88,8 @@ pub(crate) struct Kept {
 /// Why a call was not made, or did not end.
 #[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum CallError {
+    #[error("this would run code in the program, and this session only looks at it")]
+    Forbidden,
     #[error("code cannot be run here: {why}")]
     Unsafe { why: String },
     #[error(

@@ -256,7 +256,8 @@ impl<'a> Reader<'a> {
 
     fn trace_frame(&mut self, entry: &TraceEntry) -> TraceFrame {
         let mut told = TraceFrame {
-            method: format!("[method 0x{:08x}]", entry.method),
+            // Functions of `DynamicMethod` belong to no module.
+            method: frame::LIGHTWEIGHT.into(),
             rethrown: entry.rethrown,
             ..TraceFrame::default()
         };

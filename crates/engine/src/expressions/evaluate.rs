@@ -144,6 +144,7 @@ impl Engine<'_> {
         plan: &mut Option<Planned>,
         journal: &mut Journal,
     ) -> Result<Ran> {
+        let forbidden = self.evaluations.is_forbidden();
         let whole = syntax::Span::empty(0);
         let told = |error: Error| Fail::new(whole, error.message);
         let target = self.stopped_target().map_err(told)?;
@@ -159,7 +160,9 @@ impl Engine<'_> {
                 let mut context = context(&reader, &scope, exception.as_ref());
                 context.handles = target.handle_types();
                 context.return_value = returned.as_ref().map(|it| it.ty.clone());
-                let planned = place.plan(&reader, &context)?;
+                let mut planned = place.plan(&reader, &context)?;
+                // Also where the expression itself asks for them.
+                planned.effects &= !forbidden;
                 plan.insert(planned).clone()
             }
         };

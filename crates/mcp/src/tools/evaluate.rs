@@ -72,6 +72,7 @@ pub(super) async fn evaluate(
             for result in &mut results {
                 if let Err(why) = &mut result.outcome {
                     why.error = failure::for_agents(why.error.clone());
+                    call.registry.policy().correct_hint(&mut why.error);
                 }
             }
             Ok(EvaluationsReport::of(session.id(), &results))

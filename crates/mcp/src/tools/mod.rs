@@ -10,7 +10,7 @@ mod inspect;
 mod launch;
 mod processes;
 mod run;
-mod statement;
+pub(crate) mod statement;
 mod symbols;
 mod values;
 

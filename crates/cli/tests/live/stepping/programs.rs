@@ -89,6 +89,7 @@ const STACKS: &[Program] = &[
             "framework",
         ],
     ),
+    ("stack_emitted", &[""]),
     ("stack_release", &[""]),
     ("stack_runtime_async", &[""]),
 ];
