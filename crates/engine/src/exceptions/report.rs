@@ -43,6 +43,12 @@ pub(super) fn current(thread: &Thread) -> Option<Value> {
     thread.current_exception().ok()??.dereference().ok()?
 }
 
+/// The report of an exception that evaluated code threw: a reference to it, as the library gives it.
+pub(crate) fn report_of(target: &mut Target, thrown: &Value) -> Option<ExceptionReport> {
+    let exception = thrown.dereference().ok()??;
+    Some(Reader::new(target).whole(&exception))
+}
+
 /// The report of an exception that is in flight.
 pub(super) fn in_flight(
     target: &mut Target,
