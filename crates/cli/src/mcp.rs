@@ -2,8 +2,10 @@
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use ::mcp::http::{Address, Bound, Door, PATIENCE, TOKEN_VARIABLE, Token};
+use ::mcp::{AllowAttach, Policy, Roots};
 use host::HostProgram;
 
 /// Arguments of `ndbg mcp`.
@@ -26,9 +28,31 @@ pub(crate) struct Mcp {
     /// An origin whose web pages may send requests, such as http://localhost:6274; there is none otherwise
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     allow_origin: Vec<String>,
+    /// Only looks at programs: no code of theirs is run for a client, nothing is set, attached ones are not ended, and none
+    /// is launched but those below --root
+    #[arg(long)]
+    read_only: bool,
+    /// Which running programs may be attached to: those of this user, any that the system allows, or none
+    #[arg(long, value_name = "WHICH", value_enum, default_value_t = AttachTo::Own)]
+    allow_attach: AttachTo,
+    /// Launches and attaches to programs below this folder only, and reads sources named by path there only; may be given
+    /// several times
+    #[arg(long, value_name = "FOLDER")]
+    root: Vec<PathBuf>,
+    /// Ends a session of which nothing is asked for so long: a launched program is ended, an attached one runs on
+    #[arg(long, value_name = "MINUTES", value_parser = minutes)]
+    idle_limit: Option<Duration>,
     /// Prints the tool reference (docs/tools.md) instead.
     #[arg(long, hide = true)]
     reference: bool,
+}
+
+/// Which running programs may be attached to.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum AttachTo {
+    Own,
+    Any,
+    None,
 }
 
 impl Mcp {
@@ -39,17 +63,36 @@ impl Mcp {
             return Ok(0);
         }
         engine::share_one_heap();
+        let wrong = |why: String| {
+            let _ = writeln!(io::stderr(), "error: {why}");
+            Ok(crate::exit::USAGE)
+        };
+        let policy = match self.policy() {
+            Ok(policy) => policy,
+            Err(why) => return wrong(why),
+        };
         let ended = match self.http.clone() {
-            None => ::mcp::serve_stdio(HostProgram::default())?,
+            None => ::mcp::serve_stdio(HostProgram::default(), policy)?,
             Some(address) => match self.door(address) {
-                Ok(door) => serve_http(door)?,
-                Err(why) => {
-                    let _ = writeln!(io::stderr(), "error: {why}");
-                    return Ok(crate::exit::USAGE);
-                }
+                Ok(door) => serve_http(door, policy)?,
+                Err(why) => return wrong(why),
             },
         };
         Ok(ended.exit_code())
+    }
+
+    /// What clients may do, or why that makes no sense.
+    fn policy(&self) -> Result<Policy, String> {
+        Ok(Policy {
+            read_only: self.read_only,
+            attach: match self.allow_attach {
+                AttachTo::None => AllowAttach::None,
+                AttachTo::Own => AllowAttach::Own,
+                AttachTo::Any => AllowAttach::Any,
+            },
+            roots: Roots::new(&self.root).map_err(|why| format!("--root {why}"))?,
+            idle_limit: self.idle_limit,
+        })
     }
 
     /// The door that was asked for, with the word whether its token has to be told; or why not.
@@ -88,7 +131,18 @@ impl Mcp {
     }
 }
 
-fn serve_http((door, is_new): (Door, bool)) -> io::Result<::mcp::Ended> {
+/// Minutes, perhaps with a fraction.
+fn minutes(text: &str) -> Result<Duration, String> {
+    let minutes: f64 = text
+        .parse()
+        .map_err(|_| "a number of minutes is needed, such as 30".to_owned())?;
+    match Duration::try_from_secs_f64(minutes * 60.0) {
+        Ok(limit) if limit >= Duration::from_secs(1) => Ok(limit),
+        _ => Err("it must be at least a second".into()),
+    }
+}
+
+fn serve_http((door, is_new): (Door, bool), policy: Policy) -> io::Result<::mcp::Ended> {
     let token = door.token.clone();
     let bound = Bound::new(door)?;
     let mut text = format!("listening on {}\n", bound.url()?);
@@ -98,5 +152,5 @@ fn serve_http((door, is_new): (Door, bool)) -> io::Result<::mcp::Ended> {
     }
     // Whoever started us may not read it.
     let _ = io::stderr().write_all(text.as_bytes());
-    bound.serve(HostProgram::default())
+    bound.serve(HostProgram::default(), policy)
 }

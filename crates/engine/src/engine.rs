@@ -319,6 +319,10 @@ impl<'a> Engine<'a> {
                 self.exceptions.ignore_unhandled(!stop);
                 Ok(Reply::Status(Box::new(self.status())))
             }
+            Request::ForbidSideEffects => {
+                self.evaluations.forbid();
+                Ok(Reply::Status(Box::new(self.status())))
+            }
             Request::Evaluate(request) => self.evaluate_expressions(&request),
             // One that is under way takes it out of the inbox itself; this one came too late.
             Request::CancelEvaluation => Ok(Reply::Status(Box::new(self.status()))),

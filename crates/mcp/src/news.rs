@@ -19,6 +19,8 @@ pub(crate) struct News {
     pub(crate) started: bool,
     /// Whether the start was given up.
     pub(crate) given_up: bool,
+    /// That it was ended because nobody used it, in words.
+    pub(crate) idle: Option<String>,
     /// Set when nothing more will happen.
     pub(crate) over: Option<Over>,
 }
@@ -42,6 +44,7 @@ impl News {
             breakpoints: BTreeMap::new(),
             started: false,
             given_up: false,
+            idle: None,
             over: None,
         }
     }

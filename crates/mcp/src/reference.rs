@@ -39,6 +39,23 @@ const DETAILS: &[(&str, &str, &str)] = &[
     ),
 ];
 
+/// What whoever starts the server can forbid.
+const LIMITS: &str = "
+## Limits
+
+Whoever starts the server decides what its clients may do. What an option forbids is refused with `PERMISSION_DENIED` and
+the option's name, and tools that could do nothing are not listed.
+
+| option | |
+|---|---|
+| `--read-only` | Programs are looked at: no code of theirs is run for a client (expressions, conditions, log messages and views included), nothing is set, no thread is frozen, no input is written, an attached program is not ended, and none is launched but those below `--root`. Breakpoints, steps, pause and continue work. |
+| `--root FOLDER` | Only programs below the folder are launched or attached to, wherever links lead, and sources named by path are read there only. Variables that make a program load other code, variables of a project's build and arguments of a test runner are refused. May be given several times. What such a program does itself is not limited. |
+| `--allow-attach own` | Only processes of the user that the server runs as, also if that is root. This is the default; `any` allows what the system does, `none` nothing. |
+| `--idle-limit MINUTES` | A session of which nothing is asked for so long is ended: a launched program is ended, an attached one runs on. A call that waits counts. |
+
+Without any option, values with names such as `password` are masked until a call asks for them with `show_secrets`.
+";
+
 /// `docs/tools.md` as it should be.
 pub fn reference() -> String {
     let mut out = String::from(
@@ -86,6 +103,7 @@ pub fn reference() -> String {
     for (name, kind, meaning) in DETAILS {
         let _ = writeln!(out, "| `{name}` | {kind} | {meaning} |");
     }
+    out.push_str(LIMITS);
     out.push_str(
         "\n## Instructions\n\nThe server gives these to the model when it connects.\n\n```text\n",
     );

@@ -9,6 +9,7 @@ use host::HostProgram;
 use host::api::{Error, ErrorCode};
 use tokio::sync::watch;
 
+use crate::policy::Policy;
 use crate::session::{DebugSession, Recipe};
 
 /// Sessions that may be debugged at once.
@@ -22,6 +23,7 @@ const ENDED_OUTPUT: usize = 4 << 20;
 #[derive(Debug)]
 pub struct Registry {
     host: HostProgram,
+    policy: Arc<Policy>,
     sessions: Mutex<Sessions>,
     closing: watch::Sender<Option<Closing>>,
 }
@@ -55,8 +57,14 @@ pub(crate) enum Which {
 impl Registry {
     /// An empty registry whose sessions run in hosts of this kind.
     pub fn new(host: HostProgram) -> Arc<Self> {
+        Self::with_policy(host, Policy::default())
+    }
+
+    /// As [`new`](Self::new), for clients that may not do everything.
+    pub fn with_policy(host: HostProgram, policy: Policy) -> Arc<Self> {
         Arc::new(Self {
             host,
+            policy: Arc::new(policy),
             sessions: Mutex::default(),
             closing: watch::Sender::new(None),
         })
@@ -66,8 +74,14 @@ impl Registry {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What clients may do.
+    pub(crate) fn policy(&self) -> &Arc<Policy> {
+        &self.policy
+    }
+
     /// Begins a session.
     pub(crate) fn begin(&self, recipe: Recipe) -> Result<Arc<DebugSession>, Error> {
+        self.policy.check_start(&recipe)?;
         let mut sessions = self.sessions();
         if let Some(why) = *self.closing.borrow() {
             return Err(closing(why));
@@ -83,7 +97,12 @@ impl Registry {
                 .hint("end one of them with debug_disconnect; debug_status lists them"));
         }
         sessions.last += 1;
-        let session = DebugSession::begin(format!("s{}", sessions.last), &self.host, recipe)?;
+        let session = DebugSession::begin(
+            format!("s{}", sessions.last),
+            &self.host,
+            self.policy.clone(),
+            recipe,
+        )?;
         sessions.all.push(session.clone());
         sessions.prune();
         Ok(session)
@@ -93,9 +112,10 @@ impl Registry {
     pub(crate) fn find(&self, id: Option<&str>, which: Which) -> Result<Arc<DebugSession>, Error> {
         let sessions = self.sessions();
         let Some(id) = id else {
-            return sessions.only(which);
+            return sessions.only(which).inspect(|session| session.usage.note());
         };
         let found = sessions.all.iter().find(|session| session.id() == id);
+        let found = found.inspect(|session| session.usage.note());
         found.cloned().ok_or_else(|| {
             let error = Error::new(ErrorCode::NoSession, format!("there is no session {id:?}"));
             match sessions.names(Which::Any).as_str() {

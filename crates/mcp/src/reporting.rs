@@ -106,6 +106,7 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
             told.output = next;
             report.breakpoints = told.changed_breakpoints(&news.breakpoints, news.over.is_some());
             report.notes = build::notes(&news.status, told.notes);
+            report.notes.extend(session.take_remarks());
             told.notes = news.status.notes.len();
             if std::mem::replace(&mut told.introduced, report.program.is_some()) {
                 report.program = None;
@@ -114,6 +115,7 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
             }
         }
     }
+    report.notes.extend(news.idle.clone());
     match session.tests() {
         Some(Some(results)) if results.total > 0 || news.over.is_some() => {
             report.tests = Some(TestsReport::from(&results));

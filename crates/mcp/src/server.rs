@@ -65,7 +65,7 @@ impl ServerHandler for Server {
             .build();
         ServerConfig::new(capabilities)
             .with_server_info(implementation)
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(INSTRUCTIONS.to_owned() + &self.registry.policy().told())
     }
 
     async fn list_tools(
@@ -73,7 +73,9 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(list()))
+        let mut tools = list();
+        tools.retain(|tool| self.registry.policy().offers(&tool.name));
+        Ok(ListToolsResult::with_all_items(tools))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

@@ -7,6 +7,7 @@
 //! Invariant: a `host::Session` is used and dropped only on threads that may block, never on the async ones.
 
 use std::convert::Infallible;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
@@ -22,9 +23,12 @@ use host::{HostProgram, Session};
 use tokio::sync::watch;
 
 use crate::archive::{self, Archive};
+use crate::idle::{self, Usage};
 use crate::news::{News, Over};
+use crate::policy::Policy;
 use crate::program::{self, Build};
 use crate::report::told::Told;
+use crate::tools::statement::ByText;
 
 /// How long a host may take to answer an ordinary request.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -42,12 +46,18 @@ const PROGRESS: Duration = Duration::from_secs(2);
 pub(crate) struct DebugSession {
     id: String,
     news: watch::Sender<News>,
+    policy: Arc<Policy>,
+    pub(crate) usage: Usage,
     held: Mutex<Held>,
     told: Mutex<Told>,
     /// How it began, to begin again.
     recipe: Recipe,
     /// Breakpoints as they were last asked for, of a session that is over.
     breakpoints: Mutex<Option<Breakpoints>>,
+    /// Which of them are named by the text of a statement.
+    texts: Mutex<Vec<ByText>>,
+    /// What its first report says besides.
+    remarks: Mutex<Vec<String>>,
     /// Whether unhandled exceptions do not stop the program.
     passes_unhandled: AtomicBool,
     /// Disconnected when the thread that starts the program has ended.
@@ -70,6 +80,10 @@ pub(crate) struct Recipe {
     pub(crate) maps: Vec<SourceMap>,
     /// Whether unhandled exceptions do not stop the program.
     pub(crate) passes_unhandled: bool,
+    /// Which breakpoints are named by the text of a statement.
+    pub(crate) texts: Vec<ByText>,
+    /// What its first report says besides.
+    pub(crate) remarks: Vec<String>,
 }
 
 /// Breakpoints of both kinds.
@@ -111,15 +125,20 @@ impl DebugSession {
     pub(crate) fn begin(
         id: String,
         host: &HostProgram,
+        policy: Arc<Policy>,
         recipe: Recipe,
     ) -> Result<Arc<Self>, Error> {
         let (alive, ended) = mpsc::channel();
         let session = Arc::new(Self {
             id,
             news: watch::Sender::new(News::starting()),
+            policy,
+            usage: Usage::new(),
             held: Mutex::default(),
             told: Mutex::default(),
             passes_unhandled: AtomicBool::new(recipe.passes_unhandled),
+            texts: Mutex::new(recipe.texts.clone()),
+            remarks: Mutex::new(recipe.remarks.clone()),
             recipe: recipe.clone(),
             breakpoints: Mutex::default(),
             start: Mutex::new(ended),
@@ -143,6 +162,9 @@ impl DebugSession {
                 Err(error) => starting.finish(Some(error)),
             }
         })?;
+        if let Some(limit) = session.policy.idle_limit {
+            tokio::spawn(idle::watch(session.clone(), limit));
+        }
         let keeper = session.clone();
         tokio::spawn(async move {
             let mut news = keeper.news.subscribe();
@@ -221,6 +243,9 @@ impl DebugSession {
                 "the start was given up",
             ));
         }
+        if self.policy.read_only {
+            session.request(Request::ForbidSideEffects, Instant::now() + ANSWER)?;
+        }
         if !maps.is_empty() {
             let maps = Request::SetSourceMaps(maps);
             session.request(maps, Instant::now() + ANSWER)?;
@@ -277,13 +302,31 @@ impl DebugSession {
         }
         // A start that failed has only what it was given.
         if let Some((breakpoints, exceptions)) = lock(&self.breakpoints).clone() {
-            launch.breakpoints = breakpoints
-                .into_iter()
-                .map(|it| BreakpointSpec {
+            recipe.texts.clear();
+            recipe.remarks.clear();
+            launch.breakpoints.clear();
+            for it in breakpoints {
+                let place = match self.found_again(&it) {
+                    None => it.spec.place,
+                    Some(Ok(named)) => {
+                        recipe.texts.push(named.clone());
+                        named.place
+                    }
+                    Some(Err(error)) => {
+                        let id = it.id.0;
+                        let why = error.message;
+                        let stays =
+                            format!("breakpoint {id} stays at the line that it was at: {why}");
+                        recipe.remarks.push(stays);
+                        it.spec.place
+                    }
+                };
+                launch.breakpoints.push(BreakpointSpec {
                     id: Some(it.id),
+                    place,
                     ..it.spec
-                })
-                .collect();
+                });
+            }
             launch.exceptions = exceptions
                 .into_iter()
                 .map(|it| ExceptionSpec {
@@ -294,6 +337,39 @@ impl DebugSession {
         }
         recipe.passes_unhandled = self.passes_unhandled.load(Ordering::Relaxed);
         Ok(recipe)
+    }
+
+    /// Where the text stands now that names the place of a breakpoint, if one does. A breakpoint keeps to its statement,
+    /// not to its line, when the program is built again.
+    fn found_again(&self, breakpoint: &Breakpoint) -> Option<Result<ByText, Error>> {
+        let place = &breakpoint.spec.place;
+        let texts = lock(&self.texts);
+        let named = texts.iter().find(|it| it.place == *place)?.clone();
+        drop(texts);
+        let mut sources = breakpoint
+            .locations
+            .iter()
+            .filter_map(|it| it.source.as_ref());
+        let path = sources.next().map(|it| Path::new(&it.path));
+        let found = named.found_again(&self.policy, path);
+        Some(found.map(|place| ByText { place, ..named }))
+    }
+
+    /// Notes that a breakpoint is named by a text.
+    pub(crate) fn named_by_text(&self, named: ByText) {
+        let mut texts = lock(&self.texts);
+        texts.retain(|it| it.place != named.place);
+        texts.push(named);
+    }
+
+    /// What clients may do to it.
+    pub(crate) fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// What its first report says besides, once.
+    pub(crate) fn take_remarks(&self) -> Vec<String> {
+        std::mem::take(&mut lock(&self.remarks))
     }
 
     /// Notes whether unhandled exceptions stop the program.
@@ -375,6 +451,7 @@ impl DebugSession {
         deadline: tokio::time::Instant,
         mut tell: impl FnMut(&News),
     ) -> Waited {
+        let _used = self.usage.wait();
         let mut news = self.news.subscribe();
         let mut ticks = tokio::time::interval(PROGRESS);
         ticks.reset();
@@ -403,6 +480,7 @@ impl DebugSession {
 
     /// Waits until the program is there, or could not be started.
     pub(crate) async fn wait_started(&self) {
+        let _used = self.usage.wait();
         // The sender is ours, so this cannot fail; the start itself is bounded.
         let _ = self
             .news
@@ -447,6 +525,8 @@ impl DebugSession {
         let Some(session) = live else {
             return Err(self.not_there());
         };
+        let attached = matches!(self.recipe.start, Start::Attach(_));
+        self.policy.check_request(&request, attached)?;
         let starting = !self.news.borrow().started;
         match session.request(request, Instant::now() + ANSWER) {
             // The engine knows no session that is still starting, only one without a program.
@@ -534,6 +614,16 @@ impl DebugSession {
         }
     }
 
+    /// Ends a session that nobody uses, and keeps why.
+    pub(crate) async fn end_idle(self: &Arc<Self>, why: String) -> Result<(), Error> {
+        self.news.send_modify(|news| news.idle = Some(why));
+        let ended = self.disconnect(None, false).await;
+        if ended.is_err() {
+            self.news.send_modify(|news| news.idle = None);
+        }
+        ended
+    }
+
     /// Closes the session at the server's end: a launched program ends, an attached one is let go. Blocks.
     pub(crate) fn close(&self) {
         self.news.send_modify(|news| news.given_up = true);
@@ -563,6 +653,11 @@ impl DebugSession {
         let news = self.news.borrow();
         match &news.over {
             Some(Over::Failed(error)) => error.clone(),
+            Some(Over::Ended) if news.idle.is_some() => Error::new(
+                ErrorCode::NoSession,
+                news.idle.clone().unwrap_or_default(),
+            )
+            .hint("debug_launch or debug_attach begins a new one; debug_status tells how this one was left"),
             Some(Over::Ended) if news.status.state == State::Detached => Error::new(
                 ErrorCode::NoSession,
                 format!("{} has let go of its program", self.id),

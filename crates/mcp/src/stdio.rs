@@ -12,13 +12,14 @@ use rmcp::service::ServerInitializeError;
 
 use crate::ending::{self, Ended, LAST_ANSWERS, LAST_THREADS, Signals};
 use crate::framing::Lines;
+use crate::policy::Policy;
 use crate::registry::{Closing, Registry};
 use crate::server::Server;
 
 /// Serves one client on standard input and output, until it is gone and every session has ended.
-pub fn serve_stdio(host: HostProgram) -> io::Result<Ended> {
+pub fn serve_stdio(host: HostProgram, policy: Policy) -> io::Result<Ended> {
     let runtime = ending::runtime()?;
-    let registry = Registry::new(host);
+    let registry = Registry::with_policy(host, policy);
     let ended = runtime.block_on(serve(registry.clone()));
     registry.close();
     // Reads of standard input and starts that were given up may block for ever.

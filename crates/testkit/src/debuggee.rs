@@ -516,20 +516,7 @@ impl<'s> Debuggee<'s> {
 
     #[track_caller]
     fn fail(&self, what: &str) -> ! {
-        let output = self.session.request(
-            Request::Output(OutputQuery {
-                from: OutputCursor(0),
-                stream: None,
-                max_bytes: 4000,
-                tail: true,
-            }),
-            deadline(),
-        );
-        panic!(
-            "{what}\nstatus: {:#?}\nhost: {:?}\noutput: {output:#?}",
-            self.session.status(),
-            self.session.died()
-        );
+        panic!("{what}\n{}", crate::autopsy::of(&self.session));
     }
 }
 

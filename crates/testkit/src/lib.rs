@@ -4,6 +4,7 @@
 //! sandbox asserts at its end that no process, semaphore, pipe or socket is left.
 #![forbid(unsafe_code)]
 
+mod autopsy;
 pub mod bare;
 pub mod debuggee;
 pub mod fixtures;

@@ -8,5 +8,6 @@ mod next_statement;
 mod options;
 mod programs;
 mod soak;
+mod taken;
 mod walk;
 mod walks;

@@ -56,9 +56,9 @@ pub use symbols::{
 };
 pub use testing::{TestFailure, TestResults};
 pub use values::{
-    FieldLayout, MemoryBytes, ObjectId, ObjectReport, OmitReason, Omitted, OutgoingReference,
-    SetVariable, Value, ValueKind, Variable, VariableKind, VariableScope, Variables,
-    VariablesQuery, View,
+    BY_PROXY, FieldLayout, MemoryBytes, ObjectId, ObjectReport, OmitReason, Omitted,
+    OutgoingReference, SetVariable, Value, ValueKind, Variable, VariableKind, VariableScope,
+    Variables, VariablesQuery, View,
 };
 
 /// What a front end may ask of an engine.
@@ -125,6 +125,9 @@ pub enum Request {
     SetExceptionBreakpoint(ExceptionSpec),
     /// Whether exceptions that nobody catches stop the program, which they do unless this says otherwise.
     StopAtUnhandled(bool),
+    /// From now on expressions, conditions, log messages and views run no code of the program and assign nothing, whatever
+    /// they ask for. It is not taken back. May come before the program does.
+    ForbidSideEffects,
     /// Evaluates C# expressions in a frame of the stopped program.
     Evaluate(Evaluate),
     /// Gives up the evaluation that is under way, if there is one. The program stays stopped as it is.

@@ -91,7 +91,8 @@ impl Engine<'_> {
                 expression: text.clone(),
                 outcome: outcome.map_err(|fail| ExpressionError {
                     code: fail.code.map(str::to_owned),
-                    exception: fail.thrown.as_ref().map(|it| it.ty.clone()),
+                    exception: fail.thrown.as_ref().map(|it| it.type_name.clone()),
+                    thrown: fail.thrown.clone(),
                     error: fail.to_api(text, ErrorCode::EvaluationFailed),
                 }),
             });
@@ -144,6 +145,7 @@ impl Engine<'_> {
         plan: &mut Option<Planned>,
         journal: &mut Journal,
     ) -> Result<Ran> {
+        let forbidden = self.evaluations.is_forbidden();
         let whole = syntax::Span::empty(0);
         let told = |error: Error| Fail::new(whole, error.message);
         let target = self.stopped_target().map_err(told)?;
@@ -159,7 +161,9 @@ impl Engine<'_> {
                 let mut context = context(&reader, &scope, exception.as_ref());
                 context.handles = target.handle_types();
                 context.return_value = returned.as_ref().map(|it| it.ty.clone());
-                let planned = place.plan(&reader, &context)?;
+                let mut planned = place.plan(&reader, &context)?;
+                // Also where the expression itself asks for them.
+                planned.effects &= !forbidden;
                 plan.insert(planned).clone()
             }
         };

@@ -77,6 +77,10 @@ impl Engine<'_> {
                 return Some(vec![promise]);
             }
             let task = task_of(&mut reader, &machine)?.dereference().ok()??;
+            // The box of a pooled `ValueTask` is no task and keeps its continuation in a part of it.
+            if let Some(core) = reader.field(&task, "_valueTaskSource") {
+                return Some(vec![core]);
+            }
             let continuation = reader.field(&task, "m_continuationObject")?;
             Some(vec![continuation.dereference().ok()??])
         };

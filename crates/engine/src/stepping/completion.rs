@@ -4,6 +4,10 @@
 //! debuggers, and calls a method that does nothing if it is set. We set the flag in memory, without running code, and
 //! trap that method. Without a trap the step would end in whatever its pool thread runs next.
 //!
+//! An async iterator hands out its values itself, and so does the pooled box of a method that returns a `ValueTask`: whoever
+//! takes one calls `GetResult` of that very object, or is still inside the call that asked for it, which looks again
+//! whether the value is there by now. Those places are trapped instead, and count if the object is the one that was left.
+//!
 //! Invariant: the flag is taken back when the step ends before.
 
 use cordebug::handle::Handle;
@@ -11,6 +15,8 @@ use cordebug::thread::{Step, Thread};
 use cordebug::value::Value;
 use metadata::{IlOffset, Token};
 
+use super::awaiters::PROMISE;
+use super::il;
 use super::invocation::{Invocation, task_of};
 use super::position::{FrameId, MethodId, Position, Standing};
 use super::{Leg, MAX_WALK, TrapKind};
@@ -24,13 +30,24 @@ const FLAGS: &str = "m_stateFlags";
 const NOTIFICATION: u32 = 0x1000_0000;
 /// The framework's method that does nothing but tell debuggers that a task was waited for.
 const NOTIFY: &str = "NotifyDebuggerOfWaitCompletion";
+/// The method of a source of results that hands one out.
+const RESULT: &str = "GetResult";
 
 /// An invocation that a step leaves while nobody awaits it.
 #[derive(Debug)]
 pub(super) struct Alone {
     invocation: Invocation,
-    /// Its task, whose flag is set.
-    task: Handle,
+    /// What its result is taken from.
+    source: Source,
+}
+
+/// What the result of an invocation is taken from.
+#[derive(Debug)]
+enum Source {
+    /// A task, whose flag is set.
+    Task(Handle),
+    /// An object with results of its own.
+    Own(Handle),
 }
 
 impl Engine<'_> {
@@ -39,12 +56,21 @@ impl Engine<'_> {
         let Some(alone) = self.alone(thread) else {
             return;
         };
-        let trap = self.notify_method(&alone.task).and_then(|notify| {
-            let trap = self.trap(notify, IlOffset(0), TrapKind::Completion)?;
-            self.set_notification(&alone.task, true)?;
-            Some(trap)
-        });
-        leg.traps.extend(trap);
+        match &alone.source {
+            Source::Task(task) => {
+                let trap = self.notify_method(task).and_then(|notify| {
+                    let trap = self.trap(notify, IlOffset(0), TrapKind::Completion)?;
+                    self.set_notification(task, true)?;
+                    Some(trap)
+                });
+                leg.traps.extend(trap);
+            }
+            Source::Own(object) => {
+                for (method, offset) in self.takers(object).unwrap_or_default() {
+                    leg.traps.extend(self.trap(method, offset, TrapKind::Taken));
+                }
+            }
+        }
         leg.alone = Some(alone);
     }
 
@@ -53,9 +79,18 @@ impl Engine<'_> {
         let frame = self.active_frame(thread)?;
         let machine = frame.first_argument().ok()?.dereference().ok()??;
         let target = self.target.as_mut()?;
-        let task = task_of(&mut Fields::new(target), &machine)?;
-        // One that was never suspended has no task, and its caller below it.
-        let task = task.dereference().ok()??.hold().ok()?;
+        let mut reader = Fields::new(target);
+        let source = if reader.field(&machine, PROMISE).is_some() {
+            Source::Own(machine.hold().ok()?)
+        } else {
+            // One that was never suspended has no task, and its caller below it.
+            let task = task_of(&mut reader, &machine)?.dereference().ok()??;
+            if reader.field(&task, FLAGS).is_some() {
+                Source::Task(task.hold().ok()?)
+            } else {
+                Source::Own(task.hold().ok()?)
+            }
+        };
         let frames = thread.stack().ok()?.take(MAX_WALK).flatten();
         let called = frames.skip(1).any(|step| match step {
             Step::Frame(frame) => {
@@ -67,7 +102,38 @@ impl Engine<'_> {
             return None;
         }
         let invocation = self.invocation(&frame)?;
-        Some(Alone { invocation, task })
+        Some(Alone { invocation, source })
+    }
+
+    /// The places at which results of an object are taken.
+    fn takers(&mut self, object: &Handle) -> Option<Vec<(MethodId, IlOffset)>> {
+        let class = object.object().ok()??.class().ok()?;
+        let target = self.target.as_mut()?;
+        let module = target.modules.entry(&class.module().ok()?);
+        let image = module.metadata(&target.process).ok()?;
+        let metadata = image.metadata();
+        let definition = metadata.type_def(Token(class.token().ok()?)).ok()?;
+        let is_result = |token| {
+            let member = metadata.member_ref(token);
+            member.is_ok_and(|member| member.name == RESULT)
+        };
+        let methods = definition.methods().flatten().filter_map(|method| {
+            let name = method.name().ok()?;
+            let place = match name.rsplit('.').next()? {
+                RESULT => IlOffset(0),
+                "MoveNextAsync" | "DisposeAsync" => {
+                    let body = image.body(method.token()).ok()??;
+                    il::start_of_call(body.code, is_result)?
+                }
+                _ => return None,
+            };
+            let method = MethodId {
+                module: module.identity(),
+                token: method.token(),
+            };
+            Some((method, place))
+        });
+        Some(methods.collect())
     }
 
     /// The method that tells debuggers that a task was waited for.
@@ -105,7 +171,10 @@ impl Engine<'_> {
 
     /// Takes the flag back.
     pub(super) fn forget_completion(&mut self, alone: &Alone) {
-        if self.set_notification(&alone.task, false).is_none() {
+        let Source::Task(task) = &alone.source else {
+            return;
+        };
+        if self.set_notification(task, false).is_none() {
             tracing::debug!("the flag of a task cannot be taken back");
         }
     }
@@ -141,6 +210,24 @@ impl Engine<'_> {
         });
         let frame = frames.find(|frame| frame.stack_end().ok() == Some(at.0));
         frame.is_some_and(|frame| self.is_invocation(invocation, &frame))
+    }
+
+    /// A thread takes a result where ours may be taken; whether that stops the program.
+    pub(super) fn result_taken(&mut self, thread: &Thread) -> bool {
+        let steps = self.stepping.steps.as_ref();
+        let alone = steps.and_then(|steps| steps.leg.alone.as_ref());
+        let Some(Alone {
+            source: Source::Own(object),
+            ..
+        }) = alone
+        else {
+            return false;
+        };
+        let is_ours = || {
+            let this = self.active_frame(thread)?.first_argument().ok()?;
+            Some(this.reference()? == object.address().ok()?)
+        };
+        is_ours().unwrap_or(false) && self.completion_taken(thread)
     }
 
     /// A thread takes the result of the task: the step goes on in the statement that does.

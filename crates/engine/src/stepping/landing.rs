@@ -232,6 +232,7 @@ impl Engine<'_> {
             TrapKind::Resume => self.resumed(thread),
             TrapKind::Awaiter => self.awaiter_resumed(thread),
             TrapKind::Completion => self.completion_taken(thread),
+            TrapKind::Taken => self.result_taken(thread),
             TrapKind::Return(call) => {
                 self.call_returned(thread, call);
                 false

@@ -11,7 +11,7 @@
 mod awaiters;
 mod awaits;
 mod completion;
-mod il;
+pub(crate) mod il;
 mod invocation;
 mod landing;
 mod my_code;
@@ -96,6 +96,8 @@ struct Leg {
     alone: Option<Alone>,
     /// Returns to other invocations of the same code that were seen.
     strange_returns: u32,
+    /// Calls that run in any case and of which the runtime does not say where they return to; where their code ends.
+    untold: (Vec<IlOffset>, IlOffset),
 }
 
 impl Leg {
@@ -133,6 +135,8 @@ enum TrapKind {
     Awaiter,
     /// Somebody takes the result of the task that nobody awaited.
     Completion,
+    /// Somebody takes a result that may be the one nobody awaited.
+    Taken,
     /// The call at this offset has returned.
     Return(IlOffset),
 }
@@ -446,7 +450,10 @@ impl Engine<'_> {
     /// Tells of a step that left an async method and has not ended since.
     pub(crate) fn note_unfinished_step(&mut self) {
         let steps = self.stepping.steps.as_ref();
-        if steps.is_some_and(|steps| steps.leg.alone.is_some() && steps.leg.stepper.is_none()) {
+        if steps.is_some_and(|steps| {
+            let (leg, count) = (&steps.leg, steps.count);
+            leg.alone.is_some() && leg.stepper.is_none() && count.made < count.asked
+        }) {
             let note = "the step left an async method that nobody awaited: it would have ended where its result is taken";
             self.notes.push(note.into());
         }

@@ -54,7 +54,7 @@ impl Engine<'_> {
         let locals = signature::local_types(blob).ok()?;
         let (types, module) = (target.types(), ModuleId(method.module));
         let none = Generics::default();
-        let variable = types.of_signature(module, locals.get(stored.slot as usize)?, &none);
+        let variable = types.of_signature(module, locals.get(usize::from(stored.slot))?, &none);
         let callee = returns::callee(types, module, stored.token, &none)?;
         // Of another type, it may be another value.
         if callee.returns.is_open() || variable.ok()? != callee.returns {
@@ -65,7 +65,7 @@ impl Engine<'_> {
             frame: at.frame,
             method,
             call,
-            slot: stored.slot,
+            slot: stored.slot.into(),
             ends: stored.ends,
         })
     }

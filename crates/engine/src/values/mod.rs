@@ -33,6 +33,7 @@
 
 mod answering;
 mod assign;
+mod assigned;
 mod frames;
 mod layout;
 mod literal;
@@ -48,6 +49,7 @@ pub(crate) mod scope;
 mod setters;
 pub(crate) mod shape;
 mod snapshot;
+mod statics;
 mod unreadable;
 pub(crate) mod view;
 mod walk;

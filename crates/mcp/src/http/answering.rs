@@ -21,6 +21,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::gate::{Gate, Refusal};
+use super::guests::Guest;
 use super::sessions::Sessions;
 use crate::framing;
 use crate::registry::Registry;
@@ -80,21 +81,26 @@ impl Answering {
     }
 
     /// The answer to a request, whatever it is.
-    pub(super) async fn answer(self, request: Request<Incoming>) -> Result<Answer, Infallible> {
+    pub(super) async fn answer(
+        self,
+        request: Request<Incoming>,
+        guest: Arc<Guest>,
+    ) -> Result<Answer, Infallible> {
         let (head, body) = request.into_parts();
-        Ok(match self.served(head, body).await {
+        Ok(match self.served(head, body, &guest).await {
             Ok(answer) => answer,
             Err(Turned::Away(refusal)) => refused(&refusal),
             Err(Turned::Message(status, error)) => closing(status, JSON, error),
         })
     }
 
-    async fn served<B>(&self, mut head: Parts, body: B) -> Result<Answer, Turned>
+    async fn served<B>(&self, mut head: Parts, body: B, guest: &Guest) -> Result<Answer, Turned>
     where
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         self.gate.judge(&head)?;
+        guest.let_in();
         let is_message = head.method == Method::POST;
         let permits = if is_message {
             &self.calls

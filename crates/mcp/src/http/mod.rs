@@ -10,6 +10,7 @@
 
 mod answering;
 mod gate;
+mod guests;
 mod listener;
 mod sessions;
 mod token;
@@ -28,14 +29,16 @@ use tokio::sync::{Semaphore, watch};
 
 use self::answering::Answering;
 use self::gate::Gate;
+use self::guests::Guests;
 use self::listener::Listener;
 use crate::ending::{self, Ended, LAST_ANSWERS, LAST_THREADS, Signals};
+use crate::policy::Policy;
 use crate::registry::{Closing, Registry};
 
 pub use self::listener::Address;
 pub use self::token::{TOKEN_VARIABLE, Token};
 
-/// Connections at once; more wait in the system's queue.
+/// Connections at once; more wait until one ends, or until one goes that nobody was let in on.
 const CONNECTIONS: usize = 256;
 /// Bytes of a request's head.
 const HEAD: usize = 32 << 10;
@@ -92,9 +95,9 @@ impl Bound {
     }
 
     /// Serves until a signal ends it and every session has ended.
-    pub fn serve(self, host: HostProgram) -> io::Result<Ended> {
+    pub fn serve(self, host: HostProgram, policy: Policy) -> io::Result<Ended> {
         let runtime = ending::runtime()?;
-        let registry = Registry::new(host);
+        let registry = Registry::with_policy(host, policy);
         let ended = runtime.block_on(self.serve_clients(registry.clone()));
         registry.close();
         runtime.shutdown_timeout(LAST_THREADS);
@@ -137,6 +140,7 @@ struct Clients {
     answering: Answering,
     patience: Duration,
     places: Arc<Semaphore>,
+    guests: Guests,
     closing: watch::Sender<()>,
 }
 
@@ -146,6 +150,7 @@ impl Clients {
             answering,
             patience,
             places: Arc::new(Semaphore::new(CONNECTIONS)),
+            guests: Guests::default(),
             closing: watch::Sender::new(()),
         }
     }
@@ -179,10 +184,6 @@ impl Clients {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        // Nothing closes the semaphore.
-        let Ok(place) = self.places.clone().acquire_owned().await else {
-            return;
-        };
         let stream = match accept().await {
             Ok(stream) => stream,
             Err(error) => {
@@ -191,11 +192,21 @@ impl Clients {
                 return tokio::time::sleep(EXHAUSTED).await;
             }
         };
+        if self.places.available_permits() == 0 {
+            self.guests.send_one_away();
+        }
+        // Nothing closes the semaphore.
+        let Ok(place) = self.places.clone().acquire_owned().await else {
+            return;
+        };
+        let guest = Arc::new(self.guests.welcome());
         let (answering, patience) = (self.answering.clone(), self.patience);
         let mut closing = self.closing.subscribe();
         tokio::spawn(async move {
             let _place = place;
-            let service = service_fn(move |request| answering.clone().answer(request));
+            let asking = guest.clone();
+            let service =
+                service_fn(move |request| answering.clone().answer(request, asking.clone()));
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(patience)
@@ -204,6 +215,10 @@ impl Clients {
             let mut connection = std::pin::pin!(connection);
             let served = tokio::select! {
                 served = &mut connection => served,
+                () = guest.sent_away() => {
+                    tracing::debug!("a connection made room for another");
+                    return;
+                }
                 // The sender lives until the runtime ends.
                 _ = closing.changed() => {
                     connection.as_mut().graceful_shutdown();

@@ -9,6 +9,7 @@ use host::api::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::statement::ByText;
 use super::{Call, run, statement};
 use crate::registry::Which;
 use crate::report::breakpoints::{BreakpointReport, BreakpointsReport};
@@ -181,6 +182,11 @@ impl Spot {
 }
 
 impl Wanted {
+    /// The text that names its place, if one does.
+    pub(super) fn text(&self) -> Option<String> {
+        self.place.text.clone()
+    }
+
     /// The engine's form of it; `read` reads the file that a text is to be found in.
     pub(super) fn spec(
         self,
@@ -203,7 +209,7 @@ fn source_of(session: &session::DebugSession, file: &str) -> Result<String, Erro
     match session.ask(Request::Source { file: file.into() }) {
         Ok(Reply::Source(source)) => Ok(source.text),
         // A file of a module that is not loaded yet.
-        _ => statement::read(file),
+        _ => statement::read(session.policy(), file),
     }
 }
 
@@ -278,7 +284,7 @@ pub(super) async fn set(call: &Call, arguments: SetArguments) -> Result<Breakpoi
     let session = call
         .registry
         .find(arguments.session.as_deref(), Which::Live)?;
-    let by_text = arguments.wanted.place.is_by_text();
+    let text = arguments.wanted.text();
     let spec = session
         .blocking(move |session| arguments.wanted.spec(|file| source_of(session, file)))
         .await??;
@@ -289,8 +295,12 @@ pub(super) async fn set(call: &Call, arguments: SetArguments) -> Result<Breakpoi
             ..spec.clone()
         })
     };
-    let reply = with_or_without_column(&session, place, by_text, at).await;
-    report(&session, reply?)
+    let reply = with_or_without_column(&session, place, text.is_some(), at).await?;
+    if let (Reply::Breakpoint { breakpoint, .. }, Some(text)) = (&reply, text) {
+        let place = breakpoint.spec.place.clone();
+        session.named_by_text(ByText { place, text });
+    }
+    report(&session, reply)
 }
 
 pub(super) async fn set_exception(

@@ -13,8 +13,10 @@ use serde::Deserialize;
 
 use super::breakpoints::{self, Wanted, WantedException};
 use super::run::WaitArguments;
+use super::statement::ByText;
 use super::{Call, processes, run, statement};
 use crate::news::Over;
+use crate::policy::Policy;
 use crate::program::Build;
 use crate::registry::Which;
 use crate::report::Report;
@@ -152,13 +154,13 @@ pub(super) async fn launch(call: &Call, arguments: LaunchArguments) -> Result<Re
         framework: arguments.framework.clone(),
         tests: None,
     };
-    // Looks at files: where a program is, and where a statement stands in its source.
-    let launch = tokio::task::spawn_blocking(move || checked(arguments))
-        .await
-        .map_err(|_| Error::new(ErrorCode::Internal, "a bug in ndbg: the launch failed"))??;
-    let session = call
-        .registry
-        .begin(recipe(Start::Launch(Box::new(launch), build), maps))?;
+    let (launch, texts) = checked(call, arguments).await?;
+    let recipe = Recipe {
+        maps,
+        texts,
+        ..recipe(Start::Launch(Box::new(launch), build))
+    };
+    let session = call.registry.begin(recipe)?;
     call.first_report(&session, timeout_ms).await
 }
 
@@ -200,9 +202,7 @@ pub(super) async fn launch_test(call: &Call, arguments: TestArguments) -> Result
         stop_at_entry: false,
         timeout_ms,
     };
-    let mut launch = tokio::task::spawn_blocking(move || checked(arguments))
-        .await
-        .map_err(|_| Error::new(ErrorCode::Internal, "a bug in ndbg: the launch failed"))??;
+    let (mut launch, texts) = checked(call, arguments).await?;
     if stop_at_failure {
         launch.exceptions.push(ExceptionSpec {
             thrown: false,
@@ -211,13 +211,26 @@ pub(super) async fn launch_test(call: &Call, arguments: TestArguments) -> Result
             ..ExceptionSpec::all()
         });
     }
-    let session = call
-        .registry
-        .begin(recipe(Start::Launch(Box::new(launch), build), Vec::new()))?;
+    let recipe = Recipe {
+        texts,
+        ..recipe(Start::Launch(Box::new(launch), build))
+    };
+    let session = call.registry.begin(recipe)?;
     call.first_report(&session, timeout_ms).await
 }
 
-fn checked(arguments: LaunchArguments) -> Result<Launch, Error> {
+/// A launch, and which of its breakpoints are named by a text.
+type Checked = (Launch, Vec<ByText>);
+
+/// Looks at files: where a program is, and where a statement stands in its source.
+async fn checked(call: &Call, arguments: LaunchArguments) -> Result<Checked, Error> {
+    let policy = call.registry.policy().clone();
+    tokio::task::spawn_blocking(move || check(&policy, arguments))
+        .await
+        .map_err(|_| Error::new(ErrorCode::Internal, "a bug in ndbg: the launch failed"))?
+}
+
+fn check(policy: &Policy, arguments: LaunchArguments) -> Result<Checked, Error> {
     let invalid = |message: String| Error::new(ErrorCode::InvalidParameter, message);
     if arguments.program.trim().is_empty() {
         return Err(invalid("program is empty".into())
@@ -274,11 +287,22 @@ fn checked(arguments: LaunchArguments) -> Result<Launch, Error> {
                 .hint("types=[\"System.FormatException\"], or types=[\"*\"] for every type")
         })
     };
-    Ok(Launch {
-        breakpoints: breakpoints
-            .into_iter()
-            .map(|wanted| wanted.spec(statement::read))
-            .collect::<Result<_, _>>()?,
+    let mut texts = Vec::new();
+    let mut spec = |wanted: Wanted| {
+        let text = wanted.text();
+        let spec = wanted.spec(|file| statement::read(policy, file))?;
+        texts.extend(text.map(|text| ByText {
+            place: spec.place.clone(),
+            text,
+        }));
+        Ok::<_, Error>(spec)
+    };
+    let breakpoints = breakpoints
+        .into_iter()
+        .map(&mut spec)
+        .collect::<Result<_, _>>()?;
+    let launch = Launch {
+        breakpoints,
         exceptions: exceptions
             .into_iter()
             .map(named)
@@ -292,14 +316,17 @@ fn checked(arguments: LaunchArguments) -> Result<Launch, Error> {
         keep_optimized: arguments.keep_optimized,
         stop_at_entry: arguments.stop_at_entry,
         ..Launch::default()
-    })
+    };
+    Ok((launch, texts))
 }
 
-fn recipe(start: Start, maps: Vec<SourceMap>) -> Recipe {
+fn recipe(start: Start) -> Recipe {
     Recipe {
         start,
-        maps,
+        maps: Vec::new(),
         passes_unhandled: false,
+        texts: Vec::new(),
+        remarks: Vec::new(),
     }
 }
 
@@ -358,7 +385,11 @@ pub(super) async fn attach(call: &Call, arguments: AttachArguments) -> Result<Re
         ..Attach::to(ProcessId(pid))
     };
     let maps = source_maps(&arguments.source_maps);
-    let session = call.registry.begin(recipe(Start::Attach(attach), maps))?;
+    let recipe = Recipe {
+        maps,
+        ..recipe(Start::Attach(attach))
+    };
+    let session = call.registry.begin(recipe)?;
     // Returns as soon as the program is attached to: it runs on, and there may be no stop for hours.
     call.attached(&session).await
 }

@@ -1,6 +1,6 @@
 //! The .NET processes of this machine.
 
-use host::api::{Error, ErrorCode};
+use host::api::{Attach, Error, ErrorCode};
 use host::processes::{self, Attachable, ProcessSummary};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -30,7 +30,11 @@ pub(super) async fn list(call: &Call, arguments: ListArguments) -> Result<Proces
     let left_out = found.len().saturating_sub(SHOWN) as u64;
     found.truncate(SHOWN);
     for process in &mut found {
-        if let Some(error) = host::why_lost(process.pid) {
+        let allowed = call
+            .registry
+            .policy()
+            .check_attach(&Attach::to(process.pid));
+        if let Some(error) = host::why_lost(process.pid).or(allowed.err()) {
             process.attachable = Attachable::No(error);
         }
     }

@@ -2,15 +2,46 @@
 
 use std::path::Path;
 
-use host::api::{Details, Error, ErrorCode, Line};
+use host::api::{Details, Error, ErrorCode, Line, Place};
 
+use crate::policy::Policy;
 use crate::report::{source, text};
 
 /// Places told when a text is ambiguous.
 const CANDIDATES: usize = 12;
 
+/// A place that was named by the text of its statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ByText {
+    /// Where the text was found.
+    pub(crate) place: Place,
+    /// The text.
+    pub(crate) text: String,
+}
+
+impl ByText {
+    /// Where the text stands now: the occurrence nearest to where it was. `path` is where the file is if it was named by
+    /// a part of its path.
+    pub(crate) fn found_again(&self, policy: &Policy, path: Option<&Path>) -> Result<Place, Error> {
+        let Place::Line { file, line, .. } = &self.place else {
+            return Ok(self.place.clone());
+        };
+        let content = match (read(policy, file), path) {
+            (Err(_), Some(path)) => read(policy, &path.to_string_lossy()),
+            (content, _) => content,
+        };
+        let (line, column) = find(file, &content?, &self.text, Some(line.0))?;
+        Ok(Place::Line {
+            file: file.clone(),
+            line,
+            column,
+        })
+    }
+}
+
 /// The text of a file that is named by its path.
-pub(super) fn read(file: &str) -> Result<String, Error> {
+pub(crate) fn read(policy: &Policy, file: &str) -> Result<String, Error> {
+    policy.check_source(file)?;
     source::read(Path::new(file)).ok_or_else(|| {
         let message = format!(
             "{} cannot be read as a source file, so its text cannot be searched",
@@ -59,13 +90,13 @@ pub(super) fn find(
 
 /// A line that holds the text.
 #[derive(Debug, PartialEq)]
-struct Place {
+struct Occurrence {
     line: u32,
     column: Option<u32>,
     text: String,
 }
 
-fn places(content: &str, wanted: &str) -> Vec<Place> {
+fn places(content: &str, wanted: &str) -> Vec<Occurrence> {
     let words: Vec<&str> = wanted.split_whitespace().collect();
     if words.is_empty() {
         return Vec::new();
@@ -79,7 +110,7 @@ fn places(content: &str, wanted: &str) -> Vec<Place> {
             let begins_line = whole.get(..at)?.trim().is_empty();
             // Columns count UTF-16 units, as compilers do.
             let column = whole.get(..at)?.encode_utf16().count() + 1;
-            Some(Place {
+            Some(Occurrence {
                 line,
                 column: (!begins_line).then(|| u32::try_from(column).unwrap_or(u32::MAX)),
                 text: text::one_line(whole.trim(), 100),
@@ -142,7 +173,7 @@ mod tests {
         assert_eq!(line, Line(7));
         let error = find("nothing", Some(1)).expect_err("nowhere");
         assert_eq!(error.code, ErrorCode::InvalidLine);
-        let error = read("/etc/passwd").expect_err("no source");
+        let error = read(&Policy::default(), "/etc/passwd").expect_err("no source");
         assert_eq!(error.code, ErrorCode::InvalidFile);
     }
 }

@@ -150,6 +150,36 @@ fn a_slow_or_silent_client_is_given_up() {
 }
 
 #[test]
+fn silent_clients_make_room_for_others() {
+    let sandbox = Sandbox::new();
+    // More than there is room for, and none of them is given up for its silence.
+    let served = crate::in_process::Served::start(&sandbox, std::time::Duration::from_secs(3600));
+    let silent: Vec<_> = (0..300)
+        .map(|index| {
+            let mut connection = served.place.connect();
+            if index % 2 == 0 {
+                connection
+                    .write_all(b"POST /mcp HTTP/1.1\r\nHost: local")
+                    .expect("sent");
+            }
+            connection
+        })
+        .collect();
+    let (headers, message) = stateless("debug_status", json!({}));
+    let body = message.to_string();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\
+         Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n{headers}\
+         Content-Length: {}\r\n\r\n{body}",
+        served.token,
+        body.len()
+    );
+    assert_eq!(served.place.send(request.as_bytes()).status, 200);
+    drop(silent);
+    served.end();
+}
+
+#[test]
 fn clients_share_the_sessions_of_the_server() {
     let sandbox = Sandbox::new();
     let web = Web::start(&sandbox);

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -53,22 +54,59 @@ fn line(file: &Path, marker: &str) -> u32 {
     found.expect("a marker").1
 }
 
-/// Test projects in the sandbox.
+/// Test projects.
 struct Projects {
     folder: PathBuf,
     env: Map<String, Value>,
 }
 
+/// The text of a project.
+fn project_text(properties: &str, references: &str) -> String {
+    format!(
+        "<Project Sdk=\"Microsoft.NET.Sdk\"><PropertyGroup><TargetFramework>net10.0</TargetFramework>\
+         <IsPackable>false</IsPackable><RunAnalyzers>false</RunAnalyzers>{properties}</PropertyGroup>\
+         <ItemGroup>{references}</ItemGroup></Project>\n"
+    )
+}
+
+fn packages() -> PathBuf {
+    fixtures::nuget_packages()
+        .expect("NDBG_TEST_NUGET names no folder with packages: use `cargo xtask test`")
+}
+
+/// The names in a folder, sorted.
+fn names(folder: &Path) -> Vec<std::ffi::OsString> {
+    let entries = fs::read_dir(folder).expect("a folder").flatten();
+    let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+    names.sort();
+    names
+}
+
+/// The folder for projects with this content, these packages and this SDK: built once, used by every test and run.
+fn cache() -> PathBuf {
+    let mut hasher = DefaultHasher::new();
+    projects().hash(&mut hasher);
+    project_text("", "").hash(&mut hasher);
+    for file in names(&sources()) {
+        fs::read(sources().join(file))
+            .expect("a source file")
+            .hash(&mut hasher);
+    }
+    packages().hash(&mut hasher);
+    names(&packages()).hash(&mut hasher);
+    fixtures::dotnet_root().hash(&mut hasher);
+    names(&fixtures::dotnet_root().join("sdk")).hash(&mut hasher);
+    let name = format!("test-projects-{:016x}", hasher.finish());
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
 impl Projects {
-    /// The named ones, not built yet.
-    fn written(sandbox: &Sandbox, names: &[&str]) -> Self {
-        let packages = fixtures::nuget_packages()
-            .expect("NDBG_TEST_NUGET names no folder with packages: use `cargo xtask test`");
-        let folder = sandbox.folder().join("shop");
-        fs::create_dir(&folder).expect("a folder");
+    /// The named ones, not built yet; restoring them takes packages from the cache, where they are unpacked already.
+    fn written(sandbox: &Sandbox, folder: PathBuf, names: &[&str]) -> Self {
+        fs::create_dir_all(&folder).expect("a folder");
         let feeds = format!(
             "<configuration><packageSources><clear/><add key=\"offline\" value=\"{}\"/></packageSources></configuration>\n",
-            packages.display()
+            packages().display()
         );
         fs::write(folder.join("nuget.config"), feeds).expect("written");
         let mut solution = String::from("<Solution>\n");
@@ -82,16 +120,15 @@ impl Projects {
                 let file = format!("{source}.cs");
                 fs::copy(sources().join(&file), project.join(&file)).expect("copied");
             }
-            let text = format!(
-                "<Project Sdk=\"Microsoft.NET.Sdk\"><PropertyGroup><TargetFramework>net10.0</TargetFramework>\
-                 <IsPackable>false</IsPackable><RunAnalyzers>false</RunAnalyzers>{properties}</PropertyGroup>\
-                 <ItemGroup>{references}</ItemGroup></Project>\n"
-            );
+            let text = project_text(properties, &references);
             fs::write(project.join(format!("{name}.csproj")), text).expect("written");
             solution += &format!("  <Project Path=\"{name}/{name}.csproj\" />\n");
         }
         fs::write(folder.join("shop.slnx"), solution + "</Solution>\n").expect("written");
+        Self::at(sandbox, folder)
+    }
 
+    fn at(sandbox: &Sandbox, folder: PathBuf) -> Self {
         let text = |value: std::ffi::OsString| value.into_string().expect("UTF-8");
         let ours = sandbox
             .environment()
@@ -101,16 +138,27 @@ impl Projects {
             .into_iter()
             .map(|(name, value)| (name, json!(text(value))));
         let mut env: Map<String, Value> = ours.chain(dotnet).collect();
-        env.insert(
-            "NUGET_PACKAGES".into(),
-            json!(sandbox.folder().join("packages")),
-        );
+        env.insert("NUGET_PACKAGES".into(), json!(cache().join("packages")));
         Self { folder, env }
     }
 
-    /// All of them, built at once.
+    /// All of them, built: by the first test that wants them, for all others.
     fn built(sandbox: &Sandbox) -> Self {
-        let projects = Self::written(sandbox, &["ShopXunit", "ShopNunit", "ShopMstest"]);
+        let (cache, folder) = (cache(), cache().join("shop"));
+        fs::create_dir_all(&cache).expect("a folder");
+        // One test builds, the others wait for it.
+        let lock = fs::File::create(cache.join("lock")).expect("a file");
+        lock.lock().expect("locked");
+        let done = cache.join("done");
+        if done.exists() {
+            return Self::at(sandbox, folder);
+        }
+        if folder.exists() {
+            // Of a test that was ended while it built.
+            fs::remove_dir_all(&folder).expect("removed");
+        }
+        let all = ["ShopXunit", "ShopNunit", "ShopMstest"];
+        let projects = Self::written(sandbox, folder, &all);
         let variables = projects.env.iter();
         let variables = variables.map(|(name, value)| (name, value.as_str().expect("a text")));
         let built = Command::new(fixtures::dotnet_root().join("dotnet"))
@@ -132,7 +180,15 @@ impl Projects {
             "{}",
             String::from_utf8_lossy(&built.stdout)
         );
+        fs::write(done, "").expect("written");
         projects
+    }
+
+    /// One of them in the sandbox, as an editor has it: built before, and built again when something changes.
+    fn copied(sandbox: &Sandbox, name: &str) -> Self {
+        // Unpacks the packages.
+        Self::built(sandbox);
+        Self::written(sandbox, sandbox.folder().join("shop"), &[name])
     }
 
     fn source(&self, project: &str) -> PathBuf {
@@ -281,7 +337,7 @@ fn tests_stop_where_they_fail_and_their_results_come_back() {
 #[test]
 fn a_test_project_is_built_first_and_a_filter_chooses_its_tests() {
     let sandbox = Sandbox::with_default_tmp();
-    let projects = Projects::written(&sandbox, &["ShopMstest"]);
+    let projects = Projects::copied(&sandbox, "ShopMstest");
     run(async {
         let mut agent = Agent::new(&sandbox).await;
         let some = |filter: &str| {
@@ -293,12 +349,21 @@ fn a_test_project_is_built_first_and_a_filter_chooses_its_tests() {
                 "timeout_ms": 300_000,
             })
         };
-        let ended = structured(&agent.call("debug_launch_test", some("Discount")).await);
-        let tests = &ended["tests"];
-        assert_eq!(
-            (&tests["total"], &tests["failed"]),
-            (&json!(1), &json!(1)),
-            "{ended}"
+        let result = agent.call("debug_launch_test", some("Discount")).await;
+        let ended = structured(&result);
+        let one_failed = |report: &Value| {
+            let tests = &report["tests"];
+            let counts = (&tests["total"], &tests["failed"]);
+            assert_eq!(counts, (&json!(1), &json!(1)), "{report}");
+        };
+        one_failed(&ended);
+        crate::one_value::check(&result);
+        // The same tests are run again, with what was changed since then.
+        agent
+            .say("debug_restart", json!({"timeout_ms": 300_000}))
+            .await;
+        one_failed(
+            &structured(&agent.call("debug_status", json!({"session": "s2"})).await)["sessions"][0],
         );
         let mut none = some("FullyQualifiedName=Nobody");
         none["program"] = json!(projects.assembly("ShopMstest"));

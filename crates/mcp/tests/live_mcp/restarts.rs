@@ -1,6 +1,7 @@
 //! A program is launched again as it was, with the breakpoints that it has by then.
 
 use serde_json::{Value, json};
+use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
 use crate::client::{Agent, dll, run, structured, text};
@@ -74,4 +75,74 @@ fn a_restart_keeps_settings_and_the_ids_of_breakpoints() {
         agent.call("debug_disconnect", json!({})).await;
         agent.close().await;
     });
+}
+
+/// Where the first breakpoint of a session is wanted.
+async fn wanted_line(agent: &Agent, session: &str) -> u64 {
+    let list = agent
+        .call("breakpoint_list", json!({"session": session}))
+        .await;
+    let line = structured(&list)["breakpoints"][0]["line"].as_u64();
+    line.unwrap_or_else(|| panic!("{}", text(&list)))
+}
+
+#[test]
+fn a_restart_finds_breakpoints_by_their_text_again() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        // A source file that changes between the runs, as it does when somebody edits it.
+        let source = std::fs::read_to_string(&Fixture::named("throws").sources()[0]);
+        let source = source.expect("a source file");
+        let copy = sandbox.folder().join("throws.cs");
+        std::fs::write(&copy, &source).expect("written");
+        let statement = "ProcessOrders(";
+        let launch = json!({
+            "program": dll("throws"),
+            "breakpoints": [{"file": copy, "text": statement, "line": 1}],
+            "stop_at_entry": true,
+        });
+        let first = agent.call("debug_launch", launch).await;
+        assert_eq!(structured(&first)["session"], "s1", "{}", text(&first));
+        let line = wanted_line(&agent, "s1").await;
+        std::fs::write(&copy, format!("\n\n{source}")).expect("written");
+        let again = agent.call("debug_restart", json!({})).await;
+        assert_eq!(structured(&again)["session"], "s2", "{}", text(&again));
+        assert_eq!(wanted_line(&agent, "s2").await, line + 2);
+
+        // A text that is gone leaves its breakpoint where it was, and that is told.
+        std::fs::write(&copy, "class Nothing;\n").expect("written");
+        let again = agent.call("debug_restart", json!({})).await;
+        assert!(
+            text(&again).contains("breakpoint 1 stays at the line that it was at"),
+            "{}",
+            text(&again)
+        );
+        assert_eq!(wanted_line(&agent, "s3").await, line + 2);
+        agent.call("debug_disconnect", json!({})).await;
+        agent.close().await;
+    });
+}
+
+#[test]
+fn an_attached_program_is_not_restarted() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.bare("loops").args(["sleep", "5"]).start();
+    program.line_starting("tick");
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        agent
+            .call("debug_attach", json!({"pid": program.pid()}))
+            .await;
+        let refused = agent.call("debug_restart", json!({})).await;
+        let error = structured(&refused)["error"].clone();
+        assert_eq!(error["code"], "NOT_SUPPORTED", "{error}");
+        let hint = error["hint"].as_str();
+        assert!(
+            hint.is_some_and(|it| it.contains("debug_attach")),
+            "{error}"
+        );
+        agent.close().await;
+    });
+    program.assert_ticks();
 }

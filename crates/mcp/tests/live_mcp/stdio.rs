@@ -18,8 +18,16 @@ pub(crate) struct Process {
 
 impl Process {
     pub(crate) fn start(sandbox: &Sandbox) -> Self {
+        Self::start_with(sandbox, &[])
+    }
+
+    /// A server with these arguments.
+    pub(crate) fn start_with(sandbox: &Sandbox, arguments: &[&str]) -> Self {
         let mut command = Command::new(fixtures::ndbg());
-        command.arg("mcp").envs(fixtures::dotnet_environment());
+        command
+            .arg("mcp")
+            .args(arguments)
+            .envs(fixtures::dotnet_environment());
         sandbox.adopt(&mut command);
         command
             .stdin(Stdio::piped())
@@ -49,13 +57,18 @@ impl Process {
 
     /// Starts a server and says hello as a client of this version.
     pub(crate) fn connected(sandbox: &Sandbox, version: &str) -> Self {
-        let mut process = Self::start(sandbox);
+        Self::start(sandbox).hello(version).0
+    }
+
+    /// Says hello as a client of this version; also what the server said.
+    pub(crate) fn hello(mut self, version: &str) -> (Self, Value) {
+        let process = &mut self;
         let client = json!({"name": "test", "version": "1"});
         let hello = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client});
         let answer = process.request("initialize", hello);
         assert_eq!(answer["result"]["protocolVersion"], version, "{answer}");
         process.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        process
+        (self, answer["result"].clone())
     }
 
     pub(crate) fn pid(&self) -> u32 {
