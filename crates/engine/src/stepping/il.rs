@@ -1,4 +1,4 @@
-//! IL instructions, as far as steps need to know where they lead (ECMA-335 III.1.2, III.3).
+//! IL instructions, as far as steps and variables need to know where they lead (ECMA-335 III.1.2, III.3).
 
 use metadata::{IlOffset, Token};
 
@@ -43,6 +43,67 @@ pub(super) fn calls(code: &[u8], range: IlRange) -> Vec<(IlOffset, Token)> {
     found
 }
 
+/// Whether code that runs at `from` comes to `to` in any case, unless it throws: nothing on the way jumps or ends.
+pub(super) fn is_straight(code: &[u8], from: IlOffset, to: IlOffset) -> bool {
+    let (mut at, to) = (from.0 as usize, to.0 as usize);
+    while at < to {
+        let Some(instruction) = read(code, at) else {
+            return false;
+        };
+        if !instruction.targets.is_empty() || !falls_through(code, at) {
+            return false;
+        }
+        at = instruction.next;
+    }
+    at == to
+}
+
+/// The local that takes the result of a call, if that is all that is done with it before `end`.
+pub(super) fn local_of_result(code: &[u8], call: IlOffset, end: IlOffset) -> Option<u16> {
+    let store = read(code, call.0 as usize)?.next;
+    let is_last = read(code, store)?.next == end.0 as usize;
+    stored_local(code, store).filter(|_| is_last)
+}
+
+/// Whether the instruction behind one may be the next (ECMA-335 III.3): not behind `jmp`, `ret`, `br`, `throw`,
+/// `endfinally`, `leave` and `rethrow`.
+pub(crate) fn falls_through(code: &[u8], at: usize) -> bool {
+    match code.get(at) {
+        Some(0x27 | 0x2a | 0x2b | 0x38 | 0x7a | 0xdc | 0xdd | 0xde) => false,
+        Some(0xfe) => code.get(at + 1) != Some(&0x1a),
+        _ => true,
+    }
+}
+
+/// The slot of the local that an instruction stores to.
+pub(crate) fn stored_local(code: &[u8], at: usize) -> Option<u16> {
+    match *code.get(at)? {
+        // stloc.0 to stloc.3
+        short @ 0x0a..=0x0d => Some(u16::from(short - 0x0a)),
+        // stloc.s
+        0x13 => code.get(at + 1).map(|it| u16::from(*it)),
+        // stloc
+        PREFIX if *code.get(at + 1)? == 0x0e => u16_at(code, at + 2),
+        _ => None,
+    }
+}
+
+/// The slot of the local whose address an instruction takes.
+pub(crate) fn local_address(code: &[u8], at: usize) -> Option<u16> {
+    match *code.get(at)? {
+        // ldloca.s
+        0x12 => code.get(at + 1).map(|it| u16::from(*it)),
+        // ldloca
+        PREFIX if *code.get(at + 1)? == 0x0d => u16_at(code, at + 2),
+        _ => None,
+    }
+}
+
+fn u16_at(code: &[u8], at: usize) -> Option<u16> {
+    let bytes = code.get(at..)?.first_chunk()?;
+    Some(u16::from_le_bytes(*bytes))
+}
+
 /// Where the straight piece of code begins that holds the first call of a wanted method: behind a branch, or where one
 /// leads to. Nothing is on the evaluation stack there in what compilers make.
 pub(super) fn start_of_call(code: &[u8], is_wanted: impl Fn(Token) -> bool) -> Option<IlOffset> {
@@ -62,13 +123,16 @@ pub(super) fn start_of_call(code: &[u8], is_wanted: impl Fn(Token) -> bool) -> O
     Some(start)
 }
 
-struct Instruction {
-    next: usize,
-    targets: Vec<IlOffset>,
+/// An instruction, as far as it says what runs after it.
+pub(crate) struct Instruction {
+    /// Where the one behind it begins.
+    pub(crate) next: usize,
+    /// Where it may jump to.
+    pub(crate) targets: Vec<IlOffset>,
 }
 
 /// The instruction at `at`; `None` if it is none, or is cut off.
-fn read(code: &[u8], at: usize) -> Option<Instruction> {
+pub(crate) fn read(code: &[u8], at: usize) -> Option<Instruction> {
     let opcode = *code.get(at)?;
     let operand = at + 1;
     let (length, offsets) = match opcode {
@@ -172,6 +236,25 @@ mod tests {
             end: IlOffset(16),
         };
         assert_eq!(calls(&code, behind), []);
+    }
+
+    #[test]
+    fn results_that_go_straight_into_a_local_are_known() {
+        let at = IlOffset;
+        // call; stloc.2; nop; ldloca.s 1; call; stloc 300; ret
+        let code = [
+            0x28, 1, 0, 0, 6, 0x0c, 0x00, 0x12, 1, 0x28, 1, 0, 0, 6, 0xfe, 0x0e, 44, 1, 0x2a,
+        ];
+        assert_eq!(local_of_result(&code, at(0), at(6)), Some(2));
+        // More is done before the end.
+        assert_eq!(local_of_result(&code, at(0), at(7)), None);
+        assert_eq!(local_of_result(&code, at(9), at(18)), Some(300));
+        assert_eq!(local_address(&code, 7), Some(1));
+        assert!(is_straight(&code, at(0), at(18)));
+        // Not into the middle of an instruction, and not behind the end.
+        assert!(!is_straight(&code, at(0), at(8)));
+        assert!(!is_straight(&code, at(0), at(40)));
+        assert!(!is_straight(&[0x2c, 0x00, 0x2a], at(0), at(2)));
     }
 
     #[test]

@@ -11,7 +11,7 @@
 mod awaiters;
 mod awaits;
 mod completion;
-mod il;
+pub(crate) mod il;
 mod invocation;
 mod landing;
 mod my_code;
@@ -94,6 +94,8 @@ struct Leg {
     alone: Option<Alone>,
     /// Returns to other invocations of the same code that were seen.
     strange_returns: u32,
+    /// Calls that run in any case and of which the runtime does not say where they return to; where their code ends.
+    untold: (Vec<IlOffset>, IlOffset),
 }
 
 impl Leg {

@@ -79,11 +79,26 @@ impl Engine<'_> {
         let ahead = calls.into_iter().filter(|(offset, _)| *offset >= at.ip);
         let types = target.types();
         let module = ModuleId(method.module);
+        let body = types
+            .metadata(module)
+            .ok()
+            .and_then(|it| it.body(method.token).ok()?);
+        let is_sure = |call| {
+            body.as_ref()
+                .is_some_and(|it| il::is_straight(it.code, at.ip, call))
+        };
+        leg.untold.1 = range.end;
         for (offset, token) in ahead.take(MAX_CALLS) {
             if !is_told(types, module, token, in_statement) {
                 continue;
             }
-            for place in code.return_offsets(offset.0).unwrap_or_default() {
+            let Ok(places) = code.return_offsets(offset.0) else {
+                if is_sure(offset) {
+                    leg.untold.0.push(offset);
+                }
+                continue;
+            };
+            for place in places {
                 match code.break_at(place) {
                     Ok(breakpoint) => leg.traps.push(Trap {
                         breakpoint,
@@ -153,6 +168,9 @@ impl Engine<'_> {
         let (Some(left), Some(method)) = (from.method, at.method) else {
             return;
         };
+        if at.frame == from.frame && left == method {
+            self.note_untold(thread, method, at.ip);
+        }
         if at.frame <= from.frame {
             return;
         }
@@ -185,6 +203,51 @@ impl Engine<'_> {
         if let Some(call) = call {
             self.keep_return(thread, &frame, method, call);
         }
+    }
+
+    /// A leg has ended behind its code: what calls returned to it of which the runtime does not say where they return.
+    fn note_untold(&mut self, thread: &Thread, method: MethodId, ip: IlOffset) {
+        let Some(steps) = &mut self.stepping.steps else {
+            return;
+        };
+        let (untold, end) = std::mem::take(&mut steps.leg.untold);
+        // Where it ended elsewhere, something was thrown or jumped.
+        if untold.is_empty() || ip != end {
+            return;
+        }
+        let (Some(frame), Some(target)) = (self.active_frame(thread), &mut self.target) else {
+            return;
+        };
+        let id = thread.id().unwrap_or(0);
+        let found = untold.into_iter().filter_map(|call| {
+            let (callee, code) = called(target, &frame, method, call)?;
+            let local = il::local_of_result(code, call, end);
+            let reader = target.reader();
+            let value = match local {
+                Some(slot) => frame
+                    .local(slot.into())
+                    .map_err(Unreadable::from)
+                    .and_then(|root| reader.of_runtime(&root, Some(callee.returns.clone())))
+                    .and_then(|value| reader.snapshot(&value)),
+                None => Err(Unreadable::NotReturned {
+                    ty: reader.types.text(&callee.returns),
+                }),
+            };
+            Some(ReturnedCall {
+                at: call,
+                method: callee.text,
+                ty: callee.returns,
+                value,
+            })
+        });
+        let found: Vec<_> = found.collect();
+        if target.returned.thread != id {
+            target.returned.forget();
+        }
+        target.returned.thread = id;
+        target.returned.calls.extend(found);
+        // All of them are of code that runs straight on.
+        target.returned.calls.sort_by_key(|it| it.at);
     }
 
     /// The one call of a statement to the method that was left, of which the runtime does not say where it returns to.
@@ -241,15 +304,7 @@ fn returned(
 ) -> Option<ReturnedCall> {
     let reader = target.reader();
     let types = reader.types;
-    let context = FrameContext::of(types, frame.clone()).ok()?;
-    let module = types.metadata(context.module).ok()?;
-    let body = module.body(method.token).ok()??;
-    let here = IlRange {
-        start: call,
-        end: IlOffset(call.0 + 1),
-    };
-    let (_, token) = *il::calls(body.code, here).first()?;
-    let callee = callee(types, context.module, token, &context.generics)?;
+    let (callee, _) = called(target, frame, method, call)?;
     if callee.returns == Type::Primitive(Primitive::Void) {
         return None;
     }
@@ -274,10 +329,31 @@ fn returned(
         Ok(None) | Err(_) => from_registers(),
     };
     Some(ReturnedCall {
+        at: call,
         method: callee.text,
         ty: callee.returns,
         value: value.and_then(|value| reader.snapshot(&value)),
     })
+}
+
+/// What a frame calls at an instruction, and its code.
+fn called<'t>(
+    target: &'t Target,
+    frame: &Frame,
+    method: MethodId,
+    call: IlOffset,
+) -> Option<(Callee, &'t [u8])> {
+    let types = target.types();
+    let context = FrameContext::of(types, frame.clone()).ok()?;
+    let module = types.metadata(context.module).ok()?;
+    let body = module.body(method.token).ok()??;
+    let here = IlRange {
+        start: call,
+        end: IlOffset(call.0 + 1),
+    };
+    let (_, token) = *il::calls(body.code, here).first()?;
+    let callee = callee(types, context.module, token, &context.generics)?;
+    Some((callee, body.code))
 }
 
 /// Whether the result of a call is worth a stop: not of one that returns nothing, and not what an `await` is made of.

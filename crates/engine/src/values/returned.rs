@@ -1,6 +1,7 @@
 //! What calls returned: kept from the moment right behind each call until the program runs on.
 
 use cordebug::thread::ReturnRegisters;
+use metadata::IlOffset;
 
 use crate::types::Type;
 
@@ -24,6 +25,8 @@ pub(crate) struct ReturnedValues {
 /// A call that has returned.
 #[derive(Debug, Clone)]
 pub(crate) struct ReturnedCall {
+    /// Where it was called, in the code that it returned to.
+    pub(crate) at: IlOffset,
     /// The method, as `Type.Method`.
     pub(crate) method: String,
     /// The type that it says it returns.
