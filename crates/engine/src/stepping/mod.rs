@@ -70,6 +70,8 @@ struct Steps {
     from: Position,
     /// Whether a return from the method that it began in makes it a run.
     boundary: bool,
+    /// Whether it follows the thread that has just taken the result of the invocation that it left.
+    follows_taker: bool,
     leg: Leg,
 }
 
@@ -181,6 +183,7 @@ impl Engine<'_> {
             thread: id,
             from,
             boundary: self.is_called_from_boundary(&thread),
+            follows_taker: false,
             leg: Leg::default(),
         });
         if let Err(error) = self.begin_leg(&thread, position, kind) {
