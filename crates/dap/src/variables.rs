@@ -1,6 +1,8 @@
 //! Scopes and variables: what an editor's tree of variables is made of, page by page.
 
-use host::api::{Reply, Request as EngineRequest, VariableScope, Variables, VariablesQuery};
+use host::api::{
+    BY_PROXY, Reply, Request as EngineRequest, VariableScope, Variables, VariablesQuery,
+};
 
 use crate::adapter::{Adapter, arguments};
 use crate::evaluating::Wish;
@@ -10,7 +12,7 @@ use crate::types::{
     Scope, ScopesArguments, ScopesResponseBody, SetVariableArguments, SetVariableResponseBody,
     Variable, VariablesArguments, VariablesResponseBody,
 };
-use crate::values::{Inside, LazyProperty, MadeValue, Parent, note_of, query};
+use crate::values::{Inside, LazyProperty, MadeValue, Parent, note_of, query, raw_view};
 
 /// Children told at once if the client does not say how many it wants.
 const PAGE: u32 = 1_000;
@@ -97,7 +99,13 @@ impl Adapter {
             .collect();
         // What could not be told is told where it would have been.
         for note in found.notes {
-            variables.push(note_of(&note));
+            variables.push(match &parent.inside {
+                Inside::Path(path) if note == BY_PROXY => {
+                    let inside = Inside::Raw(path.clone());
+                    raw_view(self.references.number(parent.frame, inside))
+                }
+                _ => note_of(&note),
+            });
         }
         if let Some(omitted) = found.omitted
             && count.is_none()

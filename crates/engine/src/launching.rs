@@ -254,6 +254,7 @@ impl Engine<'_> {
             let runtime = Runtime::of(pid).ok()?;
             crate::processes::check_parts(pid, &runtime.coreclr).ok()?;
             let library = DebuggerLibrary::load(&runtime.debugger_library().ok()?, pid).ok()?;
+            fast_memory::prepare(runtime.version.as_deref());
             Some((runtime.coreclr, library))
         };
         if let Some(starting) = &mut self.starting {
@@ -314,6 +315,7 @@ impl Engine<'_> {
             self.source_files.clone(),
         ));
         self.watch_for_overflow(pid);
+        self.watch_for_stragglers(pid);
         Ok(())
     }
 

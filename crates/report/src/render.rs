@@ -434,9 +434,10 @@ fn push_stop(out: &mut String, stop: &StopReport, reader: Reader) {
     }
 }
 
-/// A person sees the source and asks for the rest: told is what changed, and the way to an exception.
+/// A person sees the source and asks for the rest: told is what changed, what calls returned, and the way to an exception.
 fn push_for_person(out: &mut String, stop: &StopReport) {
-    let changed = stop.variables.iter().filter(|it| it.was.is_some());
+    let variables = stop.variables.iter();
+    let changed = variables.filter(|it| it.was.is_some() || it.name.starts_with("$returnvalue"));
     let changed: Vec<_> = changed.cloned().collect();
     push_variables(out, &changed, 2);
     if !stop.exceptions.is_empty() || stop.source.is_empty() {

@@ -64,7 +64,11 @@ impl Told {
         let place = (stop.thread, frame.method.clone(), depth);
         let values = |variables: &[VariableEntry]| {
             let value = |it: &VariableEntry| (it.name.clone(), it.value.clone());
-            variables.iter().map(value).collect::<BTreeMap<_, _>>()
+            // What one call returned is not what another did.
+            let lasting = variables
+                .iter()
+                .filter(|it| !it.name.starts_with("$returnvalue"));
+            lasting.map(value).collect::<BTreeMap<_, _>>()
         };
         let now = values(&stack.variables.0);
         if let Some((known, before)) = &self.variables

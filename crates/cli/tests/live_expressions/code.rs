@@ -169,7 +169,11 @@ fn code_throws_constructs_and_overrides_as_in_the_program() {
     // Sequences that only their enumerator can tell are run, where code may run, and cut if they have no end.
     is(&program, "lazy.Count() * 10 + lazy.Max()", "23");
     is(&program, "lazy.Select(it => it * 2).ToList()", "[6, 4]");
-    is(&program, "deep.Forever.Skip(5).Take(4).First(it => it > 7)", "8");
+    is(
+        &program,
+        "deep.Forever.Skip(5).Take(4).First(it => it > 7)",
+        "8",
+    );
     is(&program, "new List<int>(lazy).Count", "2");
     let told = fails(&program, "deep.Forever.Select(it => it + 1).Sum()").error;
     let cut = ["more than 100000 elements", "time limit"];

@@ -115,6 +115,7 @@ const VALUES: &[Program] = &[
     ("values_returned", &[""]),
     ("values_scopes", &[""]),
     ("values_set", &[""]),
+    ("values_stored", &[""]),
     ("values_views", &[""]),
     ("expressions_language", &[""]),
 ];
@@ -139,6 +140,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("bench_start", "never ends"),
     ("bench_stops", "never ends"),
     ("bench_values", "never ends"),
+    (
+        "bp_dying_threads",
+        "its threads come and go: how often is not the same twice",
+    ),
     ("bp_plugin", "has no Main: bp_plugins runs it"),
     ("demo_hang", "hangs on purpose"),
     ("library", "has no Main: uses_library runs it"),
