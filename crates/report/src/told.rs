@@ -6,7 +6,7 @@ use engine::api::{Breakpoint, BreakpointState, Stop, StopId, ThreadId};
 
 use super::breakpoints::BreakpointEntry;
 use super::build::{self, Stack};
-use super::variables::VariableEntry;
+use super::variables::{RETURNED, VariableEntry};
 
 /// A frame across stops: its thread, its method and its depth.
 type FramePlace = (Option<ThreadId>, String, u32);
@@ -70,7 +70,9 @@ impl Told {
         if let Some((known, before)) = &self.variables
             && *known == place
         {
-            for variable in &mut stack.variables.0 {
+            // What a call returned is another value each time, not one that changed.
+            let lasting = |it: &&mut VariableEntry| !it.name.starts_with(RETURNED);
+            for variable in stack.variables.0.iter_mut().filter(lasting) {
                 let was = before.get(&variable.name);
                 variable.was = was.filter(|was| **was != variable.value).cloned();
             }

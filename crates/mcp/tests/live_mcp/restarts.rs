@@ -1,5 +1,6 @@
 //! A program is launched again as it was, with the breakpoints that it has by then.
 
+use expect_test::expect;
 use serde_json::{Value, json};
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
@@ -21,7 +22,7 @@ async fn ids(agent: &Agent, session: &str) -> Vec<Value> {
 fn a_restart_keeps_settings_and_the_ids_of_breakpoints() {
     let sandbox = Sandbox::new();
     run(async {
-        let agent = Agent::new(&sandbox).await;
+        let mut agent = Agent::new(&sandbox).await;
         let launch = json!({
             "program": dll("throws"),
             "breakpoints": [
@@ -41,9 +42,9 @@ fn a_restart_keeps_settings_and_the_ids_of_breakpoints() {
         agent.call("breakpoint_set_exception", types).await;
         assert_eq!(ids(&agent, "s1").await, [2, 3]);
 
-        let again = agent.call("debug_restart", json!({})).await;
-        let stopped = structured(&again);
-        assert_eq!(stopped["session"], "s2", "{}", text(&again));
+        let stopped = agent.say("debug_restart", json!({})).await;
+        assert_eq!(stopped["session"], "s2", "{stopped}");
+        expect![[""]].assert_eq(&agent.transcript());
         assert_eq!(
             stopped["stop"]["reasons"][0]["breakpoints"],
             json!([2]),
