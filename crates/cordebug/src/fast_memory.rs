@@ -396,16 +396,22 @@ pub unsafe extern "C" fn waitpid(
     options: c_int,
 ) -> libc::pid_t {
     let mut own_status: c_int = 0;
-    // SAFETY: `own_status` is a live local; no rusage is asked for.
-    let reaped = unsafe {
-        libc::syscall(
-            libc::SYS_wait4,
-            pid,
-            &raw mut own_status,
-            options,
-            std::ptr::null_mut::<libc::rusage>(),
-        )
-    } as libc::pid_t;
+    let reaped = loop {
+        // SAFETY: `own_status` is a live local; no rusage is asked for.
+        let reaped = unsafe {
+            libc::syscall(
+                libc::SYS_wait4,
+                pid,
+                &raw mut own_status,
+                options,
+                std::ptr::null_mut::<libc::rusage>(),
+            )
+        } as libc::pid_t;
+        // A thread that is traced for a moment (see `suspension`) has not ended, which is what the library asks for.
+        if reaped <= 0 || !libc::WIFSTOPPED(own_status) || options & libc::WUNTRACED != 0 {
+            break reaped;
+        }
+    };
     if reaped > 0 {
         if reaped as u32 == TARGET.load(Ordering::SeqCst) {
             REAPED_STATUS.store(REAPED | u64::from(own_status as u32), Ordering::SeqCst);

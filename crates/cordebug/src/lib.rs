@@ -4,7 +4,7 @@
 //! [`handshake`] (a runtime that waits for us), [`runtime`] (the runtime in a process and its debugger library),
 //! [`bindings`] and [`com`] (ICorDebug as the IDL declares it), and the safe wrappers: [`process`], [`thread`],
 //! [`module`], [`types`], [`value`], [`variables`], [`heap`], [`eval`], [`callback`]. [`fast_memory`] makes the library
-//! quick, `borrowed_memory` keeps it alive.
+//! quick, `borrowed_memory` keeps it alive. [`suspension`] mends a thread that gave up an evaluation.
 //!
 //! Invariant: every interface pointer lives on one thread, because no wrapper is `Send`; the one hand-over is
 //! [`callback::Delivered`].
@@ -14,6 +14,7 @@ mod borrowed_memory;
 pub mod callback;
 pub mod com;
 pub mod diagnostics_port;
+pub mod emitted;
 pub mod error;
 pub mod eval;
 pub mod fast_memory;
@@ -29,6 +30,7 @@ pub mod procfs;
 pub mod runtime;
 pub mod spawn;
 pub mod stepper;
+pub mod suspension;
 mod symbol_stream;
 pub mod thread;
 pub mod transport;

@@ -19,17 +19,28 @@ pub struct Stat {
     pub start_time: u64,
 }
 
-/// Whether a thread blocks the signal by which the runtime suspends threads: the first of the real-time ones that the C
-/// library leaves to programs.
+/// The signal by which the runtime suspends threads: the first of the real-time ones that the C library leaves to programs.
+pub(crate) const SUSPENSION_SIGNAL: libc::c_int = 34;
+/// The same in a mask.
+pub(crate) const SUSPENSION_BIT: u64 = 1 << (SUSPENSION_SIGNAL - 1);
+
+/// The number that a process has for itself, which in a container is another than ours for it.
+pub(crate) fn own_pid(pid: libc::pid_t) -> libc::pid_t {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let numbers = text.lines().find_map(|line| line.strip_prefix("NSpid:"));
+    let innermost = numbers.and_then(|it| it.split_ascii_whitespace().last());
+    innermost.and_then(|it| it.parse().ok()).unwrap_or(pid)
+}
+
+/// Whether a thread blocks the signal by which the runtime suspends threads.
 #[must_use]
 pub fn blocks_suspension(pid: u32, thread: u32) -> bool {
-    const SUSPEND: u32 = 34;
     let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/task/{thread}/status")) else {
         return false;
     };
     let mask = text.lines().find_map(|line| line.strip_prefix("SigBlk:"));
     mask.and_then(|it| u64::from_str_radix(it.trim(), 16).ok())
-        .is_some_and(|blocked| blocked & (1 << (SUSPEND - 1)) != 0)
+        .is_some_and(|blocked| blocked & SUSPENSION_BIT != 0)
 }
 
 /// Reads `/proc/PID/stat`.

@@ -172,6 +172,11 @@ fn wait_for(pid: u32, child: &mut std::process::Child) -> ExitReport {
         // SAFETY: `info` is a live local of the type waitid writes.
         let result =
             unsafe { libc::waitid(libc::P_PID, pid, &mut info, libc::WEXITED | libc::WNOWAIT) };
+        // A thread that is traced for a moment (see `suspension`) is told of too.
+        if result == 0 && matches!(info.si_code, libc::CLD_TRAPPED | libc::CLD_STOPPED) {
+            std::thread::sleep(Duration::from_millis(1));
+            continue;
+        }
         if result == 0 {
             // SAFETY: waitid succeeded, so the SIGCHLD fields are set.
             let status = unsafe { info.si_status() };

@@ -314,6 +314,7 @@ impl Engine<'_> {
             self.source_files.clone(),
         ));
         self.watch_for_overflow(pid);
+        self.watch_for_stragglers(pid);
         Ok(())
     }
 

@@ -28,6 +28,7 @@ pub mod program;
 mod source_files;
 mod stack;
 mod stepping;
+mod stragglers;
 mod symbols;
 mod target;
 mod types;

@@ -322,7 +322,9 @@ impl BreakpointEntry {
         if let Some(reason) = &self.reason {
             let _ = write!(line, ", {reason}");
         }
-        line.push('.');
+        if !line.ends_with(['?', '.']) {
+            line.push('.');
+        }
         for (label, value) in [
             ("Stops only if", &self.condition),
             ("Stops only at hit", &self.hit_condition),

@@ -10,8 +10,10 @@ use super::{Reader, Render, failure, text};
 
 /// Characters told of an expression and of a type.
 const NAME: usize = 200;
-/// Characters told of a value or an error.
+/// Characters told of a value.
 const VALUE: usize = 1000;
+/// Characters told of an error, which may have an exception's stack.
+const PROBLEM: usize = 4000;
 
 /// What came of expressions.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
@@ -87,9 +89,14 @@ impl From<&Evaluated> for EvaluationEntry {
             }
             Err(why) => {
                 let error = failure::bounded(why.error.clone());
+                let problem = text::clean(&error.message);
+                let mut told: String = problem.chars().take(PROBLEM).collect();
+                if told.len() < problem.len() {
+                    told.push('…');
+                }
                 Self {
                     expression,
-                    problem: Some(text::clean(&error.message).chars().take(VALUE).collect()),
+                    problem: Some(told),
                     code: why.code.clone(),
                     exception: why.exception.as_deref().map(|it| text::one_line(it, NAME)),
                     hint: error.hint,

@@ -4,7 +4,7 @@ use crate::error::{ErrorKind, Expected, SyntaxError};
 use crate::lexer::{P, T, Until, lex};
 use crate::parser::{Parsed, Parser};
 use crate::span::Span;
-use crate::tree::Expr;
+use crate::tree::{Expr, ExprKind, Interpolation, InterpolationPart, Precedence, Utf16String};
 use crate::{MAX_LENGTH, check_length};
 
 /// An expression and how to show its value: `items,[10],h`.
@@ -79,14 +79,21 @@ pub fn parse_watch(text: &str) -> Result<Watch, SyntaxError> {
     Parser::new(text, &tokens).watch().map_err(|error| *error)
 }
 
-/// Parses a watch from `start` on, up to a `}` that closes nothing, and tells where that is.
+/// Parses a watch from `start` on, up to a `}` that closes nothing, and tells where that is. As in an interpolated string, a
+/// number behind a comma aligns the value and a colon begins its format: `{price,8:F2}`.
 pub(crate) fn parse_hole(text: &str, start: usize) -> (Result<Watch, SyntaxError>, usize) {
     debug_assert!(text.len() <= MAX_LENGTH, "checked by the caller");
     let tokens = lex(text, start, Until::CloseBrace);
-    (
-        Parser::new(text, &tokens).watch().map_err(|error| *error),
-        tokens.end,
-    )
+    let mut parser = Parser::new(text, &tokens);
+    match parser.formatted() {
+        Ok(Some((watch, end))) => (Ok(watch), end),
+        // Nothing of a format: the rest is as in any watch.
+        Ok(None) => (
+            Parser::new(text, &tokens).watch().map_err(|error| *error),
+            tokens.end,
+        ),
+        Err(error) => (Err(*error), tokens.end),
+    }
 }
 
 impl Parser<'_> {
@@ -98,6 +105,54 @@ impl Parser<'_> {
         }
         self.end_of(&expr)?;
         Ok(Watch { expr, formats })
+    }
+
+    /// A value with alignment or format, as one interpolated string, and where its hole ends; `None` if it has neither.
+    fn formatted(&mut self) -> Parsed<Option<(Watch, usize)>> {
+        let start = self.start();
+        let value = self.any_expression()?;
+        let mut alignment = None;
+        if self.kind() == T::Punct(P::Comma) {
+            self.bump();
+            let is_number =
+                matches!(self.kind(), T::Literal(_)) || self.kind() == T::Punct(P::Minus);
+            if !is_number {
+                return Ok(None);
+            }
+            alignment = Some(self.expression(Precedence::Conditional)?);
+        }
+        let mut format = None;
+        let mut end = self.span().start as usize;
+        if self.kind() == T::Punct(P::Colon) {
+            // What follows is no C#: it goes up to the brace, whatever the lexer made of it.
+            let from = self.span().end as usize;
+            let rest = self.text().get(from..).unwrap_or("");
+            let length = rest.find(['{', '}']).unwrap_or(rest.len());
+            end = from + length;
+            if rest.get(length..).is_some_and(|it| it.starts_with('{')) {
+                let at = Span::new(end as u32, end as u32 + 1);
+                return Err(self.error(ErrorKind::BraceInFormat, at));
+            }
+            format = Some(Utf16String::from(rest.get(..length).unwrap_or("")));
+        } else if alignment.is_none() {
+            return Ok(None);
+        } else {
+            self.end_of(&value)?;
+        }
+        let span = Span::new(start, end as u32);
+        let hole = Interpolation {
+            value,
+            alignment,
+            format,
+            span,
+        };
+        let parts = vec![InterpolationPart::Hole(Box::new(hole))];
+        let expr = Expr {
+            kind: ExprKind::Interpolated(parts),
+            span,
+        };
+        let formats = Vec::new();
+        Ok(Some((Watch { expr, formats }, end)))
     }
 
     fn format(&mut self) -> Parsed<Format> {

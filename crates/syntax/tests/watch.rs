@@ -113,6 +113,37 @@ fn braces_in_messages() {
 }
 
 #[test]
+fn alignment_and_format() {
+    let formatted = |text: &str, same: &str| {
+        let message = parse_message(text).expect("short enough");
+        let [MessagePart::Hole(Ok(watch), _)] = &message.parts[..] else {
+            panic!("{text}: {message:?}");
+        };
+        assert!(watch.formats.is_empty(), "{text}");
+        let written = syntax::parse(same).expect("an interpolated string");
+        assert_eq!(dump(&watch.expr), dump(&written), "{text}");
+    };
+    formatted("{x:D3}", "$\"{x:D3}\"");
+    formatted("{x,8}", "$\"{x,8}\"");
+    formatted("{x.y[1], -8 : F2 }", "$\"{x.y[1], -8 : F2 }\"");
+    formatted("{at:yyyy-MM-dd HH:mm:ss}", "$\"{at:yyyy-MM-dd HH:mm:ss}\"");
+    formatted("{n:#,##0.00;(#)}", "$\"{n:#,##0.00;(#)}\"");
+    formatted("{n:it's 0}", "$\"{n:it's 0}\"");
+    formatted("{(a ? b : c):x}", "$\"{(a ? b : c):x}\"");
+    // A conditional needs no parentheses here, so its colon is its own.
+    check_message("{a ? b : c}", &["(?: a b c) at 0..11"]);
+    check_message("{x:D{3}", &["! a format cannot hold `{` at 4..5 in 0..7"]);
+    check_message(
+        "{x:D3",
+        &["! the hole is not closed; expected `}` at 0..1 in 0..5"],
+    );
+    check_message(
+        "{x,h:D3}",
+        &["! unexpected `:` after the expression at 4..5 in 0..8"],
+    );
+}
+
+#[test]
 fn wrong_holes() {
     check_message(
         "{a + } and {b}",

@@ -82,6 +82,11 @@ fn every_kind_of_method_is_found_by_its_names() {
         ("Box.Put", 2),
         ("Person..ctor", 2),
         ("Program.Over(int?, Dictionary<string, int[]>)", 1),
+        ("string.Concat(string, string)", 1),
+        ("String.Concat(String, String)", 1),
+        ("System.String.Concat(string, string)", 1),
+        ("System.Decimal.Parse(string)", 1),
+        ("decimal.Parse(string)", 1),
     ] {
         let (breakpoint, _) = set(&program, at_function(name));
         assert_eq!(breakpoint.locations.len(), count, "{name}: {breakpoint:#?}");
@@ -98,6 +103,8 @@ fn names_that_no_method_has_are_pending_with_what_may_be_meant() {
         ("Program.Latre", "Program.Later"),
         ("Over(long)", "Over(int a)"),
         ("box<T>.put", "Box<T>.Put"),
+        ("Names.Deep.Person", "did you mean Names.Deep.Person."),
+        ("Nobody.Twice", "Program.Main.Twice"),
     ] {
         let (breakpoint, _) = set(&program, at_function(name));
         assert_eq!(
@@ -118,7 +125,14 @@ fn names_that_no_method_has_are_pending_with_what_may_be_meant() {
             .expect("a reason")
             .contains("did you mean")
     );
-    for name in ["Person.*", "Pers?n.Name", "*!Main", "Person.Name(int"] {
+    for name in [
+        "Person.*",
+        "Pers?n.Name",
+        "*!Main",
+        "Person.Name(int",
+        "void Person.Greet()",
+        "Person::Greet",
+    ] {
         assert_eq!(
             program.refused(Request::SetBreakpoint(at_function(name))),
             ErrorCode::InvalidParameter,

@@ -45,6 +45,27 @@ fn hits_of_sixteen_threads_are_counted_exactly() {
     program.wait_output("total 16000");
 }
 
+/// A thread that ends while the runtime stops the others is lost to its count of those it waits for: it then waits for
+/// ever, unless it is helped.
+#[test]
+fn threads_that_end_while_others_are_stopped_do_not_hang_the_program() {
+    const FIXTURE: &str = "bp_dying_threads";
+    let sandbox = Sandbox::new();
+    let counting = BreakpointSpec {
+        hit_condition: Some("%1000000".into()),
+        ..at_marker(FIXTURE, "pass")
+    };
+    let program = sandbox
+        .launch(FIXTURE)
+        .args(["1500"])
+        .with(|launch| launch.breakpoints = vec![counting, at_marker(FIXTURE, "end")])
+        .start();
+    program.wait_stop();
+    assert_eq!(list(&program)[0].hits, 1_500);
+    program.cont();
+    program.expect_exit(0);
+}
+
 #[test]
 fn stops_of_threads_at_the_same_time_come_one_by_one_and_none_is_lost() {
     let sandbox = Sandbox::new();

@@ -232,8 +232,33 @@ fn code_of_an_emitted_module_is_dynamic() {
     let frames = told::frames(&program, None);
     let emitted = frames.first().expect("frames");
     assert_eq!(emitted.kind, FrameKind::Dynamic);
-    assert_eq!(emitted.method, "[method 0x06000001]");
+    assert_eq!(emitted.method, "Emitted.Stop()");
     program.disconnect(Some(true), false);
+}
+
+#[test]
+fn emitted_methods_have_their_names_also_those_of_types_that_came_later() {
+    check(
+        "stack_emitted",
+        &[],
+        &[],
+        &expect![[r#"
+            --
+            Program.Reached(): Debugger.Break();
+            Dynamic First.Shape.Run(string name, List<int> numbers, int[,]): ?
+            Program.Call(Type type, string name, List<int> numbers): type.GetMethod("Run")!.CreateDelegate<Action<string, List<int>, int[,]>>()(name, numbers, new int[2, 2]);
+            Program.Main(): Call(Made(module, "First.Shape", 0), "text", new List<int>());
+            --
+            Program.Reached(): Debugger.Break();
+            Dynamic Second.Box<string>.Run(string name, List<int> numbers, int[,]): ?
+            Program.Call(Type type, string name, List<int> numbers): type.GetMethod("Run")!.CreateDelegate<Action<string, List<int>, int[,]>>()(name, numbers, new int[2, 2]);
+            Program.Main(): Call(Made(module, "Second.Box`1", 1).MakeGenericType(typeof(string)), "more", new List<int>());
+            --
+            Program.Reached(): Debugger.Break();
+            Dynamic [lightweight function]: ?
+            Program.Main(): method.CreateDelegate<Action>()();
+        "#]],
+    );
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn breakpoints(program: &Debuggee<'_>) -> Vec<Breakpoint> {
     }
 }
 
-fn traces(program: &Debuggee<'_>) -> Vec<String> {
+pub(crate) fn traces(program: &Debuggee<'_>) -> Vec<String> {
     let text = |event| match event {
         Event::Trace(trace) => Some(trace.text),
         _ => None,

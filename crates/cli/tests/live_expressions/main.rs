@@ -2,6 +2,7 @@
 //! names, side effects, limits.
 
 mod checks;
+mod code;
 mod compiler;
 mod evaluate;
 mod hits;

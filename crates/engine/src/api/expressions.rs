@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Error, StopId, ThreadId, Variable, View};
+use super::{Error, ExceptionReport, StopId, ThreadId, Variable, View};
 
 /// Expressions to evaluate in one frame.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -104,6 +104,9 @@ pub struct ExpressionError {
     pub code: Option<String>,
     /// The full name of the exception that evaluating throws, if it is right C# that throws.
     pub exception: Option<String>,
+    /// That exception, with its message and, if code of the program threw it, its stack.
+    #[serde(default)]
+    pub thrown: Option<Box<ExceptionReport>>,
     /// The error with the line and a caret under the spot, and the position as data.
     pub error: Error,
 }

@@ -7,13 +7,11 @@
 use metadata::csharp::{GenericNames, Style};
 use metadata::{IlOffset, Metadata, Symbols, Token};
 
+use super::name_parts::{ARITY, Part, split_name, split_operator, without_keyword};
 use super::offer::{Found, Offer, Surroundings, module_notes, obstacle};
 use super::signature;
 use crate::api::{BoundLocation, Error, ErrorCode, Line, Source};
 use crate::modules::LoadedModule;
-
-/// What marks a generic argument list in the words of C# and of metadata.
-const ARITY: char = '`';
 
 /// A parsed name.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,50 +24,6 @@ pub(super) struct FunctionName {
     parameters: Option<Vec<String>>,
     /// The type that a conversion operator converts to.
     result: Option<String>,
-}
-
-/// One part of a dotted name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Part {
-    pub(super) name: String,
-    /// How many generic parameters it has, if that is said.
-    arity: Option<usize>,
-}
-
-impl Part {
-    pub(super) fn new(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            arity: None,
-        }
-    }
-
-    /// `List<int>`, ``List`1`` or `List`.
-    fn parse(text: &str) -> Self {
-        let text = text.trim();
-        if let Some((name, digits)) = text.split_once(ARITY) {
-            return Self {
-                name: name.to_owned(),
-                arity: digits.parse().ok(),
-            };
-        }
-        match text.split_once('<').filter(|(name, _)| !name.is_empty()) {
-            Some((name, rest)) => {
-                let list = rest.strip_suffix('>').unwrap_or(rest);
-                Self {
-                    name: name.trim().to_owned(),
-                    arity: Some(signature::split(list).len().max(1)),
-                }
-            }
-            None => Self::new(text),
-        }
-    }
-
-    /// Whether this part of a method's name is what was asked for.
-    fn is(&self, wanted: &Self) -> bool {
-        let arity = self.arity.unwrap_or(0);
-        self.name == wanted.name && wanted.arity.is_none_or(|wanted| wanted == arity)
-    }
 }
 
 impl FunctionName {
@@ -116,14 +70,22 @@ impl FunctionName {
                 "{trimmed:?}: wildcards are not supported; search the symbols for the names you mean, then set one breakpoint for each"
             )));
         }
+        let is_operator = operator.is_some();
         let (parts, result) = match operator {
             Some((before, operator, result)) => {
                 let mut parts = split_name(before);
                 parts.push(Part::new(&operator));
                 (parts, result)
             }
-            None => (split_name(&name), None),
+            None => (without_keyword(split_name(&name)), None),
         };
+        let surplus = parts.iter().find(|part| part.has_more_than_a_name());
+        if let Some(surplus) = surplus.filter(|_| !is_operator) {
+            return Err(bad(format!(
+                "{trimmed:?}: {:?} is more than a name; leave out modifiers and the return type",
+                surplus.name
+            )));
+        }
         if parts.is_empty() || parts.iter().any(|part| part.name.is_empty()) {
             return Err(bad(format!("{trimmed:?} is not the name of a method")));
         }
@@ -325,7 +287,12 @@ pub(super) fn names_of(metadata: Metadata<'_>, method: Token) -> Vec<Vec<Part>> 
     };
     let raw = metadata.method(method).and_then(|it| it.name());
     let raw = raw.map(|it| it.into_owned()).unwrap_or_default();
-    let owner = split_name(&full.owner);
+    let mut owner = split_name(&full.owner);
+    if let [only] = owner.as_slice()
+        && let Some(ty) = only.keyword_type()
+    {
+        owner = vec![Part::new("System"), Part::new(ty)];
+    }
     let with = |parts: &[Part]| {
         let mut all = owner.clone();
         all.extend_from_slice(parts);
@@ -415,69 +382,6 @@ fn is_indexer(metadata: Metadata<'_>, method: Token) -> bool {
     count().is_ok_and(|count| count > 0)
 }
 
-/// `Type`, `operator +` and the type that a conversion gives; nothing if the name is not an operator's.
-fn split_operator(name: &str) -> Option<(&str, String, Option<String>)> {
-    let at = name.find("operator")?;
-    let (before, rest) = name.split_at_checked(at)?;
-    let symbol = rest.strip_prefix("operator")?.trim();
-    let starts_a_word = before.is_empty() || before.ends_with(['.', ' ', '+']);
-    let ends_a_word = rest
-        .chars()
-        .nth("operator".len())
-        .is_none_or(|it| !it.is_alphanumeric() && it != '_');
-    if !starts_a_word || !ends_a_word {
-        return None;
-    }
-    let before = before.trim_end();
-    for kind in ["implicit", "explicit"] {
-        if let Some(owner) = before.strip_suffix(kind) {
-            let result = (!symbol.is_empty()).then(|| symbol.to_owned());
-            return Some((
-                owner.trim_end_matches('.'),
-                format!("{kind} operator"),
-                result,
-            ));
-        }
-    }
-    let symbol = symbol.strip_prefix("checked ").unwrap_or(symbol);
-    (!symbol.is_empty()).then(|| {
-        (
-            before.trim_end_matches('.'),
-            format!("operator {symbol}"),
-            None,
-        )
-    })
-}
-
-/// Parts of a dotted name; dots inside `<…>` do not separate. An empty name has none.
-fn split_name(name: &str) -> Vec<Part> {
-    let name = name.trim();
-    for constructor in [".ctor", ".cctor"] {
-        if let Some(owner) = name.strip_suffix(constructor) {
-            let mut parts = split_name(owner.strip_suffix('.').unwrap_or(owner));
-            parts.push(Part::new(constructor));
-            return parts;
-        }
-    }
-    let mut parts = Vec::new();
-    let (mut depth, mut start) = (0_u32, 0);
-    for (at, character) in name.char_indices() {
-        match character {
-            '<' => depth += 1,
-            '>' => depth = depth.saturating_sub(1),
-            '.' | '+' | '/' if depth == 0 => {
-                parts.push(Part::parse(name.get(start..at).unwrap_or_default()));
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    if !name.is_empty() {
-        parts.push(Part::parse(name.get(start..).unwrap_or_default()));
-    }
-    parts
-}
-
 /// Whether a type's name, with arity and perhaps a file's mark, may be the one that was written.
 fn contains_name(known: &str, wanted: &str) -> bool {
     known
@@ -486,7 +390,8 @@ fn contains_name(known: &str, wanted: &str) -> bool {
         .ends_with(wanted)
 }
 
-fn ends_with(known: &[Part], wanted: &[Part]) -> bool {
+/// Whether a name is what was asked for, with more in front.
+pub(super) fn ends_with(known: &[Part], wanted: &[Part]) -> bool {
     known.len() >= wanted.len()
         && known
             .iter()
@@ -556,6 +461,13 @@ mod tests {
             None,
         );
         check("operator *", None, &["operator *"], None);
+        check("string.Concat", None, &["System", "String", "Concat"], None);
+        check(
+            "Text.string.Concat",
+            None,
+            &["Text", "string", "Concat"],
+            None,
+        );
         check(
             "Money.implicit operator int",
             None,
@@ -586,6 +498,9 @@ mod tests {
             "Cart.Ad?",
             "*!Cart.Add",
             "Cart.Add(int",
+            "static void Main()",
+            "int Cart.Add(int)",
+            "Cart::Add",
             "a..b",
             "Grid.this[int",
             ".",

@@ -12,6 +12,7 @@ mod hit;
 mod instruction;
 mod line;
 mod listing;
+mod name_parts;
 mod offer;
 mod reached;
 mod requests;

@@ -2,7 +2,8 @@
 
 use metadata::Token;
 
-use super::function::{FunctionName, Part, names_of};
+use super::function::{FunctionName, ends_with, names_of};
+use super::name_parts::Part;
 use super::offer::Surroundings;
 use crate::modules::LoadedModule;
 
@@ -42,8 +43,10 @@ pub(super) fn similar(
         let closest = names_of(metadata, method)
             .into_iter()
             .filter_map(|name| {
-                let from = name.len().checked_sub(wanted.parts().len())?;
-                distance(&asked, &joined(name.get(from..)?), limit)
+                let from = name.len().checked_sub(wanted.parts().len());
+                let near =
+                    from.and_then(|from| distance(&asked, &joined(name.get(from..)?), limit));
+                near.or_else(|| related(&name, wanted.parts()).then_some(limit + 1))
             })
             .min();
         if let Some(distance) = closest {
@@ -53,6 +56,14 @@ pub(super) fn similar(
     found.sort_unstable();
     let shown = |(distance, method)| (distance, module.method_name(around.process, method));
     found.into_iter().take(SUGGESTIONS).map(shown).collect()
+}
+
+/// Whether a method is in the type that was named, or has the name but not the type that was.
+fn related(name: &[Part], wanted: &[Part]) -> bool {
+    let Some((last, owner)) = name.split_last() else {
+        return false;
+    };
+    ends_with(owner, wanted) || wanted.len() > 1 && wanted.last() == Some(last)
 }
 
 /// The best of what several modules suggest, as a person reads it.

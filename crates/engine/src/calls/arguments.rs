@@ -50,7 +50,11 @@ impl Argument {
             let value = match ty {
                 // A type made from a primitive's definition would give a struct, which cannot be set.
                 Type::Primitive(primitive) if ty.is_value() == Some(true) => {
-                    eval.zero(*primitive as u32)
+                    // The library makes no native integers; a long is passed alike.
+                    eval.zero(match primitive {
+                        Primitive::IntPtr | Primitive::UIntPtr => Primitive::I8 as u32,
+                        other => *other as u32,
+                    })
                 }
                 Type::SzArray(_) | Type::Array { .. } => eval.zero(element::CLASS),
                 _ => eval.default_value(&types.to_runtime(ty)?),

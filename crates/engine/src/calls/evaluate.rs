@@ -1,6 +1,5 @@
 //! The mechanism: the program runs one evaluation and is stopped again.
 
-use std::collections::BTreeSet;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
@@ -12,7 +11,6 @@ use cordebug::thread::{Step, Thread};
 use crate::api::{Event, Reply, Request, State};
 use crate::engine::{Engine, Input};
 use crate::output::Notice;
-use crate::types::{Method, ModuleId};
 
 use super::{CallError, CallSite, Kept, Outcome};
 
@@ -34,8 +32,6 @@ pub(crate) struct Evaluations {
     disabled: Option<String>,
     /// One that still runs on its thread; its end is to be passed over.
     stray: Vec<Eval>,
-    /// Methods that were given up, and the thread on which.
-    given_up: BTreeSet<(u32, ModuleId, u32)>,
     /// Set while one runs.
     is_running: bool,
     /// Set when somebody gave up the request that it belongs to.
@@ -109,7 +105,7 @@ impl Evaluations {
 }
 
 /// What ended the wait for an evaluation.
-enum Ended {
+pub(super) enum Ended {
     /// It returned or threw.
     Done { threw: bool },
     /// The program is gone.
@@ -166,22 +162,31 @@ impl Engine<'_> {
             Ended::Wanted(why) => Some(why),
         };
         // Asked first, then made to.
+        let mut asked_before = false;
         for abort in [Eval::abort, Eval::rude_abort] {
             let deadline = Instant::now() + ABORT_LIMIT;
             let mut asked = false;
             while Instant::now() < deadline {
-                asked = asked || self.abort(site, eval, top, abort);
+                asked = asked || self.abort(site, eval, top, asked_before, abort);
                 let until = if asked {
                     deadline
                 } else {
                     Instant::now() + BEGIN_STEP
                 };
                 match self.pump(site, eval, until) {
-                    Ended::Done { .. } => return Err(given_up(site, why, "")),
+                    Ended::Done { .. } => {
+                        match self.make_suspendable(site) {
+                            Err(CallError::ProgramEnded) => return Err(CallError::ProgramEnded),
+                            Err(error) => tracing::warn!(%error, "after giving up an evaluation"),
+                            Ok(()) => {}
+                        }
+                        return Err(given_up(site, why, ""));
+                    }
                     Ended::Program => return Err(CallError::ProgramEnded),
                     Ended::Late | Ended::Wanted(_) => {}
                 }
             }
+            asked_before |= asked;
         }
         self.leave_stuck(site, eval);
         Err(given_up(
@@ -189,30 +194,6 @@ impl Engine<'_> {
             why,
             "; it cannot be ended, so nothing more can be evaluated until the program continues",
         ))
-    }
-
-    /// Refuses what did not end before, on a thread that could not be stopped again. The runtime makes a thread give up
-    /// inside the handler of the signal that suspends it, and then leaves that signal blocked: a loop without calls can
-    /// never be interrupted there any more, and whoever waits for that waits for ever.
-    pub(super) fn check_given_up(&self, site: &CallSite, method: &Method) -> Result<(), CallError> {
-        let (Some(pid), Ok(thread)) = (self.pid, site.thread.id()) else {
-            return Ok(());
-        };
-        let it = (thread, method.declared_in.module, method.token.0);
-        if self.evaluations.given_up.contains(&it)
-            && cordebug::procfs::blocks_suspension(pid, thread)
-        {
-            return Err(CallError::Again { thread });
-        }
-        Ok(())
-    }
-
-    /// Remembers what did not end.
-    pub(super) fn remember_given_up(&mut self, site: &CallSite, method: &Method) {
-        if let Ok(thread) = site.thread.id() {
-            let it = (thread, method.declared_in.module, method.token.0);
-            self.evaluations.given_up.insert(it);
-        }
     }
 
     /// The program ended by what was run: it is stopped no more, and how it ended is told as soon as that is known.
@@ -227,15 +208,22 @@ impl Engine<'_> {
         self.tell(Event::Running(status));
     }
 
-    /// Asks the thread to give up, for which the program must be stopped for a moment; whether that was possible. A thread
-    /// that has not reached the code yet has nothing around it that would catch the runtime's abort: the program would end.
+    /// Asks the thread to give up, for which the program must be stopped for a moment; whether it has been asked, or cannot
+    /// be. A thread that has not reached the code yet has nothing around it that would catch the runtime's abort: the program
+    /// would end.
     fn abort(
         &mut self,
         site: &CallSite,
         eval: &Eval,
         top: Option<u64>,
+        asked_before: bool,
         abort: fn(&Eval) -> Result<(), cordebug::Error>,
     ) -> bool {
+        // What was asked before may be looping on its way out.
+        if let Err(error) = self.keep_suspendable(site, asked_before) {
+            tracing::warn!(%error, "giving up an evaluation");
+            return true;
+        }
         let Some(target) = &mut self.target else {
             return true;
         };
@@ -254,10 +242,13 @@ impl Engine<'_> {
     }
 
     /// Stops the program around an evaluation that goes on as soon as the program does.
-    fn leave_stuck(&mut self, site: &CallSite, eval: &Eval) {
+    pub(super) fn leave_stuck(&mut self, site: &CallSite, eval: &Eval) {
         let thread = site.thread.id().unwrap_or(0);
         self.evaluations.disabled = Some(format!("it still runs on thread {thread}"));
         self.evaluations.stray.push(eval.clone());
+        if let Err(error) = self.keep_suspendable(site, true) {
+            tracing::warn!(%error, "stopping around an evaluation");
+        }
         if let Some(target) = &mut self.target
             && !target.is_stopped()
             && let Err(error) = target.stop()
@@ -319,7 +310,7 @@ impl Engine<'_> {
     }
 
     /// Handles what comes in until the evaluation ends or the time is over.
-    fn pump(&mut self, site: &CallSite, eval: &Eval, mut deadline: Instant) -> Ended {
+    pub(super) fn pump(&mut self, site: &CallSite, eval: &Eval, mut deadline: Instant) -> Ended {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let input = match self.inputs.recv_timeout(left) {

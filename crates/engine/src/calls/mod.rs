@@ -20,6 +20,8 @@
 mod arguments;
 mod evaluate;
 mod operations;
+mod reflection;
+mod suspending;
 
 use std::time::Duration;
 
@@ -97,9 +99,9 @@ pub(crate) enum CallError {
     )]
     Disabled { earlier: String },
     #[error(
-        "it was given up before on thread {thread}, which the runtime cannot interrupt a second time"
+        "nothing can be run on thread {thread}: it blocks the signal by which the runtime suspends threads, so what does not end could never be given up, and that cannot be changed: {why}"
     )]
-    Again { thread: u32 },
+    Unstoppable { thread: u32, why: String },
     #[error("the arguments do not fit {method}: {why}")]
     Mismatch { method: String, why: String },
     #[error("it took longer than {} ms and was given up{more}", limit.as_millis())]
@@ -133,7 +135,9 @@ impl From<CallError> for Error {
                 told.hint("step or run to a breakpoint: code can be run where the program stopped by itself")
             }
             CallError::Disabled { .. } => told.hint("continue the program, then try again"),
-            CallError::Again { .. } => told.hint("evaluate it in a frame of another thread"),
+            CallError::Unstoppable { .. } => told.hint(
+                "evaluate it in a frame of another thread, and end any other debugger or tracer of the program",
+            ),
             CallError::TimedOut { .. } => told.hint(
                 "the code may need a lock or a task of another thread, which stand still: let them run, or allow more time",
             ),

@@ -27,7 +27,7 @@ impl Engine<'_> {
             arguments,
         };
         let method = call.method;
-        self.check_given_up(site, method)?;
+        self.keep_suspendable(site, false)?;
         let target = self
             .stopped_target()
             .map_err(|error| CallError::Refused(error.message))?;
@@ -64,18 +64,14 @@ impl Engine<'_> {
             let ty = parameter.ty.with(&generics);
             values.push(argument.to_runtime(types, &maker, &ty)?);
         }
-        let outcome = self.evaluate(site, |eval| {
+        self.evaluate(site, |eval| {
             let started = if is_constructor {
                 eval.new_object(&function, &type_arguments, &values)
             } else {
                 eval.call(&function, &type_arguments, &values)
             };
             started.map_err(|error| refused(&error))
-        });
-        if let Err(CallError::TimedOut { .. } | CallError::GivenUp { .. }) = &outcome {
-            self.remember_given_up(site, method);
-        }
-        outcome
+        })
     }
 
     /// The argument, in a box if it is a struct that is only ours.

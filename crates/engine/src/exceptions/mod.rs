@@ -10,6 +10,8 @@ mod handler;
 mod overflow;
 mod report;
 
+pub(crate) use report::report_of;
+
 use std::collections::HashMap;
 use std::rc::Rc;
 

@@ -43,6 +43,12 @@ pub(super) fn current(thread: &Thread) -> Option<Value> {
     thread.current_exception().ok()??.dereference().ok()?
 }
 
+/// The report of an exception that evaluated code threw: a reference to it, as the library gives it.
+pub(crate) fn report_of(target: &mut Target, thrown: &Value) -> Option<ExceptionReport> {
+    let exception = thrown.dereference().ok()??;
+    Some(Reader::new(target).whole(&exception))
+}
+
 /// The report of an exception that is in flight.
 pub(super) fn in_flight(
     target: &mut Target,
@@ -256,7 +262,8 @@ impl<'a> Reader<'a> {
 
     fn trace_frame(&mut self, entry: &TraceEntry) -> TraceFrame {
         let mut told = TraceFrame {
-            method: format!("[method 0x{:08x}]", entry.method),
+            // Functions of `DynamicMethod` belong to no module.
+            method: frame::LIGHTWEIGHT.into(),
             rethrown: entry.rethrown,
             ..TraceFrame::default()
         };

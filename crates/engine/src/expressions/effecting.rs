@@ -2,15 +2,16 @@
 
 use std::time::{Duration, Instant};
 
+use metadata::signature::Primitive;
 use syntax::Span;
 
 use super::error::{Fail, Result};
 use super::plan::Callee;
-use super::run::{Effect, Journal, Made, Val};
+use super::run::{Effect, Journal, Made, Val, exact_shape};
 use super::scalar::Scalar;
-use crate::calls::{Argument, Call, CallSite, Kept, Outcome};
+use crate::calls::{Argument, Call, CallError, CallSite, Kept, Outcome};
 use crate::engine::Engine;
-use crate::types::{Type, Types};
+use crate::types::{Method, Type, Types};
 use crate::values::scope::FrameVariables;
 use crate::values::{Held, Reader, Unreadable};
 
@@ -24,6 +25,8 @@ pub(super) enum Passed {
     Box(Type, Vec<u8>),
     /// An array of values without references that has to be made first: element type, count, bytes.
     Array(Type, u32, Vec<u8>),
+    /// The object that stands for a type.
+    Type(Type),
 }
 
 /// An effect with everything that could be read for it.
@@ -34,8 +37,12 @@ pub(super) enum Prepared {
         arguments: Vec<Passed>,
         /// Which arguments are passed by reference, and their types.
         references: Vec<(usize, Type)>,
+        /// Whether exactly this method is meant although the object's own type overrides it.
+        exact: bool,
         span: Span,
     },
+    /// A class constructor is to be run.
+    Construct { ty: Type, span: Span },
     /// Done already.
     Done,
     /// A variable is to refer to something.
@@ -58,6 +65,7 @@ pub(super) fn prepare(
             target,
             arguments,
             references,
+            exact,
             span,
         } => {
             let this = match target {
@@ -103,9 +111,11 @@ pub(super) fn prepare(
                 this,
                 arguments,
                 references,
+                exact,
                 span,
             })
         }
+        Effect::Construct { ty, span } => Ok(Prepared::Construct { ty, span }),
         Effect::New {
             callee,
             arguments,
@@ -121,6 +131,7 @@ pub(super) fn prepare(
                 this: None,
                 arguments,
                 references: Vec::new(),
+                exact: false,
                 span,
             })
         }
@@ -204,12 +215,13 @@ fn pass(reader: &Reader<'_>, value: Val, wanted: &Type, span: Span) -> Result<Pa
                 let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
                 Passed::Array(element, count, bytes)
             }
+            Made::Type(ty) => Passed::Type(ty.clone()),
             Made::Closure(_) => {
                 return Err(Fail::new(
                     span,
                     "a lambda cannot be passed to code of the program: it exists only in the debugger",
                 )
-                .hint("LINQ operators and the searching methods of List<T> are computed here and take lambdas"));
+                .hint("LINQ operators, ForEach and the searching methods of List<T> are computed here and take lambdas; other code takes a delegate that the program has"));
             }
             _ => {
                 return Err(Fail::new(
@@ -325,11 +337,23 @@ impl Engine<'_> {
                     .map_err(|error| Fail::new(span, format!("it cannot be written: {error}")))?;
                 journal.done(Val::Null);
             }
+            Prepared::Construct { ty, span } => {
+                site.limit = left(deadline);
+                let outcome = self
+                    .construct_class(&site, &ty)
+                    .map_err(|error| Fail::of_call(span, Some("class constructor"), error))?;
+                let threw = match outcome {
+                    Outcome::Returned(_) => None,
+                    Outcome::Threw(kept) => Some(self.thrown(&kept, span)),
+                };
+                journal.constructed(ty, threw);
+            }
             Prepared::Call {
                 callee,
                 this,
                 arguments,
                 references,
+                exact,
                 span,
             } => {
                 let this = match this {
@@ -349,18 +373,29 @@ impl Engine<'_> {
                     arrays.push(array.clone());
                     *argument = Argument::Reference(array, ty);
                 }
-                site.limit = deadline
-                    .saturating_duration_since(Instant::now())
-                    .max(Duration::from_millis(1));
-                let call = Call {
-                    method: &callee.method,
-                    type_arguments: &callee.arguments,
-                    this,
-                    arguments: ready,
+                site.limit = left(deadline);
+                let told = |error| Fail::of_call(span, Some(&callee.method.name), error);
+                let past = match (&this, exact) {
+                    (Some(this), true) => {
+                        Some(self.past_override(&callee, this, &site).map_err(told)?)
+                    }
+                    _ => None,
                 };
-                let outcome = self.call(&site, &call).map_err(|error| {
-                    Fail::new(span, format!("`{}`: {error}", callee.method.name))
-                })?;
+                let call = match &past {
+                    Some((invoke, delegate)) => Call {
+                        method: invoke,
+                        type_arguments: &[],
+                        this: Some(Argument::Object(delegate.clone())),
+                        arguments: ready,
+                    },
+                    None => Call {
+                        method: &callee.method,
+                        type_arguments: &callee.arguments,
+                        this,
+                        arguments: ready,
+                    },
+                };
+                let outcome = self.call(&site, &call).map_err(told)?;
                 let returned = matches!(outcome, Outcome::Returned(_));
                 self.note(outcome, span, journal)?;
                 if returned {
@@ -380,7 +415,7 @@ impl Engine<'_> {
         site: &CallSite,
         span: Span,
     ) -> Result<Held> {
-        let told = |error: crate::calls::CallError| Fail::new(span, error.to_string());
+        let told = |error: CallError| Fail::of_call(span, None, error);
         let in_array = ty.is_reference() || matches!(ty, Type::Primitive(_));
         let kept = if in_array {
             self.new_array(site, ty, 1).map_err(told)?
@@ -430,7 +465,7 @@ impl Engine<'_> {
         };
         let boxed = self
             .box_value(site, ty, bytes)
-            .map_err(|error| Fail::new(span, error.to_string()))?;
+            .map_err(|error| Fail::of_call(span, None, error))?;
         Ok(match boxed {
             Argument::Object(held) => Argument::Boxed(held),
             other => other,
@@ -439,7 +474,7 @@ impl Engine<'_> {
 
     /// Makes what has to exist in the program before it can be passed.
     fn ready(&mut self, passed: Passed, site: &CallSite, span: Span) -> Result<Argument> {
-        let told = |error: crate::calls::CallError| Fail::new(span, error.to_string());
+        let told = |error: CallError| Fail::of_call(span, None, error);
         Ok(match passed {
             Passed::Ready(argument) => argument,
             Passed::Text(units) => {
@@ -447,6 +482,7 @@ impl Engine<'_> {
                 self.held(&kept, span)?
             }
             Passed::Box(ty, bytes) => self.box_value(site, &ty, &bytes).map_err(told)?,
+            Passed::Type(ty) => Argument::Object(self.type_object(site, &ty).map_err(told)?),
             Passed::Array(element, count, bytes) => {
                 let kept = self.new_array(site, &element, count).map_err(told)?;
                 let target = self
@@ -498,22 +534,61 @@ impl Engine<'_> {
                 }
             },
             Outcome::Threw(kept) => {
-                let object = reader.kept_object(&kept).map_err(unreadable)?;
-                let (ty, message) = match &object {
-                    Some(object) => {
-                        let message = reader
-                            .object_field(object, "_message")
-                            .and_then(|it| reader.string(&it, 10_000))
-                            .ok()
-                            .flatten()
-                            .map(|(text, _)| text);
-                        (reader.types.full_text(&object.ty), message)
-                    }
-                    None => ("System.Exception".into(), None),
-                };
-                journal.threw(Fail::thrown(span, &ty, message));
+                let thrown = self.thrown(&kept, span);
+                journal.threw(thrown);
             }
         }
         Ok(())
     }
+
+    /// What evaluated code threw, with where.
+    fn thrown(&mut self, kept: &Kept, span: Span) -> Box<Fail> {
+        let report = self
+            .target
+            .as_mut()
+            .and_then(|target| crate::exceptions::report_of(target, &kept.runtime));
+        match report {
+            Some(report) => Fail::threw(span, report),
+            None => Fail::thrown(span, "System.Exception", None),
+        }
+    }
+
+    /// A delegate that runs exactly the method, and how it is invoked.
+    fn past_override(
+        &mut self,
+        callee: &Callee,
+        this: &Argument,
+        site: &CallSite,
+    ) -> Result<(Method, Held), CallError> {
+        let refused = |why: &str| CallError::Refused(why.to_owned());
+        let (mut shape, returns) = exact_shape(callee)
+            .ok_or_else(|| refused("no delegate of the framework has the shape of the method"))?;
+        let is_void = returns == Type::Primitive(Primitive::Void);
+        if !is_void {
+            shape.push(returns);
+        }
+        let target = self
+            .stopped_target()
+            .map_err(|error| CallError::Refused(error.message))?;
+        let types = target.types();
+        let name = if is_void { "Action" } else { "Func" };
+        let open = types.find("System", name, shape.len());
+        let open = open.first().and_then(Type::as_named);
+        let open = open.ok_or_else(|| refused("the runtime has no delegate for the method"))?;
+        let delegate = types.close(open, &shape)?;
+        let invoke = delegate
+            .as_named()
+            .map(|it| types.methods(it, Some("Invoke")));
+        let invoke = invoke.transpose()?.and_then(|it| it.into_iter().next());
+        let invoke = invoke.ok_or_else(|| refused("the delegate has no Invoke"))?;
+        let held = self.exact_delegate(site, &callee.method, this.clone(), &delegate)?;
+        Ok((invoke, held))
+    }
+}
+
+/// The time that is left for a call.
+fn left(deadline: Instant) -> Duration {
+    deadline
+        .saturating_duration_since(Instant::now())
+        .max(Duration::from_millis(1))
 }

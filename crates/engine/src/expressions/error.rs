@@ -2,7 +2,8 @@
 
 use syntax::Span;
 
-use crate::api::{Details, Error, ErrorCode};
+use crate::api::{Details, Error, ErrorCode, ExceptionReport};
+use crate::calls::CallError;
 
 /// What is wrong with an expression.
 #[derive(Debug, Clone)]
@@ -15,19 +16,15 @@ pub(crate) struct Fail {
     pub(crate) span: Span,
     /// What to do next.
     pub(crate) hint: Option<String>,
-    /// Set if the expression is right C# and its evaluation throws.
-    pub(crate) thrown: Option<Thrown>,
+    /// Set if the expression is right C# and its evaluation throws: the exception. One that the expression itself throws has
+    /// no stack, as its place is in the text.
+    pub(crate) thrown: Option<Box<ExceptionReport>>,
 }
 
-/// An exception that evaluating an expression throws.
-#[derive(Debug, Clone)]
-pub(crate) struct Thrown {
-    /// The full name of its type.
-    pub(crate) ty: String,
-    /// Its message, where one is known.
-    #[allow(dead_code, reason = "told with the exception's stack")]
-    pub(crate) message: Option<String>,
-}
+/// Entries of an exception's stack that are told in the message.
+const MAX_STACK: usize = 20;
+/// Exceptions inside one another that are told in the message.
+const MAX_INNER: usize = 5;
 
 /// What binding and running give.
 pub(crate) type Result<T, E = Box<Fail>> = std::result::Result<T, E>;
@@ -57,16 +54,57 @@ impl Fail {
 
     /// The evaluation throws, as the program would.
     pub(crate) fn thrown(span: Span, ty: &str, message: Option<String>) -> Box<Self> {
-        let text = match &message {
-            Some(message) => format!("evaluating it throws {ty}: {message}"),
-            None => format!("evaluating it throws {ty}"),
+        Self::threw(
+            span,
+            ExceptionReport {
+                type_name: ty.to_owned(),
+                message,
+                ..ExceptionReport::default()
+            },
+        )
+    }
+
+    /// The evaluation throws this.
+    pub(crate) fn threw(span: Span, report: ExceptionReport) -> Box<Self> {
+        let mut fail = Self::new(span, format!("evaluating it throws {}", headline(&report)));
+        fail.thrown = Some(Box::new(report));
+        fail
+    }
+
+    /// Code of the program was not run, or not to its end.
+    pub(crate) fn of_call(span: Span, what: Option<&str>, error: CallError) -> Box<Self> {
+        let text = match what {
+            Some(what) => format!("`{what}`: {error}"),
+            None => error.to_string(),
         };
         let mut fail = Self::new(span, text);
-        fail.thrown = Some(Thrown {
-            ty: ty.to_owned(),
-            message,
-        });
+        fail.hint = Error::from(error).hint;
         fail
+    }
+
+    /// Where the exception came from and what is inside it, as lines.
+    fn stack(&self) -> String {
+        let mut lines = String::new();
+        let mut exception = self.thrown.as_deref();
+        for depth in 0..MAX_INNER {
+            let Some(report) = exception else { break };
+            if depth > 0 {
+                lines.push_str(&format!("\n  inside it: {}", headline(report)));
+            }
+            for entry in report.trace.iter().take(MAX_STACK) {
+                lines.push_str(&format!("\n  at {}", entry.method));
+                if let Some(source) = &entry.source {
+                    let path = source.path.display();
+                    lines.push_str(&format!(" in {path}:{}", source.line.0));
+                }
+            }
+            let more = report.trace.len().saturating_sub(MAX_STACK);
+            if more > 0 {
+                lines.push_str(&format!("\n  … {more} more"));
+            }
+            exception = report.inner.first();
+        }
+        lines
     }
 
     /// Adds what to do next.
@@ -86,13 +124,25 @@ impl Fail {
             let before = text.get(..offset as usize).unwrap_or(text);
             u32::try_from(before.chars().count()).unwrap_or(u32::MAX)
         };
-        let mut error =
-            Error::new(code, format!("{head}\n  {line}\n  {mark}")).details(Details::Position {
+        let mut error = Error::new(code, format!("{head}\n  {line}\n  {mark}{}", self.stack()))
+            .details(Details::Position {
                 start: characters(self.span.start),
                 end: characters(self.span.end),
             });
         error.hint = self.hint.clone();
         error
+    }
+}
+
+/// An exception's type and message.
+fn headline(report: &ExceptionReport) -> String {
+    match (&report.message, &report.message_overridden_by) {
+        (Some(message), None) => format!("{}: {message}", report.type_name),
+        (Some(message), Some(by)) => format!(
+            "{}: {message} (made with that; {by} computes its own message)",
+            report.type_name
+        ),
+        (None, _) => report.type_name.clone(),
     }
 }
 

@@ -91,7 +91,8 @@ impl Engine<'_> {
                 expression: text.clone(),
                 outcome: outcome.map_err(|fail| ExpressionError {
                     code: fail.code.map(str::to_owned),
-                    exception: fail.thrown.as_ref().map(|it| it.ty.clone()),
+                    exception: fail.thrown.as_ref().map(|it| it.type_name.clone()),
+                    thrown: fail.thrown.clone(),
                     error: fail.to_api(text, ErrorCode::EvaluationFailed),
                 }),
             });

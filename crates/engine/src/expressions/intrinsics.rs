@@ -93,6 +93,7 @@ const KNOWN: &[(&str, &[&str])] = &[
             "IndexOf",
             "Find",
             "Exists",
+            "ForEach",
         ],
     ),
     (
@@ -106,6 +107,7 @@ const KNOWN: &[(&str, &[&str])] = &[
             "ConvertAll",
             "TrueForAll",
             "FindAll",
+            "ForEach",
         ],
     ),
     (

@@ -12,7 +12,7 @@ use crate::modules::{LoadedModule, Modules};
 use crate::target::Target;
 
 /// What stands for the name of a function that was emitted without one.
-const LIGHTWEIGHT: &str = "[lightweight function]";
+pub(crate) const LIGHTWEIGHT: &str = "[lightweight function]";
 
 /// Everything that can be told of a frame; what cannot be read is left out, never guessed.
 pub(crate) fn describe(target: &mut Target, frame: &RuntimeFrame, index: u32) -> Frame {
@@ -65,7 +65,10 @@ pub(crate) fn describe(target: &mut Target, frame: &RuntimeFrame, index: u32) ->
             } else {
                 FrameKind::External
             };
-            told.method = format!("[method 0x{:08x}]", token.0);
+            let arguments = crate::names::arguments_of(modules, process, frame);
+            if let Some(module) = modules.get(identity) {
+                told.method = method_name(module, process, token, &arguments);
+            }
             return told;
         };
         crate::names::is_generic(opened.metadata(), token)
@@ -112,7 +115,8 @@ pub(crate) fn method_name(
     arguments: &[String],
 ) -> String {
     let Ok(opened) = module.metadata(process) else {
-        return format!("[method 0x{:08x}]", method.0);
+        return super::emitted::method_name(&module.module, method, arguments)
+            .unwrap_or_else(|| format!("[method 0x{:08x}]", method.0));
     };
     let declared = crate::names::declared(module, process, method);
     crate::names::method(opened.metadata(), method, declared, arguments)

@@ -4,6 +4,7 @@
 //! are still there for the runtime, but dead; they are left out. Below a `when` filter they are alive, and shown.
 
 mod beyond;
+mod emitted;
 pub(crate) mod frame;
 mod logical;
 mod machine;

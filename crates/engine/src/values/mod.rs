@@ -48,6 +48,7 @@ pub(crate) mod scope;
 mod setters;
 pub(crate) mod shape;
 mod snapshot;
+mod statics;
 mod unreadable;
 pub(crate) mod view;
 mod walk;

@@ -10,7 +10,7 @@ use metadata::model::ConstantValue;
 use metadata::signature::Primitive;
 
 use crate::target::Target;
-use crate::types::{Field, Named, Type, Types};
+use crate::types::{Named, Type, Types};
 
 use super::memory::Memory;
 use super::{LayoutCache, Member, Object, Place, Result, Scalar, Unreadable, Value};
@@ -449,66 +449,6 @@ impl Reader<'_> {
                 properties.any(|it| it.name().is_ok_and(|it| it == name))
             })
         })
-    }
-
-    /// A static field of a type; one that each thread has its own of is that of the frame's thread.
-    pub(crate) fn static_field(
-        &self,
-        declared_in: &Rc<Named>,
-        field: &Field,
-        frame: Option<&Frame>,
-    ) -> Result<Value> {
-        if field.flags.is_literal() {
-            let metadata = self.types.metadata(declared_in.module)?.metadata();
-            let constant = metadata.field(field.token)?.constant()?;
-            return Ok(self.constant(field.ty.clone(), constant.unwrap_or(ConstantValue::Null)));
-        }
-        let ty = self.types.construct(
-            declared_in.module,
-            declared_in.token,
-            declared_in.arguments.clone(),
-        )?;
-        let runtime = self.types.to_runtime(&ty)?;
-        let frame = frame.or(self.looks_from.as_ref());
-        let value = runtime.static_field(field.token.0, frame)?;
-        let value = self.of_runtime(&value, Some(field.ty.clone()))?;
-        // Structs are kept in boxes; the reference to the box is what has a place.
-        if let Place::Memory(address) = value.place
-            && field.ty.is_value() == Some(true)
-            && field.ty.underlying().is_none()
-            && let Ok(reference) = self.memory.word(address)
-            && let Ok(boxed) = self.object_at(reference)
-            && boxed.ty == field.ty
-            && let Some(inner) = self.unboxed(&boxed)
-        {
-            return self.constructed(declared_in, inner);
-        }
-        self.constructed(declared_in, value)
-    }
-
-    /// A static field's value, unless it is only what the runtime cleared: the class constructor has not run yet.
-    fn constructed(&self, declared_in: &Rc<Named>, value: Value) -> Result<Value> {
-        let size = self.size_of(&value.ty).ok();
-        let bytes = size.and_then(|size| self.bytes(&value, size).ok());
-        if bytes.is_some_and(|it| it.iter().all(|byte| *byte == 0))
-            && self.never_constructed(declared_in) == Some(true)
-        {
-            let ty = self.types.text(&Type::Named(declared_in.clone()));
-            return Err(Unreadable::NotConstructed { ty });
-        }
-        Ok(value)
-    }
-
-    /// Whether no code was ever made of a type's class constructor; `None` if it has none, or if that cannot be told.
-    fn never_constructed(&self, ty: &Rc<Named>) -> Option<bool> {
-        // The code of a generic type's constructor is that of any of its instantiations.
-        if !ty.arguments.is_empty() {
-            return None;
-        }
-        let constructors = self.types.methods(ty, Some(".cctor")).ok()?;
-        let module = self.types.module(ty.module).ok()?;
-        let function = module.module.function(constructors.first()?.token.0).ok()?;
-        Some(!function.is_compiled()?)
     }
 
     /// The bytes that an object takes on the heap.

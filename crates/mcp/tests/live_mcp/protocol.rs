@@ -5,6 +5,7 @@ use std::time::Duration;
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest};
 use rmcp::service::PeerRequestOptions;
 use serde_json::json;
+use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
 use crate::client::{Agent, dll, object, run, structured, text};
@@ -78,6 +79,43 @@ fn cancelling_a_wait_does_not_touch_the_program() {
         agent
             .until("process_output", json!({}), |result| text(result) != before)
             .await;
+        agent.close().await;
+    });
+}
+
+#[test]
+fn cancelling_an_evaluation_ends_it_and_leaves_the_rest_undone() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let place = Fixture::named("expressions_code").marker("main");
+        agent
+            .call(
+                "debug_launch",
+                json!({
+                    "program": dll("expressions_code"),
+                    "breakpoints": [{"file": place.file, "line": place.line}],
+                }),
+            )
+            .await;
+        let mut params = CallToolRequestParams::new("evaluate");
+        params.arguments = Some(object(json!({
+            "expressions": ["loops.Plain", "loops.Turns = 1"],
+            "side_effects": true,
+            "timeout_ms": 8000,
+        })));
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let evaluating = agent
+            .connection
+            .send_cancellable_request(request, PeerRequestOptions::no_options())
+            .await
+            .expect("sent");
+        evaluating.cancel(None).await.expect("cancelled");
+        // What was not begun is not done; had it run into its time limit instead, the assignment would have followed.
+        let asked = json!({"expressions": ["loops.Turns", "loops.Fine"], "side_effects": true});
+        let told = text(&agent.call("evaluate", asked).await);
+        assert!(told.contains("loops.Turns: int = 0"), "{told}");
+        assert!(told.contains("loops.Fine: int = 5"), "{told}");
         agent.close().await;
     });
 }

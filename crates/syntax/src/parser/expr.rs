@@ -40,7 +40,7 @@ impl Parser<'_> {
     }
 
     /// An expression that is an operand of an operator with precedence `min`.
-    pub(super) fn expression(&mut self, min: Precedence) -> Parsed<Expr> {
+    pub(crate) fn expression(&mut self, min: Precedence) -> Parsed<Expr> {
         self.nested(|this| {
             let left = this.operand(min)?;
             this.operators(left, min)

@@ -89,6 +89,7 @@ const STACKS: &[Program] = &[
             "framework",
         ],
     ),
+    ("stack_emitted", &[""]),
     ("stack_release", &[""]),
     ("stack_runtime_async", &[""]),
 ];
@@ -138,6 +139,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("bench_start", "never ends"),
     ("bench_stops", "never ends"),
     ("bench_values", "never ends"),
+    (
+        "bp_dying_threads",
+        "its threads come and go: how often is not the same twice",
+    ),
     ("bp_plugin", "has no Main: bp_plugins runs it"),
     ("demo_hang", "hangs on purpose"),
     ("library", "has no Main: uses_library runs it"),
@@ -159,6 +164,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
     (
         "metadata_oracle",
         "a tool of the tests, not a program to debug",
+    ),
+    (
+        "expressions_code",
+        "spins until another thread has made a collection",
     ),
     (
         "expressions_compiler",

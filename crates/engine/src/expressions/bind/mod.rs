@@ -4,13 +4,17 @@
 //! method and instantiation. Every error has its place in the text and, where C# has one, its code.
 
 mod calls;
+mod casts;
 mod completion;
 mod conditional;
 mod context;
 mod conversions;
 mod creation;
+mod enum_operators;
+mod equality;
 mod inference;
 mod lambdas;
+mod list_patterns;
 mod literals;
 mod lookup;
 mod members;

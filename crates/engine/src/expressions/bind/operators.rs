@@ -1,7 +1,5 @@
 //! Unary and binary operators: predefined, lifted, user-defined (C# 12.4, 12.9 to 12.15).
 
-use std::rc::Rc;
-
 use metadata::signature::Primitive;
 use syntax::Span;
 use syntax::tree::{BinaryOp, Expr, ExprKind, Literal, UnaryOp};
@@ -12,7 +10,7 @@ use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Conversion, Node, Op};
 use crate::expressions::scalar::{self, Fault, Kind, NoOperator, Scalar};
-use crate::types::{self, Type};
+use crate::types::Type;
 
 impl Binder<'_> {
     pub(super) fn unary(&mut self, op: UnaryOp, inner: &Expr, span: Span) -> Result<Node> {
@@ -107,7 +105,7 @@ impl Binder<'_> {
     }
 
     /// A number of a kind, nullable if it was.
-    fn numeric_node(&mut self, node: Node, kind: Kind, span: Span) -> Result<Node> {
+    pub(super) fn numeric_node(&mut self, node: Node, kind: Kind, span: Span) -> Result<Node> {
         let mut to = self.kind_type(kind, span)?;
         if self.nullable_of(&node.ty).is_some() {
             to = self.nullable(&to);
@@ -120,7 +118,7 @@ impl Binder<'_> {
     }
 
     /// Cuts a number to the kind of an enum without a check.
-    fn narrow(&mut self, node: Node, kind: Kind, to: &Type, span: Span) -> Result<Node> {
+    pub(super) fn narrow(&mut self, node: Node, kind: Kind, to: &Type, span: Span) -> Result<Node> {
         if let Some(value) = node.scalar().filter(|_| self.nullable_of(to).is_none())
             && let Some(Ok(value)) = scalar::convert(value, kind, false)
         {
@@ -407,7 +405,7 @@ impl Binder<'_> {
             .map(Some)
     }
 
-    fn fold_binary(
+    pub(super) fn fold_binary(
         &mut self,
         op: BinaryOp,
         left: Node,
@@ -492,236 +490,6 @@ impl Binder<'_> {
             )));
         }
         Ok(Some(Node::new(Op::Concat(parts), Type::STRING, span)))
-    }
-
-    /// Enums: comparison, logic, and arithmetic with their numbers.
-    fn enum_operator(
-        &mut self,
-        op: BinaryOp,
-        left: &Operand<'_>,
-        right: &Operand<'_>,
-        span: Span,
-    ) -> Result<Option<Node>> {
-        let enum_type = |it: &Operand<'_>| match it {
-            Operand::Value(node) => {
-                let ty = self.without_nullable(&node.ty);
-                Self::enum_of(&ty).map(|underlying| (ty, underlying))
-            }
-            _ => None,
-        };
-        let (left_enum, right_enum) = (enum_type(left), enum_type(right));
-        let Some((ty, underlying)) = left_enum.clone().or_else(|| right_enum.clone()) else {
-            return Ok(None);
-        };
-        let lifted = [left, right].into_iter().any(|it| match it {
-            Operand::Value(node) => self.nullable_of(&node.ty).is_some(),
-            Operand::Null(_) => true,
-            _ => false,
-        });
-        let wrap = |this: &Self, ty: &Type| {
-            if lifted {
-                this.nullable(ty)
-            } else {
-                ty.clone()
-            }
-        };
-        let number = Type::Primitive(underlying);
-        let kind = primitive_kind(underlying).unwrap_or(Kind::Int);
-        let promoted = if kind.size() < 4 { Kind::Int } else { kind };
-        let logic = is_comparison(op) || matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Xor);
-        let (as_left, as_right, result) = match (op, &left_enum, &right_enum) {
-            _ if logic => (
-                wrap(self, &ty),
-                wrap(self, &ty),
-                if is_comparison(op) {
-                    Type::BOOL
-                } else {
-                    wrap(self, &ty)
-                },
-            ),
-            (BinaryOp::Subtract, Some((a, _)), Some((b, _))) if a == b => {
-                (wrap(self, &ty), wrap(self, &ty), wrap(self, &number))
-            }
-            (BinaryOp::Add | BinaryOp::Subtract, Some(_), None) => {
-                // `e - 0` subtracts an enum, as zero converts to it.
-                let zero = matches!(
-                    right.value().and_then(Node::scalar),
-                    Some(Scalar::Int(_, 0))
-                );
-                if op == BinaryOp::Subtract && (zero || matches!(right, Operand::Null(_))) {
-                    (wrap(self, &ty), wrap(self, &ty), wrap(self, &number))
-                } else {
-                    (wrap(self, &ty), wrap(self, &number), wrap(self, &ty))
-                }
-            }
-            (BinaryOp::Add, None, Some(_)) => {
-                (wrap(self, &number), wrap(self, &ty), wrap(self, &ty))
-            }
-            (BinaryOp::Subtract, None, Some(_)) => {
-                let zero = matches!(left.value().and_then(Node::scalar), Some(Scalar::Int(_, 0)));
-                if zero || matches!(left, Operand::Null(_)) {
-                    (wrap(self, &ty), wrap(self, &ty), wrap(self, &number))
-                } else {
-                    (wrap(self, &number), wrap(self, &ty), wrap(self, &ty))
-                }
-            }
-            _ => return Ok(None),
-        };
-        if self.implicit(left, &as_left).is_none() || self.implicit(right, &as_right).is_none() {
-            return Ok(None);
-        }
-        let left = self.convert(left.clone(), &as_left, left.span())?;
-        let right = self.convert(right.clone(), &as_right, right.span())?;
-        let left = self.numeric_node(left, promoted, span)?;
-        let right = self.numeric_node(right, promoted, span)?;
-        let middle = if result == Type::BOOL {
-            Type::BOOL
-        } else {
-            left.ty.clone()
-        };
-        let computed = self.fold_binary(op, left, right, middle, lifted, span)?;
-        if result == Type::BOOL {
-            return Ok(Some(computed));
-        }
-        if self.checked {
-            return self
-                .cast_operand(Operand::Value(computed), &result, span)
-                .map(Some);
-        }
-        self.narrow(computed, kind, &result, span).map(Some)
-    }
-
-    fn reference_equality(
-        &mut self,
-        op: BinaryOp,
-        left: &Operand<'_>,
-        right: &Operand<'_>,
-        span: Span,
-    ) -> Result<Option<Node>> {
-        let equal = op == BinaryOp::Equal;
-        let (left, right) = match (left, right) {
-            (Operand::Value(node), Operand::Null(at))
-            | (Operand::Null(at), Operand::Value(node)) => {
-                if !self.admits_null(&node.ty) {
-                    return Ok(None);
-                }
-                let null = self.convert(Operand::Null(*at), &node.ty, *at)?;
-                (node.clone(), null)
-            }
-            (Operand::Value(left), Operand::Value(right)) => {
-                if !left.ty.is_reference() || !right.ty.is_reference() {
-                    return Ok(None);
-                }
-                let related = self.reference_converts(&left.ty, &right.ty)
-                    || self.reference_converts(&right.ty, &left.ty)
-                    || self.may_be(&left.ty, &right.ty);
-                if !related {
-                    return Ok(None);
-                }
-                // Delegates of one type compare by what they call.
-                let delegates = left.ty == right.ty
-                    && matches!(&left.ty, Type::Named(named) if named.kind == types::Kind::Delegate);
-                if delegates && let Some(node) = self.delegate_equality(equal, left, right, span)? {
-                    return Ok(Some(node));
-                }
-                (left.clone(), right.clone())
-            }
-            _ => return Ok(None),
-        };
-        Ok(Some(Node::new(
-            Op::Same(equal, Box::new(left), Box::new(right)),
-            Type::BOOL,
-            span,
-        )))
-    }
-
-    fn delegate_equality(
-        &mut self,
-        equal: bool,
-        left: &Node,
-        right: &Node,
-        span: Span,
-    ) -> Result<Option<Node>> {
-        let Some(delegate) = self.types.core_named("System", "Delegate") else {
-            return Ok(None);
-        };
-        let name = if equal {
-            "op_Equality"
-        } else {
-            "op_Inequality"
-        };
-        let method = self
-            .types
-            .methods(&delegate, Some(name))
-            .unwrap_or_default()
-            .into_iter()
-            .next();
-        Ok(method.map(|method| {
-            let callee = self.callee(method, Vec::new(), false);
-            Node::new(
-                Op::Call(Rc::new(callee), None, vec![left.clone(), right.clone()]),
-                Type::BOOL,
-                span,
-            )
-        }))
-    }
-
-    fn tuple_equality(
-        &mut self,
-        op: BinaryOp,
-        left: &Operand<'_>,
-        right: &Operand<'_>,
-        span: Span,
-    ) -> Result<Option<Node>> {
-        let (Operand::Value(left), Operand::Value(right)) = (left, right) else {
-            return Ok(None);
-        };
-        let (Some(lefts), Some(rights)) = (
-            self.tuple_elements(&left.ty),
-            self.tuple_elements(&right.ty),
-        ) else {
-            return Ok(None);
-        };
-        if lefts.len() != rights.len() {
-            return Err(Fail::cs(
-                "CS8384",
-                span,
-                format!(
-                    "the tuples have {} and {} elements",
-                    lefts.len(),
-                    rights.len()
-                ),
-            ));
-        }
-        let mut lets = Vec::new();
-        let mut sides = Vec::new();
-        for node in [left, right] {
-            if let Op::Tuple(elements) = &node.op {
-                sides.push(elements.clone());
-                continue;
-            }
-            let slot = self.slot();
-            let read = self.slot_node(slot, &node.ty, span);
-            let elements = (0..lefts.len())
-                .map(|index| self.tuple_item(&read, index, span))
-                .collect::<Result<Vec<_>>>()?;
-            lets.push((slot, node.clone()));
-            sides.push(elements);
-        }
-        let right = sides.pop().unwrap_or_default();
-        let left = sides.pop().unwrap_or_default();
-        let mut parts = Vec::new();
-        for (a, b) in left.into_iter().zip(right) {
-            let part =
-                self.binary_operands(BinaryOp::Equal, Operand::Value(a), Operand::Value(b), span)?;
-            parts.push(self.convert(Operand::Value(part), &Type::BOOL, span)?);
-        }
-        let all = Node::new(Op::All(op == BinaryOp::Equal, parts), Type::BOOL, span);
-        Ok(Some(if lets.is_empty() {
-            all
-        } else {
-            Node::new(Op::Let(lets, Box::new(all)), Type::BOOL, span)
-        }))
     }
 }
 

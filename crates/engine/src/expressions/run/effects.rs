@@ -4,13 +4,16 @@ use std::rc::Rc;
 
 use syntax::Span;
 
-use super::{Interrupt, Made, Result, Runner, Val, null_reference};
+use super::{Interrupt, Made, Result, Runner, Val, null_reference, unreadable};
 use crate::expressions::error::Fail;
 use crate::expressions::getters::field_behind;
-use crate::expressions::plan::{Callee, FieldRef, Initial, Node, Op, Referred};
+use crate::expressions::plan::{Callee, FieldRef, Node, Op, Referred};
 use crate::expressions::scalar::Scalar;
 use crate::types::{Kind, Method, Type};
-use crate::values::{Held, Snapshot, Value};
+use crate::values::{Held, Snapshot, Unreadable, Value};
+
+/// Parameters of a method that can be called past its override: as many as the framework's own delegates have.
+const MAX_EXACT: usize = 16;
 
 /// Something to be done in the program before a run can go on.
 #[derive(Debug)]
@@ -25,7 +28,16 @@ pub(crate) enum Effect {
         arguments: Vec<(Val, Type)>,
         /// Which of them are passed by reference, so that what is there afterwards is wanted too.
         references: Vec<usize>,
+        /// Whether exactly this method is meant although the object's own type overrides it.
+        exact: bool,
         /// Where it stands.
+        span: Span,
+    },
+    /// A type's class constructor is to be run.
+    Construct {
+        /// The type.
+        ty: Type,
+        /// Where its static field stands.
         span: Span,
     },
     /// An object is to be created.
@@ -57,6 +69,9 @@ pub(crate) struct Journal {
     pub(crate) active: bool,
     entries: Vec<Entry>,
     position: usize,
+    /// Types whose class constructor was run, and what it threw. They have no entry of their own: a run that is made again
+    /// reads the field where it asked for the constructor before.
+    constructed: Vec<(Type, Option<Box<Fail>>)>,
 }
 
 #[derive(Debug, Clone)]
@@ -107,6 +122,11 @@ impl Journal {
     /// Notes the array in which a call left something.
     pub(crate) fn left(&mut self, array: Held) {
         self.note(Entry::Element(array));
+    }
+
+    /// Notes that a class constructor was run, and what it threw.
+    pub(crate) fn constructed(&mut self, ty: Type, threw: Option<Box<Fail>>) {
+        self.constructed.push((ty, threw));
     }
 
     /// Notes that an effect threw.
@@ -163,7 +183,7 @@ impl Runner<'_, '_> {
     }
 
     /// The outcome of an effect, or the demand that it is brought about.
-    fn effect(&mut self, span: Span, effect: impl FnOnce() -> Effect) -> Result<Val> {
+    pub(super) fn effect(&mut self, span: Span, effect: impl FnOnce() -> Effect) -> Result<Val> {
         match self.journal.next() {
             Some(Entry::Plain(value)) => Ok(value),
             Some(Entry::Held(held)) => {
@@ -187,6 +207,34 @@ impl Runner<'_, '_> {
                 Err(Interrupt::Effect(Box::new(effect())))
             }
         }
+    }
+
+    /// Refuses a static field whose class constructor threw for this evaluation, whatever it has set before.
+    pub(super) fn constructed(&self, field: &FieldRef, span: Span) -> Result<()> {
+        let mut all = self.journal.constructed.iter();
+        let ours = |ty: &Type| ty.as_named() == Some(&field.declared_in);
+        match all.find(|(ty, _)| ours(ty)) {
+            Some((_, Some(threw))) => {
+                let mut fail = threw.clone();
+                fail.span = span;
+                Err(Interrupt::Fail(fail))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A static field whose class constructor has not run: the demand that it is, where code may run.
+    pub(super) fn construct(&self, field: &FieldRef, why: &Unreadable, span: Span) -> Interrupt {
+        let ty = Type::Named(field.declared_in.clone());
+        let has_run = self.journal.constructed.iter().any(|(it, _)| *it == ty);
+        if has_run {
+            return unreadable(why, span).into();
+        }
+        if self.around.calls {
+            return Interrupt::Effect(Box::new(Effect::Construct { ty, span }));
+        }
+        let hint = "allow side effects for this evaluation, which runs the class constructor as the program would";
+        unreadable(why, span).hint(hint).into()
     }
 
     fn refuse(&self, what: &str, span: Span) -> Interrupt {
@@ -239,23 +287,7 @@ impl Runner<'_, '_> {
         if let Some(value) = self.made_member(callee, target.as_ref(), &arguments)? {
             return Ok(value);
         }
-        // The library always calls the override of the object's own type.
-        if let Some((value, _)) = &target
-            && !callee.is_virtual
-            && callee.method.flags.is_virtual()
-            && let Some(exact) = self.exact_type(value)
-            && let Some(runs) = self.implementation(&exact, &callee.method)
-            && runs.token != callee.method.token
-        {
-            return Err(Fail::new(
-                span,
-                format!(
-                    "`base.{}` cannot be called, as the object's own type overrides it and the runtime lets a debugger run only the override",
-                    written_name(&callee.method)
-                ),
-            )
-            .into());
-        }
+        let exact = self.is_past_override(callee, target.as_ref(), span)?;
         if !self.around.calls {
             let name = written_name(&callee.method);
             return Err(self.refuse(&format!("calling `{name}`"), span));
@@ -267,8 +299,40 @@ impl Runner<'_, '_> {
             target,
             arguments,
             references: Vec::new(),
+            exact,
             span,
         })
+    }
+
+    /// Whether exactly the method is meant although the object's own type overrides it: the library always calls the override.
+    pub(super) fn is_past_override(
+        &self,
+        callee: &Callee,
+        target: Option<&(Val, Type)>,
+        span: Span,
+    ) -> Result<bool> {
+        let Some((value, _)) = target else {
+            return Ok(false);
+        };
+        if callee.is_virtual || !callee.method.flags.is_virtual() {
+            return Ok(false);
+        }
+        let exact = self.exact_type(value);
+        let runs = exact.and_then(|exact| self.implementation(&exact, &callee.method));
+        if runs.is_none_or(|runs| runs.token == callee.method.token) {
+            return Ok(false);
+        }
+        if exact_shape(callee).is_none() || !matches!(value, Val::Object(_)) {
+            return Err(Fail::new(
+                span,
+                format!(
+                    "`base.{}` cannot be called: the object's own type overrides it, and past an override only methods of classes can be called that are not generic, take no references and at most {MAX_EXACT} arguments",
+                    written_name(&callee.method)
+                ),
+            )
+            .into());
+        }
+        Ok(true)
     }
 
     /// Calls a method that takes references: what it leaves there goes where they lead.
@@ -300,6 +364,7 @@ impl Runner<'_, '_> {
             target,
             arguments,
             references,
+            exact: false,
             span,
         })?;
         // They follow the result in the journal.
@@ -478,244 +543,6 @@ impl Runner<'_, '_> {
         result
     }
 
-    /// Assigns.
-    pub(super) fn write(&mut self, place: &Node, value: Val, node: &Node) -> Result<Val> {
-        let span = node.span;
-        if !self.around.writes {
-            return Err(Fail::new(
-                span,
-                "an assignment changes the program, which is not allowed here",
-            )
-            .hint("allow side effects for this evaluation")
-            .into());
-        }
-        if let Op::Call(callee, target, arguments) = &place.op {
-            return self.set_property(callee, target.as_deref(), arguments, value, span);
-        }
-        let (variable, at) = self.place(place)?;
-        let written = value.clone();
-        self.effect(span, || Effect::Write {
-            variable,
-            place: at,
-            value,
-            span,
-        })?;
-        Ok(written)
-    }
-
-    fn set_property(
-        &mut self,
-        getter: &Rc<Callee>,
-        target: Option<&Node>,
-        arguments: &[Node],
-        value: Val,
-        span: Span,
-    ) -> Result<Val> {
-        let properties = self
-            .types
-            .properties(&getter.method.declared_in)
-            .unwrap_or_default();
-        let setter = properties
-            .iter()
-            .find(|it| it.getter == Some(getter.method.token))
-            .and_then(|it| it.setter)
-            .and_then(|token| self.types.method(&getter.method.declared_in, token).ok());
-        let Some(setter) = setter else {
-            return Err(Fail::cs("CS0200", span, "the property has no setter").into());
-        };
-        let target = match target {
-            Some(target) => Some((self.eval(target)?, target.ty.clone())),
-            None => None,
-        };
-        let mut values = Vec::new();
-        for argument in arguments {
-            values.push(self.eval(argument)?);
-        }
-        values.push(value.clone());
-        let parameters = setter.parameters.iter().map(|it| it.ty.clone());
-        let arguments: Vec<(Val, Type)> = values.into_iter().zip(parameters).collect();
-        let callee = Rc::new(Callee {
-            is_virtual: getter.is_virtual,
-            checked: false,
-            arguments: Vec::new(),
-            intrinsic: None,
-            method: setter,
-        });
-        self.effect(span, || Effect::Call {
-            callee,
-            target,
-            arguments,
-            references: Vec::new(),
-            span,
-        })?;
-        Ok(value)
-    }
-
-    /// Where a variable, field or element lies.
-    fn place(&mut self, node: &Node) -> Result<(Option<usize>, Value)> {
-        let span = node.span;
-        match &node.op {
-            Op::Variable(number) => {
-                let value =
-                    (self.around.variables)(*number).map_err(|why| self.unreadable(&why, span))?;
-                let behind = self
-                    .reader
-                    .behind_ref(&value)
-                    .map_err(|why| self.unreadable(&why, span))?;
-                let is_ref = matches!(value.ty, Type::ByRef(_));
-                Ok(((!is_ref).then_some(*number), behind))
-            }
-            Op::StaticField(field) => {
-                let fields = self.types.fields(&field.declared_in);
-                let found = fields
-                    .ok()
-                    .and_then(|all| all.iter().find(|it| it.token == field.token).cloned());
-                let Some(found) = found else {
-                    return Err(Fail::new(span, "the static field is gone").into());
-                };
-                let value = self
-                    .reader
-                    .static_field(&field.declared_in, &found, self.around.frame);
-                Ok((None, value.map_err(|why| self.unreadable(&why, span))?))
-            }
-            Op::Field(target, field) if target.ty.is_reference() => match self.eval(target)? {
-                Val::Null => Err(null_reference(span)),
-                Val::Object(object) => {
-                    let value = self.declared_field(&object, field);
-                    Ok((None, value.map_err(|why| self.unreadable(&why, span))?))
-                }
-                _ => Err(Fail::new(
-                    span,
-                    "a value that exists only in the debugger cannot be written",
-                )
-                .into()),
-            },
-            Op::Field(target, field) => {
-                let (variable, outer) = self.place(target)?;
-                let value = self.reader.field(&outer, &field.name);
-                Ok((variable, value.map_err(|why| self.unreadable(&why, span))?))
-            }
-            Op::Element(array, indices) => {
-                let array = self.eval(array)?;
-                let mut at = Vec::new();
-                for index in indices {
-                    let index = self.eval(index)?;
-                    at.push(super::integer(&index).unwrap_or(-1));
-                }
-                let value = self.element_place(&array, &at, span)?;
-                Ok((None, value))
-            }
-            _ => Err(Fail::cs(
-                "CS0131",
-                span,
-                "the left side of an assignment must be a variable, property or indexer",
-            )
-            .into()),
-        }
-    }
-
-    /// Sets up a new object.
-    pub(super) fn initialize(
-        &mut self,
-        made: &Node,
-        slot: u32,
-        steps: &[Initial],
-        node: &Node,
-    ) -> Result<Val> {
-        let mut value = self.eval(made)?;
-        self.set(slot, value.clone());
-        for step in steps {
-            match step {
-                Initial::Set(place, to) => {
-                    let to = self.eval(to)?;
-                    match (&place.op, &value) {
-                        // What exists only here is made anew with the field.
-                        (Op::Field(_, field), Val::Made(_) | Val::Struct(_)) => {
-                            value = self.with_field(&value, field, to, node)?;
-                            self.set(slot, value.clone());
-                        }
-                        (Op::Call(callee, target, arguments), _) => {
-                            self.set_property(
-                                callee,
-                                target.as_deref(),
-                                arguments,
-                                to,
-                                place.span,
-                            )?;
-                        }
-                        _ => {
-                            let (variable, at) = self.place(place)?;
-                            let span = place.span;
-                            self.effect(span, || Effect::Write {
-                                variable,
-                                place: at,
-                                value: to,
-                                span,
-                            })?;
-                        }
-                    }
-                }
-                Initial::Add(call) => {
-                    self.eval(call)?;
-                }
-            }
-        }
-        Ok(value)
-    }
-
-    fn with_field(&mut self, value: &Val, field: &FieldRef, to: Val, node: &Node) -> Result<Val> {
-        let fields = self
-            .types
-            .fields(&field.declared_in)
-            .map_err(|error| Fail::new(node.span, error.to_string()))?;
-        let mut all = Vec::new();
-        for it in fields.iter().filter(|it| !it.flags.is_static()) {
-            let reference = FieldRef {
-                declared_in: field.declared_in.clone(),
-                name: it.name.clone(),
-                token: it.token,
-                ty: it.ty.clone(),
-            };
-            let current = if it.token == field.token {
-                to.clone()
-            } else {
-                self.field(value, &reference, node.span)?
-            };
-            all.push((it.name.clone(), current));
-        }
-        Ok(Val::Made(Rc::new(Made::Fields(node.ty.clone(), all))))
-    }
-
-    /// A value tuple, made here.
-    pub(super) fn tuple(&self, ty: &Type, values: Vec<Val>) -> Val {
-        let ty = self.types.nullable_of(ty).unwrap_or_else(|| ty.clone());
-        let mut values = values;
-        let mut fields: Vec<(Rc<str>, Val)> = Vec::new();
-        if values.len() > 7 {
-            let rest = values.split_off(7);
-            let rest_ty = ty
-                .as_named()
-                .and_then(|it| it.arguments.get(7).cloned())
-                .unwrap_or(Type::OBJECT);
-            let rest = self.tuple(&rest_ty, rest);
-            fields.extend(
-                values
-                    .into_iter()
-                    .enumerate()
-                    .map(|(index, it)| (Rc::from(format!("Item{}", index + 1)), it)),
-            );
-            fields.push(("Rest".into(), rest));
-        } else {
-            fields.extend(
-                values
-                    .into_iter()
-                    .enumerate()
-                    .map(|(index, it)| (Rc::from(format!("Item{}", index + 1)), it)),
-            );
-        }
-        Val::Made(Rc::new(Made::Fields(ty, fields)))
-    }
-
     /// The text of a value that is a string.
     pub(super) fn string_of(&mut self, value: &Val, span: Span) -> Result<Option<Rc<[u16]>>> {
         match self.as_scalar(value.clone(), span)? {
@@ -723,6 +550,17 @@ impl Runner<'_, '_> {
             _ => Ok(None),
         }
     }
+}
+
+/// The parameters and result of a method that a delegate of the framework can have the shape of.
+pub(in crate::expressions) fn exact_shape(callee: &Callee) -> Option<(Vec<Type>, Type)> {
+    let method = &callee.method;
+    let is_plain = |ty: &Type| !matches!(ty, Type::ByRef(_) | Type::Pointer(_) | Type::Function(_));
+    let parameters: Vec<Type> = method.parameters.iter().map(|it| it.ty.clone()).collect();
+    let fits = callee.arguments.is_empty()
+        && parameters.len() <= MAX_EXACT
+        && parameters.iter().chain([&method.returns]).all(is_plain);
+    fits.then(|| (parameters, method.returns.clone()))
 }
 
 /// The name that C# writes for a call: a property's for its accessors.

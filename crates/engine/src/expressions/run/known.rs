@@ -277,6 +277,9 @@ impl Runner<'_, '_> {
                             .unwrap_or_else(|| self.default(&element)),
                     }))
                 }
+                ("ForEach", [array, lambda]) if is_closure(lambda) => {
+                    self.for_each(array, lambda, span).map(Some)
+                }
                 ("IndexOf", [array, wanted]) => {
                     let items = self.items_of(array, span)?;
                     self.index_of(&items, wanted, span)
@@ -373,6 +376,8 @@ impl Runner<'_, '_> {
 
     /// Equality of elements where we know it: primitives, strings, nulls.
     pub(super) fn equal(&mut self, a: &Val, b: &Val, span: Span) -> Result<Option<bool>> {
+        // Sequences are compared each with each: the time must be looked at.
+        self.tick(span)?;
         let (a, b) = (
             self.as_scalar(a.clone(), span)?,
             self.as_scalar(b.clone(), span)?,
@@ -442,6 +447,9 @@ impl Runner<'_, '_> {
                         .unwrap_or_else(|| self.default(&node.ty)),
                 }))
             }
+            ("ForEach", [lambda]) if is_closure(lambda) => {
+                self.for_each(list, lambda, span).map(Some)
+            }
             ("TrueForAll", [lambda]) if is_closure(lambda) => {
                 for item in self.items_of(list, span)? {
                     if !self.is_true(lambda, vec![item], span)? {
@@ -466,6 +474,14 @@ impl Runner<'_, '_> {
             }
             _ => Ok(None),
         }
+    }
+
+    fn for_each(&mut self, sequence: &Val, action: &Val, span: Span) -> Result<Val> {
+        for item in self.items_of(sequence, span)? {
+            self.item(span)?;
+            self.invoke(action, vec![item], span)?;
+        }
+        Ok(Val::Null)
     }
 
     fn list_item(&mut self, list: &Val, index: i128, span: Span) -> Result<Val> {

@@ -13,10 +13,12 @@ mod linq;
 mod matching;
 mod numbers;
 mod ordering;
+mod reading;
 mod sequences;
 mod strings;
 mod text;
 mod value;
+mod writes;
 
 use std::rc::Rc;
 use std::time::Instant;
@@ -26,13 +28,16 @@ use syntax::tree::{BinaryOp, PseudoVariable};
 
 use super::bind::well_known;
 use super::error::Fail;
-use super::plan::{Constant, FieldRef, Node, Op};
-use super::scalar::{self, Fault, Kind, Scalar};
+use super::plan::{Constant, Node, Op};
+use super::scalar::{self, Fault, Scalar};
 use crate::types::{Type, Types};
-use crate::values::{Object, Reader, Unreadable};
+use crate::values::{Reader, Unreadable};
 
 pub(crate) use describe::Limits;
+pub(in crate::expressions) use effects::exact_shape;
 pub(crate) use effects::{Effect, Journal};
+pub(in crate::expressions) use reading::decode;
+use reading::unreadable;
 pub(crate) use value::{Made, Val};
 
 /// Why a run ended without a value.
@@ -75,6 +80,8 @@ pub(crate) struct Surroundings<'r> {
 const STEPS: u32 = 256;
 /// Elements of a sequence looked at in one evaluation.
 const MAX_ITEMS: usize = 100_000;
+/// Bytes of texts and sequences that one run makes, whether they are still used or not.
+const MAX_MADE: usize = 64 << 20;
 
 /// Runs one plan.
 pub(crate) struct Runner<'r, 't> {
@@ -85,6 +92,8 @@ pub(crate) struct Runner<'r, 't> {
     journal: &'r mut Journal,
     steps: u32,
     items: usize,
+    /// Bytes of what was made.
+    made: usize,
 }
 
 impl<'r, 't> Runner<'r, 't> {
@@ -103,6 +112,7 @@ impl<'r, 't> Runner<'r, 't> {
             journal,
             steps: 0,
             items: 0,
+            made: 0,
         }
     }
 
@@ -136,6 +146,40 @@ impl<'r, 't> Runner<'r, 't> {
             .into());
         }
         self.tick(span)
+    }
+
+    /// Refuses a text of so many units if there is no room for it.
+    pub(super) fn room_for_text(&self, units: usize, span: Span) -> Result<()> {
+        self.room(units.saturating_mul(size_of::<u16>()), span)
+    }
+
+    fn room(&self, bytes: usize, span: Span) -> Result<()> {
+        if self.made.saturating_add(bytes) > MAX_MADE {
+            let most = MAX_MADE >> 20;
+            return Err(Fail::new(
+                span,
+                format!("the expression makes texts and sequences of more than {most} MiB"),
+            )
+            .hint("narrow it with Take(n) or Substring")
+            .into());
+        }
+        Ok(())
+    }
+
+    /// A value that was made here, counted.
+    fn counted(&mut self, value: Val, span: Span) -> Result<Val> {
+        let bytes = match &value {
+            Val::Scalar(Scalar::String(units)) => units.len() * size_of::<u16>(),
+            Val::Made(made) => match &**made {
+                Made::Sequence(_, items, _) => items.len() * size_of::<Val>(),
+                Made::Fields(_, fields) => fields.len() * size_of::<(Rc<str>, Val)>(),
+                _ => 0,
+            },
+            _ => 0,
+        };
+        self.room(bytes, span)?;
+        self.made += bytes;
+        Ok(value)
     }
 
     /// The value of a node.
@@ -232,10 +276,14 @@ impl<'r, 't> Runner<'r, 't> {
                 for part in parts {
                     let value = self.eval(part)?;
                     units.extend(self.text_of(&value, &part.ty, part.span)?);
+                    self.room_for_text(units.len(), span)?;
                 }
-                Val::units(units)
+                self.counted(Val::units(units), span)?
             }
-            Op::Interpolate(pieces) => self.interpolate(pieces)?,
+            Op::Interpolate(pieces) => {
+                let text = self.interpolate(pieces, span)?;
+                self.counted(text, span)?
+            }
             Op::Conditional(test, yes, no) => {
                 if self.truth(test)? {
                     self.eval(yes)?
@@ -298,7 +346,8 @@ impl<'r, 't> Runner<'r, 't> {
                 for element in elements {
                     values.push(self.eval(element)?);
                 }
-                self.tuple(&node.ty, values)
+                let tuple = self.tuple(&node.ty, values);
+                self.counted(tuple, span)?
             }
             Op::Call(callee, target, arguments) => {
                 let target = match target {
@@ -309,7 +358,8 @@ impl<'r, 't> Runner<'r, 't> {
                 for argument in arguments {
                     values.push(self.eval(argument)?);
                 }
-                self.call(node, callee, target, values, arguments)?
+                let value = self.call(node, callee, target, values, arguments)?;
+                self.counted(value, span)?
             }
             Op::Invoke(target, arguments) => {
                 let target = self.eval(target)?;
@@ -324,7 +374,8 @@ impl<'r, 't> Runner<'r, 't> {
                 for argument in arguments {
                     values.push(self.eval(argument)?);
                 }
-                self.create(node, callee, values, arguments)?
+                let value = self.create(node, callee, values, arguments)?;
+                self.counted(value, span)?
             }
             Op::NewArray(length) => {
                 let length = self.eval(length)?;
@@ -341,14 +392,16 @@ impl<'r, 't> Runner<'r, 't> {
                 }
                 let element = node.ty.element().cloned().unwrap_or(Type::OBJECT);
                 let zero = self.default(&element);
-                Val::sequence(node.ty.clone(), vec![zero; length as usize])
+                self.room(length as usize * size_of::<Val>(), span)?;
+                let array = Val::sequence(node.ty.clone(), vec![zero; length as usize]);
+                self.counted(array, span)?
             }
             Op::ArrayOf(elements) => {
                 let mut values = Vec::with_capacity(elements.len());
                 for element in elements {
                     values.push(self.eval(element)?);
                 }
-                Val::sequence(node.ty.clone(), values)
+                self.counted(Val::sequence(node.ty.clone(), values), span)?
             }
             Op::Collection(items) => {
                 let mut values = Vec::new();
@@ -360,7 +413,7 @@ impl<'r, 't> Runner<'r, 't> {
                         values.push(value);
                     }
                 }
-                Val::sequence(node.ty.clone(), values)
+                self.counted(Val::sequence(node.ty.clone(), values), span)?
             }
             Op::Initialize(made, slot, steps) => self.initialize(made, *slot, steps, node)?,
             Op::Anonymous(members) => {
@@ -368,7 +421,8 @@ impl<'r, 't> Runner<'r, 't> {
                 for (name, member) in members {
                     fields.push((name.clone(), self.eval(member)?));
                 }
-                Val::Made(Rc::new(Made::Fields(node.ty.clone(), fields)))
+                let made = Val::Made(Rc::new(Made::Fields(node.ty.clone(), fields)));
+                self.counted(made, span)?
             }
             Op::TypeOf(ty) => Val::Made(Rc::new(Made::Type(ty.clone()))),
             Op::Lambda(closure) => Val::Made(Rc::new(Made::Closure(closure.clone()))),
@@ -386,7 +440,8 @@ impl<'r, 't> Runner<'r, 't> {
             Op::Slice(target, range) => {
                 let target = self.eval(target)?;
                 let range = self.eval(range)?;
-                self.slice(&target, &range, span)?
+                let part = self.slice(&target, &range, span)?;
+                self.counted(part, span)?
             }
             Op::Index(number, from_end) => {
                 let number = self.eval(number)?;
@@ -464,19 +519,6 @@ impl<'r, 't> Runner<'r, 't> {
         }
     }
 
-    /// The text of a string object.
-    pub(super) fn units(&self, object: &Object, span: Span) -> Result<Vec<u16>> {
-        const LONGEST: u32 = 1 << 24;
-        let (units, length) = self
-            .reader
-            .string_units(object, LONGEST)
-            .map_err(|why| self.unreadable(&why, span))?;
-        if length > u64::from(LONGEST) {
-            return Err(Fail::new(span, "the string is too long to be evaluated").into());
-        }
-        Ok(units)
-    }
-
     /// Whether two references are the same.
     fn same(&mut self, left: &Val, right: &Val) -> bool {
         match (left, right) {
@@ -505,180 +547,6 @@ impl<'r, 't> Runner<'r, 't> {
             Some(zero) => Val::Scalar(zero),
             None => Val::Made(Rc::new(Made::Default(ty.clone()))),
         }
-    }
-
-    fn pseudo(&mut self, pseudo: PseudoVariable, span: Span) -> Result<Val> {
-        let (pid, tid, hits) = self.around.numbers;
-        Ok(match pseudo {
-            PseudoVariable::ProcessId => Val::int(pid.into()),
-            PseudoVariable::ThreadId => Val::int(tid.into()),
-            PseudoVariable::HitCount => Val::Scalar(Scalar::Int(Kind::Long, hits.into())),
-            _ => match (self.around.special)(pseudo) {
-                Some(value) => self.decode(&value, span)?,
-                None => return Err(Fail::new(span, format!("{pseudo} has no value here")).into()),
-            },
-        })
-    }
-
-    /// A field of an object, struct or made value.
-    pub(super) fn field(&mut self, target: &Val, field: &FieldRef, span: Span) -> Result<Val> {
-        match target {
-            Val::Null => Err(null_reference(span)),
-            Val::Object(object) => {
-                let read = match self.reader.unboxed(object) {
-                    Some(value) => self.reader.field(&value, &field.name),
-                    None => self.declared_field(object, field),
-                };
-                let value = read.map_err(|why| self.unreadable(&why, span))?;
-                self.decode(&value, span)
-            }
-            Val::Struct(value) => {
-                let value = self
-                    .reader
-                    .field(value, &field.name)
-                    .map_err(|why| self.unreadable(&why, span))?;
-                self.decode(&value, span)
-            }
-            Val::Boxed(_, inner) => self.field(&inner.clone(), field, span),
-            Val::Made(made) => match &**made {
-                Made::Fields(_, fields) => {
-                    match fields.iter().find(|(name, _)| *name == field.name) {
-                        Some((_, value)) => Ok(value.clone()),
-                        None => Ok(self.default(&field.ty)),
-                    }
-                }
-                Made::Default(_) => Ok(self.default(&field.ty)),
-                Made::Sequence(_, items, _) => match &*field.name {
-                    "_size" => Ok(Val::int(items.len() as i128)),
-                    _ => Err(Fail::new(
-                        span,
-                        format!("a value that was made here has no field `{}`", field.name),
-                    )
-                    .into()),
-                },
-                _ => Err(Fail::new(
-                    span,
-                    format!("a value that was made here has no field `{}`", field.name),
-                )
-                .into()),
-            },
-            Val::Scalar(value) => self.scalar_field(value, field, span),
-        }
-    }
-
-    /// A field of exactly the type that declares it: a base may have one of the same name.
-    fn declared_field(
-        &self,
-        object: &Object,
-        field: &FieldRef,
-    ) -> Result<crate::values::Value, Unreadable> {
-        let members = self.reader.members(object)?;
-        let found = members.iter().find(|it| {
-            it.field.token == field.token
-                && it.declared_in.token == field.declared_in.token
-                && it.declared_in.module == field.declared_in.module
-        });
-        match found {
-            Some(member) => Ok(self.reader.member(object, member)),
-            None => self.reader.object_field(object, &field.name),
-        }
-    }
-
-    /// A field of a primitive: the only one that is used is its value.
-    fn scalar_field(&self, value: &Scalar, field: &FieldRef, span: Span) -> Result<Val> {
-        match (&*field.name, value) {
-            ("m_value" | "_value" | "value__", _) => Ok(Val::Scalar(value.clone())),
-            ("_stringLength", Scalar::String(units)) => Ok(Val::int(units.len() as i128)),
-            _ => Err(Fail::new(
-                span,
-                format!(
-                    "`{}` of a value that was computed cannot be read",
-                    field.name
-                ),
-            )
-            .into()),
-        }
-    }
-
-    fn static_field(&mut self, field: &FieldRef, span: Span) -> Result<Val> {
-        let fields = self.types.fields(&field.declared_in);
-        let found = fields
-            .ok()
-            .and_then(|all| all.iter().find(|it| it.token == field.token).cloned());
-        let Some(found) = found else {
-            return Err(
-                Fail::new(span, format!("the static field `{}` is gone", field.name)).into(),
-            );
-        };
-        let value = self
-            .reader
-            .static_field(&field.declared_in, &found, self.around.frame)
-            .map_err(|why| self.unreadable(&why, span))?;
-        self.decode(&value, span)
-    }
-
-    /// What a place of the program holds.
-    pub(super) fn decode(&self, value: &crate::values::Value, span: Span) -> Result<Val> {
-        Ok(decode(self.reader, value, span)?)
-    }
-}
-
-/// What a place of the program holds.
-pub(super) fn decode(
-    reader: &Reader<'_>,
-    value: &crate::values::Value,
-    span: Span,
-) -> Result<Val, Box<Fail>> {
-    let fail = |why: Unreadable| unreadable(&why, span);
-    let value = reader.behind_ref(value).map_err(fail)?;
-    if let crate::values::Place::Text(units) = &value.place {
-        return Ok(Val::units(units.to_vec()));
-    }
-    let ty = &value.ty;
-    if ty.is_value() == Some(true) {
-        let kind = ty
-            .underlying()
-            .and_then(well_known::primitive_kind)
-            .or_else(|| well_known::kind(reader.types, ty));
-        if let Some(kind) = kind {
-            let bytes = reader.bytes(&value, kind.size() as u32).map_err(fail)?;
-            return match Scalar::from_bytes(kind, &bytes) {
-                Some(scalar) => Ok(Val::Scalar(scalar)),
-                None => Err(Fail::new(span, "its bytes are not a value of its type")),
-            };
-        }
-        if reader.types.nullable_of(ty).is_some() {
-            let flag = reader.field(&value, "hasValue").map_err(fail)?;
-            return match decode(reader, &flag, span)? {
-                Val::Scalar(Scalar::Bool(true)) => {
-                    let inner = reader.field(&value, "value").map_err(fail)?;
-                    decode(reader, &inner, span)
-                }
-                _ => Ok(Val::Null),
-            };
-        }
-        return Ok(Val::Struct(value));
-    }
-    match reader.object(&value).map_err(fail)? {
-        None => Ok(Val::Null),
-        Some(object) => Ok(Val::Object(object)),
-    }
-}
-
-/// Why something cannot be read, as C# would throw it where it would.
-fn unreadable(why: &Unreadable, span: Span) -> Box<Fail> {
-    match why {
-        Unreadable::Null { .. } => Fail::thrown(
-            span,
-            "System.NullReferenceException",
-            Some("Object reference not set to an instance of an object.".into()),
-        ),
-        Unreadable::OutOfRange { .. } => Fail::thrown(
-            span,
-            "System.IndexOutOfRangeException",
-            Some("Index was outside the bounds of the array.".into()),
-        ),
-        _ => Fail::new(span, format!("it cannot be read: {why}")),
     }
 }
 

@@ -97,9 +97,7 @@ impl Runner<'_, '_> {
                 Some("Value cannot be null. (Parameter 'source')".into()),
             )
             .into()),
-            Val::Scalar(Scalar::String(units)) => {
-                Ok(units.iter().map(|it| character(*it)).collect())
-            }
+            Val::Scalar(Scalar::String(units)) => self.characters(units, span),
             Val::Made(made) => match &**made {
                 Made::Sequence(_, items, _) => {
                     for _ in items {
@@ -114,11 +112,18 @@ impl Runner<'_, '_> {
         }
     }
 
+    fn characters(&mut self, units: &[u16], span: Span) -> Result<Vec<Val>> {
+        for _ in units {
+            self.item(span)?;
+        }
+        Ok(units.iter().copied().map(character).collect())
+    }
+
     fn object_items(&mut self, object: &Object, span: Span) -> Result<Vec<Val>> {
         let generic = "System.Collections.Generic";
         if object.ty == Type::STRING {
             let units = self.units(object, span)?;
-            return Ok(units.into_iter().map(character).collect());
+            return self.characters(&units, span);
         }
         if object.ty.element().is_some() {
             let count = self.array_length(&Val::Object(object.clone()), span)?;

@@ -144,6 +144,7 @@ impl Runner<'_, '_> {
                 while let Some(found) = find(&text, old, from) {
                     units.extend_from_slice(text.get(from..found).unwrap_or_default());
                     units.extend_from_slice(new);
+                    self.room_for_text(units.len(), span)?;
                     from = found + old.len();
                 }
                 units.extend_from_slice(text.get(from..).unwrap_or_default());
@@ -180,6 +181,9 @@ impl Runner<'_, '_> {
             ("Equals", [Piece::Text(other)]) => Some(Val::bool(text == *other)),
             ("Equals", [Piece::Null]) => Some(Val::bool(false)),
             ("ToCharArray", []) => {
+                for _ in text.iter() {
+                    self.item(span)?;
+                }
                 let items = text
                     .iter()
                     .map(|it| Val::Scalar(Scalar::Int(Kind::Char, (*it).into())))
@@ -244,6 +248,7 @@ impl Runner<'_, '_> {
                 let mut units = Vec::new();
                 for item in flat {
                     units.extend(self.text_of(&item, &Type::OBJECT, span)?);
+                    self.room_for_text(units.len(), span)?;
                 }
                 Some(Val::units(units))
             }
@@ -263,6 +268,7 @@ impl Runner<'_, '_> {
                         units.extend_from_slice(&separator);
                     }
                     units.extend(self.text_of(&item, &Type::OBJECT, span)?);
+                    self.room_for_text(units.len(), span)?;
                 }
                 Some(Val::units(units))
             }

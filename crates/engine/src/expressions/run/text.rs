@@ -7,7 +7,7 @@ use syntax::Span;
 use super::{Made, Result, Runner, Val, format};
 use crate::expressions::plan::{Callee, Piece};
 use crate::expressions::scalar::{self, Kind, Scalar};
-use crate::types::{self, Type};
+use crate::types::{self, Method, Type};
 
 impl Runner<'_, '_> {
     /// The text of a value in a string: null is empty.
@@ -178,9 +178,20 @@ impl Runner<'_, '_> {
         let method = object
             .and_then(|it| self.types.methods(&it, Some("ToString")).ok())
             .and_then(|it| it.into_iter().next());
-        let Some(method) = method else {
-            return Ok(Val::Null);
-        };
+        match method {
+            Some(method) => self.call_text(method, value, ty, Vec::new(), span),
+            None => Ok(Val::Null),
+        }
+    }
+
+    fn call_text(
+        &mut self,
+        method: Method,
+        value: &Val,
+        ty: &Type,
+        arguments: Vec<Val>,
+        span: Span,
+    ) -> Result<Val> {
         let node = crate::expressions::plan::Node::new(
             crate::expressions::plan::Op::Default,
             Type::STRING,
@@ -193,16 +204,11 @@ impl Runner<'_, '_> {
             is_virtual: true,
             checked: false,
         });
-        self.call(
-            &node,
-            &callee,
-            Some((value.clone(), ty.clone())),
-            Vec::new(),
-            &[],
-        )
+        let target = Some((value.clone(), ty.clone()));
+        self.call(&node, &callee, target, arguments, &[])
     }
 
-    pub(super) fn interpolate(&mut self, pieces: &[Piece]) -> Result<Val> {
+    pub(super) fn interpolate(&mut self, pieces: &[Piece], span: Span) -> Result<Val> {
         let mut text = Vec::new();
         for piece in pieces {
             match piece {
@@ -215,7 +221,8 @@ impl Runner<'_, '_> {
                     };
                     if let Some(width) = alignment {
                         let missing = (width.unsigned_abs() as usize).saturating_sub(shown.len());
-                        let blanks = std::iter::repeat_n(u16::from(b' '), missing.min(10_000));
+                        self.room_for_text(missing, node.span)?;
+                        let blanks = std::iter::repeat_n(u16::from(b' '), missing);
                         if *width < 0 {
                             shown.extend(blanks);
                         } else {
@@ -223,6 +230,7 @@ impl Runner<'_, '_> {
                         }
                     }
                     text.extend(shown);
+                    self.room_for_text(text.len(), span)?;
                 }
             }
         }
@@ -282,14 +290,47 @@ impl Runner<'_, '_> {
         {
             return self.units(object, span);
         }
-        Err(crate::expressions::error::Fail::new(
-            span,
-            format!(
-                "the format `{format}` of `{}` is not known here",
-                self.types.text(ty)
-            ),
-        )
-        .hint("call ToString with the format instead")
-        .into())
+        // What is in a box is asked itself.
+        let exact = match value {
+            Val::Boxed(ty, _) => ty.clone(),
+            Val::Object(object) => object.ty.clone(),
+            _ => self.types.nullable_of(ty).unwrap_or_else(|| ty.clone()),
+        };
+        // What cannot be formatted is told as it is, as the program would do it.
+        let Some(method) = self.formatting(&exact) else {
+            return self.text_of(value, ty, span);
+        };
+        let arguments = vec![Val::text(format), Val::Null];
+        let text = self.call_text(method, &inner, &exact, arguments, span)?;
+        Ok(self
+            .string_of(&text, span)?
+            .map_or(Vec::new(), |it| it.to_vec()))
+    }
+
+    /// The `ToString(format, provider)` of a value that has one.
+    fn formatting(&self, exact: &Type) -> Option<Method> {
+        let takes_format = |it: &Method| match it.parameters.as_slice() {
+            [format, provider] => {
+                format.ty == Type::STRING
+                    && provider
+                        .ty
+                        .as_named()
+                        .is_some_and(|it| self.types.is_named(it, "System", "IFormatProvider"))
+            }
+            _ => false,
+        };
+        let declared = self.types.ancestry(exact).ok()?;
+        let found = declared.iter().find_map(|named| {
+            let methods = self.types.methods(named, Some("ToString")).ok()?;
+            methods.into_iter().find(takes_format)
+        });
+        found.or_else(|| {
+            // Implemented under the interface's name only.
+            let formattable = self.types.core_named("System", "IFormattable")?;
+            let all = self.types.interfaces(exact).ok()?;
+            all.contains(&formattable).then_some(())?;
+            let methods = self.types.methods(&formattable, Some("ToString")).ok()?;
+            methods.into_iter().next()
+        })
     }
 }

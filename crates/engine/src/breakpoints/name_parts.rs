@@ -1,0 +1,140 @@
+//! The parts of names that people write and that metadata has: types, generic arity, operators, constructors.
+
+use metadata::signature::Primitive;
+
+use super::signature;
+
+/// What marks a generic argument list in the words of C# and of metadata.
+pub(super) const ARITY: char = '`';
+
+/// One part of a dotted name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) name: String,
+    /// How many generic parameters it has, if that is said.
+    pub(super) arity: Option<usize>,
+}
+
+impl Part {
+    pub(super) fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            arity: None,
+        }
+    }
+
+    /// `List<int>`, ``List`1`` or `List`.
+    pub(super) fn parse(text: &str) -> Self {
+        let text = text.trim();
+        if let Some((name, digits)) = text.split_once(ARITY) {
+            return Self {
+                name: name.to_owned(),
+                arity: digits.parse().ok(),
+            };
+        }
+        match text.split_once('<').filter(|(name, _)| !name.is_empty()) {
+            Some((name, rest)) => {
+                let list = rest.strip_suffix('>').unwrap_or(rest);
+                Self {
+                    name: name.trim().to_owned(),
+                    arity: Some(signature::split(list).len().max(1)),
+                }
+            }
+            None => Self::new(text),
+        }
+    }
+
+    /// The type that it is the C# keyword of, as it is called in `System`.
+    pub(super) fn keyword_type(&self) -> Option<&'static str> {
+        let types = Primitive::ALL
+            .iter()
+            .map(|(_, keyword, ty)| (*keyword, *ty));
+        types
+            .chain([("decimal", "Decimal")])
+            .find_map(|(keyword, ty)| (keyword == self.name).then_some(ty))
+    }
+
+    /// Whether something stands before the name, such as a return type, or in it.
+    pub(super) fn has_more_than_a_name(&self) -> bool {
+        self.name.contains([' ', ':', ',', ';', '=', '{'])
+    }
+
+    /// Whether this part of a method's name is what was asked for.
+    pub(super) fn is(&self, wanted: &Self) -> bool {
+        let arity = self.arity.unwrap_or(0);
+        self.name == wanted.name && wanted.arity.is_none_or(|wanted| wanted == arity)
+    }
+}
+
+/// The parts of a method's name, where the type that C# has a keyword for is called as it is in its namespace.
+pub(super) fn without_keyword(mut parts: Vec<Part>) -> Vec<Part> {
+    let keyword = parts.len().checked_sub(2).filter(|before| *before == 0);
+    let ty = keyword.and_then(|at| parts.get(at)?.keyword_type());
+    if let Some(ty) = ty {
+        parts.splice(..1, [Part::new("System"), Part::new(ty)]);
+    }
+    parts
+}
+
+/// `Type`, `operator +` and the type that a conversion gives; nothing if the name is not an operator's.
+pub(super) fn split_operator(name: &str) -> Option<(&str, String, Option<String>)> {
+    let at = name.find("operator")?;
+    let (before, rest) = name.split_at_checked(at)?;
+    let symbol = rest.strip_prefix("operator")?.trim();
+    let starts_a_word = before.is_empty() || before.ends_with(['.', ' ', '+']);
+    let ends_a_word = rest
+        .chars()
+        .nth("operator".len())
+        .is_none_or(|it| !it.is_alphanumeric() && it != '_');
+    if !starts_a_word || !ends_a_word {
+        return None;
+    }
+    let before = before.trim_end();
+    for kind in ["implicit", "explicit"] {
+        if let Some(owner) = before.strip_suffix(kind) {
+            let result = (!symbol.is_empty()).then(|| symbol.to_owned());
+            return Some((
+                owner.trim_end_matches('.'),
+                format!("{kind} operator"),
+                result,
+            ));
+        }
+    }
+    let symbol = symbol.strip_prefix("checked ").unwrap_or(symbol);
+    (!symbol.is_empty()).then(|| {
+        (
+            before.trim_end_matches('.'),
+            format!("operator {symbol}"),
+            None,
+        )
+    })
+}
+
+/// Parts of a dotted name; dots inside `<…>` do not separate. An empty name has none.
+pub(super) fn split_name(name: &str) -> Vec<Part> {
+    let name = name.trim();
+    for constructor in [".ctor", ".cctor"] {
+        if let Some(owner) = name.strip_suffix(constructor) {
+            let mut parts = split_name(owner.strip_suffix('.').unwrap_or(owner));
+            parts.push(Part::new(constructor));
+            return parts;
+        }
+    }
+    let mut parts = Vec::new();
+    let (mut depth, mut start) = (0_u32, 0);
+    for (at, character) in name.char_indices() {
+        match character {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            '.' | '+' | '/' if depth == 0 => {
+                parts.push(Part::parse(name.get(start..at).unwrap_or_default()));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if !name.is_empty() {
+        parts.push(Part::parse(name.get(start..).unwrap_or_default()));
+    }
+    parts
+}

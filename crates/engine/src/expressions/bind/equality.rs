@@ -1,0 +1,146 @@
+//! Equality of references, delegates and tuples (C# 12.12.7, 12.12.9, 12.12.11).
+
+use std::rc::Rc;
+
+use syntax::Span;
+use syntax::tree::BinaryOp;
+
+use super::{Binder, Operand};
+use crate::expressions::error::{Fail, Result};
+use crate::expressions::plan::{Node, Op};
+use crate::types::{self, Type};
+
+impl Binder<'_> {
+    pub(super) fn reference_equality(
+        &mut self,
+        op: BinaryOp,
+        left: &Operand<'_>,
+        right: &Operand<'_>,
+        span: Span,
+    ) -> Result<Option<Node>> {
+        let equal = op == BinaryOp::Equal;
+        let (left, right) = match (left, right) {
+            (Operand::Value(node), Operand::Null(at))
+            | (Operand::Null(at), Operand::Value(node)) => {
+                if !self.admits_null(&node.ty) {
+                    return Ok(None);
+                }
+                let null = self.convert(Operand::Null(*at), &node.ty, *at)?;
+                (node.clone(), null)
+            }
+            (Operand::Value(left), Operand::Value(right)) => {
+                if !left.ty.is_reference() || !right.ty.is_reference() {
+                    return Ok(None);
+                }
+                let related = self.reference_converts(&left.ty, &right.ty)
+                    || self.reference_converts(&right.ty, &left.ty)
+                    || self.may_be(&left.ty, &right.ty);
+                if !related {
+                    return Ok(None);
+                }
+                // Delegates of one type compare by what they call.
+                let delegates = left.ty == right.ty
+                    && matches!(&left.ty, Type::Named(named) if named.kind == types::Kind::Delegate);
+                if delegates && let Some(node) = self.delegate_equality(equal, left, right, span)? {
+                    return Ok(Some(node));
+                }
+                (left.clone(), right.clone())
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(Node::new(
+            Op::Same(equal, Box::new(left), Box::new(right)),
+            Type::BOOL,
+            span,
+        )))
+    }
+
+    pub(super) fn delegate_equality(
+        &mut self,
+        equal: bool,
+        left: &Node,
+        right: &Node,
+        span: Span,
+    ) -> Result<Option<Node>> {
+        let Some(delegate) = self.types.core_named("System", "Delegate") else {
+            return Ok(None);
+        };
+        let name = if equal {
+            "op_Equality"
+        } else {
+            "op_Inequality"
+        };
+        let method = self
+            .types
+            .methods(&delegate, Some(name))
+            .unwrap_or_default()
+            .into_iter()
+            .next();
+        Ok(method.map(|method| {
+            let callee = self.callee(method, Vec::new(), false);
+            Node::new(
+                Op::Call(Rc::new(callee), None, vec![left.clone(), right.clone()]),
+                Type::BOOL,
+                span,
+            )
+        }))
+    }
+
+    pub(super) fn tuple_equality(
+        &mut self,
+        op: BinaryOp,
+        left: &Operand<'_>,
+        right: &Operand<'_>,
+        span: Span,
+    ) -> Result<Option<Node>> {
+        let (Operand::Value(left), Operand::Value(right)) = (left, right) else {
+            return Ok(None);
+        };
+        let (Some(lefts), Some(rights)) = (
+            self.tuple_elements(&left.ty),
+            self.tuple_elements(&right.ty),
+        ) else {
+            return Ok(None);
+        };
+        if lefts.len() != rights.len() {
+            return Err(Fail::cs(
+                "CS8384",
+                span,
+                format!(
+                    "the tuples have {} and {} elements",
+                    lefts.len(),
+                    rights.len()
+                ),
+            ));
+        }
+        let mut lets = Vec::new();
+        let mut sides = Vec::new();
+        for node in [left, right] {
+            if let Op::Tuple(elements) = &node.op {
+                sides.push(elements.clone());
+                continue;
+            }
+            let slot = self.slot();
+            let read = self.slot_node(slot, &node.ty, span);
+            let elements = (0..lefts.len())
+                .map(|index| self.tuple_item(&read, index, span))
+                .collect::<Result<Vec<_>>>()?;
+            lets.push((slot, node.clone()));
+            sides.push(elements);
+        }
+        let right = sides.pop().unwrap_or_default();
+        let left = sides.pop().unwrap_or_default();
+        let mut parts = Vec::new();
+        for (a, b) in left.into_iter().zip(right) {
+            let part =
+                self.binary_operands(BinaryOp::Equal, Operand::Value(a), Operand::Value(b), span)?;
+            parts.push(self.convert(Operand::Value(part), &Type::BOOL, span)?);
+        }
+        let all = Node::new(Op::All(op == BinaryOp::Equal, parts), Type::BOOL, span);
+        Ok(Some(if lets.is_empty() {
+            all
+        } else {
+            Node::new(Op::Let(lets, Box::new(all)), Type::BOOL, span)
+        }))
+    }
+}

@@ -1,0 +1,188 @@
+//! List patterns and what they ask a value for: its length and its elements (C# 11.2.11).
+
+use syntax::Span;
+use syntax::tree::{BinaryOp, Pattern, PatternKind};
+
+use super::overloads::Arg;
+use super::patterns::and;
+use super::{Binder, Operand};
+use crate::expressions::error::{Fail, Result};
+use crate::expressions::plan::{Node, Op, Test};
+use crate::expressions::scalar::{Kind, Scalar};
+use crate::types::Type;
+
+impl Binder<'_> {
+    pub(super) fn list_pattern(
+        &mut self,
+        patterns: &[Pattern],
+        subject: &Node,
+        span: Span,
+    ) -> Result<Test> {
+        let inner = self.without_nullable(&subject.ty);
+        let value = self.narrowed_to(subject, &inner);
+        let length = self.length_of(&value, span).ok_or_else(|| {
+            Fail::cs(
+                "CS8985",
+                span,
+                format!(
+                    "list patterns cannot be used for a value of type `{}`",
+                    self.text(&subject.ty)
+                ),
+            )
+        })?;
+        let slice = patterns
+            .iter()
+            .position(|it| matches!(it.kind, PatternKind::Slice(_)));
+        let count = patterns.len() - usize::from(slice.is_some());
+        let wanted = Node::constant(Scalar::Int(Kind::Int, count as i128), Type::INT, span);
+        let op = if slice.is_some() {
+            BinaryOp::GreaterOrEqual
+        } else {
+            BinaryOp::Equal
+        };
+        let fits = self.binary_operands(
+            op,
+            Operand::Value(length.clone()),
+            Operand::Value(wanted),
+            span,
+        )?;
+        let mut test = if self.admits_null(&subject.ty) {
+            Test::Not(Box::new(Test::Null))
+        } else {
+            Test::Any
+        };
+        test = and(test, Test::Check(Box::new(fits)));
+        for (index, pattern) in patterns.iter().enumerate() {
+            let behind = slice.is_some_and(|slice| index > slice);
+            if let PatternKind::Slice(inner) = &pattern.kind {
+                let Some(inner) = inner else { continue };
+                let end = patterns.len() - index - 1;
+                let int = |value: usize| {
+                    Node::constant(Scalar::Int(Kind::Int, value as i128), Type::INT, span)
+                };
+                let range = Node::new(
+                    Op::Range(
+                        Some(Box::new(Node::new(
+                            Op::Index(Box::new(int(index)), false),
+                            Type::INT,
+                            span,
+                        ))),
+                        Some(Box::new(Node::new(
+                            Op::Index(Box::new(int(end)), true),
+                            Type::INT,
+                            span,
+                        ))),
+                    ),
+                    Type::INT,
+                    span,
+                );
+                let part = Node::new(
+                    Op::Slice(Box::new(value.clone()), Box::new(range)),
+                    value.ty.clone(),
+                    span,
+                );
+                let slot = self.slot();
+                let read = self.slot_node(slot, &part.ty, pattern.span);
+                let inner = self.pattern(inner, &read)?;
+                test = and(
+                    test,
+                    Test::Part {
+                        part: Box::new(part),
+                        slot,
+                        test: Box::new(inner),
+                    },
+                );
+                continue;
+            }
+            let at = if behind {
+                let back = Node::constant(
+                    Scalar::Int(Kind::Int, (patterns.len() - index) as i128),
+                    Type::INT,
+                    span,
+                );
+                self.binary_operands(
+                    BinaryOp::Subtract,
+                    Operand::Value(length.clone()),
+                    Operand::Value(back),
+                    span,
+                )?
+            } else {
+                Node::constant(Scalar::Int(Kind::Int, index as i128), Type::INT, span)
+            };
+            let part = self.element_at(&value, at, span)?;
+            let slot = self.slot();
+            let read = self.slot_node(slot, &part.ty, pattern.span);
+            let inner = self.pattern(pattern, &read)?;
+            test = and(
+                test,
+                Test::Part {
+                    part: Box::new(part),
+                    slot,
+                    test: Box::new(inner),
+                },
+            );
+        }
+        Ok(test)
+    }
+
+    /// An element by a number that is bound already.
+    pub(super) fn element_at(&mut self, target: &Node, index: Node, span: Span) -> Result<Node> {
+        if let Type::SzArray(element) = &target.ty {
+            let ty = (**element).clone();
+            return Ok(Node::new(
+                Op::Element(Box::new(target.clone()), vec![index]),
+                ty,
+                span,
+            ));
+        }
+        let mut methods = Vec::new();
+        for indexer in self.indexers(&target.ty) {
+            if let Some(getter) = indexer.getter
+                && let Ok(method) = self.types.method(&indexer.declared_in, getter)
+            {
+                methods.push(method);
+            }
+        }
+        let group = super::Group {
+            name: "this[]".into(),
+            ty: Some(target.ty.clone()),
+            target: Some(target.clone()),
+            on_type: false,
+            methods,
+            type_arguments: Vec::new(),
+            is_base: false,
+            implied: false,
+            span,
+        };
+        let arguments = vec![Arg {
+            span: index.span,
+            operand: Operand::Value(index),
+            name: None,
+            by_ref: None,
+            receiver: false,
+        }];
+        self.call_group(&group, arguments, span)
+    }
+
+    /// The length or count of what can be indexed by number.
+    pub(super) fn length_of(&mut self, target: &Node, span: Span) -> Option<Node> {
+        if let Type::SzArray(_) = target.ty {
+            return Some(Node::new(
+                Op::Length(Box::new(target.clone())),
+                Type::INT,
+                span,
+            ));
+        }
+        let by_number = self
+            .indexers(&target.ty)
+            .iter()
+            .any(|it| it.parameters == [Type::INT]);
+        if !by_number {
+            return None;
+        }
+        ["Length", "Count"]
+            .into_iter()
+            .find_map(|name| self.member_value(target.clone(), name, span).ok())
+            .filter(|it| it.ty == Type::INT)
+    }
+}

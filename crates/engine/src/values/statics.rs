@@ -1,0 +1,99 @@
+//! Static fields: where they are, and whether they have been set up at all.
+//!
+//! Invariant: a field that holds zeroes only because its class constructor has not run is never told as zero where that can be
+//! known.
+
+use std::rc::Rc;
+
+use cordebug::thread::Frame;
+use metadata::model::ConstantValue;
+
+use crate::types::{Field, Named, Type};
+
+use super::{Place, Reader, Result, Unreadable, Value};
+
+impl Reader<'_> {
+    /// A static field of a type; one that each thread has its own of is that of the frame's thread.
+    pub(crate) fn static_field(
+        &self,
+        declared_in: &Rc<Named>,
+        field: &Field,
+        frame: Option<&Frame>,
+    ) -> Result<Value> {
+        if field.flags.is_literal() {
+            let metadata = self.types.metadata(declared_in.module)?.metadata();
+            let constant = metadata.field(field.token)?.constant()?;
+            return Ok(self.constant(field.ty.clone(), constant.unwrap_or(ConstantValue::Null)));
+        }
+        let ty = self.types.construct(
+            declared_in.module,
+            declared_in.token,
+            declared_in.arguments.clone(),
+        )?;
+        let runtime = self.types.to_runtime(&ty)?;
+        let frame = frame.or(self.looks_from.as_ref());
+        let value = runtime.static_field(field.token.0, frame)?;
+        let value = self.of_runtime(&value, Some(field.ty.clone()))?;
+        // Structs are kept in boxes; the reference to the box is what has a place.
+        if let Place::Memory(address) = value.place
+            && field.ty.is_value() == Some(true)
+            && field.ty.underlying().is_none()
+            && let Ok(reference) = self.memory.word(address)
+            && let Ok(boxed) = self.object_at(reference)
+            && boxed.ty == field.ty
+            && let Some(inner) = self.unboxed(&boxed)
+        {
+            return self.constructed(declared_in, inner);
+        }
+        self.constructed(declared_in, value)
+    }
+
+    /// A static field's value, unless it is only what the runtime cleared: the class constructor has not run yet.
+    fn constructed(&self, declared_in: &Rc<Named>, value: Value) -> Result<Value> {
+        let size = self.size_of(&value.ty).ok();
+        let bytes = size.and_then(|size| self.bytes(&value, size).ok());
+        if bytes.is_some_and(|it| it.iter().all(|byte| *byte == 0))
+            && self.never_constructed(declared_in) == Some(true)
+        {
+            let ty = self.types.text(&Type::Named(declared_in.clone()));
+            return Err(Unreadable::NotConstructed { ty });
+        }
+        Ok(value)
+    }
+
+    /// Whether a type's class constructor has not run; `None` if it has none, or if that cannot be told.
+    fn never_constructed(&self, ty: &Rc<Named>) -> Option<bool> {
+        let constructors = self.types.methods(ty, Some(".cctor")).ok()?;
+        let constructor = constructors.first()?.token.0;
+        // The code of a generic type's constructor is that of any of its instantiations: it says nothing of this one.
+        if !ty.arguments.is_empty() {
+            return self.is_initialized(ty).map(|it| !it);
+        }
+        let module = self.types.module(ty.module).ok()?;
+        let function = module.module.function(constructor).ok()?;
+        Some(!function.is_compiled()?)
+    }
+
+    /// Whether the runtime has marked a type as set up, which is after its class constructor. The mark is in the runtime's own
+    /// description of the type, whose layout is that of .NET 9 and later: a flag behind a pointer. That the word before the
+    /// pointer's is the description of the base type tells that it is still so.
+    fn is_initialized(&self, ty: &Rc<Named>) -> Option<bool> {
+        const PARENT: u64 = 0x10;
+        const STATE: u64 = 0x20;
+        const INITIALIZED: u32 = 1;
+        let core = self.types.metadata(self.types.core_module()?).ok()?;
+        let core = core.metadata().assembly().ok()??;
+        if core.identity.version.major < 9 {
+            return None;
+        }
+        let exact = Type::Named(ty.clone());
+        let description = self.types.to_runtime(&exact).ok()?.id().ok()?.word();
+        let base = self.types.base(&exact).ok()??;
+        let base = self.types.to_runtime(&base).ok()?.id().ok()?.word();
+        if self.memory.word(description.checked_add(PARENT)?).ok()? != base {
+            return None;
+        }
+        let state = self.memory.word(description.checked_add(STATE)?).ok()?;
+        Some(self.memory.u32(state).ok()? & INITIALIZED != 0)
+    }
+}
