@@ -205,6 +205,7 @@ fn results_that_exist_only_in_the_debugger_can_be_opened() {
     assert!(text.contains("only in the debugger"), "{text}");
     // How an expression asks to be shown goes for what lies inside, too.
     let hex = evaluate(&mut editor, &frame, "watch", "array,h");
+    assert_ne!(hex["variablesReference"], 0, "{hex}");
     let items = editor.variables(&hex["variablesReference"]);
     assert_eq!(items[0]["value"], "0x0000000a", "{items:?}");
     let pair = evaluate(&mut editor, &frame, "watch", "(number, text)");

@@ -44,7 +44,24 @@ fn a_restart_keeps_settings_and_the_ids_of_breakpoints() {
 
         let stopped = agent.say("debug_restart", json!({})).await;
         assert_eq!(stopped["session"], "s2", "{stopped}");
-        expect![[""]].assert_eq(&agent.transcript());
+        expect![[r#"
+            > debug_restart
+            s2 stopped: at breakpoint 2 (thread <tid>), in Program.ProcessOrder(int id) at <source>/throws.cs:28.
+            Launched <fixtures>/throws/throws.dll, process <pid>, .NET <version>.
+              26 | 
+              27 |     static void ProcessOrder(int id)
+            > 28 |     {
+              29 |         try
+              30 |         {
+              id: int = 2
+              #0 Program.ProcessOrder(int id) at throws.cs:28
+              #1 Program.ProcessOrders(int count) at throws.cs:24
+              #2 Program.Main() at throws.cs:17
+            Output since the last report:
+            out| before
+            out| order 1: 10
+            Next: debug_continue lets it run on; debug_step runs one statement.
+        "#]].assert_eq(&agent.transcript());
         assert_eq!(
             stopped["stop"]["reasons"][0]["breakpoints"],
             json!([2]),
