@@ -127,6 +127,12 @@ impl Wish {
         match self.evaluated(session, self.expression.clone()) {
             Ok(mut value) => Ok(match value.variable.take() {
                 Some(mut variable) => {
+                    if self.shown().run_code
+                        && !variable.path.is_empty()
+                        && let Ok(Found::Variable(_, told)) = self.look(session, &variable.path)
+                    {
+                        variable = told;
+                    }
                     // What exists only in the debugger has no view of its own.
                     if self.whole || variable.path.is_empty() {
                         variable.value.text = value.text;
@@ -204,10 +210,14 @@ impl Wish {
     }
 
     fn at_path(&self, session: &Session) -> Result<Found, Refusal> {
+        self.look(session, &self.expression)
+    }
+
+    fn look(&self, session: &Session, path: &str) -> Result<Found, Refusal> {
         let frame = self.place(session)?;
         let parent = Parent {
             frame,
-            inside: Inside::Path(self.expression.clone()),
+            inside: Inside::Path(path.to_owned()),
         };
         let mut asked = VariablesQuery {
             count: 0,
@@ -230,6 +240,16 @@ impl Wish {
             _ => Ok(Found::Variable(frame, variable)),
         }
     }
+}
+
+/// Whether `raw` is among the format specifiers of an expression.
+fn is_raw(expression: &str) -> bool {
+    let mut parts = expression.rsplit(',').map(str::trim);
+    let is_format = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_alphabetic());
+    // What stands before the first comma is the expression itself.
+    let count = expression.matches(',').count();
+    let mut formats = parts.by_ref().take(count).take_while(|it| is_format(it));
+    formats.any(|it| it == "raw")
 }
 
 /// What came of a wish.
@@ -378,7 +398,18 @@ impl Adapter {
             Found::Variable(frame, variable) => self.variable(frame, &variable),
             Found::Result(frame, variable, expression) => {
                 self.references.came_of(&variable.path, &expression);
-                self.variable(frame, &variable)
+                let told = self.variable(frame, &variable);
+                if told.variables_reference == 0 || !is_raw(&expression) {
+                    return told;
+                }
+                // Its members are as raw as its line.
+                let inside = Inside::Raw(variable.path);
+                Variable {
+                    variables_reference: self.references.number(frame, inside),
+                    indexed_variables: None,
+                    named_variables: None,
+                    ..told
+                }
             }
             Found::Text(value) => Variable {
                 value: value.text,

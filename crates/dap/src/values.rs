@@ -45,6 +45,8 @@ pub(crate) enum Inside {
     Scope(VariableScope),
     /// What lies inside the value of a path.
     Path(String),
+    /// The same, as it is: without what attributes say and views of collections.
+    Raw(String),
     /// A property that only its getter can tell, by an expression; it is run when the client opens it.
     Lazy(Box<LazyProperty>),
     /// What exists only in the debugger: nothing leads to it, so its members are held here.
@@ -164,18 +166,19 @@ impl Adapter {
 pub(crate) fn query(parent: &Parent, format: Option<&ValueFormat>, shown: Shown) -> VariablesQuery {
     let (scope, path) = match &parent.inside {
         Inside::Scope(scope) => (*scope, None),
-        Inside::Path(path) => (VariableScope::All, Some(path.clone())),
+        Inside::Path(path) | Inside::Raw(path) => (VariableScope::All, Some(path.clone())),
         Inside::Lazy(property) => (VariableScope::All, Some(property.expression.clone())),
         // Not asked: its members are here.
         Inside::Made(_) => (VariableScope::All, None),
     };
+    let raw = shown.raw || matches!(parent.inside, Inside::Raw(_));
     VariablesQuery {
         stop: Some(parent.frame.stop),
         thread: Some(parent.frame.thread),
         frame: parent.frame.index,
         scope,
         path,
-        view: view(format, shown),
+        view: view(format, Shown { raw, ..shown }),
         ..VariablesQuery::default()
     }
 }
@@ -230,6 +233,15 @@ fn hint_of(variable: &EngineVariable) -> Option<VariablePresentationHint> {
         lazy: (variable.value.kind == ValueKind::NotRun).then_some(true),
         ..VariablePresentationHint::default()
     })
+}
+
+/// A row that opens what a `DebuggerTypeProxy` stands in front of.
+pub(crate) fn raw_view(reference: i32) -> Variable {
+    Variable {
+        name: "Raw View".into(),
+        variables_reference: reference,
+        ..note_of("")
+    }
 }
 
 /// Something to know, told where a variable would have been.

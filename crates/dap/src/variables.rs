@@ -1,6 +1,8 @@
 //! Scopes and variables: what an editor's tree of variables is made of, page by page.
 
-use host::api::{Reply, Request as EngineRequest, VariableScope, Variables, VariablesQuery};
+use host::api::{
+    BY_PROXY, Reply, Request as EngineRequest, VariableScope, Variables, VariablesQuery,
+};
 
 use crate::adapter::{Adapter, arguments};
 use crate::evaluating::Wish;
@@ -10,7 +12,7 @@ use crate::types::{
     Scope, ScopesArguments, ScopesResponseBody, SetVariableArguments, Variable, VariablesArguments,
     VariablesResponseBody,
 };
-use crate::values::{Inside, LazyProperty, MadeValue, Parent, note_of, query};
+use crate::values::{Inside, LazyProperty, MadeValue, Parent, note_of, query, raw_view};
 
 /// Children told at once if the client does not say how many it wants.
 const PAGE: u32 = 1_000;
@@ -83,7 +85,7 @@ impl Adapter {
             _ => {
                 let page = Page::of(&arguments);
                 let found = self.ask_variables(self.query_of(&parent, &arguments, &page));
-                let body = found.map(|found| self.page(parent.frame, found, &page));
+                let body = found.map(|found| self.page(&parent, found, &page));
                 self.client.answer(request, body);
             }
         }
@@ -110,7 +112,7 @@ impl Adapter {
             request,
             EngineRequest::Variables(Box::new(query)),
             move |adapter, reply| match reply? {
-                Reply::Variables(found) => Ok(adapter.page(parent.frame, *found, &page)),
+                Reply::Variables(found) => Ok(adapter.page(&parent, *found, &page)),
                 _ => Err(Refusal::bug("no variables were told")),
             },
         );
@@ -135,15 +137,21 @@ impl Adapter {
         });
     }
 
-    fn page(&mut self, frame: FrameOf, found: Variables, page: &Page) -> VariablesResponseBody {
+    fn page(&mut self, parent: &Parent, found: Variables, page: &Page) -> VariablesResponseBody {
         let mut variables: Vec<_> = found
             .variables
             .iter()
-            .map(|variable| self.variable(frame, variable))
+            .map(|variable| self.variable(parent.frame, variable))
             .collect();
         // What could not be told is told where it would have been.
         for note in found.notes {
-            variables.push(note_of(&note));
+            variables.push(match &parent.inside {
+                Inside::Path(path) if note == BY_PROXY => {
+                    let inside = Inside::Raw(path.clone());
+                    raw_view(self.references.number(parent.frame, inside))
+                }
+                _ => note_of(&note),
+            });
         }
         if let Some(omitted) = found.omitted
             && page.count.is_none()

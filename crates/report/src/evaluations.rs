@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use engine::api::Evaluated;
+use engine::api::{Error, Evaluated, ValueKind, Variables};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Reader, Render, failure, text};
+use super::variables::{VariableEntry, VariablesReport, push_variables};
+use super::{Reader, Render, failure, is_zero_u64, text};
 
 /// Characters told of an expression and of a type.
 const NAME: usize = 200;
@@ -53,6 +54,52 @@ pub struct EvaluationEntry {
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// What is in it, if it was opened.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<VariableEntry>,
+    /// How many of them are not told.
+    #[serde(skip_serializing_if = "is_zero_u64")]
+    pub left_out: u64,
+    /// Where to go on, if some are not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_start: Option<u64>,
+    /// Things to know: that code was run to show it, what that threw.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl EvaluationEntry {
+    /// Adds what is in the value, as code of the program showed it.
+    pub fn open(&mut self, session: &str, told: &Variables) {
+        let mut is_read = false;
+        if let Some(parent) = told.parent.as_deref() {
+            is_read = matches!(parent.value.kind, ValueKind::Array | ValueKind::Collection);
+            // Only what has a line of its own is better than what the expression gave.
+            if parent.value.kind != ValueKind::Unreadable {
+                self.value = Some(text::one_line(&parent.value.text, VALUE));
+            }
+        }
+        let report = VariablesReport::of(session, told);
+        self.members = report.variables;
+        for member in &mut self.members {
+            member.forget_paths_through_code(is_read);
+        }
+        (self.left_out, self.next_start) = (report.left_out, report.next_start);
+        let of = report.of.map(|of| of.notes).unwrap_or_default();
+        self.notes.extend(of.into_iter().chain(report.notes));
+        self.notes.push(match told.code_runs {
+            0 => "no code of the program had to run for it".into(),
+            1 => "code of the program was run once to show it".into(),
+            runs => format!("code of the program was run {runs} times to show it"),
+        });
+    }
+
+    /// Says why the value could not be opened.
+    pub fn cannot_open(&mut self, error: &Error) {
+        let why = text::one_line(&error.message, VALUE);
+        self.notes.push(format!("it could not be opened: {why}"));
+        self.hint = error.hint.clone();
+    }
 }
 
 impl EvaluationsReport {
@@ -117,11 +164,20 @@ impl Render for EvaluationsReport {
                 let _ = write!(out, ": {ty} = {value}");
                 // A person opens a value by what they wrote, and is shown what lies inside.
                 if let (Some(path), Some(children)) = (&result.path, result.children)
+                    && result.members.is_empty()
                     && reader != Reader::Person
                 {
                     let _ = write!(out, "  ({children} inside: {path})");
                 }
                 out.push('\n');
+                push_variables(&mut out, &result.members, 2);
+                if let (1.., Some(next)) = (result.left_out, result.next_start) {
+                    let left = result.left_out;
+                    let _ = writeln!(out, "  … {left} more: evaluate with open and start={next}");
+                }
+                for note in &result.notes {
+                    let _ = writeln!(out, "Note: {note}.");
+                }
             }
             if let Some(problem) = &result.problem {
                 out.push_str(": it has no value\n");

@@ -64,15 +64,15 @@ impl Told {
         let place = (stop.thread, frame.method.clone(), depth);
         let values = |variables: &[VariableEntry]| {
             let value = |it: &VariableEntry| (it.name.clone(), it.value.clone());
-            variables.iter().map(value).collect::<BTreeMap<_, _>>()
+            // What one call returned is not what another did.
+            let lasting = variables.iter().filter(|it| !it.name.starts_with(RETURNED));
+            lasting.map(value).collect::<BTreeMap<_, _>>()
         };
         let now = values(&stack.variables.0);
         if let Some((known, before)) = &self.variables
             && *known == place
         {
-            // What a call returned is another value each time, not one that changed.
-            let lasting = |it: &&mut VariableEntry| !it.name.starts_with(RETURNED);
-            for variable in stack.variables.0.iter_mut().filter(lasting) {
+            for variable in &mut stack.variables.0 {
                 let was = before.get(&variable.name);
                 variable.was = was.filter(|was| **was != variable.value).cloned();
             }

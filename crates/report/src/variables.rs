@@ -151,6 +151,14 @@ impl VariableEntry {
         }
     }
 
+    /// Leaves out the path if it leads through what code of the program made: looking, which runs none, cannot follow it.
+    /// Objects can be opened by their ids. Elements of what is read have paths that lead to them.
+    pub(super) fn forget_paths_through_code(&mut self, is_read: bool) {
+        let is_element = self.kind == kind_name(VariableKind::Element);
+        self.path
+            .take_if(|path| path.contains(".$proxy") || (is_element && !is_read));
+    }
+
     /// `total: decimal = 18.90 (was 9.00)`.
     fn line(&self) -> String {
         let mut line = self.name.clone();

@@ -273,3 +273,48 @@ fn getters_that_run_by_themselves_do_not_hold_up_a_pause() {
     );
     assert!(editor.disconnect().success());
 }
+
+#[test]
+fn code_shows_values_where_the_settings_allow_it() {
+    let sandbox = Sandbox::new();
+    let fixture = Fixture::named("values_code");
+    let mut editor = Editor::initialized(&sandbox);
+    let settings = json!({"expressionEvaluationOptions": {"allowImplicitFuncEval": true}});
+    editor.launch(&fixture, &["stop"], settings);
+    let stop = editor.event("stopped");
+    let frame = editor.top_frame(&stop);
+    let scopes = editor.ask("scopes", json!({"frameId": frame}));
+    let locals = editor.variables(&scopes["scopes"][1]["variablesReference"]);
+    assert_eq!(named(&locals, "money")["value"], "1.5 EUR");
+    assert_eq!(named(&locals, "crate")["value"], "crate of 4");
+    let basket = editor.variables(&named(&locals, "basket")["variablesReference"]);
+    assert_eq!(named(&basket, "[1]")["value"], "\"pear\"");
+    assert_eq!(named(&basket, "Count")["value"], "2");
+    let crate_of = editor.variables(&named(&locals, "crate")["variablesReference"]);
+    assert_eq!(named(&crate_of, "Says")["value"], "\"wood of 4\"");
+    let squares = editor.variables(&named(&locals, "squares")["variablesReference"]);
+    assert_eq!(named(&squares, "[4]")["value"], "16");
+    // What a call returns is shown the same way.
+    let made = evaluate(&mut editor, &frame, "watch", "many.First()");
+    assert_eq!(made["result"], "printed\\n3");
+    // The raw view on request.
+    let raw = editor.variables(&named(&basket, "Raw View")["variablesReference"]);
+    assert!(raw.iter().any(|it| it["name"] == "items"), "{raw:?}");
+    let raw = evaluate(&mut editor, &frame, "watch", "basket,raw");
+    let raw = editor.variables(&raw["variablesReference"]);
+    assert!(raw.iter().any(|it| it["name"] == "items"), "{raw:?}");
+    assert!(editor.disconnect().success());
+    // Without the setting nothing of the program runs to show them.
+    let mut editor = Editor::initialized(&sandbox);
+    let stop = editor.launch_to(&fixture, &["stop"]);
+    let frame = editor.top_frame(&stop);
+    let scopes = editor.ask("scopes", json!({"frameId": frame}));
+    let locals = editor.variables(&scopes["scopes"][1]["variablesReference"]);
+    let money = named(&locals, "money")["value"].as_str().expect("a text");
+    assert!(money.starts_with("{ Amount = 1.5"), "{money}");
+    for counter in ["Program.Calls", "Program.Proxies"] {
+        let count = evaluate(&mut editor, &frame, "hover", counter);
+        assert_eq!(count["result"], "0", "{counter}");
+    }
+    assert!(editor.disconnect().success());
+}

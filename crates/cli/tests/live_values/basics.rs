@@ -118,6 +118,16 @@ fn pages_and_names_cut_what_is_told_and_say_how_much_is_left() {
     );
     let omitted = told.omitted.expect("more");
     assert_eq!((omitted.start, omitted.count), (5, 4));
+    // Behind the end there is nothing, and nothing is left.
+    for path in ["nine", "numbers"] {
+        let query = VariablesQuery {
+            path: Some(path.into()),
+            start: 99,
+            ..VariablesQuery::default()
+        };
+        let told = variables(&program, query);
+        assert!(told.variables.is_empty() && told.omitted.is_none());
+    }
     let query = VariablesQuery {
         names: vec!["n*n*".into()],
         ..VariablesQuery::default()

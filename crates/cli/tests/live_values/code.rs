@@ -61,7 +61,23 @@ fn code_shows_what_the_program_itself_prints_and_runs_only_when_asked() {
     for counter in ["Program.Calls", "Program.Proxies", "Program.Disposed"] {
         assert_eq!(counted(&program, counter), "0", "{counter}");
     }
+    // What an assembly says of a type, its own or another's, needs no code where it has none.
+    assert_eq!(text("crate").text, "crate of 4");
+    assert_eq!(text("bits").text, "bits 79");
     says_the_same_with(&program, &code());
+    // A ToString could tell what is masked.
+    let masked = View {
+        mask_secrets: true,
+        ..code()
+    };
+    let told = opened(&program, "account", masked);
+    let parent = told.parent.expect("what was asked for").value;
+    assert_eq!(parent.text, "{ Owner = \"ann\", Password = *** }");
+    assert_eq!(
+        parent.notes,
+        ["its ToString was not run: it may tell what is masked"]
+    );
+    assert!(told.code_runs == 0, "{}", told.code_runs);
     // Locals in one look.
     let told = variables(
         &program,
@@ -100,6 +116,7 @@ fn code_shows_what_the_program_itself_prints_and_runs_only_when_asked() {
         told.notes,
         ["shown by its DebuggerTypeProxy; the raw view has its fields"]
     );
+    assert_eq!(told.code_runs, 4, "the proxy and its three properties");
     let paths: Vec<&str> = told.variables.iter().map(|it| it.path.as_str()).collect();
     assert_eq!(paths[1], "basket.$proxy.Items[0]");
     assert_eq!(look(&program, paths[1]).value.text, "\"apple\"");

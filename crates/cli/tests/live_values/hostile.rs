@@ -32,6 +32,37 @@ fn objects_that_lie_are_bounded_and_say_so() {
         assert_eq!(value.kind, ValueKind::Unreadable, "{value:?}");
         assert!(value.text.contains("0x"), "{value:?}");
     }
+    // A comparer that is its own, and whose object leads back to what it compares for.
+    assert_eq!(
+        lines(&children(&program, "compared")),
+        ["[\"one\"] = 1", "[\"three\"] = 3"]
+    );
+    assert_eq!(look(&program, "compared[\"three\"]").value.text, "3");
+    let query = VariablesQuery {
+        path: Some("comparer".into()),
+        depth: 100,
+        ..VariablesQuery::default()
+    };
+    let told = variables(&program, query).variables;
+    let inner = told.first().expect("its own comparer");
+    assert!(inner.value.members[0].value.cycle, "{inner:?}");
+    // A type whose name has more than a million characters.
+    let wide = look(&program, "wide").value;
+    assert!(wide.type_name.starts_with("Both<Both<"), "{wide:?}");
+    assert!(wide.type_name.len() < 5000, "{}", wide.type_name.len());
+    assert_eq!(look(&program, "wide.Number").value.text, "6");
+    let all = variables(
+        &program,
+        VariablesQuery {
+            path: Some("wide".into()),
+            depth: 3,
+            ..VariablesQuery::default()
+        },
+    );
+    assert_eq!(
+        lines(&all.variables),
+        ["One = null", "Other = null", "Number = 6"]
+    );
     program.cont();
     program.wait_output("after 20000000");
     program.expect_exit(0);

@@ -164,3 +164,62 @@ fn collections_of_the_framework_are_read_by_queries_without_running_code() {
     assert_eq!(look(&program, "keys[0].size").value.text, "7");
     assert!(evaluated(&program, "stock.ContainsKey(item)").starts_with("error: "));
 }
+
+/// What the locals of `Assigned` are, each as `name = text`.
+fn assigned(program: &Debuggee<'_>) -> Vec<String> {
+    let query = VariablesQuery {
+        scope: VariableScope::Locals,
+        ..VariablesQuery::default()
+    };
+    lines(&variables(program, query).variables)
+}
+
+#[test]
+fn locals_that_are_not_assigned_yet_say_so() {
+    const NOT_YET: &str = "not assigned yet";
+    let sandbox = Sandbox::new();
+    let markers = ["early", "branch", "loop", "assigned"];
+    let program = stopped(&sandbox, "values_members", &markers);
+    let expect = |values: [&str; 6]| {
+        let names = ["early", "late", "zero", "whole", "last", "behind"];
+        let told = assigned(&program);
+        for (name, value) in names.into_iter().zip(values) {
+            let line = told.iter().find(|it| it.starts_with(&format!("{name} = ")));
+            let told = line.map_or("", |it| it.split_once(" = ").expect("a value").1);
+            assert_eq!(told, value, "{name}");
+        }
+    };
+    expect([NOT_YET, NOT_YET, NOT_YET, NOT_YET, NOT_YET, ""]);
+    let said = evaluated(&program, "early + 1");
+    assert!(said.contains(NOT_YET), "{said}");
+    let set = host::api::SetVariable {
+        stop: None,
+        thread: None,
+        frame: 0,
+        path: "early".into(),
+        value: "5".into(),
+        force: false,
+    };
+    let set = program.request(Request::SetVariable(Box::new(set)));
+    let refused = set.expect_err("the program will assign it").message;
+    assert!(refused.contains(NOT_YET), "{refused}");
+    program.cont();
+    program.wait_stop();
+    expect(["3", NOT_YET, "0", NOT_YET, NOT_YET, ""]);
+    // In each round of the loop it is a new one, whatever the last one left.
+    for zero in ["0", "0"] {
+        program.cont();
+        program.wait_stop();
+        expect([
+            "3",
+            "\"few\"",
+            zero,
+            "{ Wide = 1, High = 2 }",
+            NOT_YET,
+            NOT_YET,
+        ]);
+    }
+    program.cont();
+    program.wait_stop();
+    expect(["3", "\"few\"", "1", "{ Wide = 1, High = 2 }", "null", ""]);
+}

@@ -45,7 +45,7 @@ fn evaluated(program: &Debuggee<'_>, text: &str) -> String {
 #[test]
 fn a_returned_value_is_what_the_program_then_has() {
     let sandbox = Sandbox::new();
-    let markers = ["over", "several", "out", "deep", "end"];
+    let markers = ["over", "several", "out", "deep", "end", "straight"];
     let program = stopped(&sandbox, "values_returned", &markers);
     assert!(
         returned(&program).starts_with("error: "),
@@ -95,6 +95,33 @@ fn a_returned_value_is_what_the_program_then_has() {
     step(&program, StepKind::Over);
     assert_eq!(look(&program, "w8").value.text, "6765");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // Of structs the runtime does not say where they are returned to; what goes into a variable is known from there.
+    program.cont();
+    program.wait_stop();
+    for number in 1..=3 {
+        step(&program, StepKind::Over);
+        let kept = look(&program, &format!("s{number}")).value.text;
+        assert_eq!(returned(&program), kept, "s{number}");
+    }
+    // What does not is told with the reason, in the order of the calls.
+    step(&program, StepKind::Over);
+    let told = locals(&program);
+    let told: Vec<_> = told
+        .into_iter()
+        .filter(|it| it.kind == VariableKind::Pseudo)
+        .collect();
+    assert_eq!(
+        lines(&told),
+        [
+            "$returnvalue1 = the runtime does not tell what a call returned that returns Mixed",
+            "$returnvalue2 = 4",
+            "$returnvalue = 5",
+        ]
+    );
+    // A call that may not have run is not told.
+    step(&program, StepKind::Over);
+    let said = evaluated(&program, "$returnvalue");
+    assert!(said.contains("there is no $returnvalue"), "{said}");
     program.cont();
     program.expect_exit(0);
     assert!(program.text(Stream::Stdout).contains("19.95"));

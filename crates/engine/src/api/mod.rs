@@ -56,9 +56,9 @@ pub use symbols::{
 };
 pub use testing::{TestFailure, TestResults};
 pub use values::{
-    FieldLayout, MemoryBytes, ObjectId, ObjectReport, OmitReason, Omitted, OutgoingReference,
-    SetVariable, Value, ValueKind, Variable, VariableKind, VariableScope, Variables,
-    VariablesQuery, View,
+    BY_PROXY, FieldLayout, MemoryBytes, ObjectId, ObjectReport, OmitReason, Omitted,
+    OutgoingReference, SetVariable, Value, ValueKind, Variable, VariableKind, VariableScope,
+    Variables, VariablesQuery, View,
 };
 
 /// What a front end may ask of an engine.

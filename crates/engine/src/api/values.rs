@@ -137,6 +137,9 @@ pub enum VariableKind {
     Group,
 }
 
+/// The note of [`Variables`] that are what a `DebuggerTypeProxy` shows in place of the fields.
+pub const BY_PROXY: &str = "shown by its DebuggerTypeProxy; the raw view has its fields";
+
 /// A named value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Variable {
@@ -272,6 +275,9 @@ pub struct Variables {
     /// Things to know, such as that names of locals are not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// How many pieces of code were run in the program to tell all this.
+    #[serde(default)]
+    pub code_runs: u32,
 }
 
 /// A value that is to be set.

@@ -1,8 +1,9 @@
 //! What calls return that a step goes over or out of.
 //!
 //! The runtime can tell the result of a call only right behind it, in the machine's code. So a step over a statement sets
-//! traps behind its calls, and a step that comes back to a caller looks whether it has landed behind one. What is found
-//! is kept with the target until the program runs on.
+//! traps behind its calls, except behind one whose result it will find in a variable (`stored`), and a step that comes
+//! back to a caller looks whether it has landed behind one. What is found is kept with the target until the program runs
+//! on.
 //!
 //! Invariant: a step ends where it would have ended without this, and a result that is not known to belong to this
 //! invocation of the method is not told.
@@ -33,12 +34,12 @@ const MAX_STRANGE: u32 = 4;
 const AWAITED: &str = "GetResult";
 
 /// A method that is called.
-struct Callee {
+pub(super) struct Callee {
     /// `Type.Method`.
     text: String,
     /// Its name alone.
     name: String,
-    returns: Type,
+    pub(super) returns: Type,
 }
 
 impl Engine<'_> {
@@ -66,24 +67,48 @@ impl Engine<'_> {
         let Some(calls) = self.calls_of(method, range) else {
             return;
         };
-        if calls.is_empty() {
+        let Some(target) = &self.target else { return };
+        let (types, module) = (target.types(), ModuleId(method.module));
+        let mut ahead: Vec<_> = calls
+            .into_iter()
+            .filter(|(offset, _)| *offset >= at.ip)
+            .take(MAX_CALLS)
+            .filter(|(_, token)| is_told(types, module, *token, in_statement))
+            .collect();
+        let Some((last, _)) = ahead.last() else {
+            return;
+        };
+        leg.stored = self.stored_result(method, at, range, *last);
+        if leg.stored.is_some() {
+            ahead.pop();
+        }
+        if ahead.is_empty() {
             return;
         }
-        let Some(target) = &self.target else { return };
         let Some(frame) = self.active_frame(thread) else {
             return;
         };
         let Ok((code, _)) = frame.compiled_code() else {
             return;
         };
-        let ahead = calls.into_iter().filter(|(offset, _)| *offset >= at.ip);
-        let types = target.types();
-        let module = ModuleId(method.module);
-        for (offset, token) in ahead.take(MAX_CALLS) {
-            if !is_told(types, module, token, in_statement) {
+        let target = self.target.as_ref();
+        let body = target.and_then(|target| {
+            let metadata = target.types().metadata(module).ok()?;
+            metadata.body(method.token).ok()?
+        });
+        let is_sure = |call| {
+            body.as_ref()
+                .is_some_and(|it| il::is_straight(it.code, at.ip, call))
+        };
+        leg.untold.1 = range.end;
+        for (offset, _) in ahead {
+            let Ok(places) = code.return_offsets(offset.0) else {
+                if is_sure(offset) {
+                    leg.untold.0.push(offset);
+                }
                 continue;
-            }
-            for place in code.return_offsets(offset.0).unwrap_or_default() {
+            };
+            for place in places {
                 match code.break_at(place) {
                     Ok(breakpoint) => leg.traps.push(Trap {
                         breakpoint,
@@ -153,6 +178,9 @@ impl Engine<'_> {
         let (Some(left), Some(method)) = (from.method, at.method) else {
             return;
         };
+        if at.frame == from.frame && left == method {
+            self.note_untold(thread, method, at.ip);
+        }
         if at.frame <= from.frame {
             return;
         }
@@ -187,6 +215,51 @@ impl Engine<'_> {
         }
     }
 
+    /// A leg has ended behind its code: what calls returned to it of which the runtime does not say where they return.
+    fn note_untold(&mut self, thread: &Thread, method: MethodId, ip: IlOffset) {
+        let Some(steps) = &mut self.stepping.steps else {
+            return;
+        };
+        let (untold, end) = std::mem::take(&mut steps.leg.untold);
+        // Where it ended elsewhere, something was thrown or jumped.
+        if untold.is_empty() || ip != end {
+            return;
+        }
+        let (Some(frame), Some(target)) = (self.active_frame(thread), &mut self.target) else {
+            return;
+        };
+        let id = thread.id().unwrap_or(0);
+        let found = untold.into_iter().filter_map(|call| {
+            let (callee, code) = called(target, &frame, method, call)?;
+            let local = il::local_of_result(code, call, end);
+            let reader = target.reader();
+            let value = match local {
+                Some(slot) => frame
+                    .local(slot.into())
+                    .map_err(Unreadable::from)
+                    .and_then(|root| reader.of_runtime(&root, Some(callee.returns.clone())))
+                    .and_then(|value| reader.snapshot(&value)),
+                None => Err(Unreadable::NotReturned {
+                    ty: reader.types.text(&callee.returns),
+                }),
+            };
+            Some(ReturnedCall {
+                at: call,
+                method: callee.text,
+                ty: callee.returns,
+                value,
+            })
+        });
+        let found: Vec<_> = found.collect();
+        if target.returned.thread != id {
+            target.returned.forget();
+        }
+        target.returned.thread = id;
+        target.returned.calls.extend(found);
+        // All of them are of code that runs straight on.
+        target.returned.calls.sort_by_key(|it| it.at);
+    }
+
     /// The one call of a statement to the method that was left, of which the runtime does not say where it returns to.
     fn refused_call(
         &self,
@@ -213,14 +286,10 @@ impl Engine<'_> {
         let Some(target) = &mut self.target else {
             return;
         };
-        let Some(found) = returned(target, thread, frame, method, call) else {
-            return;
-        };
-        if target.returned.thread != id {
-            target.returned.forget();
+        let from = ReadFrom::Call;
+        if let Some(found) = returned(target, thread, frame, method, call, from) {
+            target.returned.add(id, found);
         }
-        target.returned.thread = id;
-        target.returned.calls.push(found);
     }
 
     /// What earlier steps found is no more what the last one did.
@@ -231,25 +300,27 @@ impl Engine<'_> {
     }
 }
 
-/// What a call has just returned to a frame; `None` if it returns nothing.
-fn returned(
+/// Where the result of a call is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum ReadFrom {
+    /// Right behind the call, where the frame is.
+    Call,
+    /// In a local variable of the frame.
+    Local(u32),
+}
+
+/// What a call has returned to a frame; `None` if it returns nothing.
+pub(super) fn returned(
     target: &Target,
     thread: &Thread,
     frame: &Frame,
     method: MethodId,
     call: IlOffset,
+    from: ReadFrom,
 ) -> Option<ReturnedCall> {
     let reader = target.reader();
     let types = reader.types;
-    let context = FrameContext::of(types, frame.clone()).ok()?;
-    let module = types.metadata(context.module).ok()?;
-    let body = module.body(method.token).ok()??;
-    let here = IlRange {
-        start: call,
-        end: IlOffset(call.0 + 1),
-    };
-    let (_, token) = *il::calls(body.code, here).first()?;
-    let callee = callee(types, context.module, token, &context.generics)?;
+    let (callee, _) = called(target, frame, method, call)?;
     if callee.returns == Type::Primitive(Primitive::Void) {
         return None;
     }
@@ -266,18 +337,43 @@ fn returned(
         let (stack, _) = frame.stack_range().ok_or_else(untold)?;
         reader.returned_struct(&callee.returns, &registers, stack)
     };
-    let value: ValueResult<_> = match frame.return_value(call.0) {
-        Ok(Some(value)) => {
-            let declared = Some(callee.returns.clone()).filter(|ty| !ty.is_open());
-            reader.of_runtime(&value, declared)
-        }
-        Ok(None) | Err(_) => from_registers(),
+    let declared = Some(callee.returns.clone()).filter(|ty| !ty.is_open());
+    let value: ValueResult<_> = match from {
+        ReadFrom::Local(slot) => match frame.local(slot) {
+            Ok(value) => reader.of_runtime(&value, declared),
+            Err(error) => Err(error.into()),
+        },
+        ReadFrom::Call => match frame.return_value(call.0) {
+            Ok(Some(value)) => reader.of_runtime(&value, declared),
+            Ok(None) | Err(_) => from_registers(),
+        },
     };
     Some(ReturnedCall {
+        at: call,
         method: callee.text,
         ty: callee.returns,
         value: value.and_then(|value| reader.snapshot(&value)),
     })
+}
+
+/// What a frame calls at an instruction, and its code.
+fn called<'t>(
+    target: &'t Target,
+    frame: &Frame,
+    method: MethodId,
+    call: IlOffset,
+) -> Option<(Callee, &'t [u8])> {
+    let types = target.types();
+    let context = FrameContext::of(types, frame.clone()).ok()?;
+    let module = types.metadata(context.module).ok()?;
+    let body = module.body(method.token).ok()??;
+    let here = IlRange {
+        start: call,
+        end: IlOffset(call.0 + 1),
+    };
+    let (_, token) = *il::calls(body.code, here).first()?;
+    let callee = callee(types, context.module, token, &context.generics)?;
+    Some((callee, body.code))
 }
 
 /// Whether the result of a call is worth a stop: not of one that returns nothing, and not what an `await` is made of.
@@ -299,7 +395,12 @@ fn simple_name(types: Types<'_>, module: ModuleId, token: Token) -> Option<Strin
 }
 
 /// The method that a token of a call instruction names (ECMA-335 III.3.19).
-fn callee(types: Types<'_>, module: ModuleId, token: Token, generics: &Generics) -> Option<Callee> {
+pub(super) fn callee(
+    types: Types<'_>,
+    module: ModuleId,
+    token: Token,
+    generics: &Generics,
+) -> Option<Callee> {
     let metadata = types.metadata(module).ok()?.metadata();
     let (mut token, mut of_method) = (token, Vec::new());
     if token.is(Table::MethodSpec) {

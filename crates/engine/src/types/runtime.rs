@@ -1,5 +1,6 @@
 //! Between our types and the runtime's own.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use cordebug::types::{Type as RuntimeType, element};
@@ -10,22 +11,25 @@ use super::{FunctionType, ModuleId, Result, Type, TypeError, Types};
 
 /// Types nest less deeply.
 const MAX_DEPTH: u32 = 64;
+/// Types of which one is made, all together: made of others twice, it would grow with every level.
+const MAX_PARTS: u32 = 1 << 16;
 
 impl Types<'_> {
     /// The type that the runtime means.
     pub(crate) fn of_runtime(self, runtime: &RuntimeType) -> Result<Type> {
-        self.runtime_at(runtime, 0)
+        self.runtime_at(runtime, 0, &Cell::new(0))
     }
 
-    fn runtime_at(self, runtime: &RuntimeType, depth: u32) -> Result<Type> {
-        if depth > MAX_DEPTH {
+    fn runtime_at(self, runtime: &RuntimeType, depth: u32, parts: &Cell<u32>) -> Result<Type> {
+        parts.set(parts.get() + 1);
+        if depth > MAX_DEPTH || parts.get() > MAX_PARTS {
             return Err(TypeError::TooDeep);
         }
         let arguments = || -> Result<Vec<Type>> {
             let arguments = runtime.arguments()?;
             arguments
                 .iter()
-                .map(|it| self.runtime_at(it, depth + 1))
+                .map(|it| self.runtime_at(it, depth + 1, parts))
                 .collect()
         };
         let inner = || -> Result<Rc<Type>> {

@@ -82,6 +82,7 @@ impl Types<'_> {
             names: notes.tuple_names.iter(),
             dynamic: notes.dynamic.iter(),
             depth: 0,
+            parts: 0,
         };
         let mut text = writer.ty(ty);
         if text.len() > MAX_TEXT {
@@ -125,12 +126,20 @@ struct Writer<'w, 't> {
     names: std::slice::Iter<'w, Option<String>>,
     dynamic: std::slice::Iter<'w, bool>,
     depth: u32,
+    /// How many types were written.
+    parts: usize,
 }
 
 impl Writer<'_, '_> {
     fn ty(&mut self, ty: &Type) -> String {
         if self.depth >= MAX_DEPTH {
             return "?".into();
+        }
+        // What comes behind as many types as there may be letters is cut off: types that are made of others twice grow
+        // faster than anybody can read.
+        self.parts += 1;
+        if self.parts > MAX_TEXT {
+            return "…".into();
         }
         self.depth += 1;
         let text = self.ty_at_depth(ty);

@@ -52,8 +52,19 @@ impl Allowance {
         Instant::now() >= self.deadline
     }
 
+    /// Why nothing more is run, if nothing is.
+    pub(super) fn is_used_up(&self, is_cancelled: bool) -> Option<String> {
+        if self.is_over() {
+            let total = self.total.as_millis();
+            return Some(format!(
+                "the {total} ms for code in this request are used up"
+            ));
+        }
+        is_cancelled.then(|| "the request was cancelled".into())
+    }
+
     /// The site, with what one call may still take.
-    fn site(&self) -> CallSite {
+    pub(super) fn site(&self) -> CallSite {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let mut site = self.site.clone();
         site.limit = self.limit.min(left).max(Duration::from_millis(1));
@@ -93,13 +104,8 @@ impl Engine<'_> {
                 answers.close(format!(
                     "code was run {MAX_QUESTIONS} times for this request"
                 ));
-            } else if allowance.is_over() {
-                let total = allowance.total.as_millis();
-                answers.close(format!(
-                    "the {total} ms for code in this request are used up"
-                ));
-            } else if self.evaluations.is_cancelled() {
-                answers.close("the request was cancelled".into());
+            } else if let Some(why) = allowance.is_used_up(self.evaluations.is_cancelled()) {
+                answers.close(why);
             }
             if answers.is_closed() {
                 return Ok(());

@@ -1,6 +1,6 @@
 //! Which frame is meant, and where its code is.
 
-use cordebug::thread::Frame;
+use cordebug::thread::{Frame, Mapping};
 use metadata::{IlOffset, Token};
 
 use crate::api::{Error, ErrorCode, StopId};
@@ -19,6 +19,8 @@ pub(crate) struct FrameContext {
     pub(crate) frame: Frame,
     /// Where it is.
     pub(crate) at: CodePlace,
+    /// Whether it is exactly there: the next instruction to run is the one at that offset.
+    pub(crate) is_exact: bool,
 }
 
 impl std::ops::Deref for FrameContext {
@@ -35,7 +37,7 @@ impl FrameContext {
         let function = frame.function()?;
         let method = Token(function.token()?);
         let module = ModuleId(function.module()?.identity());
-        let offset = frame.ip()?.map_or(0, |(offset, _)| offset);
+        let (offset, mapping) = frame.ip()?.unwrap_or((0, Mapping::Unmapped));
         let metadata = types.metadata(module)?.metadata();
         let declaring = metadata.method(method)?.declaring_type()?;
         let open = types.open_named(module, declaring)?;
@@ -64,7 +66,12 @@ impl FrameContext {
             declared_in,
             generics,
         };
-        Ok(Self { frame, at })
+        let is_exact = mapping == Mapping::Exact;
+        Ok(Self {
+            frame,
+            at,
+            is_exact,
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Where the fields of objects and structs lie, as the runtime says, asked once for each type.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -9,6 +10,7 @@ use metadata::Token;
 use crate::types::{Field, ModuleId, Named, Type, TypeCacheMap, Types};
 
 use super::shape::{CodePlace, Shape};
+use super::view::targeted::Targeted;
 use super::{Result, Unreadable};
 
 /// Structs nest less deeply.
@@ -36,6 +38,8 @@ pub(crate) struct LayoutCache {
     pub(super) views: TypeCacheMap<Type, Rc<[super::view::MemberView]>>,
     /// What is in scope at places in code, by module, method and offset; of the instantiation that was there last.
     pub(super) shapes: TypeCacheMap<(ModuleId, Token, u32), (CodePlace, Rc<Shape>)>,
+    /// What assemblies say about how types are shown.
+    pub(super) targeted: RefCell<Option<Targeted>>,
 }
 
 /// An entry of [`LayoutCache`].
@@ -50,11 +54,13 @@ impl LayoutCache {
         self.known.clear();
         self.views.clear();
         self.shapes.clear();
+        self.targeted.take();
     }
 
     /// Forgets what is in scope where: a module or its symbols have come.
     pub(crate) fn module_loaded(&self) {
         self.shapes.clear();
+        self.targeted.take();
     }
 
     /// The instance fields of a class or struct: its own in declaration order, then those of its base types.

@@ -33,6 +33,7 @@
 
 mod answering;
 mod assign;
+mod assigned;
 mod frames;
 mod layout;
 mod literal;

@@ -1,15 +1,14 @@
 //! Properties that only their getters can tell: run when that was asked for.
 
-use std::time::Duration;
-
 use cordebug::thread::Thread;
 
 use crate::api::{Error, VariablesQuery};
-use crate::calls::{Argument, Call, CallError, CallSite, Outcome};
+use crate::calls::{Argument, Call, CallError, Outcome};
 use crate::engine::Engine;
 use crate::stack::frame_at;
 use crate::types::Method;
 
+use super::answering::Allowance;
 use super::requests::Roots;
 use super::view::{Children, Opens, Viewer};
 use super::{Unreadable, Value};
@@ -17,36 +16,45 @@ use super::{Unreadable, Value};
 /// Getters run for one request at most.
 const MAX_GETTERS: usize = 200;
 
-/// Milliseconds that one may take: front ends give up on a request at some time.
-const MAX_LIMIT: u32 = 15_000;
-
 /// What a getter gave.
 pub(super) struct Computed {
     name: String,
     result: Result<Outcome, CallError>,
 }
 
+impl Computed {
+    /// How many of them were run.
+    pub(super) fn runs(all: &[Self]) -> u32 {
+        let refused = |it: &&Self| !matches!(it.result, Err(CallError::Refused(_)));
+        all.iter().filter(refused).count() as u32
+    }
+}
+
 impl Engine<'_> {
-    /// Runs the getters of what a path leads to; its own object is read anew afterwards, since it may have moved.
+    /// Runs the getters of what a path leads to, until the time for all of them is used up or the request is given up;
+    /// its own object is read anew afterwards, since it may have moved.
     pub(super) fn compute_properties(
         &mut self,
         query: &VariablesQuery,
         thread: &Thread,
         path: &str,
+        allowance: &Allowance,
     ) -> Result<Vec<Computed>, Error> {
-        self.evaluations.check()?;
         let (this, getters) = self.getters(query, thread, path)?;
-        let mut site = CallSite::on(thread.clone());
-        site.limit = Duration::from_millis(query.view.time_limit.min(MAX_LIMIT).into());
         let mut computed = Vec::new();
         for (name, getter) in getters {
+            if let Some(why) = allowance.is_used_up(self.evaluations.is_cancelled()) {
+                let result = Err(CallError::Refused(why));
+                computed.push(Computed { name, result });
+                continue;
+            }
             let call = Call {
                 method: &getter,
                 type_arguments: &[],
                 this: Some(this.clone()),
                 arguments: Vec::new(),
             };
-            let result = self.call(&site, &call);
+            let result = self.call(&allowance.site(), &call);
             // The frames that paths begin in are not where they were.
             if let Err(why) = &result
                 && (self.evaluations.is_disabled() || matches!(why, CallError::ProgramEnded))

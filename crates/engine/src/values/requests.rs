@@ -39,12 +39,6 @@ impl Engine<'_> {
         };
         let (id, thread) = self.thread_of(query.thread)?;
         let stop = self.stop_id()?;
-        let computed = match &query.path {
-            Some(path) if query.view.run_code && query.view.properties => {
-                self.compute_properties(query, &thread, path)?
-            }
-            _ => Vec::new(),
-        };
         let told = Variables {
             stop,
             thread: id,
@@ -53,19 +47,28 @@ impl Engine<'_> {
             variables: Vec::new(),
             omitted: None,
             notes: Vec::new(),
+            code_runs: 0,
         };
         if !query.view.run_code {
-            let (told, _) = self.look(query, &thread, &computed, told, None)?;
+            let (told, _) = self.look(query, &thread, &[], told, None)?;
             return Ok(Reply::Variables(Box::new(told)));
         }
         self.evaluations.check()?;
         self.evaluations.begin();
-        let mut answers = no_answers(query);
         let allowance = Allowance::of(query, &thread);
+        let computed = match &query.path {
+            Some(path) if query.view.properties => {
+                self.compute_properties(query, &thread, path, &allowance)?
+            }
+            _ => Vec::new(),
+        };
+        let mut answers = no_answers(query);
         loop {
             let seen = self.look(query, &thread, &computed, told.clone(), Some(&answers));
-            let (told, questions) = seen?;
+            let (mut told, questions) = seen?;
             if questions.is_empty() {
+                let answered = u32::try_from(answers.count()).unwrap_or(u32::MAX);
+                told.code_runs = Computed::runs(&computed).saturating_add(answered);
                 return Ok(Reply::Variables(Box::new(told)));
             }
             self.answer_questions(questions, &mut answers, &allowance)?;

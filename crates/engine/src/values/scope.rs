@@ -6,6 +6,7 @@
 
 use std::rc::Rc;
 
+use super::assigned;
 use super::shape::{Declared, Home, Shape};
 use super::{Object, Reader, Result, Unreadable, Value};
 use crate::types::{Field, Type, TypeNotes};
@@ -108,6 +109,12 @@ impl FrameVariables {
         if let Some(constant) = declared.constant(reader) {
             return Ok((constant?, None, None));
         }
+        if let Home::Local(slot) = declared.home
+            && declared.kind == VariableKind::Local
+            && self.is_unassigned(reader, slot)
+        {
+            return Err(Unreadable::NotAssigned);
+        }
         match self.at(reader, &declared.home, &declared.ty) {
             // A captured parameter is in its own slot until the closure is there.
             Err(Unreadable::NotAssigned) => match &declared.before {
@@ -116,6 +123,15 @@ impl FrameVariables {
             },
             found => found,
         }
+    }
+
+    /// Whether the code cannot have assigned the local in a slot so far.
+    fn is_unassigned(&self, reader: &Reader<'_>, slot: u32) -> bool {
+        let context = &self.context;
+        let known = self.shape.unassigned(context.is_exact, || {
+            assigned::in_method(reader.types, &context.at, context.is_exact).unwrap_or_default()
+        });
+        u16::try_from(slot).is_ok_and(|slot| known.contains(&slot))
     }
 
     fn at(&self, reader: &Reader<'_>, home: &Home, ty: &Type) -> Result<Found> {

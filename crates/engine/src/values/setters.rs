@@ -41,7 +41,8 @@ impl Engine<'_> {
         set: &SetVariable,
         thread: &Thread,
     ) -> Result<Option<Reply>, Error> {
-        let Some(setting) = self.setting(set, thread)? else {
+        let found = self.seen_from(set, thread, |roots, viewer| roots.setting(viewer, set))?;
+        let Some(setting) = found else {
             return Ok(None);
         };
         let site = CallSite::on(thread.clone());
@@ -87,7 +88,9 @@ impl Engine<'_> {
             return Err(self.setter_threw(set, &exception));
         }
         if let Some(Argument::Boxed(held)) = &this {
-            self.write_back(set, thread, held)?;
+            self.seen_from(set, thread, |roots, viewer| {
+                roots.write_back(viewer, set, held)
+            })?;
         }
         let told = setting.getter.map(|getter| run(self, &getter, None));
         self.told_property(set, thread, told).map(Some)
@@ -111,90 +114,13 @@ impl Engine<'_> {
         )
     }
 
-    /// The property that a path leads to, with everything that its setter takes.
-    fn setting(&mut self, set: &SetVariable, thread: &Thread) -> Result<Option<Setting>, Error> {
-        let frame = frame_at(self.stopped_target()?, thread, set.frame);
-        let target = &*self.stopped_target()?;
-        let reader = target.reader().looking_from(frame.as_ref().ok());
-        let view = crate::api::View::default();
-        let viewer = Viewer::new(&reader, &view, &target.object_ids);
-        let roots = Roots {
-            target,
-            reader: &reader,
-            thread,
-            frame,
-            index: set.frame,
-        };
-        let Some((owner, ty, step)) = roots.owner(&viewer, set) else {
-            return Ok(None);
-        };
-        let types = reader.types;
-        let Some(property) = roots.property(&viewer, owner.as_ref(), &ty, &step) else {
-            return Ok(None);
-        };
-        let declared_in = property.declared_in.clone();
-        let method = |token| types.method(&declared_in, token).ok();
-        let Some(setter) = property.setter.and_then(method) else {
-            return Err(refused(set, &format!("{} has no setter", property.name)));
-        };
-        let failed = |why: Unreadable| refused(set, &why);
-        let index = match &step {
-            Step::Index(indexes) => indexes.first().map(|it| Argument::Bytes {
-                ty: Type::INT,
-                bytes: (*it as i32).to_le_bytes().to_vec(),
-            }),
-            _ => None,
-        };
-        let this = match (&owner, property.is_static) {
-            (Some(owner), false) => {
-                let subject = viewer.subject(owner).map_err(failed)?;
-                let value = viewer.as_value(&subject);
-                let value = value.ok_or_else(|| refused(set, &"what it belongs to is null"))?;
-                if value.ty.is_value() == Some(true)
-                    && (roots.has_references(&value.ty, 0)
-                        || !matches!(value.place, Place::Memory(_)))
-                {
-                    return Err(refused(
-                        set,
-                        &"it belongs to a struct that cannot be written as a whole",
-                    )
-                    .hint("set the field that the property stands for"));
-                }
-                Some(reader.argument(&value).map_err(failed)?)
-            }
-            _ => None,
-        };
-        let place = reader.copied(property.ty.clone(), Vec::new());
-        let value = match roots.written(&viewer, &place, set)? {
-            Written::Text(units) => Given::Text(units),
-            Written::Reference(0) => Given::Ready(Argument::Null),
-            Written::Reference(address) => {
-                let object = reader.object_at(address).map_err(failed)?;
-                Given::Ready(Argument::Object(reader.hold(&object).map_err(failed)?))
-            }
-            Written::Bytes(mut bytes) => {
-                let size = reader.size_of(&property.ty).map_err(failed)?;
-                bytes.resize(size as usize, 0);
-                let ty = property.ty.clone();
-                Given::Ready(Argument::Bytes { ty, bytes })
-            }
-        };
-        Ok(Some(Setting {
-            setter,
-            getter: property.getter.and_then(method),
-            this,
-            index,
-            value,
-        }))
-    }
-
-    /// Writes a struct back from the box that its setter ran on.
-    fn write_back(
+    /// Looks at a program from the frame that a request names.
+    fn seen_from<T>(
         &mut self,
         set: &SetVariable,
         thread: &Thread,
-        held: &super::Held,
-    ) -> Result<(), Error> {
+        look: impl FnOnce(&Roots<'_, '_>, &Viewer<'_, '_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let frame = frame_at(self.stopped_target()?, thread, set.frame);
         let target = &*self.stopped_target()?;
         let reader = target.reader().looking_from(frame.as_ref().ok());
@@ -207,18 +133,7 @@ impl Engine<'_> {
             frame,
             index: set.frame,
         };
-        let failed = |why: Unreadable| refused(set, &why);
-        let Some((Some(owner), ..)) = roots.owner(&viewer, set) else {
-            return Err(refused(set, &"what it belongs to is gone"));
-        };
-        let subject = viewer.subject(&owner).map_err(failed)?;
-        let object = reader.held(held).map_err(failed)?;
-        if let (Some(place), Some(inner)) = (viewer.as_value(&subject), reader.unboxed(&object)) {
-            let size = reader.size_of(&inner.ty).map_err(failed)?;
-            let bytes = reader.bytes(&inner, size).map_err(failed)?;
-            reader.write(&place, &bytes).map_err(failed)?;
-        }
-        Ok(())
+        look(&roots, &viewer)
     }
 
     fn told_property(
@@ -258,11 +173,104 @@ impl Engine<'_> {
             variables: Vec::new(),
             omitted: None,
             notes: vec!["its setter was run".into()],
+            code_runs: 1,
         })))
     }
 }
 
 impl Roots<'_, '_> {
+    /// The property that a path leads to, with everything that its setter takes.
+    fn setting(
+        &self,
+        viewer: &Viewer<'_, '_>,
+        set: &SetVariable,
+    ) -> Result<Option<Setting>, Error> {
+        let reader = self.reader;
+        let Some((owner, ty, step)) = self.owner(viewer, set) else {
+            return Ok(None);
+        };
+        let types = reader.types;
+        let Some(property) = self.property(viewer, owner.as_ref(), &ty, &step) else {
+            return Ok(None);
+        };
+        let declared_in = property.declared_in.clone();
+        let method = |token| types.method(&declared_in, token).ok();
+        let Some(setter) = property.setter.and_then(method) else {
+            return Err(refused(set, &format!("{} has no setter", property.name)));
+        };
+        let failed = |why: Unreadable| refused(set, &why);
+        let index = match &step {
+            Step::Index(indexes) => indexes.first().map(|it| Argument::Bytes {
+                ty: Type::INT,
+                bytes: (*it as i32).to_le_bytes().to_vec(),
+            }),
+            _ => None,
+        };
+        let this = match (&owner, property.is_static) {
+            (Some(owner), false) => {
+                let subject = viewer.subject(owner).map_err(failed)?;
+                let value = viewer.as_value(&subject);
+                let value = value.ok_or_else(|| refused(set, &"what it belongs to is null"))?;
+                if value.ty.is_value() == Some(true)
+                    && (self.has_references(&value.ty, 0)
+                        || !matches!(value.place, Place::Memory(_)))
+                {
+                    return Err(refused(
+                        set,
+                        &"it belongs to a struct that cannot be written as a whole",
+                    )
+                    .hint("set the field that the property stands for"));
+                }
+                Some(reader.argument(&value).map_err(failed)?)
+            }
+            _ => None,
+        };
+        let place = reader.copied(property.ty.clone(), Vec::new());
+        let value = match self.written(viewer, &place, set)? {
+            Written::Text(units) => Given::Text(units),
+            Written::Reference(0) => Given::Ready(Argument::Null),
+            Written::Reference(address) => {
+                let object = reader.object_at(address).map_err(failed)?;
+                Given::Ready(Argument::Object(reader.hold(&object).map_err(failed)?))
+            }
+            Written::Bytes(mut bytes) => {
+                let size = reader.size_of(&property.ty).map_err(failed)?;
+                bytes.resize(size as usize, 0);
+                let ty = property.ty.clone();
+                Given::Ready(Argument::Bytes { ty, bytes })
+            }
+        };
+        Ok(Some(Setting {
+            setter,
+            getter: property.getter.and_then(method),
+            this,
+            index,
+            value,
+        }))
+    }
+
+    /// Writes a struct back from the box that its setter ran on.
+    fn write_back(
+        &self,
+        viewer: &Viewer<'_, '_>,
+        set: &SetVariable,
+        held: &super::Held,
+    ) -> Result<(), Error> {
+        let reader = self.reader;
+        let failed = |why: Unreadable| refused(set, &why);
+        let Some((Some(owner), ..)) = self.owner(viewer, set) else {
+            return Err(refused(set, &"what it belongs to is gone"));
+        };
+        let subject = viewer.subject(&owner).map_err(failed)?;
+        let object = reader.held(held).map_err(failed)?;
+        if let (Some(place), Some(inner)) = (viewer.as_value(&subject), reader.unboxed(&object)) {
+            let size = reader.size_of(&inner.ty).map_err(failed)?;
+            let bytes = reader.bytes(&inner, size).map_err(failed)?;
+            reader.write(&place, &bytes).map_err(failed)?;
+        }
+        Ok(())
+    }
+
     /// What the last step of a path belongs to, its type, and that step.
     fn owner(
         &self,

@@ -7,6 +7,7 @@
 //!
 //! Where two variables have one name the later is the inner one, and the other is marked.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use metadata::csharp::{GeneratedKind, GeneratedName};
@@ -118,6 +119,8 @@ pub(crate) struct Shape {
     pub(crate) variables: Vec<Declared>,
     /// Why names and scopes of locals are not known, if they are not.
     pub(crate) without_symbols: Option<String>,
+    /// Slots of locals that are not assigned there, worked out when first asked: exactly there, and about there.
+    unassigned: [OnceCell<Vec<u16>>; 2],
 }
 
 impl Shape {
@@ -137,7 +140,14 @@ impl Shape {
         Ok(Self {
             variables: settle(collector.variables),
             without_symbols: symbols.err().map(str::to_owned),
+            unassigned: Default::default(),
         })
+    }
+
+    /// The slots of locals that are not assigned yet; `found` works that out.
+    pub(super) fn unassigned(&self, exactly: bool, found: impl FnOnce() -> Vec<u16>) -> &[u16] {
+        let [exact, about] = &self.unassigned;
+        if exactly { exact } else { about }.get_or_init(found)
     }
 
     /// Whether a type of it is only known by the value that is there.

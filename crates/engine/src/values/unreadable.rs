@@ -14,7 +14,7 @@ pub(crate) enum Unreadable {
     Null { what: String },
     #[error("the optimiser has removed it, or its register is used for something else here")]
     OptimizedAway,
-    #[error("it is not assigned yet")]
+    #[error("not assigned yet")]
     NotAssigned,
     #[error("no memory can be read at 0x{address:x}")]
     NoMemory { address: u64 },

@@ -175,12 +175,11 @@ pub(crate) static TOOLS: &[Tool] = &[
         "Tells the stack of a thread of a stopped program, all frames."),
     tool!(variables_get, "Variables", LOOKS, values::variables, values::VariablesArguments => VariablesReport,
         "Tells arguments, locals and `this` of a frame of a stopped program, or what lies inside one of them. Runs no \
-         code of the program; values with names such as password are masked."),
+         code of the program; names such as password are masked."),
     tool!(variable_set, "Set a variable", ENDS, values::set, values::SetArguments => SetReport,
         "Sets a variable, field, element or property of a stopped program. Setters run in it."),
     tool!(evaluate, "Evaluate", RUNS_CODE, evaluate::evaluate, evaluate::EvaluateArguments => EvaluationsReport,
-        "Evaluates C# expressions in a frame of a stopped program. Without side_effects nothing runs in the program, \
-         and what would is refused."),
+        "Evaluates C# expressions in a frame of a stopped program. Without side_effects nothing runs in it."),
     tool!(object_inspect, "Inspect an object", LOOKS, values::object, values::ObjectArguments => ObjectAnswer,
         "Tells how an object or struct lies in memory: address, size, fields with offsets, the objects it refers to."),
     tool!(memory_read, "Read memory", LOOKS, values::memory, values::MemoryArguments => MemoryReport,

@@ -190,7 +190,16 @@ pub(super) async fn variables(
         ..query
     };
     match session.request(Request::Variables(Box::new(query))).await? {
-        Reply::Variables(variables) => Ok(VariablesReport::of(session.id(), &variables)),
+        Reply::Variables(variables) => {
+            let mut report = VariablesReport::of(session.id(), &variables);
+            let of = report.of.iter_mut().flat_map(|of| &mut of.notes);
+            for note in report.notes.iter_mut().chain(of) {
+                if note.ends_with("where code may run") {
+                    note.push_str(": evaluate it with side_effects and open");
+                }
+            }
+            Ok(report)
+        }
         other => Err(session::unexpected(&other)),
     }
 }

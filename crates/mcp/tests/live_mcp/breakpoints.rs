@@ -54,7 +54,7 @@ fn breakpoints_of_a_launch_are_hit() {
               24 |     }
               this: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
               total: decimal = 18.90
-              discount: decimal = 0
+              discount: decimal = not assigned yet
               #0 Order.Total() at demo_shop.cs:22
               #1 Program.Main() at demo_shop.cs:51
             Output since the last report:
@@ -75,7 +75,7 @@ fn breakpoints_of_a_launch_are_hit() {
               32 |         if (coupon == null)
               33 |             return 0;
               coupon: string = "SUMMER5"
-              digits: string = null
+              digits: string = not assigned yet
               #0 Coupons.Percent(string coupon) at demo_shop.cs:31
               #1 Order.Total() at demo_shop.cs:22
               #2 Program.Main() at demo_shop.cs:51
@@ -95,7 +95,7 @@ fn breakpoints_of_a_launch_are_hit() {
               36 |     }
               37 | }
               coupon: string = "SUMMER5"
-              digits: string = "ER5" (was null)
+              digits: string = "ER5" (was not assigned yet)
               #0 System.Number.ThrowFormatException<char>(ReadOnlySpan<char> value) in System.Private.CoreLib.dll
               … 1 frame that is not the user's code
               #2 Coupons.Percent(string coupon) at demo_shop.cs:35

@@ -170,7 +170,7 @@ fn a_program_stops_at_its_entry() {
               5 | int count = args.Length;
               6 | Console.WriteLine(Describe(count)); //@call
               args: string[] = Length = 0
-              count: int = 0
+              count: int = not assigned yet
               #0 Program.Main(string[] args) at toplevel.cs:4
             Next: debug_continue lets it run on; debug_step runs one statement.
             > debug_continue

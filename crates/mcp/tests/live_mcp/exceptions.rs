@@ -112,8 +112,8 @@ fn assertions_and_messages_for_the_debugger_are_told() {
               56 |             case "log": Log(); break;
               57 |             case "launch": Console.WriteLine($"launched {Debugger.Launch()}"); break;
               args: string[] = Length = 1 { "assert" }
-              gate: TaskCompletionSource = null
-              task: Task = null
+              gate: TaskCompletionSource = not assigned yet
+              task: Task = not assigned yet
               #0 System.Diagnostics.Debug.Fail(string? message, string? detailMessage) in System.Private.CoreLib.dll
               #1 Program.Main(string[] args) at exception_kinds.cs:55
             Output since the last report:

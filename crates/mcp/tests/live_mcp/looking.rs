@@ -45,7 +45,7 @@ fn steps_go_from_statement_to_statement() {
               24 |     }
               this: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
               total: decimal = 18.90
-              discount: decimal = 0
+              discount: decimal = not assigned yet
               $returnvalue: string = null (returned by Order.Coupon)
               #0 Order.Total() at demo_shop.cs:22
               #1 Program.Main() at demo_shop.cs:51
@@ -59,7 +59,8 @@ fn steps_go_from_statement_to_statement() {
               25 | }
               this: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
               total: decimal = 18.90
-              discount: decimal = 0
+              discount: decimal = 0 (was not assigned yet)
+              $returnvalue: decimal = 0 (returned by Coupons.Percent)
               #0 Order.Total() at demo_shop.cs:23
               #1 Program.Main() at demo_shop.cs:51
             Next: debug_continue lets it run on; debug_step runs one statement.
@@ -326,7 +327,7 @@ fn the_program_runs_to_a_place_and_goes_back() {
               35 |         return int.Parse(digits); //@parse
               36 |     }
               coupon: string = "SAVE15"
-              digits: string = "15"
+              digits: string = not assigned yet (was "15")
               #0 Coupons.Percent(string coupon) at demo_shop.cs:34
               #1 Order.Total() at demo_shop.cs:22
               #2 Program.Main() at demo_shop.cs:51
@@ -346,7 +347,7 @@ fn the_program_runs_to_a_place_and_goes_back() {
               24 |     }
               this: Order = { Id = 3, Customer = "Edsger", Items = Count = 1 { {Item} }, Coupon = "SUMMER5" }
               total: decimal = 27.00
-              discount: decimal = 0
+              discount: decimal = not assigned yet
               #0 Order.Total() at demo_shop.cs:22
               #1 Program.Main() at demo_shop.cs:51
             Output since the last report:
@@ -391,7 +392,7 @@ fn steps_are_counted() {
             > 50 |         foreach (Order order in orders)
               51 |             Console.WriteLine($"Order {order.Id} for {order.Customer}: {order.Total():0.00}"); //@print
               52 |         Console.WriteLine("The shop closes.");
-              orders: List<Order> = Count = 3 { { Id = 1, Customer = "Ada", Items = Count = 2, Coupon = null }, { Id = 2, Customer = "Gr… (was null)
+              orders: List<Order> = Count = 3 { { Id = 1, Customer = "Ada", Items = Count = 2, Coupon = null }, { Id = 2, Customer = "Gr… (was not assigned yet)
               #0 Program.Main() at demo_shop.cs:50
             Output since the last report:
             out| The shop opens.
@@ -432,7 +433,7 @@ fn variables_are_told_in_the_report_and_on_request() {
               23 |         return total * (100 - discount) / 100; //@total
               this: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
               total: decimal = 0
-              discount: decimal = 0
+              discount: decimal = not assigned yet
               item: Item = { Name = "tea", Price = 4.50, Quantity = 2 }
               #0 Order.Total() at demo_shop.cs:21
               #1 Program.Main() at demo_shop.cs:51
@@ -448,7 +449,7 @@ fn variables_are_told_in_the_report_and_on_request() {
               23 |         return total * (100 - discount) / 100; //@total
               this: Order = { Id = 1, Customer = "Ada", Items = Count = 2 { {Item}, {Item} }, Coupon = null }
               total: decimal = 9.00 (was 0)
-              discount: decimal = 0
+              discount: decimal = not assigned yet
               item: Item = { Name = "cup", Price = 9.90, Quantity = 1 } (was { Name = "tea", Price = 4.50, Quantity = 2 })
               #0 Order.Total() at demo_shop.cs:21
               #1 Program.Main() at demo_shop.cs:51

@@ -17,6 +17,7 @@ mod http;
 mod in_process;
 mod looking;
 mod one_value;
+mod opening;
 mod packages;
 mod policies;
 mod projects;

@@ -8,12 +8,13 @@ use std::rc::Rc;
 use metadata::attributes::BrowsableState;
 use metadata::model::Visibility;
 
-use crate::api::VariableKind;
-use crate::types::{Method, Named, Type, TypeNotes};
+use crate::api::{self, VariableKind};
+use crate::types::{Method, ModuleId, Named, Type, TypeNotes};
 
 use super::super::questions::{Answer, What};
 use super::super::{Reader, Result, Unreadable, Value};
 use super::known::Known;
+use super::secrets;
 use super::source::{Entry, Items};
 use super::{Child, Children, Subject, Viewer};
 
@@ -53,12 +54,16 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// The name of a type's `DebuggerTypeProxy`, with the type that has the attribute.
-    fn proxy_name(&self, ty: &Type) -> Option<(String, Rc<Named>)> {
+    /// The name of a type's `DebuggerTypeProxy`, the module that says so, and the type that it is said of. What an assembly
+    /// says of a type goes before what that says itself.
+    fn proxy_name(&self, ty: &Type) -> Option<(String, ModuleId, Rc<Named>)> {
         for named in self.types.ancestry(ty).ok()? {
+            if let Some(said) = self.targeted_proxy(&named) {
+                return Some((said.text, said.by, named));
+            }
             let metadata = self.types.metadata(named.module).ok()?.metadata();
             if let Some((name, _)) = metadata.debugger_type_proxies(named.token).next() {
-                return Some((name.into_owned(), named));
+                return Some((name.into_owned(), named.module, named));
             }
         }
         None
@@ -66,7 +71,7 @@ impl Reader<'_> {
 
     /// The constructor of a type's `DebuggerTypeProxy`.
     pub(crate) fn proxy_constructor(&self, ty: &Type) -> std::result::Result<Method, String> {
-        let (full, of) = self.proxy_name(ty).ok_or("the type has none")?;
+        let (full, by, of) = self.proxy_name(ty).ok_or("the type has none")?;
         let (name, assembly) = match full.split_once(',') {
             Some((name, rest)) => (name.trim(), rest.split(',').next().map(str::trim)),
             None => (full.trim(), None),
@@ -74,7 +79,7 @@ impl Reader<'_> {
         let missing = || format!("{full} cannot be found");
         let elsewhere = assembly.filter(|it| !it.is_empty());
         let elsewhere = elsewhere.and_then(|it| self.types.assembly(it));
-        let module = elsewhere.unwrap_or(of.module);
+        let module = elsewhere.unwrap_or(by);
         let opened = self.types.metadata(module).map_err(|it| it.to_string())?;
         let found = opened.types().find_def(opened.metadata(), name);
         let token = found.ok_or_else(missing)?.token();
@@ -135,6 +140,10 @@ impl Viewer<'_, '_> {
         if !matches!(self.reader.own_to_string(ty), Ok(Some(_))) || self.is_ref_struct(ty) {
             return (None, None);
         }
+        if self.view.mask_secrets && self.has_secrets(ty) {
+            let why = "its ToString was not run: it may tell what is masked";
+            return (None, Some(why.into()));
+        }
         let text = self.ask_value(&value, What::Text);
         match text.and_then(|text| self.reader.string(&text, self.view.text_length)) {
             Ok(Some((text, length))) => {
@@ -148,6 +157,18 @@ impl Viewer<'_, '_> {
             Err(Unreadable::WouldRunCode) => (None, None),
             Err(why) => (None, Some(why.to_string())),
         }
+    }
+
+    /// Whether a field or property of a type has the name of a secret: a record's `ToString` tells them all.
+    fn has_secrets(&self, ty: &Type) -> bool {
+        let types = self.reader.types;
+        let ancestry = types.ancestry(ty).unwrap_or_default();
+        ancestry.iter().any(|named| {
+            let fields = types.fields(named).unwrap_or_default();
+            let properties = types.properties(named).unwrap_or_default();
+            fields.iter().any(|it| secrets::is_secret(&it.name))
+                || properties.iter().any(|it| secrets::is_secret(&it.name))
+        })
     }
 
     /// A `ref struct` cannot be passed to a call.
@@ -209,7 +230,7 @@ impl Viewer<'_, '_> {
             (Opens::Proxy, true) => match self.ask_value(&value, What::Proxy) {
                 Ok(proxy) => {
                     list = self.proxy_members(&proxy)?;
-                    Some("shown by its DebuggerTypeProxy; the raw view has its fields".to_owned())
+                    Some(api::BY_PROXY.to_owned())
                 }
                 Err(Unreadable::WouldRunCode) => None,
                 Err(why) => Some(format!("shown by its fields: {why}")),

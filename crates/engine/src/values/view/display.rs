@@ -45,9 +45,12 @@ impl Viewer<'_, '_> {
         }
     }
 
-    /// The attribute's text, and the type that has it.
+    /// The attribute's text, and the type that has it. What an assembly says of a type goes before what that says itself.
     fn display_format(&self, ty: &Type) -> Option<(String, Rc<Named>)> {
         for named in self.reader.types.ancestry(ty).ok()? {
+            if let Some(said) = self.reader.targeted_display(&named) {
+                return Some((said.text, named));
+            }
             let metadata = self.reader.types.metadata(named.module).ok()?.metadata();
             let display = metadata.debugger_displays(named.token).next();
             if let Some(value) = display.and_then(|it| it.value) {

@@ -19,6 +19,7 @@ mod members;
 mod numbers;
 pub(crate) mod secrets;
 mod source;
+pub(super) mod targeted;
 mod text;
 
 use std::cell::{Cell, RefCell};
@@ -318,8 +319,10 @@ impl<'r, 't> Viewer<'r, 't> {
             }
         }
         let next = start.saturating_add(told.len() as u64);
-        let omitted = (next < total).then_some(api::Omitted {
-            count: total - next,
+        // Who asks for more than there is has nothing left out.
+        let left = total.saturating_sub(next);
+        let omitted = (left > 0).then_some(api::Omitted {
+            count: left,
             start: next,
             reason,
         });

@@ -1,0 +1,114 @@
+//! What only code of the program can show, over MCP: run when that is asked for, bounded, masked, and told.
+
+use expect_test::expect;
+use serde_json::json;
+use testkit::fixtures::Fixture;
+use testkit::sandbox::Sandbox;
+
+use crate::client::{Agent, dll, run, structured, text};
+
+#[test]
+fn results_are_opened_by_code_when_that_is_asked_for() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        let place = Fixture::named("values_code").marker("stop");
+        let launch = json!({
+            "program": dll("values_code"),
+            "breakpoints": [{"file": place.file, "line": place.line}],
+        });
+        agent.call("debug_launch", launch).await;
+        // Looking runs nothing, and says what would tell more.
+        agent.say("variables_get", json!({"path": "basket"})).await;
+        agent.say("variables_get", json!({"path": "squares"})).await;
+        for arguments in [
+            json!({"expressions": ["basket"], "open": true}),
+            json!({"expressions": ["Program.Calls + Program.Proxies"]}),
+            json!({"expressions": ["basket", "printed", "crate", "1 + 1"], "side_effects": true, "open": true}),
+            json!({"expressions": ["squares"], "side_effects": true, "open": true, "start": 4}),
+            json!({"expressions": ["account"], "side_effects": true, "open": true}),
+            json!({"expressions": ["account"], "side_effects": true, "open": true, "show_secrets": true}),
+            json!({"expressions": ["throwing"], "side_effects": true, "open": true}),
+        ] {
+            agent.say("evaluate", arguments).await;
+        }
+        // One that never ends is given up in the time of the call, and the program is as it was.
+        let endless = json!({"expressions": ["silent"], "side_effects": true, "open": true, "timeout_ms": 2000});
+        let answer = text(&agent.call("evaluate", endless).await);
+        assert!(
+            answer.contains("its ToString was not run to its end: it took longer than"),
+            "{answer}"
+        );
+        assert!(answer.contains("Value: int = 8"), "{answer}");
+        // What is inside can be looked at by its id, without running anything.
+        let opened = json!({"expressions": ["many"], "side_effects": true, "open": true});
+        let opened = structured(&agent.call("evaluate", opened).await);
+        let id = opened["results"][0]["members"][0]["object"].clone();
+        agent
+            .say("variables_get", json!({"path": id, "count": 1}))
+            .await;
+        let report = structured(&agent.call("debug_continue", json!({})).await);
+        assert_eq!(report["state"], "exited", "{report}");
+        expect![[r##"
+            > variables_get {"path":"basket"}
+            basket: Basket<string> = { items = Count = 2 { "apple", "pear" } }
+              items: LinkedList<string> = Count = 2 { "apple", "pear" }
+            Note: it has a DebuggerTypeProxy, which is shown where code may run: evaluate it with side_effects and open.
+            > variables_get {"path":"squares"}
+            squares: Squares = { count = 5 }
+              count: int = 5
+            Note: it can be enumerated: its elements are told where code may run: evaluate it with side_effects and open.
+            > evaluate {"expressions":["basket"],"open":true}
+            !INVALID_PARAMETER: open runs code of the program, which only side_effects=true allows
+            Hint: set it, or look without running code: variables_get with the result's path
+            > evaluate {"expressions":["Program.Calls + Program.Proxies"]}
+            Program.Calls + Program.Proxies: int = 0
+            > evaluate {"expressions":["basket","printed","crate","1 + 1"],"open":true,"side_effects":true}
+            basket: Basket<string> = { items = Count = 2 { "apple", "pear" } }
+              Title: string = "basket of String"
+              [0] = "apple"
+              [1] = "pear"
+              Count: int = 2
+              Thrown: int = its getter threw System.InvalidOperationException: no proxy value
+            Note: shown by its DebuggerTypeProxy; the raw view has its fields.
+            Note: code of the program was run 4 times to show it.
+            printed: Printed = printed\n3
+              times: int = 3
+            Note: code of the program was run once to show it.
+            crate: Crate<string> = crate of 4
+              Says: string = "wood of 4"
+            Note: shown by its DebuggerTypeProxy; the raw view has its fields.
+            Note: code of the program was run 2 times to show it.
+            1 + 1: int = 2
+            > evaluate {"expressions":["squares"],"open":true,"side_effects":true,"start":4}
+            squares: Squares = { count = 5 }
+              [2] = 4
+              [3] = 9
+              [4] = 16
+            Note: code of the program was run 2 times to show it.
+            > evaluate {"expressions":["account"],"open":true,"side_effects":true}
+            account: Account = { Owner = "ann", Password = *** }
+              Owner: string = "ann"
+              Password: string = *** (masked because of its name)
+              EqualityContract: RuntimeType = typeof(Account)
+            Note: its ToString was not run: it may tell what is masked.
+            Note: code of the program was run once to show it.
+            > evaluate {"expressions":["account"],"open":true,"show_secrets":true,"side_effects":true}
+            account: Account = Account { Owner = ann, Password = hunter2 }
+              Owner: string = "ann"
+              Password: string = "hunter2"
+              EqualityContract: RuntimeType = typeof(Account)
+            Note: code of the program was run 2 times to show it.
+            > evaluate {"expressions":["throwing"],"open":true,"side_effects":true}
+            throwing: Throwing = {Throwing}
+              [0] = "one"
+            Note: its ToString threw System.InvalidOperationException: no text.
+            Note: after 1 elements its enumerator threw System.InvalidOperationException: no second.
+            Note: code of the program was run 2 times to show it.
+            > variables_get {"count":1,"path":"#52"}
+            #52: Printed = { times = 3 }
+              times: int = 3
+        "##]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
