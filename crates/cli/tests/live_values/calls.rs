@@ -95,7 +95,7 @@ fn a_getter_that_never_returns_is_given_up_and_the_program_stays_usable() {
 }
 
 #[test]
-fn a_getter_that_allocates_for_ever_is_given_up_or_disables_evaluation() {
+fn a_getter_that_allocates_for_ever_is_bounded_and_what_came_of_it_is_told() {
     let sandbox = Sandbox::new();
     let program = stopped(&sandbox, "values_calls", &["stop", "after"]);
     let ask = |path: &str, name: &str| {
@@ -120,7 +120,11 @@ fn a_getter_that_allocates_for_ever_is_given_up_or_disables_evaluation() {
             program.cont();
             program.expect_exit(0);
         }
-        // The runtime does not always get hold of a thread that does nothing but allocate.
+        // Some runtimes do not survive that a thread is made to give up inside of their allocator.
+        Err(error) if error.code == ErrorCode::Exited => {
+            assert!(matches!(program.wait_exit(), Exit::Signal { .. }));
+        }
+        // Nor do they always get hold of a thread that does nothing but allocate.
         Err(error) => {
             assert_eq!(error.code, ErrorCode::Timeout, "{error:?}");
             assert!(error.message.contains("cannot be ended"), "{error:?}");
