@@ -327,7 +327,7 @@ impl Fields<'_> {
     }
 
     /// What a suspended state machine awaits: a task or a source of a `ValueTask`.
-    pub(super) fn awaited(&mut self, machine: &Value) -> Option<Value> {
+    pub(crate) fn awaited(&mut self, machine: &Value) -> Option<Value> {
         // Of the fields that keep awaiters only the one in use is not empty.
         for awaiter in self.own_fields(machine, "<>u__") {
             let Ok(Some(awaiter)) = awaiter.dereference() else {

@@ -252,12 +252,13 @@ impl Engine<'_> {
     }
 
     /// Stops in the statement of the `await` that is over, as a return stops in the statement of the call.
-    fn step_landed_at_awaiter(&mut self, thread: &Thread, at: Position) -> bool {
+    pub(super) fn step_landed_at_awaiter(&mut self, thread: &Thread, at: Position) -> bool {
         self.replace_leg(Leg::default());
         let Some(steps) = &mut self.stepping.steps else {
             return false;
         };
         steps.thread = thread.id().unwrap_or(steps.thread);
+        steps.follows_taker = false;
         steps.count.made += 1;
         if steps.count.made >= steps.count.asked {
             return self.step_made(thread, at);

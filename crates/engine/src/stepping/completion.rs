@@ -242,9 +242,50 @@ impl Engine<'_> {
         };
         steps.thread = thread.id().unwrap_or(steps.thread);
         steps.from = at;
+        steps.follows_taker = true;
         match self.begin_leg(thread, at, StepKind::Out) {
             Ok(()) => false,
             Err(error) => self.step_failed(thread, &error),
         }
+    }
+
+    /// Whether a step has come to the `await` that takes the result of the invocation it left: the code behind it has no
+    /// text of its own.
+    pub(super) fn is_at_taker(&mut self, at: Position) -> bool {
+        let follows = self.stepping.steps.as_ref();
+        follows.is_some_and(|steps| steps.follows_taker)
+            && matches!(at.standing, Standing::Hidden(_))
+            && at
+                .method
+                .is_some_and(|method| self.async_stepping(method).is_some())
+    }
+
+    /// Whether a thread is at the start of the method that awaits the result after all, since it went on inside the very
+    /// call that completes it: the trap for whoever takes the result is near.
+    pub(super) fn is_before_taker(&mut self, thread: &Thread, at: Position) -> bool {
+        let steps = self.stepping.steps.as_ref();
+        let is_alone = steps.is_some_and(|steps| steps.leg.alone.is_some());
+        let is_async = is_alone
+            && at
+                .method
+                .is_some_and(|method| self.async_stepping(method).is_some());
+        if !is_async {
+            return false;
+        }
+        let Some(frame) = self.active_frame(thread) else {
+            return false;
+        };
+        let leg = self.take_leg();
+        let mut awaits_ours = || {
+            let (Source::Task(source) | Source::Own(source)) = &leg.alone.as_ref()?.source;
+            let machine = frame.first_argument().ok()?.dereference().ok()??;
+            let awaited = Fields::new(self.target.as_mut()?).awaited(&machine)?;
+            Some(awaited.address().ok()? == source.address().ok()?)
+        };
+        let awaits_ours = awaits_ours().unwrap_or(false);
+        if let Some(steps) = &mut self.stepping.steps {
+            steps.leg = leg;
+        }
+        awaits_ours
     }
 }

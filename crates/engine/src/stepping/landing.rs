@@ -92,6 +92,9 @@ impl Engine<'_> {
 
     /// The thread of the step has got somewhere; whether that stops the program.
     pub(super) fn landed(&mut self, thread: &Thread, at: Position) -> bool {
+        if self.is_at_taker(at) {
+            return self.step_landed_at_awaiter(thread, at);
+        }
         let mut next = self.after(at);
         tracing::trace!(?at, ?next, "a leg of a step has ended");
         if self.has_left_invocation(thread) {
@@ -104,6 +107,9 @@ impl Engine<'_> {
         {
             next = Next::Wait;
         }
+        if self.is_before_taker(thread, at) {
+            next = Next::Wait;
+        }
         if next == Next::Stop {
             let Some(steps) = &mut self.stepping.steps else {
                 return false;
@@ -113,12 +119,16 @@ impl Engine<'_> {
                 return self.step_made(thread, at);
             }
             steps.from = at;
+            steps.follows_taker = false;
             next = Next::Leg(steps.kind);
             self.forget_returns();
             let boundary = self.is_called_from_boundary(thread);
             if let Some(steps) = &mut self.stepping.steps {
                 steps.boundary = boundary;
             }
+        }
+        if matches!(next, Next::Leg(_) | Next::Through(_)) {
+            self.settle_stored_result();
         }
         let standing = Standing::NoText;
         let begun = match next {

@@ -3,6 +3,7 @@
 use cordebug::thread::ReturnRegisters;
 use metadata::IlOffset;
 
+use crate::stepping::StoredResult;
 use crate::types::Type;
 
 use super::snapshot::Leaf;
@@ -20,6 +21,8 @@ pub(crate) struct ReturnedValues {
     pub(crate) thread: u32,
     /// In the order in which they returned.
     pub(crate) calls: Vec<ReturnedCall>,
+    /// What the last one returned, as long as it lies in a variable and nobody has asked.
+    pub(crate) stored: Option<StoredResult>,
 }
 
 /// A call that has returned.
@@ -39,6 +42,16 @@ impl ReturnedValues {
     /// The program runs on, or another step begins.
     pub(crate) fn forget(&mut self) {
         self.calls.clear();
+        self.stored = None;
+    }
+
+    /// A call of a thread has returned.
+    pub(crate) fn add(&mut self, thread: u32, call: ReturnedCall) {
+        if self.thread != thread {
+            self.calls.clear();
+        }
+        self.thread = thread;
+        self.calls.push(call);
     }
 
     /// What a thread's calls returned, with the names that they have: the last is `$returnvalue`, those before it

@@ -10,14 +10,14 @@ const FIXTURE: &str = "step_taken";
 
 #[test]
 fn results_that_nobody_awaits_yet_are_followed_to_who_takes_them() {
-    // Where a step begins, its kind, and where it ends. What is there already is taken in one go, so that the step ends at
-    // the next statement; a consumer that is resumed, or called, stops in its own.
+    // Where a step begins, its kind, and where it ends: in the statement that takes the result, whether that was awaited
+    // before or not.
     let expected = [
-        ("first", StepKind::Over, "inside"),
+        ("first", StepKind::Over, "late"),
         ("second", StepKind::Over, "inside"),
         ("third", StepKind::Over, "soon"),
-        ("done", StepKind::Out, "pooled"),
-        ("value", StepKind::Out, "pooled_soon"),
+        ("done", StepKind::Out, "disposed"),
+        ("value", StepKind::Out, "pooled_late"),
         ("value", StepKind::Out, "pooled_soon"),
     ];
     let sandbox = Sandbox::new();
