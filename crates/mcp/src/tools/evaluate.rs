@@ -120,6 +120,8 @@ pub(super) async fn evaluate(
             },
             ..VariablesQuery::default()
         };
+        let request = Request::Variables(Box::new(query.clone()));
+        session.policy().check_request(&request, false)?;
         open(&session, &turn, &results, query, deadline, &mut report).await;
     }
     Ok(report)
