@@ -63,6 +63,7 @@ impl Ending {
 impl Engine<'_> {
     /// The program is gone or let go: the library is left as it is, since its threads may still be busy with that.
     pub(crate) fn abandon_target(&mut self) {
+        self.claim = None;
         if let Some(target) = self.target.take() {
             cordebug::fast_memory::disable();
             std::mem::forget(target);

@@ -119,6 +119,8 @@ pub(crate) struct Engine<'a> {
     pub(crate) program: Option<String>,
     pub(crate) runtime: Option<RuntimeVersion>,
     pub(crate) pid: Option<u32>,
+    /// Keeps other debuggers from a program that was attached to.
+    pub(crate) claim: Option<crate::processes::Claim>,
     /// What the program leaves in the file system if it is killed.
     pub(crate) leftovers: Option<Leftovers>,
     pub(crate) resumes: u32,
@@ -166,6 +168,7 @@ impl<'a> Engine<'a> {
             program: None,
             runtime: None,
             pid: None,
+            claim: None,
             leftovers: None,
             resumes: 0,
             stops: 0,

@@ -26,7 +26,7 @@ use crate::api::{
 };
 use crate::engine::{Engine, Input};
 use crate::output::Capture;
-use crate::processes::Leftovers;
+use crate::processes::{Claim, Leftovers};
 use crate::program;
 use crate::target::Target;
 
@@ -345,6 +345,12 @@ impl Engine<'_> {
 
     fn begin_attach(&mut self, pid: u32) -> Result<(), Error> {
         crate::processes::await_attachable(pid)?;
+        // Others may have seen the same.
+        let (claim, waited) = Claim::of(pid)?;
+        if waited {
+            // Not always asked twice: the runtime keeps two files open for each who asks.
+            crate::processes::await_attachable(pid)?;
+        }
         let handle = ProcessHandle::open(pid).map_err(|error| {
             Error::new(
                 ErrorCode::AttachFailed,
@@ -352,6 +358,7 @@ impl Engine<'_> {
             )
         })?;
         self.take_over(pid, false)?;
+        self.claim = Some(claim);
         self.origin = Some(Origin::Attached);
         self.program = procfs::command_line(pid).ok().map(crate::processes::quoted);
         self.watch(handle);

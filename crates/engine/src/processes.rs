@@ -5,6 +5,7 @@
 
 mod attachable;
 pub(crate) mod builds;
+mod claim;
 mod command_line;
 mod leftovers;
 mod listing;
@@ -17,6 +18,7 @@ use crate::api::ProcessId;
 pub(crate) use attachable::was_debugged;
 pub(crate) use attachable::{await_attachable, check_parts};
 pub use attachable::{check_attachable, lost_debugger};
+pub(crate) use claim::Claim;
 pub use command_line::quoted;
 pub use leftovers::{Leftovers, sweep_semaphores};
 pub use listing::{Attachable, ProcessSummary, find_by_name, list};

@@ -190,6 +190,7 @@ impl Session {
     /// Sends a request, whose reply can be waited for on another thread.
     pub fn send(&self, request: Request, files: &[BorrowedFd<'_>]) -> Result<Pending, Error> {
         refuse_lost(&request)?;
+        let ends = matches!(request, Request::Disconnect { .. });
         let (sender, receiver) = mpsc::channel();
         let mut mirror = self.0.link.mirror();
         if let Some(died) = &mirror.died {
@@ -206,6 +207,7 @@ impl Session {
         Ok(Pending {
             session: self.clone(),
             id,
+            ends,
             receiver,
         })
     }
@@ -244,6 +246,20 @@ impl Session {
         }
     }
 
+    /// Ends a host that does not answer; why every request fails from now on.
+    fn end_host(&self) -> Error {
+        // With nothing more to read, the reader kills it.
+        let _ = self.0.socket.shutdown(std::net::Shutdown::Both);
+        self.0.link.wait_for_end(Instant::now() + 2 * LAST_MOMENT);
+        self.died().unwrap_or_else(|| {
+            Error::new(
+                ErrorCode::Timeout,
+                "the debugger's host process neither answered nor could be ended",
+            )
+            .hint("end it from outside: it is a child of this process")
+        })
+    }
+
     /// Calls `observer` for every event from now on, on the session's reader thread: it must not wait.
     ///
     /// After the host's death the last event is one that says so: `Exited` or `Detached`.
@@ -262,11 +278,13 @@ impl Session {
 pub struct Pending {
     session: Session,
     id: u64,
+    /// Whether it is to end the session.
+    ends: bool,
     receiver: mpsc::Receiver<Result<Reply, Error>>,
 }
 
 impl Pending {
-    /// Waits for the reply.
+    /// Waits for the reply. A host that does not even end the session when it is told to is ended itself.
     pub fn wait(self, deadline: Instant) -> Result<Reply, Error> {
         let left = deadline.saturating_duration_since(Instant::now());
         let link = &self.session.0.link;
@@ -279,6 +297,9 @@ impl Pending {
                 .unwrap_or_else(|| Error::new(ErrorCode::HostDied, "the host process is gone"))),
             Err(mpsc::RecvTimeoutError::Timeout) => {
                 link.mirror().waiting.remove(&self.id);
+                if self.ends {
+                    return Err(self.session.end_host());
+                }
                 Err(Error::new(
                     ErrorCode::Timeout,
                     "the debugger's host process did not answer in time",

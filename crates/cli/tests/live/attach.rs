@@ -120,6 +120,29 @@ fn second_debugger_is_refused_and_the_first_goes_on() {
 }
 
 #[test]
+fn of_debuggers_that_come_at_once_one_is_taken_and_the_program_is_not_harmed() {
+    let sandbox = Sandbox::new();
+    let bare = ticking(&sandbox);
+    let pid = bare.pid();
+    for _ in 0..3 {
+        let attached: Vec<_> = std::thread::scope(|scope| {
+            let attach = || sandbox.try_attach(pid);
+            let tries: Vec<_> = (0..3).map(|_| scope.spawn(attach)).collect();
+            let tries = tries.into_iter().map(|it| it.join().expect("no panic"));
+            tries.collect()
+        });
+        let (taken, refused): (Vec<_>, Vec<_>) = attached.into_iter().partition(Result::is_ok);
+        assert_eq!(taken.len(), 1, "{refused:?}");
+        for error in refused.into_iter().filter_map(Result::err) {
+            assert_eq!(error.code, ErrorCode::AlreadyDebugged, "{error:?}");
+        }
+        bare.assert_ticks();
+        drop(taken);
+        bare.assert_ticks();
+    }
+}
+
+#[test]
 fn launched_program_takes_no_second_debugger() {
     let sandbox = Sandbox::new();
     let program = sandbox.launch("loops").start();

@@ -2,6 +2,7 @@
 //! that can be helped, and whoever still listens is told.
 
 use std::os::unix::process::ExitStatusExt;
+use std::time::{Duration, Instant};
 
 use host::api::{ErrorCode, Event, Exit, Request, State};
 use rustix::process::Signal;
@@ -357,6 +358,24 @@ fn program_and_host_killed_together_leave_nothing() {
     procfs::signal(pid, Signal::KILL);
     procfs::signal(host, Signal::KILL);
     program.wait_exit();
+    assert_gone(pid);
+    assert_gone(host);
+}
+
+#[test]
+fn host_that_does_not_answer_is_ended_by_a_disconnect() {
+    let sandbox = Sandbox::new();
+    let program = launched(&sandbox);
+    let (pid, host) = (program.pid(), program.host_pid());
+    procfs::signal(host, Signal::STOP);
+    let disconnect = Request::Disconnect {
+        terminate: None,
+        children: false,
+    };
+    let soon = Instant::now() + Duration::from_millis(300);
+    let error = program.session().request(disconnect, soon);
+    let error = error.expect_err("it cannot answer");
+    assert_eq!(error.code, ErrorCode::HostDied, "{error:?}");
     assert_gone(pid);
     assert_gone(host);
 }

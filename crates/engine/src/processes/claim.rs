@@ -1,0 +1,80 @@
+//! One debugger at a time for each process, also at the moment when two come at once.
+//!
+//! The runtime takes the first of two debuggers and freezes at the second. Whether one is there can be seen only when it
+//! has arrived, so those that are on their way claim the process first: by a name that the system gives to one and takes
+//! back when its holder is gone, however it ends.
+
+use std::io;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cordebug::procfs;
+
+use crate::api::{Error, ErrorCode};
+
+/// How long one who leaves may take to give its claim back.
+const PATIENCE: Duration = Duration::from_millis(500);
+const INTERVAL: Duration = Duration::from_millis(5);
+
+/// The right to debug a process, for as long as it is held.
+#[derive(Debug)]
+pub(crate) struct Claim {
+    _name: UnixDatagram,
+}
+
+impl Claim {
+    /// Claims a process; whether somebody else had to leave it first.
+    pub(crate) fn of(pid: u32) -> Result<(Self, bool), Error> {
+        // Another process may get the same id.
+        let start = procfs::stat(pid).map_or(0, |stat| stat.start_time);
+        let name = format!("ndbg-debugs-{pid}-{start}");
+        let deadline = Instant::now() + PATIENCE;
+        let mut waited = false;
+        loop {
+            let bound = SocketAddr::from_abstract_name(&name)
+                .and_then(|name| UnixDatagram::bind_addr(&name));
+            match bound {
+                Ok(name) => return Ok((Self { _name: name }, waited)),
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+                    if Instant::now() >= deadline {
+                        return Err(taken(pid));
+                    }
+                    waited = true;
+                    thread::sleep(INTERVAL);
+                }
+                Err(error) => {
+                    return Err(Error::new(
+                        ErrorCode::AttachFailed,
+                        format!("process {pid} cannot be claimed for this debugger: {error}"),
+                    )
+                    .hint("the system may be out of open files: free some, then try again"));
+                }
+            }
+        }
+    }
+}
+
+fn taken(pid: u32) -> Error {
+    Error::new(
+        ErrorCode::AlreadyDebugged,
+        format!("another session is attaching to process {pid}, or has attached to it"),
+    )
+    .hint("a program can have one debugger: end the other session first")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn process_is_claimed_by_one_until_it_is_given_back() {
+        let pid = std::process::id();
+        let claim = Claim::of(pid).expect("nobody else claims it");
+        let error = Claim::of(pid).expect_err("claimed");
+        assert_eq!(error.code, ErrorCode::AlreadyDebugged);
+        drop(claim);
+        Claim::of(pid).expect("free again");
+    }
+}
