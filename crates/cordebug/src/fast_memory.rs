@@ -28,6 +28,8 @@ use pages::Pages;
 const PAGE: usize = 4096;
 /// The arena that the data access component maps at each stop.
 const ARENA: usize = 4 << 20;
+/// The last major version of the runtime whose library has one.
+const LAST_WITH_ARENA: u32 = 9;
 /// A large page of the processor's.
 const LARGE_PAGE: usize = 2 << 20;
 /// Descriptors whose kind is remembered.
@@ -64,8 +66,36 @@ pub fn enable(pid: u32) {
     TARGET.store(pid, Ordering::SeqCst);
     borrowed_memory::enable(pid);
     REAPED_STATUS.store(0, Ordering::SeqCst);
-    let off = std::env::var_os("NDBG_FAST_MEMORY").is_some_and(|value| value == "0");
-    ENABLED.store(!off, Ordering::SeqCst);
+    ENABLED.store(!is_off(), Ordering::SeqCst);
+}
+
+/// Makes an arena while the target is still starting, if its runtime's library will want one: filling four megabytes with
+/// zeros takes as long as a dozen stops, and the target would have to wait for it.
+pub fn prepare(runtime: Option<&str>) {
+    let major = runtime.and_then(|version| version.split('.').next()?.parse::<u32>().ok());
+    if is_off() || major.is_none_or(|major| major > LAST_WITH_ARENA) {
+        return;
+    }
+    let Some(arena) = new_arena() else { return };
+    // A kernel that cannot do that leaves it to whoever touches the pages first.
+    // SAFETY: the block was just mapped, and nobody else knows of it.
+    unsafe { libc::mprotect(arena, ARENA, libc::PROT_READ | libc::PROT_WRITE) };
+    // SAFETY: see above.
+    unsafe { libc::madvise(arena, ARENA, libc::MADV_POPULATE_WRITE) };
+    let kept = KEPT_ARENA.compare_exchange(
+        std::ptr::null_mut(),
+        arena,
+        Ordering::SeqCst,
+        Ordering::SeqCst,
+    );
+    if kept.is_err() {
+        // SAFETY: see above.
+        unsafe { libc::syscall(libc::SYS_munmap, arena, ARENA) };
+    }
+}
+
+fn is_off() -> bool {
+    std::env::var_os("NDBG_FAST_MEMORY").is_some_and(|value| value == "0")
 }
 
 /// Switches the layer off and drops what it holds.

@@ -267,6 +267,13 @@ impl<'a> Engine<'a> {
     }
 
     fn answer_to(&mut self, request: Request) -> Result<Reply, Error> {
+        if !matches!(
+            request,
+            Request::Continue | Request::Step { .. } | Request::Status | Request::Stack { .. }
+        ) && let Some(target) = &mut self.target
+        {
+            target.take_stored_result();
+        }
         match request {
             Request::Continue => {
                 self.resume()?;
@@ -463,7 +470,7 @@ impl<'a> Engine<'a> {
             exception,
         } = gathered;
         // Whatever the cause: steps that were under way end here.
-        let steps = self.end_steps();
+        let steps = self.take_steps();
         // What the program wrote before it stopped is there when the stop is told.
         if self.capture.take_in() {
             let end = self.capture.end();
@@ -483,7 +490,7 @@ impl<'a> Engine<'a> {
                     reasons,
                     thread,
                     exception,
-                    steps,
+                    steps: steps.made,
                     queued,
                 });
             }
@@ -491,6 +498,8 @@ impl<'a> Engine<'a> {
         self.state = State::Stopped;
         let status = Box::new(self.status());
         self.tell(Event::Stopped(status));
+        // Whoever hears it need not wait for this.
+        self.clear_away(steps);
     }
 
     /// The threads other than one that the runtime has something to tell of.

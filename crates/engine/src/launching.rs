@@ -254,6 +254,7 @@ impl Engine<'_> {
             let runtime = Runtime::of(pid).ok()?;
             crate::processes::check_parts(pid, &runtime.coreclr).ok()?;
             let library = DebuggerLibrary::load(&runtime.debugger_library().ok()?, pid).ok()?;
+            fast_memory::prepare(runtime.version.as_deref());
             Some((runtime.coreclr, library))
         };
         if let Some(starting) = &mut self.starting {

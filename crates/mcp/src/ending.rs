@@ -32,10 +32,9 @@ impl Ended {
     }
 }
 
-/// The runtime of a server.
+/// The runtime of a server: one thread, which only passes on; what takes time runs on threads for that.
 pub(crate) fn runtime() -> io::Result<Runtime> {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+    tokio::runtime::Builder::new_current_thread()
         .max_blocking_threads(BLOCKING_THREADS)
         .thread_name("mcp")
         .enable_all()

@@ -75,6 +75,11 @@ pub(crate) const FIGURES: &[Figure] = &[
     figure("step", "step.round_trip", "asking for the state"),
     figure("step", "step.over", "step over a statement")
         .against("step.round_trip", Some(Budget::Absolute(MS))),
+    figure(
+        "step",
+        "step.work",
+        "processor time of program and host for a step",
+    ),
     figure("step", "step.reads", "reads from the system for a step")
         .against("step.reads/plain", None),
     figure("hits", "hits.counted", "breakpoint hits that only count")

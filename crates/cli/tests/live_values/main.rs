@@ -10,6 +10,7 @@ mod members;
 mod returned;
 mod scopes;
 mod setting;
+mod stored;
 mod support;
 mod views;
 

@@ -43,6 +43,75 @@ pub(super) fn calls(code: &[u8], range: IlRange) -> Vec<(IlOffset, Token)> {
     found
 }
 
+/// A call whose result the statement puts into a local variable and leaves there.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct StoredCall {
+    pub(super) call: IlOffset,
+    pub(super) token: Token,
+    /// The variable.
+    pub(super) slot: u16,
+    /// Where the range leads once the call has returned.
+    pub(super) ends: Vec<IlOffset>,
+}
+
+/// The last call of a range, if its result surely lies in a local variable wherever the range ends that is run from
+/// `from` on: the code up to the store has no branch, so that it is run once, and the code behind it changes nothing.
+pub(super) fn stored_call(code: &[u8], from: IlOffset, range: IlRange) -> Option<StoredCall> {
+    let end = (range.end.0 as usize).min(code.len());
+    let mut at = from.0 as usize;
+    // The call that was just read, and the one whose result was just stored.
+    let (mut called, mut found): (_, Option<StoredCall>) = (None, None);
+    let mut branched = false;
+    let mut falls_through = true;
+    while at < end {
+        let instruction = read(code, at)?;
+        let opcode = *code.get(at)?;
+        let targets = instruction.targets;
+        if found.is_some() && !leaves_all_as_it_is(code, at) {
+            // Something else goes on behind it.
+            found = None;
+        }
+        let is_plain = targets.is_empty() && !ends_here(code, at);
+        match &mut found {
+            Some(found) => {
+                branched |= !is_plain;
+                let inside = |it: &IlOffset| range.contains(*it);
+                if targets.iter().any(|it| inside(it) && (it.0 as usize) < at) {
+                    return None;
+                }
+                found
+                    .ends
+                    .extend(targets.into_iter().filter(|it| !inside(it)));
+            }
+            None if branched || !is_plain => return None,
+            None => {
+                found = called
+                    .zip(stored_local(code, at))
+                    .map(|((call, token), slot)| StoredCall {
+                        call,
+                        token,
+                        slot,
+                        ends: Vec::new(),
+                    });
+                let token = || i32_at(code, at + 1).map(|it| Token(it as u32));
+                called = (matches!(opcode, 0x28 | 0x6f))
+                    .then(token)
+                    .flatten()
+                    .map(|token| (IlOffset(at as u32), token));
+            }
+        }
+        // An unconditional branch.
+        falls_through = !matches!(opcode, 0x2b | 0x38);
+        at = instruction.next;
+    }
+    let mut found = found?;
+    if falls_through {
+        found.ends.push(range.end);
+    }
+    // At its first instruction, another invocation of the method looks the same.
+    (!found.ends.contains(&IlOffset(0))).then_some(found)
+}
+
 /// Whether code that runs at `from` comes to `to` in any case, unless it throws: nothing on the way jumps or ends.
 pub(super) fn is_straight(code: &[u8], from: IlOffset, to: IlOffset) -> bool {
     let (mut at, to) = (from.0 as usize, to.0 as usize);
@@ -85,6 +154,28 @@ pub(crate) fn stored_local(code: &[u8], at: usize) -> Option<u16> {
         // stloc
         PREFIX if *code.get(at + 1)? == 0x0e => u16_at(code, at + 2),
         _ => None,
+    }
+}
+
+/// Whether an instruction only reads variables, compares, or branches inside the method.
+fn leaves_all_as_it_is(code: &[u8], at: usize) -> bool {
+    match code.get(at) {
+        // nop, ldarg.N, ldloc.N, ldarg.s, ldloc.s, constants, branches, switch.
+        Some(0x00 | 0x02..=0x09 | 0x0e | 0x11 | 0x14..=0x23 | 0x2b..=0x45) => true,
+        // ceq to clt.un, ldarg, ldloc.
+        Some(&PREFIX) => matches!(code.get(at + 1), Some(0x01..=0x05 | 0x09 | 0x0c)),
+        _ => false,
+    }
+}
+
+/// Whether control leaves the method or a protected block with an instruction.
+fn ends_here(code: &[u8], at: usize) -> bool {
+    match code.get(at) {
+        // jmp, ret, throw, endfinally, leave.
+        Some(0x27 | 0x2a | 0x7a | 0xdc..=0xde) => true,
+        // endfilter, tail, rethrow.
+        Some(&PREFIX) => matches!(code.get(at + 1), Some(0x11 | 0x14 | 0x1a)),
+        _ => false,
     }
 }
 
@@ -236,6 +327,60 @@ mod tests {
             end: IlOffset(16),
         };
         assert_eq!(calls(&code, behind), []);
+    }
+
+    #[track_caller]
+    fn check_stored(code: &[u8], end: u32, expected: Option<(u32, u16, &[u32])>) {
+        let range = IlRange {
+            start: IlOffset(1),
+            end: IlOffset(end),
+        };
+        let found = stored_call(code, range.start, range);
+        let expected = expected.map(|(call, slot, ends)| StoredCall {
+            call: IlOffset(call),
+            token: Token(0x0600_0001),
+            slot,
+            ends: ends.iter().map(|it| IlOffset(*it)).collect(),
+        });
+        assert_eq!(found, expected, "{code:x?}");
+    }
+
+    #[test]
+    fn results_that_stay_in_a_variable_are_found() {
+        // nop; call; stloc.1
+        check_stored(&[0, 0x28, 1, 0, 0, 6, 0x0b], 7, Some((1, 1, &[7])));
+        // callvirt; stloc.s 9; ldloc.s 9; brfalse.s over the end
+        let condition = [0, 0x6f, 1, 0, 0, 6, 0x13, 9, 0x11, 9, 0x2c, 4, 0];
+        check_stored(&condition, 12, Some((1, 9, &[16, 12])));
+        // call; stloc of a large slot; br.s: a return of the result
+        let returned = [0, 0x28, 1, 0, 0, 6, 0xfe, 0x0e, 4, 1, 0x2b, 3];
+        check_stored(&returned, 12, Some((1, 260, &[15])));
+        // call; pop; call; stloc.0: the last one
+        let second = [0, 0x28, 2, 0, 0, 6, 0x26, 0x28, 1, 0, 0, 6, 0x0a];
+        check_stored(&second, 13, Some((7, 0, &[13])));
+    }
+
+    #[test]
+    fn results_that_may_be_another_calls_or_changed_are_not_taken_for_stored() {
+        // The result is used before it is stored: call; ldc.i4.1; add; stloc.1
+        check_stored(&[0, 0x28, 1, 0, 0, 6, 0x17, 0x58, 0x0b], 9, None);
+        // A branch before the call: ldloc.0; brfalse.s 0; call; stloc.1
+        check_stored(&[0, 0x06, 0x2c, 0, 0x28, 1, 0, 0, 6, 0x0b], 10, None);
+        // A store behind it: call; stloc.1; ldc.i4.1; stloc.1
+        check_stored(&[0, 0x28, 1, 0, 0, 6, 0x0b, 0x17, 0x0b], 9, None);
+        // An address behind it, and a call: call; stloc.1; ldloca.s 1; call
+        let address = [0, 0x28, 1, 0, 0, 6, 0x0b, 0x12, 1, 0x28, 1, 0, 0, 6];
+        check_stored(&address, 14, None);
+        // Back to the call: call; stloc.1; ldloc.1; brtrue.s
+        check_stored(&[0, 0x28, 1, 0, 0, 6, 0x0b, 0x07, 0x2d, 0xf7], 10, None);
+        // Back to the method's first instruction, where another invocation may stand
+        check_stored(&[0, 0x28, 1, 0, 0, 6, 0x0b, 0x2b, 0xf7], 9, None);
+        // call; stloc.1; ldloc.1; ret, and the same with a leave
+        check_stored(&[0, 0x28, 1, 0, 0, 6, 0x0b, 0x07, 0x2a], u32::MAX, None);
+        check_stored(&[0, 0x28, 1, 0, 0, 6, 0x0b, 0xde, 0], 9, None);
+        // Cut off
+        check_stored(&[0, 0x28, 1, 0, 0, 6, 0x13], 7, None);
+        check_stored(&[], 7, None);
     }
 
     #[test]

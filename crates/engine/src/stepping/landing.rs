@@ -127,6 +127,9 @@ impl Engine<'_> {
                 steps.boundary = boundary;
             }
         }
+        if matches!(next, Next::Leg(_) | Next::Through(_)) {
+            self.settle_stored_result();
+        }
         let standing = Standing::NoText;
         let begun = match next {
             Next::Leg(kind) => self.begin_leg(thread, at, kind),

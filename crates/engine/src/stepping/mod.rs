@@ -19,6 +19,7 @@ mod next_statement;
 mod position;
 mod returns;
 mod run_to;
+mod stored;
 mod waiters;
 
 use std::collections::HashMap;
@@ -38,6 +39,7 @@ use awaits::Suspended;
 use completion::Alone;
 use invocation::Invocation;
 use position::{IlRange, MethodId, Position, Standing};
+pub(crate) use stored::StoredResult;
 
 /// Frames walked at most to find the user's code.
 const MAX_WALK: usize = 1_000;
@@ -82,6 +84,8 @@ struct Leg {
     /// Waits for what is run after a return to code that is not shown: see [`Engine::stepper_beyond`].
     beyond: Option<Stepper>,
     traps: Vec<Trap>,
+    /// The result of a call that will be in a variable when the leg has ended.
+    stored: Option<StoredResult>,
     /// The await that has suspended the invocation.
     suspended: Option<Suspended>,
     /// Who goes on when the invocation completes.
@@ -103,6 +107,16 @@ impl Leg {
     fn is_awaited(&self) -> bool {
         !self.awaiters.is_empty() || !self.waiters.is_empty()
     }
+}
+
+/// Steps and runs that have ended, whose breakpoints and steppers are still there.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct EndedSteps {
+    /// How many steps were made; nothing if none were under way.
+    pub(crate) made: Option<StepsMade>,
+    leg: Option<Leg>,
+    run_to: Vec<Breakpoint>,
 }
 
 /// A breakpoint of our own.
@@ -402,15 +416,38 @@ impl Engine<'_> {
         }
     }
 
-    /// Ends steps and runs that are under way; how many steps were made.
-    pub(crate) fn end_steps(&mut self) -> Option<StepsMade> {
-        for breakpoint in std::mem::take(&mut self.stepping.run_to) {
-            remove(&breakpoint);
-        }
+    /// Ends steps and runs that are under way.
+    pub(crate) fn end_steps(&mut self) {
+        let ended = self.take_steps();
+        self.clear_away(ended);
+    }
+
+    /// Takes steps and runs that are under way, to be cleared away: a stop is told before that, which asks the program
+    /// to remove one breakpoint after the other.
+    pub(crate) fn take_steps(&mut self) -> EndedSteps {
         self.note_unfinished_step();
-        let steps = self.stepping.steps.take()?;
-        self.end_leg(steps.leg);
-        Some(steps.count)
+        let mut steps = self.stepping.steps.take();
+        let stored = steps.as_mut().and_then(|steps| steps.leg.stored.take());
+        if let Some(target) = &mut self.target
+            && stored.is_some()
+        {
+            target.returned.stored = stored;
+        }
+        EndedSteps {
+            made: steps.as_ref().map(|steps| steps.count),
+            leg: steps.map(|steps| steps.leg),
+            run_to: std::mem::take(&mut self.stepping.run_to),
+        }
+    }
+
+    /// Removes what ended steps and runs have left in the program.
+    pub(crate) fn clear_away(&mut self, ended: EndedSteps) {
+        for breakpoint in &ended.run_to {
+            remove(breakpoint);
+        }
+        if let Some(leg) = ended.leg {
+            self.end_leg(leg);
+        }
     }
 
     /// Tells of a step that left an async method and has not ended since.

@@ -1,8 +1,9 @@
 //! What calls return that a step goes over or out of.
 //!
 //! The runtime can tell the result of a call only right behind it, in the machine's code. So a step over a statement sets
-//! traps behind its calls, and a step that comes back to a caller looks whether it has landed behind one. What is found
-//! is kept with the target until the program runs on.
+//! traps behind its calls, except behind one whose result it will find in a variable (`stored`), and a step that comes
+//! back to a caller looks whether it has landed behind one. What is found is kept with the target until the program runs
+//! on.
 //!
 //! Invariant: a step ends where it would have ended without this, and a result that is not known to belong to this
 //! invocation of the method is not told.
@@ -33,12 +34,12 @@ const MAX_STRANGE: u32 = 4;
 const AWAITED: &str = "GetResult";
 
 /// A method that is called.
-struct Callee {
+pub(super) struct Callee {
     /// `Type.Method`.
     text: String,
     /// Its name alone.
     name: String,
-    returns: Type,
+    pub(super) returns: Type,
 }
 
 impl Engine<'_> {
@@ -66,32 +67,41 @@ impl Engine<'_> {
         let Some(calls) = self.calls_of(method, range) else {
             return;
         };
-        if calls.is_empty() {
+        let Some(target) = &self.target else { return };
+        let (types, module) = (target.types(), ModuleId(method.module));
+        let mut ahead: Vec<_> = calls
+            .into_iter()
+            .filter(|(offset, _)| *offset >= at.ip)
+            .take(MAX_CALLS)
+            .filter(|(_, token)| is_told(types, module, *token, in_statement))
+            .collect();
+        let Some((last, _)) = ahead.last() else {
+            return;
+        };
+        leg.stored = self.stored_result(method, at, range, *last);
+        if leg.stored.is_some() {
+            ahead.pop();
+        }
+        if ahead.is_empty() {
             return;
         }
-        let Some(target) = &self.target else { return };
         let Some(frame) = self.active_frame(thread) else {
             return;
         };
         let Ok((code, _)) = frame.compiled_code() else {
             return;
         };
-        let ahead = calls.into_iter().filter(|(offset, _)| *offset >= at.ip);
-        let types = target.types();
-        let module = ModuleId(method.module);
-        let body = types
-            .metadata(module)
-            .ok()
-            .and_then(|it| it.body(method.token).ok()?);
+        let target = self.target.as_ref();
+        let body = target.and_then(|target| {
+            let metadata = target.types().metadata(module).ok()?;
+            metadata.body(method.token).ok()?
+        });
         let is_sure = |call| {
             body.as_ref()
                 .is_some_and(|it| il::is_straight(it.code, at.ip, call))
         };
         leg.untold.1 = range.end;
-        for (offset, token) in ahead.take(MAX_CALLS) {
-            if !is_told(types, module, token, in_statement) {
-                continue;
-            }
+        for (offset, _) in ahead {
             let Ok(places) = code.return_offsets(offset.0) else {
                 if is_sure(offset) {
                     leg.untold.0.push(offset);
@@ -276,14 +286,10 @@ impl Engine<'_> {
         let Some(target) = &mut self.target else {
             return;
         };
-        let Some(found) = returned(target, thread, frame, method, call) else {
-            return;
-        };
-        if target.returned.thread != id {
-            target.returned.forget();
+        let from = ReadFrom::Call;
+        if let Some(found) = returned(target, thread, frame, method, call, from) {
+            target.returned.add(id, found);
         }
-        target.returned.thread = id;
-        target.returned.calls.push(found);
     }
 
     /// What earlier steps found is no more what the last one did.
@@ -294,13 +300,23 @@ impl Engine<'_> {
     }
 }
 
-/// What a call has just returned to a frame; `None` if it returns nothing.
-fn returned(
+/// Where the result of a call is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum ReadFrom {
+    /// Right behind the call, where the frame is.
+    Call,
+    /// In a local variable of the frame.
+    Local(u32),
+}
+
+/// What a call has returned to a frame; `None` if it returns nothing.
+pub(super) fn returned(
     target: &Target,
     thread: &Thread,
     frame: &Frame,
     method: MethodId,
     call: IlOffset,
+    from: ReadFrom,
 ) -> Option<ReturnedCall> {
     let reader = target.reader();
     let types = reader.types;
@@ -323,18 +339,23 @@ fn returned(
     };
     // The library walks the whole stack before it tells a result, which takes a second for ten thousand frames.
     let word = || {
-        let registers = thread.return_registers()?;
+        let (code, offset) = frame.compiled_code().ok()?;
+        let is_behind = code.return_offsets(call.0).ok()?.contains(&offset);
+        let registers = thread.return_registers().filter(|_| is_behind)?;
         reader.returned_word(&callee.returns, &registers)
     };
-    let is_plain = !callee.returns.is_open();
-    let value: ValueResult<_> = match is_plain.then(word).flatten() {
-        Some(value) => Ok(value),
-        None => match frame.return_value(call.0) {
-            Ok(Some(value)) => {
-                let declared = Some(callee.returns.clone()).filter(|ty| !ty.is_open());
-                reader.of_runtime(&value, declared)
-            }
-            Ok(None) | Err(_) => from_registers(),
+    let declared = Some(callee.returns.clone()).filter(|ty| !ty.is_open());
+    let value: ValueResult<_> = match from {
+        ReadFrom::Local(slot) => match frame.local(slot) {
+            Ok(value) => reader.of_runtime(&value, declared),
+            Err(error) => Err(error.into()),
+        },
+        ReadFrom::Call => match declared.is_some().then(word).flatten() {
+            Some(value) => Ok(value),
+            None => match frame.return_value(call.0) {
+                Ok(Some(value)) => reader.of_runtime(&value, declared),
+                Ok(None) | Err(_) => from_registers(),
+            },
         },
     };
     Some(ReturnedCall {
@@ -384,7 +405,12 @@ fn simple_name(types: Types<'_>, module: ModuleId, token: Token) -> Option<Strin
 }
 
 /// The method that a token of a call instruction names (ECMA-335 III.3.19).
-fn callee(types: Types<'_>, module: ModuleId, token: Token, generics: &Generics) -> Option<Callee> {
+pub(super) fn callee(
+    types: Types<'_>,
+    module: ModuleId,
+    token: Token,
+    generics: &Generics,
+) -> Option<Callee> {
     let metadata = types.metadata(module).ok()?.metadata();
     let (mut token, mut of_method) = (token, Vec::new());
     if token.is(Table::MethodSpec) {

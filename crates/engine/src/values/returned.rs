@@ -4,6 +4,7 @@ use cordebug::thread::ReturnRegisters;
 use metadata::IlOffset;
 use metadata::signature::Primitive;
 
+use crate::stepping::StoredResult;
 use crate::types::Type;
 
 use super::snapshot::Leaf;
@@ -21,6 +22,8 @@ pub(crate) struct ReturnedValues {
     pub(crate) thread: u32,
     /// In the order in which they returned.
     pub(crate) calls: Vec<ReturnedCall>,
+    /// What the last one returned, as long as it lies in a variable and nobody has asked.
+    pub(crate) stored: Option<StoredResult>,
 }
 
 /// A call that has returned.
@@ -40,6 +43,16 @@ impl ReturnedValues {
     /// The program runs on, or another step begins.
     pub(crate) fn forget(&mut self) {
         self.calls.clear();
+        self.stored = None;
+    }
+
+    /// A call of a thread has returned.
+    pub(crate) fn add(&mut self, thread: u32, call: ReturnedCall) {
+        if self.thread != thread {
+            self.calls.clear();
+        }
+        self.thread = thread;
+        self.calls.push(call);
     }
 
     /// What a thread's calls returned, with the names that they have: the last is `$returnvalue`, those before it

@@ -115,6 +115,7 @@ const VALUES: &[Program] = &[
     ("values_returned", &[""]),
     ("values_scopes", &[""]),
     ("values_set", &[""]),
+    ("values_stored", &[""]),
     ("values_views", &[""]),
     ("expressions_language", &[""]),
 ];

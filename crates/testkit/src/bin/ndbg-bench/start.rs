@@ -65,7 +65,7 @@ pub(crate) fn launch(sandbox: &Sandbox) -> Outcome {
 }
 
 /// How long the processors have worked for a process, as the kernel's scheduler counts it.
-fn work_of(pid: u32) -> Result<u64, Box<dyn Error>> {
+pub(crate) fn work_of(pid: u32) -> Result<u64, Box<dyn Error>> {
     let mut sum = 0;
     for thread in fs::read_dir(format!("/proc/{pid}/task"))? {
         // A thread may end while we look.

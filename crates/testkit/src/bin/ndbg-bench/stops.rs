@@ -1,5 +1,6 @@
 //! Stops: pausing, stepping, breakpoints that only count, stacks.
 
+use std::error::Error;
 use std::fs;
 use std::time::Instant;
 
@@ -10,6 +11,7 @@ use testkit::sandbox::Sandbox;
 use crate::Outcome;
 use crate::figures::{Figure, Unit, nanoseconds};
 use crate::program::{Memory, Program, breakpoint, launch, let_it_run};
+use crate::start::work_of;
 
 /// Samples beyond those in which the runtime compiles what it meets for the first time.
 const SAMPLES: usize = 300;
@@ -56,23 +58,32 @@ pub(crate) fn step(sandbox: &Sandbox) -> Outcome {
         }
         let figure = Figure::time(memory.figure("step.over"));
         let reads = Figure::new(memory.figure("step.reads"), Unit::Count);
-        sides.push((program, figure, reads));
+        let work = Figure::time(memory.figure("step.work"));
+        sides.push((program, figure, reads, work));
     }
     let mut round_trip = Figure::time("step.round_trip");
     for _ in 0..SAMPLES {
-        for (program, figure, reads) in &mut sides {
+        for (program, figure, reads, work) in &mut sides {
             round_trip.timed(|| program.round_trip())?;
             let before = reads_of(program)?;
+            let worked = work_for(program)?;
             figure.timed(|| program.step_over())?;
+            work.add(work_for(program)?.saturating_sub(worked));
             reads.add(reads_of(program)? - before);
         }
     }
     round_trip.print();
-    for (_, figure, reads) in sides {
+    for (_, figure, reads, work) in sides {
         figure.print();
         reads.print();
+        work.print();
     }
     Ok(())
+}
+
+/// How long the processors have worked for a program and its host.
+fn work_for(program: &Program) -> Result<u64, Box<dyn Error>> {
+    Ok(work_of(program.pid()?)? + work_of(program.host_pid()?)?)
 }
 
 /// Breakpoints that are hit and let the program run on, and those that stop it for a moment.
