@@ -133,7 +133,8 @@ impl Wish {
                     {
                         variable = told;
                     }
-                    if self.whole {
+                    // What exists only in the debugger has no view of its own.
+                    if self.whole || variable.path.is_empty() {
                         variable.value.text = value.text;
                     }
                     let frame = self.place(session)?;
@@ -303,6 +304,11 @@ impl Adapter {
                 format,
             ))
         });
+        self.set_beside(request, wish);
+    }
+
+    /// Sets something beside this thread, then answers with what it is now: `setVariable` and `setExpression` alike.
+    pub(crate) fn set_beside(&mut self, request: &Request, wish: Result<Wish, Refusal>) {
         let wish = match wish {
             Ok(wish) => wish,
             Err(refusal) => return self.client.answer(request, Err::<(), _>(refusal)),
@@ -351,6 +357,30 @@ impl Adapter {
                 }
             },
         );
+    }
+
+    /// Asks the engine beside this thread something for which code of the program may run, then answers with what `tell`
+    /// makes of the reply. If it cannot be asked, nothing is answered.
+    pub(crate) fn ask_beside<T: serde::Serialize>(
+        &mut self,
+        request: &Request,
+        question: EngineRequest,
+        tell: impl FnOnce(&mut Self, Result<Reply, Refusal>) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<(), Refusal> {
+        let session = self.session()?.clone();
+        let request = request.clone();
+        let given_up = GivenUp::default();
+        self.evaluating = Some((request.clone(), given_up.clone()));
+        self.beside(
+            move || given_up.ask(&session, question),
+            move |adapter, reply| {
+                adapter.evaluating = None;
+                adapter.tell_output();
+                let result = tell(adapter, reply);
+                adapter.client.answer(&request, result);
+            },
+        );
+        Ok(())
     }
 
     /// Values that the client has seen may be others now.

@@ -9,13 +9,32 @@ use crate::evaluating::Wish;
 use crate::message::{Refusal, Request};
 use crate::running::FrameOf;
 use crate::types::{
-    Scope, ScopesArguments, ScopesResponseBody, SetVariableArguments, SetVariableResponseBody,
-    Variable, VariablesArguments, VariablesResponseBody,
+    Scope, ScopesArguments, ScopesResponseBody, SetVariableArguments, Variable, VariablesArguments,
+    VariablesResponseBody,
 };
 use crate::values::{Inside, LazyProperty, MadeValue, Parent, note_of, query, raw_view};
 
 /// Children told at once if the client does not say how many it wants.
 const PAGE: u32 = 1_000;
+
+/// Which children the client wants.
+#[derive(Debug, Clone, Copy)]
+struct Page {
+    start: u64,
+    /// All that can be told if absent.
+    count: Option<u32>,
+}
+
+impl Page {
+    fn of(arguments: &VariablesArguments) -> Self {
+        let count = arguments.count.and_then(|count| u32::try_from(count).ok());
+        let start = arguments.start.and_then(|it| u64::try_from(it).ok());
+        Self {
+            start: start.unwrap_or(0),
+            count: count.filter(|count| *count > 0),
+        }
+    }
+}
 
 impl Adapter {
     pub(crate) fn scopes(
@@ -42,21 +61,63 @@ impl Adapter {
     }
 
     pub(crate) fn variables(&mut self, request: &Request) {
-        let found = arguments::<VariablesArguments>(request).and_then(|arguments| {
+        let wanted = arguments::<VariablesArguments>(request).and_then(|arguments| {
             let parent = self.references.get(arguments.variables_reference)?;
-            if let Inside::Lazy(property) = parent.inside {
-                let wish = Wish::getter(&property.expression, parent.frame, &arguments);
-                return Ok(Err((*property, wish)));
-            }
-            Ok(Ok(self.page(&parent, &arguments)?))
+            Ok((parent, arguments))
         });
-        match found {
-            Ok(Err((property, wish))) => self.open_property(request, property, wish),
-            Ok(Ok(variables)) => {
-                self.client
-                    .answer(request, Ok(VariablesResponseBody { variables }));
+        let (parent, arguments) = match wanted {
+            Ok(wanted) => wanted,
+            Err(refusal) => return self.client.answer(request, Err::<(), _>(refusal)),
+        };
+        match &parent.inside {
+            Inside::Lazy(property) => {
+                let wish = Wish::getter(&property.expression, parent.frame, &arguments);
+                self.open_property(request, (**property).clone(), wish);
             }
-            Err(refusal) => self.client.answer(request, Err::<(), _>(refusal)),
+            Inside::Made(made) => {
+                let page = Page::of(&arguments);
+                let variables = self.page_of_made(parent.frame, made, &page);
+                let body = VariablesResponseBody { variables };
+                self.client.answer(request, Ok(body));
+            }
+            // Getters may run for it, and take their time.
+            _ if self.shown.run_code => self.page_beside(request, parent, &arguments),
+            _ => {
+                let page = Page::of(&arguments);
+                let found = self.ask_variables(self.query_of(&parent, &arguments, &page));
+                let body = found.map(|found| self.page(&parent, found, &page));
+                self.client.answer(request, body);
+            }
+        }
+    }
+
+    fn query_of(
+        &self,
+        parent: &Parent,
+        arguments: &VariablesArguments,
+        page: &Page,
+    ) -> VariablesQuery {
+        VariablesQuery {
+            start: page.start,
+            count: page.count.unwrap_or(PAGE),
+            ..query(parent, arguments.format.as_ref(), self.shown)
+        }
+    }
+
+    /// Asks beside this thread, so that a `pause` or a `cancel` gets through to getters that do not end.
+    fn page_beside(&mut self, request: &Request, parent: Parent, arguments: &VariablesArguments) {
+        let page = Page::of(arguments);
+        let query = self.query_of(&parent, arguments, &page);
+        let asked = self.ask_beside(
+            request,
+            EngineRequest::Variables(Box::new(query)),
+            move |adapter, reply| match reply? {
+                Reply::Variables(found) => Ok(adapter.page(&parent, *found, &page)),
+                _ => Err(Refusal::bug("no variables were told")),
+            },
+        );
+        if let Err(refusal) = asked {
+            self.client.answer(request, Err::<(), _>(refusal));
         }
     }
 
@@ -76,22 +137,7 @@ impl Adapter {
         });
     }
 
-    fn page(
-        &mut self,
-        parent: &Parent,
-        arguments: &VariablesArguments,
-    ) -> Result<Vec<Variable>, Refusal> {
-        let count = arguments.count.and_then(|count| u32::try_from(count).ok());
-        let count = count.filter(|count| *count > 0);
-        let start = arguments.start.and_then(|it| u64::try_from(it).ok());
-        if let Inside::Made(made) = &parent.inside {
-            return Ok(self.page_of_made(parent.frame, made, start, count));
-        }
-        let found = self.ask_variables(VariablesQuery {
-            start: start.unwrap_or(0),
-            count: count.unwrap_or(PAGE),
-            ..query(parent, arguments.format.as_ref(), self.shown)
-        })?;
+    fn page(&mut self, parent: &Parent, found: Variables, page: &Page) -> VariablesResponseBody {
         let mut variables: Vec<_> = found
             .variables
             .iter()
@@ -108,26 +154,20 @@ impl Adapter {
             });
         }
         if let Some(omitted) = found.omitted
-            && count.is_none()
+            && page.count.is_none()
         {
             variables.push(note_of(&format!("{} more", omitted.count)));
         }
-        Ok(variables)
+        VariablesResponseBody { variables }
     }
 
     /// Members of what exists only in the debugger.
-    fn page_of_made(
-        &mut self,
-        frame: FrameOf,
-        made: &MadeValue,
-        start: Option<u64>,
-        count: Option<u32>,
-    ) -> Vec<Variable> {
-        let start = start.and_then(|it| usize::try_from(it).ok()).unwrap_or(0);
-        let page = made.members.iter().skip(start);
-        let page = page.take(count.map_or(usize::MAX, |it| it as usize));
-        let mut told: Vec<_> = page.map(|member| self.variable(frame, member)).collect();
-        if made.left > 0 && count.is_none() {
+    fn page_of_made(&mut self, frame: FrameOf, made: &MadeValue, page: &Page) -> Vec<Variable> {
+        let start = usize::try_from(page.start).unwrap_or(usize::MAX);
+        let members = made.members.iter().skip(start);
+        let members = members.take(page.count.map_or(usize::MAX, |it| it as usize));
+        let mut told: Vec<_> = members.map(|member| self.variable(frame, member)).collect();
+        if made.left > 0 && page.count.is_none() {
             let (left, known) = (made.left, made.members.len());
             told.push(note_of(&format!("{left} more; .Skip({known}) tells them")));
         }
@@ -160,22 +200,7 @@ impl Adapter {
                 format,
             ))
         });
-        let wish = match wanted {
-            Ok(wish) => wish,
-            Err(refusal) => return self.client.answer(request, Err::<(), _>(refusal)),
-        };
-        self.evaluate_beside(request, wish, |result| {
-            let told = result?;
-            Ok(SetVariableResponseBody {
-                value: told.value,
-                r#type: told.r#type,
-                variables_reference: Some(told.variables_reference),
-                indexed_variables: told.indexed_variables,
-                named_variables: told.named_variables,
-                memory_reference: told.memory_reference,
-                ..SetVariableResponseBody::default()
-            })
-        });
+        self.set_beside(request, wanted);
     }
 
     fn ask_variables(&self, query: VariablesQuery) -> Result<Variables, Refusal> {

@@ -31,7 +31,7 @@ use crate::report::told::Told;
 use crate::tools::statement::ByText;
 
 /// How long a host may take to answer an ordinary request.
-const ANSWER: Duration = Duration::from_secs(10);
+pub(crate) const ANSWER: Duration = Duration::from_secs(10);
 /// How long a start may take; the engine gives up earlier and says why.
 const START: Duration = Duration::from_secs(90);
 
@@ -50,6 +50,8 @@ pub(crate) struct DebugSession {
     pub(crate) usage: Usage,
     held: Mutex<Held>,
     told: Mutex<Told>,
+    /// Locked while an evaluation is under way.
+    evaluating: Arc<tokio::sync::Mutex<()>>,
     /// How it began, to begin again.
     recipe: Recipe,
     /// Breakpoints as they were last asked for, of a session that is over.
@@ -62,6 +64,27 @@ pub(crate) struct DebugSession {
     passes_unhandled: AtomicBool,
     /// Disconnected when the thread that starts the program has ended.
     start: Mutex<mpsc::Receiver<Infallible>>,
+}
+
+/// A request that was sent.
+pub(crate) struct Sent<'s> {
+    session: &'s DebugSession,
+    pending: host::Pending,
+    /// Whether the program was still being started then.
+    starting: bool,
+}
+
+impl Sent<'_> {
+    /// Waits for the answer.
+    pub(crate) fn wait(self, deadline: Instant) -> Result<Reply, Error> {
+        match self.pending.wait(deadline) {
+            // The engine knows no session that is still starting, only one without a program.
+            Err(error) if error.code == ErrorCode::NoSession && self.starting => {
+                Err(self.session.not_there())
+            }
+            answer => answer,
+        }
+    }
 }
 
 /// How a session begins.
@@ -136,6 +159,7 @@ impl DebugSession {
             usage: Usage::new(),
             held: Mutex::default(),
             told: Mutex::default(),
+            evaluating: Arc::default(),
             passes_unhandled: AtomicBool::new(recipe.passes_unhandled),
             texts: Mutex::new(recipe.texts.clone()),
             remarks: Mutex::new(recipe.remarks.clone()),
@@ -521,6 +545,11 @@ impl DebugSession {
 
     /// As [`request`](Self::request), for threads that may block.
     pub(crate) fn ask(&self, request: Request) -> Result<Reply, Error> {
+        self.send(request)?.wait(Instant::now() + ANSWER)
+    }
+
+    /// Sends a request whose answer is waited for later. For threads that may block.
+    pub(crate) fn send(&self, request: Request) -> Result<Sent<'_>, Error> {
         let live = self.held().live.clone();
         let Some(session) = live else {
             return Err(self.not_there());
@@ -528,11 +557,17 @@ impl DebugSession {
         let attached = matches!(self.recipe.start, Start::Attach(_));
         self.policy.check_request(&request, attached)?;
         let starting = !self.news.borrow().started;
-        match session.request(request, Instant::now() + ANSWER) {
-            // The engine knows no session that is still starting, only one without a program.
-            Err(error) if error.code == ErrorCode::NoSession && starting => Err(self.not_there()),
-            answer => answer,
-        }
+        let pending = session.send(request, &[])?;
+        Ok(Sent {
+            session: self,
+            pending,
+            starting,
+        })
+    }
+
+    /// The turn to evaluate: what two clients ask for is done one after the other, so that giving one up ends no other.
+    pub(crate) async fn turn_to_evaluate(&self) -> tokio::sync::OwnedMutexGuard<()> {
+        self.evaluating.clone().lock_owned().await
     }
 
     /// Reads captured output, also after the end. For threads that may block.

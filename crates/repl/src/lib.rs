@@ -14,6 +14,7 @@ mod failure;
 mod history;
 mod inbox;
 mod keyboard;
+mod orders;
 mod place;
 mod program;
 mod repl;

@@ -13,6 +13,7 @@ use crate::commands;
 use crate::complete::Helper;
 use crate::inbox::{self, Input, Typed};
 use crate::keyboard::{Keyboard, Source};
+use crate::orders::Orders;
 use crate::screen::Screen;
 use crate::session::{self, Focus, Live, Shared, Wishes};
 use crate::{CANNOT_RUN, FAILED, NOT_FOUND, SCRIPT_FAILED, SIGNALLED, Script, Setup, Target};
@@ -68,6 +69,8 @@ pub(crate) struct Repl {
     /// Breakpoints that go after their first stop.
     pub(crate) temporary: BTreeSet<u32>,
     pub(crate) displays: Vec<Display>,
+    /// What is obeyed at stops.
+    pub(crate) orders: Orders,
     pub(crate) listing: Listing,
     /// Lines that `list` shows.
     pub(crate) list_size: u32,
@@ -129,6 +132,7 @@ impl Repl {
             known: BTreeMap::new(),
             temporary: BTreeSet::new(),
             displays: Vec::new(),
+            orders: Orders::default(),
             listing: Listing::default(),
             list_size: 10,
             memory: None,
@@ -225,6 +229,9 @@ impl Repl {
                 }
                 Input::Event(number, event) if number == self.live.number => {
                     self.note(*event, 0);
+                    if let Err(error) = self.obey_orders() {
+                        self.fail(&error);
+                    }
                 }
                 Input::Signal(signal) if signal != signal_hook::consts::SIGINT => {
                     self.signalled(signal);
@@ -237,7 +244,7 @@ impl Repl {
     fn typed(&mut self, line: &str) {
         self.interrupted = false;
         let line = match (line.trim(), &self.last) {
-            ("", Some(last)) if self.interactive => last.clone(),
+            ("", Some(last)) if self.interactive && !self.orders.is_reading() => last.clone(),
             (line, _) => line.to_owned(),
         };
         if let Err(error) = self.command(&line) {
@@ -272,10 +279,11 @@ impl Repl {
     /// Obeys one command; an empty line or a comment is none.
     pub(crate) fn command(&mut self, line: &str) -> Result<(), Error> {
         let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
+        if line.is_empty() || line.starts_with('#') || self.orders.take(line)? {
             return Ok(());
         }
-        commands::obey(self, line)
+        commands::obey(self, line)?;
+        self.obey_orders()
     }
 
     /// The next thing that happens; none when the time is up.

@@ -49,5 +49,9 @@ fn lines(repl: &mut Repl, file: &Path, text: &str) -> Result<(), Error> {
             return Err(Error::new(ErrorCode::Closing, message));
         }
     }
+    if repl.orders.is_reading() && repl.orders.give_up() {
+        let message = format!("{}: `commands` without `end`", file.display());
+        return Err(Error::new(ErrorCode::InvalidParameter, message));
+    }
     Ok(())
 }

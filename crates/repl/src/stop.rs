@@ -92,8 +92,10 @@ impl Repl {
         self.drop_temporary(&stop.reasons);
         let mut report = build::report(NAME, status, stack.as_ref());
         self.tell_news(&mut report, status, false);
-        self.say(&report.render_for(Reader::Person));
-        self.show_displays();
+        if self.orders.stopped(&stop.reasons) {
+            self.say(&report.render_for(Reader::Person));
+            self.show_displays();
+        }
     }
 
     /// Shows how the program ended, and takes a new host for the next run.
@@ -151,6 +153,7 @@ impl Repl {
         self.known.remove(&id.0);
         self.told.breakpoints.remove(&id.0);
         self.temporary.remove(&id.0);
+        self.orders.forget(id.0);
         Ok(())
     }
 }

@@ -155,15 +155,17 @@ impl From<&Evaluated> for EvaluationEntry {
 }
 
 impl Render for EvaluationsReport {
-    fn render_for(&self, _: Reader) -> String {
+    fn render_for(&self, reader: Reader) -> String {
         let mut out = String::new();
         for result in &self.results {
             // Writing to a String cannot fail.
             let _ = write!(out, "{}", result.expression);
             if let (Some(ty), Some(value)) = (&result.type_name, &result.value) {
                 let _ = write!(out, ": {ty} = {value}");
-                if let (Some(path), Some(children), true) =
-                    (&result.path, result.children, result.members.is_empty())
+                // A person opens a value by what they wrote, and is shown what lies inside.
+                if let (Some(path), Some(children)) = (&result.path, result.children)
+                    && result.members.is_empty()
+                    && reader != Reader::Person
                 {
                     let _ = write!(out, "  ({children} inside: {path})");
                 }

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use super::stack::{FrameReport, push_frames};
-use super::variables::push_variables;
+use super::variables::{RETURNED, VariableEntry, push_variables};
 use super::{
     Chunk, ExceptionEntry, ExitReport, InputReport, OutputPageReport, OutputReport, Overview,
     ProcessesReport, Reader, Reason, Render, Report, SessionState, SourceLine, StopReport, finish,
@@ -434,10 +434,10 @@ fn push_stop(out: &mut String, stop: &StopReport, reader: Reader) {
     }
 }
 
-/// A person sees the source and asks for the rest: told is what changed, what calls returned, and the way to an exception.
+/// A person sees the source and asks for the rest: told is what changed or was returned, and the way to an exception.
 fn push_for_person(out: &mut String, stop: &StopReport) {
-    let variables = stop.variables.iter();
-    let changed = variables.filter(|it| it.was.is_some() || it.name.starts_with("$returnvalue"));
+    let is_news = |it: &&VariableEntry| it.was.is_some() || it.name.starts_with(RETURNED);
+    let changed = stop.variables.iter().filter(is_news);
     let changed: Vec<_> = changed.cloned().collect();
     push_variables(out, &changed, 2);
     if !stop.exceptions.is_empty() || stop.source.is_empty() {

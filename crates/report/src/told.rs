@@ -6,7 +6,7 @@ use engine::api::{Breakpoint, BreakpointState, Stop, StopId, ThreadId};
 
 use super::breakpoints::BreakpointEntry;
 use super::build::{self, Stack};
-use super::variables::VariableEntry;
+use super::variables::{RETURNED, VariableEntry};
 
 /// A frame across stops: its thread, its method and its depth.
 type FramePlace = (Option<ThreadId>, String, u32);
@@ -65,9 +65,7 @@ impl Told {
         let values = |variables: &[VariableEntry]| {
             let value = |it: &VariableEntry| (it.name.clone(), it.value.clone());
             // What one call returned is not what another did.
-            let lasting = variables
-                .iter()
-                .filter(|it| !it.name.starts_with("$returnvalue"));
+            let lasting = variables.iter().filter(|it| !it.name.starts_with(RETURNED));
             lasting.map(value).collect::<BTreeMap<_, _>>()
         };
         let now = values(&stack.variables.0);

@@ -8,6 +8,9 @@ use serde::Serialize;
 
 use super::{Reader, Render, is_false, is_zero_u64, text};
 
+/// What the names of values that calls returned begin with.
+pub(crate) const RETURNED: &str = "$returnvalue";
+
 /// Characters told of a name, a type or a path.
 const NAME: usize = 120;
 /// Levels of members that are told.

@@ -10,6 +10,7 @@ pub mod debuggee;
 pub mod fixtures;
 pub mod frontend;
 pub mod procfs;
+pub mod ran;
 pub mod sandbox;
 pub mod terminal;
 

@@ -15,6 +15,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 pub struct Terminal {
     user: File,
     program: OwnedFd,
+    name: String,
 }
 
 impl Terminal {
@@ -40,7 +41,18 @@ impl Terminal {
         Self {
             user: user.into(),
             program: program.into(),
+            name: name.to_str().expect("a plain name").to_owned(),
         }
+    }
+
+    /// The file by which programs open it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Who sits at it, when every program that was given it by its name has ended.
+    pub fn user(self) -> User {
+        User(self.user)
     }
 
     /// Gives a command this terminal as its three streams. Call it for the last user of the terminal only.

@@ -9,9 +9,10 @@ mod project;
 mod running;
 mod symbols;
 
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use testkit::fixtures::{self, Fixture};
+use testkit::ran::Ran;
 use testkit::sandbox::Sandbox;
 
 /// `ndbg` with these arguments, in a sandbox, on the .NET under test.
@@ -37,31 +38,6 @@ fn run_fixture(sandbox: &Sandbox, fixture: &Fixture, arguments: &[&str]) -> Comm
     command.arg(fixture.dll()).arg("--").args(arguments);
     command.env("DOTNET_ROOT", fixture.dotnet_root());
     command
-}
-
-/// How a command ended, with its output as text.
-#[derive(Debug)]
-struct Ran {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl Ran {
-    #[track_caller]
-    fn of(mut command: Command) -> Self {
-        command.output().expect("ndbg starts").into()
-    }
-}
-
-impl From<Output> for Ran {
-    fn from(output: Output) -> Self {
-        Self {
-            code: output.status.code(),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
-    }
 }
 
 /// Waits for the end of a command; it is killed if that does not come.

@@ -203,6 +203,13 @@ fn results_that_exist_only_in_the_debugger_can_be_opened() {
         json!({"variablesReference": query["variablesReference"], "name": "[0]", "value": "1"});
     let text = editor.refused("setVariable", set);
     assert!(text.contains("only in the debugger"), "{text}");
+    // How an expression asks to be shown goes for what lies inside, too.
+    let hex = evaluate(&mut editor, &frame, "watch", "array,h");
+    assert_ne!(hex["variablesReference"], 0, "{hex}");
+    let items = editor.variables(&hex["variablesReference"]);
+    assert_eq!(items[0]["value"], "0x0000000a", "{items:?}");
+    let pair = evaluate(&mut editor, &frame, "watch", "(number, text)");
+    assert_eq!(pair["result"], "(42, \"abc\")", "{pair}");
     let many = "many.Take(150).Select(it => it + 1)";
     let many = evaluate(&mut editor, &frame, "watch", many);
     let items = editor.variables(&many["variablesReference"]);
@@ -239,6 +246,31 @@ fn evaluation_that_does_not_end_is_cancelled_and_others_wait_their_turn() {
     assert_eq!(answer(endless)["success"], false);
     let waited = answer(waiting);
     assert_eq!(waited["body"]["result"], "5", "{waited}");
+    assert!(editor.disconnect().success());
+}
+
+#[test]
+fn getters_that_run_by_themselves_do_not_hold_up_a_pause() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::initialized(&sandbox);
+    let settings = json!({"expressionEvaluationOptions": {"allowImplicitFuncEval": true}});
+    editor.launch(&Fixture::named("values_calls"), &["stop"], settings);
+    let stop = editor.event("stopped");
+    let frame = editor.top_frame(&stop);
+    let endless = evaluate(&mut editor, &frame, "watch", "endless");
+    let inside = json!({"variablesReference": endless["variablesReference"]});
+    let looking = editor.send("variables", inside);
+    let pause = editor.send("pause", json!({"threadId": stop["threadId"]}));
+    let answers = [editor.any_answer(), editor.any_answer()];
+    let order = answers.each_ref().map(|it| it["request_seq"].clone());
+    assert_eq!(order, [json!(pause), json!(looking)], "{answers:?}");
+    let members = answers[1]["body"]["variables"].as_array();
+    let members = members.expect("variables are told all the same");
+    let value = named(members, "Value")["value"].as_str();
+    assert!(
+        value.is_some_and(|it| it.contains("given up")),
+        "{members:?}"
+    );
     assert!(editor.disconnect().success());
 }
 

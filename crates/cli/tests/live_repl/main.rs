@@ -3,13 +3,15 @@
 //! Each test makes a sandbox first, which asserts at its end that no process, semaphore, pipe or socket is left.
 
 mod ends;
+mod orders;
 mod person;
 mod prompt;
 mod scripts;
 
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use testkit::fixtures::{self, Fixture};
+use testkit::ran::Ran;
 use testkit::sandbox::Sandbox;
 
 /// The environment of `ndbg` in a sandbox, on the .NET under test.
@@ -33,31 +35,6 @@ fn debug(sandbox: &Sandbox, options: &[&str], arguments: &[&str]) -> Command {
     command.stdin(Stdio::null());
     surround(sandbox, &mut command);
     command
-}
-
-/// How a command ended.
-#[derive(Debug)]
-struct Ran {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl Ran {
-    #[track_caller]
-    fn of(mut command: Command) -> Self {
-        command.output().expect("ndbg starts").into()
-    }
-}
-
-impl From<Output> for Ran {
-    fn from(output: Output) -> Self {
-        Self {
-            code: output.status.code(),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
-    }
 }
 
 /// A command that obeys each of these in turn and ends.

@@ -283,6 +283,17 @@ impl Engine<'_> {
                     }
                     self.put_aside(callback);
                 }
+                Ok(Input::Command {
+                    id,
+                    request: Request::CancelEvaluation,
+                    ..
+                }) if !self.evaluations.at_hit => {
+                    self.answer_status(id);
+                    self.evaluations.cancelled = true;
+                    return Err(CallError::GivenUp {
+                        why: "it was cancelled",
+                    });
+                }
                 Ok(other) => self.deferred.push_back(other),
                 Err(_) => {
                     return Err(CallError::Refused(

@@ -373,6 +373,12 @@ impl Engine<'_> {
                     arrays.push(array.clone());
                     *argument = Argument::Reference(array, ty);
                 }
+                if Instant::now() >= deadline {
+                    return Err(Fail::new(
+                        span,
+                        "the evaluation took longer than its time limit",
+                    ));
+                }
                 site.limit = left(deadline);
                 let told = |error| Fail::of_call(span, Some(&callee.method.name), error);
                 let past = match (&this, exact) {

@@ -163,6 +163,7 @@ const KNOWN: &[(&str, &[&str])] = &[
             "Zip",
             "Aggregate",
             "GroupBy",
+            "GroupJoin",
             "Join",
             "ToList",
             "ToArray",

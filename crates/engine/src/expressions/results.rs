@@ -21,7 +21,14 @@ const MAX_MEMBERS: usize = 100;
 #[derive(Debug, Default)]
 pub(crate) struct Results {
     last: u64,
-    known: VecDeque<(u64, Kept)>,
+    known: VecDeque<(u64, Kept, Formats)>,
+}
+
+/// How an expression asked for its result to be shown, which goes for what lies inside it as well.
+#[derive(Debug, Clone, Copy)]
+struct Formats {
+    hex: bool,
+    raw: bool,
 }
 
 #[derive(Debug)]
@@ -32,12 +39,16 @@ enum Kept {
 }
 
 impl Results {
-    fn keep(&mut self, kept: Kept) -> u64 {
+    fn keep(&mut self, kept: Kept, view: &View) -> u64 {
         self.last += 1;
         if self.known.len() >= MAX_RESULTS {
             self.known.pop_front();
         }
-        self.known.push_back((self.last, kept));
+        let formats = Formats {
+            hex: view.hex,
+            raw: view.raw,
+        };
+        self.known.push_back((self.last, kept, formats));
         self.last
     }
 
@@ -55,10 +66,24 @@ impl Target {
         number: u64,
     ) -> Option<Result<Value, Unreadable>> {
         let results = self.results.borrow();
-        let (_, kept) = results.known.iter().find(|(it, _)| *it == number)?;
+        let (_, kept, _) = results.known.iter().find(|(it, ..)| *it == number)?;
         Some(match kept {
             Kept::Object(held) => reader.held(held).map(|it| reader.reference_to(&it)),
             Kept::Struct(snapshot) => reader.restored(snapshot),
+        })
+    }
+
+    /// How what a path leads to is to be shown, if that begins with a result whose expression said so.
+    pub(crate) fn view_of_result(&self, path: &str, view: &View) -> Option<View> {
+        let digits = path.strip_prefix("#e")?;
+        let end = digits.find(|it: char| !it.is_ascii_digit());
+        let number: u64 = digits.get(..end.unwrap_or(digits.len()))?.parse().ok()?;
+        let results = self.results.borrow();
+        let (.., formats) = results.known.iter().find(|(it, ..)| *it == number)?;
+        Some(View {
+            hex: view.hex || formats.hex,
+            raw: view.raw || formats.raw,
+            ..view.clone()
         })
     }
 
@@ -91,7 +116,7 @@ impl Target {
             Val::Made(made) if open => return self.made(viewer, made, name),
             _ => return None,
         };
-        let number = self.results.borrow_mut().keep(kept);
+        let number = self.results.borrow_mut().keep(kept, viewer.view);
         Some(viewer.variable(&child(name, format!("#e{number}"), place), 0))
     }
 

@@ -30,6 +30,13 @@ impl Engine<'_> {
     /// The variables of a frame, or what lies inside one of them.
     pub(crate) fn variables(&mut self, query: &VariablesQuery) -> Result<Reply, Error> {
         self.check_stop(query.stop)?;
+        let path = query.path.as_deref().unwrap_or_default();
+        let target = self.target.as_ref();
+        let view = target.and_then(|it| it.view_of_result(path, &query.view));
+        let query = &VariablesQuery {
+            view: view.unwrap_or_else(|| query.view.clone()),
+            ..query.clone()
+        };
         let (id, thread) = self.thread_of(query.thread)?;
         let stop = self.stop_id()?;
         let told = Variables {

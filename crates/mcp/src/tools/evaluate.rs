@@ -3,7 +3,7 @@
 //! Looking (`variables_get`) runs nothing. What only code of the program can show of a value is therefore asked for here,
 //! where code may run: `open` tells results as `ToString`, `DebuggerTypeProxy`, getters and enumerators do.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use host::api::{
@@ -17,7 +17,7 @@ use super::values::FrameArguments;
 use crate::failure;
 use crate::registry::Which;
 use crate::report::evaluations::EvaluationsReport;
-use crate::session::{self, DebugSession};
+use crate::session::{self, ANSWER, DebugSession};
 
 /// Expressions evaluated in one call.
 const EXPRESSIONS: usize = 20;
@@ -89,15 +89,12 @@ pub(super) async fn evaluate(
         view: View::default(),
         mask_secrets: !arguments.show_secrets,
     };
-    let mut guard = GiveUp(Some(session.clone()));
-    let reply = session.request(Request::Evaluate(request)).await;
-    let mut results = match reply {
-        Ok(Reply::Evaluated(results)) => results,
-        Ok(other) => return Err(session::unexpected(&other)),
-        Err(error) => {
-            guard.0 = None;
-            return Err(error);
-        }
+    let turn = Arc::new(session.turn_to_evaluate().await);
+    // What does not end has to be ended, which takes longer than its time.
+    let limit = Duration::from_millis(arguments.timeout_ms.into()) + ANSWER;
+    let mut results = match ask(&session, &turn, Request::Evaluate(request), limit).await? {
+        Reply::Evaluated(results) => results,
+        other => return Err(session::unexpected(&other)),
     };
     for result in &mut results {
         if let Err(why) = &mut result.outcome {
@@ -123,15 +120,17 @@ pub(super) async fn evaluate(
             },
             ..VariablesQuery::default()
         };
-        open(&session, &results, query, deadline, &mut report).await;
+        let request = Request::Variables(Box::new(query.clone()));
+        session.policy().check_request(&request, false)?;
+        open(&session, &turn, &results, query, deadline, &mut report).await;
     }
-    guard.0 = None;
     Ok(report)
 }
 
 /// Tells what is in each result, which runs code of the program.
 async fn open(
     session: &Arc<DebugSession>,
+    turn: &Arc<Turn>,
     results: &[Evaluated],
     query: VariablesQuery,
     deadline: Instant,
@@ -157,7 +156,8 @@ async fn open(
             },
             ..query.clone()
         };
-        match session.request(Request::Variables(Box::new(query))).await {
+        let request = Request::Variables(Box::new(query));
+        match ask(session, turn, request, ANSWER).await {
             Ok(Reply::Variables(told)) => entry.open(session.id(), &told),
             Ok(other) => entry.cannot_open(&session::unexpected(&other)),
             Err(error) => entry.cannot_open(&failure::for_agents(error)),
@@ -165,16 +165,72 @@ async fn open(
     }
 }
 
-/// Gives an evaluation up whose call was cancelled before it was answered.
-struct GiveUp(Option<Arc<DebugSession>>);
+/// The turn of a call to evaluate.
+type Turn = tokio::sync::OwnedMutexGuard<()>;
+
+/// Asks the engine for something that may run code; whoever gives up waiting gives that up.
+async fn ask(
+    session: &Arc<DebugSession>,
+    turn: &Arc<Turn>,
+    request: Request,
+    limit: Duration,
+) -> Result<Reply, Error> {
+    let state = Arc::new(Mutex::new(State::Waiting));
+    let _give_up = GiveUp(session.clone(), state.clone());
+    let turn = turn.clone();
+    session
+        .blocking(move |session| {
+            // Held until the engine has answered, whoever still waits for that.
+            let _turn = turn;
+            let sent = {
+                let mut state = lock(&state);
+                if *state == State::Over {
+                    return Err(Error::new(ErrorCode::Timeout, "the call was cancelled"));
+                }
+                let sent = session.send(request)?;
+                *state = State::Sent;
+                sent
+            };
+            let reply = sent.wait(Instant::now() + limit);
+            *lock(&state) = State::Over;
+            reply
+        })
+        .await?
+}
+
+/// How far an evaluation has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The engine has not been asked.
+    Waiting,
+    /// The engine has been asked.
+    Sent,
+    /// The engine has answered, or shall not be asked any more.
+    Over,
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Gives an evaluation up whose call was cancelled before it was answered. The engine hears of that behind the evaluation and
+/// before any other.
+struct GiveUp(Arc<DebugSession>, Arc<Mutex<State>>);
 
 impl Drop for GiveUp {
     fn drop(&mut self) {
-        let Some(session) = self.0.take() else {
+        let (session, state) = (self.0.clone(), self.1.clone());
+        if *lock(&state) == State::Over {
             return;
-        };
+        }
         tokio::task::spawn_blocking(move || {
-            if let Err(error) = session.ask(Request::CancelEvaluation) {
+            let cancelled = {
+                let mut state = lock(&state);
+                let was = std::mem::replace(&mut *state, State::Over);
+                (was == State::Sent).then(|| session.send(Request::CancelEvaluation))
+            };
+            let told = cancelled.map(|sent| sent?.wait(Instant::now() + ANSWER));
+            if let Some(Err(error)) = told {
                 tracing::debug!(%error, "giving an evaluation up");
             }
         });

@@ -9,6 +9,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use expect_test::expect;
 use serde_json::{Map, Value, json};
 use testkit::fixtures;
 use testkit::sandbox::Sandbox;
@@ -334,6 +335,15 @@ fn tests_stop_where_they_fail_and_their_results_come_back() {
     });
 }
 
+/// A transcript without the place where a test program tells its results.
+fn without_socket(transcript: &str) -> String {
+    let (before, rest) = transcript
+        .split_once("--dotnet-test-pipe ")
+        .expect("a program of Microsoft.Testing.Platform");
+    let (_, after) = rest.split_once(' ').expect("more follows");
+    format!("{before}--dotnet-test-pipe <socket> {after}")
+}
+
 #[test]
 fn a_test_project_is_built_first_and_a_filter_chooses_its_tests() {
     let sandbox = Sandbox::with_default_tmp();
@@ -358,17 +368,35 @@ fn a_test_project_is_built_first_and_a_filter_chooses_its_tests() {
         };
         one_failed(&ended);
         crate::one_value::check(&result);
-        // The same tests are run again, with what was changed since then.
-        agent
-            .say("debug_restart", json!({"timeout_ms": 300_000}))
-            .await;
-        one_failed(
-            &structured(&agent.call("debug_status", json!({"session": "s2"})).await)["sessions"][0],
-        );
         let mut none = some("FullyQualifiedName=Nobody");
         none["program"] = json!(projects.assembly("ShopMstest"));
         let ended = agent.call("debug_launch_test", none).await;
         assert!(text(&ended).contains("no test was run"), "{}", text(&ended));
+        // A session of tests begins again as it began.
+        let mut one = some("Discount");
+        one["program"] = json!(projects.assembly("ShopMstest"));
+        one["env"] = json!({});
+        agent.say("debug_launch_test", one).await;
+        expect![[r#"
+            > debug_launch_test {"env":{},"filter":"Discount","program":"<sandbox>/shop/ShopMstest/bin/Debug/net10.0/ShopMstest.dll","stop_at_failure":false,"timeout_ms":300000}
+            s3 exited with code 2.
+            Launched <sandbox>/shop/ShopMstest/bin/Debug/net10.0/ShopMstest.dll --server dotnettestcli --dotnet-test-pipe <socket> --filter Discount, process <pid>, .NET <version>.
+            Tests: 1, of which 0 passed, 1 failed, 0 were skipped.
+            Failed: Discount_is_taken
+              | Assertion failed. Expected values to be equal.
+              | 
+              | expected: 81
+              | actual:   72
+              | 
+              | Assert.AreEqual(81, paid)
+                at BasketTests.Discount_is_taken() in <sandbox>/shop/ShopMstest/ShopMstest.cs:line 21
+                at InvokeStub_BasketTests.Discount_is_taken(Object, Object, IntPtr*)
+                at System.Reflection.MethodBaseInvoker.InvokeWithNoArgs(Object obj, BindingFlags invokeAttr)
+        "#]]
+        .assert_eq(&without_socket(&agent.transcript()));
+        let again = agent.call("debug_restart", json!({})).await;
+        assert_eq!(structured(&again)["session"], "s4", "{}", text(&again));
+        one_failed(&structured(&again));
 
         // What the compiler says comes back as data.
         let source = projects.source("ShopMstest");

@@ -95,6 +95,7 @@ fn read_only_looks_and_changes_nothing() {
             "evaluate",
             json!({"expressions": ["tick"], "side_effects": true}),
         ),
+        ("evaluate", json!({"expressions": ["mode"], "open": true})),
         ("variable_set", json!({"path": "tick", "value": "0"})),
         ("debug_goto", json!({"line": 14})),
         ("threads_get", json!({"freeze": [1]})),

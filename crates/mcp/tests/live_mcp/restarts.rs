@@ -1,5 +1,6 @@
 //! A program is launched again as it was, with the breakpoints that it has by then.
 
+use expect_test::expect;
 use serde_json::{Value, json};
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
@@ -21,7 +22,7 @@ async fn ids(agent: &Agent, session: &str) -> Vec<Value> {
 fn a_restart_keeps_settings_and_the_ids_of_breakpoints() {
     let sandbox = Sandbox::new();
     run(async {
-        let agent = Agent::new(&sandbox).await;
+        let mut agent = Agent::new(&sandbox).await;
         let launch = json!({
             "program": dll("throws"),
             "breakpoints": [
@@ -41,9 +42,26 @@ fn a_restart_keeps_settings_and_the_ids_of_breakpoints() {
         agent.call("breakpoint_set_exception", types).await;
         assert_eq!(ids(&agent, "s1").await, [2, 3]);
 
-        let again = agent.call("debug_restart", json!({})).await;
-        let stopped = structured(&again);
-        assert_eq!(stopped["session"], "s2", "{}", text(&again));
+        let stopped = agent.say("debug_restart", json!({})).await;
+        assert_eq!(stopped["session"], "s2", "{stopped}");
+        expect![[r#"
+            > debug_restart
+            s2 stopped: at breakpoint 2 (thread <tid>), in Program.ProcessOrder(int id) at <source>/throws.cs:28.
+            Launched <fixtures>/throws/throws.dll, process <pid>, .NET <version>.
+              26 | 
+              27 |     static void ProcessOrder(int id)
+            > 28 |     {
+              29 |         try
+              30 |         {
+              id: int = 2
+              #0 Program.ProcessOrder(int id) at throws.cs:28
+              #1 Program.ProcessOrders(int count) at throws.cs:24
+              #2 Program.Main() at throws.cs:17
+            Output since the last report:
+            out| before
+            out| order 1: 10
+            Next: debug_continue lets it run on; debug_step runs one statement.
+        "#]].assert_eq(&agent.transcript());
         assert_eq!(
             stopped["stop"]["reasons"][0]["breakpoints"],
             json!([2]),

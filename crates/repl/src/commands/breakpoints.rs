@@ -1,5 +1,7 @@
 //! Breakpoints: at lines, at methods, at exceptions, with conditions and messages.
 
+use std::collections::BTreeSet;
+
 use host::api::{
     BreakpointChange, BreakpointId, BreakpointSpec, Error, ExceptionSpec, Place, Reply, Request,
 };
@@ -68,6 +70,29 @@ fn send(repl: &mut Repl, request: Request) -> Result<BreakpointId, Error> {
     };
     repl.say(&report.render_for(Reader::Person));
     Ok(id)
+}
+
+/// Reads what is obeyed when a breakpoint stops the program.
+pub(super) fn commands(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
+    let (breakpoints, exceptions) = all(repl)?;
+    let ids = breakpoints.iter().map(|it| it.id.0);
+    let there: BTreeSet<_> = ids.chain(exceptions.iter().map(|it| it.id.0)).collect();
+    let mut wanted = words::numbers(arguments)?;
+    if wanted.is_empty() {
+        wanted.extend(there.last());
+    }
+    if wanted.is_empty() {
+        return Err(usage("there is no breakpoint").hint("`break PLACE` sets one"));
+    }
+    if let Some(missing) = wanted.iter().find(|id| !there.contains(id)) {
+        return Err(usage(format!("there is no breakpoint {missing}"))
+            .hint("`info breakpoints` lists them"));
+    }
+    if repl.interactive && repl.reading.is_empty() {
+        repl.say("Each line that follows is obeyed at its stops; `end` ends them.");
+    }
+    repl.orders.read(wanted);
+    Ok(())
 }
 
 pub(super) fn trace(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
@@ -279,6 +304,13 @@ pub(super) fn clear(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
 pub(super) fn list(repl: &mut Repl, _: &str) -> Result<(), Error> {
     let (breakpoints, exceptions) = all(repl)?;
     let report = BreakpointsReport::of(NAME, &breakpoints, &exceptions);
-    repl.say(&report.render_for(Reader::Person));
+    let mut text = report.render_for(Reader::Person);
+    let ids = breakpoints.iter().map(|it| it.id.0);
+    for id in ids.chain(exceptions.iter().map(|it| it.id.0)) {
+        if let Some(lines) = repl.orders.of(id) {
+            text += &format!("\nAt stops of {id}: {}", lines.join("; "));
+        }
+    }
+    repl.say(&text);
     Ok(())
 }

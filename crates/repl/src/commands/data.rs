@@ -1,8 +1,8 @@
 //! Values: expressions, what lies inside them, their types, and memory.
 
 use host::api::{
-    Error, Evaluate, Evaluated, EvaluatedValue, Reply, Request, SetVariable, TypeQuery,
-    VariableScope, VariablesQuery, View,
+    Error, Evaluate, Evaluated, Reply, Request, SetVariable, TypeQuery, VariableScope,
+    VariablesQuery, View,
 };
 use report::evaluations::EvaluationsReport;
 use report::objects::{MemoryReport, ObjectAnswer};
@@ -32,16 +32,26 @@ pub(super) fn print(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
 /// Evaluates in the frame that is looked at; the text of the value, with what lies inside it if that is wanted.
 fn print_text(repl: &Repl, arguments: &str, inside: bool) -> Result<String, Error> {
     let (format, expression) = formatted(arguments)?;
-    let mut results = evaluate(repl, expression.to_owned(), true)?;
+    let view = View {
+        hex: format == Format::Hex,
+        raw: format == Format::Raw,
+        ..View::default()
+    };
+    let mut results = evaluate(repl, expression.to_owned(), true, view.clone())?;
     let mut found = results.pop().ok_or_else(unexpected)?;
     let value = found.outcome.as_mut().map_err(|why| why.error.clone())?;
-    let digits = format == Format::Hex && to_hex(value);
     let mut members = String::new();
-    // What has no literal is told by its members, if a path leads to it.
+    // What has no literal is told by its members.
     let is_object = value.text.starts_with('{') || value.text.starts_with("Count = ");
-    if !digits
-        && (is_object || format != Format::Usual)
-        && let Ok(Reply::Variables(within)) = look_inside(repl, expression, format)
+    let path = value.variable.as_ref().map(|it| it.path.clone());
+    let query = VariablesQuery {
+        path: path.filter(|it| !it.is_empty()),
+        view,
+        ..query(repl)
+    };
+    if (is_object || format != Format::Usual)
+        && query.path.is_some()
+        && let Ok(Reply::Variables(within)) = repl.ask(Request::Variables(Box::new(query)))
         && let Some(parent) = &within.parent
     {
         value.text.clone_from(&parent.value.text);
@@ -84,43 +94,19 @@ fn formatted(arguments: &str) -> Result<(Format, &str), Error> {
     Ok((format, expression))
 }
 
-/// Writes an integer in hexadecimal, with all digits of its type; whether it is one.
-fn to_hex(value: &mut EvaluatedValue) -> bool {
-    let digits = match value.ty.as_str() {
-        "sbyte" | "byte" => 2,
-        "short" | "ushort" => 4,
-        "int" | "uint" => 8,
-        "long" | "ulong" | "nint" | "nuint" => 16,
-        _ => return false,
-    };
-    let Ok(number) = value.text.parse::<i128>() else {
-        return false;
-    };
-    let bits = number & ((1 << (4 * digits)) - 1);
-    value.text = format!("0x{bits:0digits$x}");
-    true
-}
-
-fn look_inside(repl: &Repl, path: &str, format: Format) -> Result<Reply, Error> {
-    let query = VariablesQuery {
-        path: Some(path.to_owned()),
-        view: View {
-            hex: format == Format::Hex,
-            raw: format == Format::Raw,
-            ..View::default()
-        },
-        ..query(repl)
-    };
-    repl.ask(Request::Variables(Box::new(query)))
-}
-
-fn evaluate(repl: &Repl, expression: String, side_effects: bool) -> Result<Vec<Evaluated>, Error> {
+fn evaluate(
+    repl: &Repl,
+    expression: String,
+    side_effects: bool,
+    view: View,
+) -> Result<Vec<Evaluated>, Error> {
     let focus = repl.focus();
     let request = Evaluate {
         thread: focus.thread,
         frame: focus.frame,
         side_effects,
         time_limit_ms: TIME_LIMIT_MS,
+        view,
         ..Evaluate::read(expression)
     };
     match repl.ask(Request::Evaluate(request))? {
@@ -204,7 +190,7 @@ pub(super) fn assign(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
     }
     if !force {
         // An assignment is an expression: all of C# may stand on its right.
-        let mut results = evaluate(repl, rest.to_owned(), true)?;
+        let mut results = evaluate(repl, rest.to_owned(), true, View::default())?;
         let mut set = results.pop().ok_or_else(unexpected)?;
         if let Err(why) = set.outcome {
             return Err(why.error);
@@ -323,7 +309,7 @@ fn type_of(repl: &Repl, expression: &str) -> Result<String, Error> {
     if expression.is_empty() {
         return Err(usage("say which expression"));
     }
-    match evaluate(repl, expression.to_owned(), false)?.pop() {
+    match evaluate(repl, expression.to_owned(), false, View::default())?.pop() {
         Some(Evaluated {
             outcome: Ok(value), ..
         }) => Ok(value.ty),
@@ -507,24 +493,6 @@ mod tests {
         assert_eq!(bytes("0"), None);
         assert_eq!(bytes("9999999999g"), None);
         assert_eq!(bytes("s"), None);
-    }
-
-    #[test]
-    fn integers_have_all_their_digits() {
-        let hex = |ty: &str, text: &str| {
-            let (ty, text) = (ty.to_owned(), text.to_owned());
-            let variable = None;
-            let mut value = EvaluatedValue { ty, text, variable };
-            to_hex(&mut value).then_some(value.text)
-        };
-        assert_eq!(hex("int", "-1"), Some("0xffffffff".into()));
-        assert_eq!(hex("byte", "10"), Some("0x0a".into()));
-        assert_eq!(
-            hex("ulong", "18446744073709551615"),
-            Some(format!("0x{}", "f".repeat(16)))
-        );
-        assert_eq!(hex("string", "1"), None);
-        assert_eq!(hex("int", "x"), None);
     }
 
     #[test]

@@ -300,6 +300,17 @@ pub(super) const COMMANDS: &[Command] = &[
         run: breakpoints::disable,
     },
     Command {
+        name: "commands",
+        aliases: &[],
+        arguments: "[N...]",
+        group: Group::Breakpoints,
+        summary: "Obeys the lines that follow, up to `end`, whenever a breakpoint stops the program",
+        help: "Without a number, the one that was set last. `silent` as the first line keeps the stop from being shown; `continue` as the last goes on. `commands 1` with `end` right behind it takes them back.",
+        repeats: false,
+        completes: Nothing,
+        run: breakpoints::commands,
+    },
+    Command {
         name: "delete",
         aliases: &["d", "del"],
         arguments: "[N...]",

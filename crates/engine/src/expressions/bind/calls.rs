@@ -411,7 +411,12 @@ impl Binder<'_> {
     }
 
     fn name_of(&mut self, named: &Expr, span: Span) -> Result<Node> {
-        self.bind(named)?;
+        // A member needs no object to have a name.
+        if let Err(fail) = self.bind(named)
+            && fail.code != Some("CS0120")
+        {
+            return Err(fail);
+        }
         let name = match &named.kind {
             ExprKind::Name(name) | ExprKind::Member { name, .. } => &*name.identifier.text,
             ExprKind::AliasQualified(_, name) => &*name.identifier.text,

@@ -137,7 +137,26 @@ impl Binder<'_> {
             name.span,
             format!("`{}` has no definition for `{text}`", self.text(&ty)),
         );
-        Err(self.suggest(fail, &ty, text))
+        let mut fail = self.suggest(fail, &ty, text);
+        if fail.hint.is_none() {
+            fail.hint = self.why_no_member(&ty, text);
+        }
+        Err(fail)
+    }
+
+    /// What may be behind a member that is not there.
+    fn why_no_member(&self, ty: &Type, name: &str) -> Option<String> {
+        if *ty == Type::OBJECT {
+            return Some(format!(
+                "its type is object, as that of everything dynamic: cast it to what it is, as in ((string)x).{name}"
+            ));
+        }
+        let linq = self.types.find("System.Linq", "Enumerable", 0);
+        let linq = linq.first()?.as_named()?;
+        let is_there = !self.types.methods(linq, Some(name)).ok()?.is_empty();
+        is_there.then(|| {
+            format!("the file does not use System.Linq: write System.Linq.Enumerable.{name}(…)")
+        })
     }
 
     fn base_member<'e>(&mut self, at: Span, name: &SimpleName, span: Span) -> Result<Operand<'e>> {

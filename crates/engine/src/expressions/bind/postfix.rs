@@ -259,8 +259,80 @@ impl Binder<'_> {
                     span,
                 )))
             }
-            _ => Ok(None),
+            _ => self.by_index_value(target, argument, span),
         }
+    }
+
+    /// `array[i]` where `i` is a variable that holds an index or a range. Only plain names are looked at, as the argument is
+    /// bound once more here.
+    fn by_index_value(
+        &mut self,
+        target: &Node,
+        argument: &Argument,
+        span: Span,
+    ) -> Result<Option<Node>> {
+        let mut inner = argument.value.without_parens();
+        while let ExprKind::Member { target, .. } = &inner.kind {
+            inner = target;
+        }
+        if !matches!(inner.kind, ExprKind::Name(_) | ExprKind::This) {
+            return Ok(None);
+        }
+        let Ok(Operand::Value(index)) = self.bind(&argument.value) else {
+            return Ok(None);
+        };
+        let is = |name: &str| {
+            let named = index.ty.as_named();
+            named.is_some_and(|it| self.types.is_named(it, "System", name))
+        };
+        if is("Range") {
+            return Ok(Some(Node::new(
+                Op::Slice(Box::new(target.clone()), Box::new(index)),
+                target.ty.clone(),
+                span,
+            )));
+        }
+        if !is("Index") {
+            return Ok(None);
+        }
+        // The struct has one number: what to count from the start, or the complement of what to count from the end.
+        let number = self.member_value(index, "_value", argument.value.span)?;
+        let (array, at) = (self.slot(), self.slot());
+        let mut read = self.slot_node(array, &target.ty, target.span);
+        read.names = target.names.clone();
+        let number_read = self.slot_node(at, &Type::INT, span);
+        let Some(length) = self.length_of(&read, span) else {
+            return Ok(None);
+        };
+        let zero = Node::constant(Scalar::Int(Kind::Int, 0), Type::INT, span);
+        let one = Node::constant(Scalar::Int(Kind::Int, 1), Type::INT, span);
+        let value = Operand::Value;
+        let from_start = self.binary_operands(
+            BinaryOp::GreaterOrEqual,
+            value(number_read.clone()),
+            value(zero),
+            span,
+        )?;
+        let end = self.binary_operands(BinaryOp::Add, value(length), value(one), span)?;
+        let from_end =
+            self.binary_operands(BinaryOp::Add, value(end), value(number_read.clone()), span)?;
+        let offset = Node::new(
+            Op::Conditional(
+                Box::new(from_start),
+                Box::new(number_read),
+                Box::new(from_end),
+            ),
+            Type::INT,
+            span,
+        );
+        let element = self.element_at(&read, offset, span)?;
+        let ty = element.ty.clone();
+        let values = vec![(array, target.clone()), (at, number)];
+        Ok(Some(Node::new(
+            Op::Let(values, Box::new(element)),
+            ty,
+            span,
+        )))
     }
 
     fn counted_back(&mut self, target: &Node, inner: &Expr, span: Span) -> Result<Node> {
@@ -325,7 +397,8 @@ impl Binder<'_> {
                     span,
                 )))
             }
-            _ => Ok(None),
+            _ if takes("Index") || takes("Range") => Ok(None),
+            _ => self.by_index_value(target, argument, span),
         }
     }
 }

@@ -103,14 +103,14 @@ impl Runner<'_, '_> {
     fn invalid_cast(&self, value: &Val, to: &Type, span: Span) -> super::Interrupt {
         let from = self.exact_type(value).map_or_else(
             || "the value".into(),
-            |ty| format!("an object of type '{}'", self.types.full_text(&ty)),
+            |ty| format!("object of type '{}'", self.reflection_name(&ty)),
         );
         Fail::thrown(
             span,
             "System.InvalidCastException",
             Some(format!(
                 "Unable to cast {from} to type '{}'.",
-                self.types.full_text(to)
+                self.reflection_name(to)
             )),
         )
         .into()

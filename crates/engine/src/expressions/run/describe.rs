@@ -1,5 +1,6 @@
 //! A value as text, by reading only: what a person or a test sees of a result.
 
+use metadata::csharp::field_display_name;
 use syntax::Span;
 
 use super::{Made, Result, Runner, Val};
@@ -90,7 +91,9 @@ impl Runner<'_, '_> {
                                 .iter()
                                 .find(|(it, _)| **it == **name)
                                 .map_or(Type::OBJECT, |(_, ty)| ty.clone());
-                            (name.to_string(), value.clone(), ty)
+                            let shown = field_display_name(name);
+                            let shown = shown.map_or_else(|| name.to_string(), |it| it.to_string());
+                            (shown, value.clone(), ty)
                         })
                         .collect();
                     let ty = ty.clone();

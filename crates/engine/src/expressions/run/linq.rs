@@ -13,6 +13,7 @@ use crate::expressions::error::Fail;
 use crate::expressions::plan::{Callee, Node};
 use crate::expressions::scalar::{Kind, Scalar};
 use crate::types::Type;
+use crate::values::view::known::Known;
 
 impl Runner<'_, '_> {
     #[expect(
@@ -65,6 +66,14 @@ impl Runner<'_, '_> {
             if is_delegate && !is_closure(argument) {
                 return Ok(None);
             }
+        }
+        // What only code can enumerate is better left to the program as long as it can be: it may have no end.
+        if self.around.calls
+            && let Val::Object(object) = source
+            && !rest.iter().any(|it| matches!(it, Val::Made(_)))
+            && self.reader.known(&object.ty) == Known::Plain
+        {
+            return Ok(None);
         }
         let items = self.items_of(source, span)?;
         let lambda = rest.first().filter(|it| is_closure(it));
@@ -421,6 +430,29 @@ impl Runner<'_, '_> {
                             None => return Ok(None),
                         }
                     }
+                }
+                made(found)
+            }
+            ("GroupJoin", [inner, outer_key, inner_key, result]) => {
+                let inners = self.items_of(inner, span)?;
+                let inner_keys = self.keys(&inners, Some(inner_key), span)?;
+                let outer_keys = self.keys(&items, Some(outer_key), span)?;
+                let sequence = callee.method.parameters.get(1);
+                let sequence = sequence.map_or(Type::OBJECT, |it| it.ty.clone());
+                let mut found = Vec::new();
+                for (key, item) in outer_keys.into_iter().zip(items) {
+                    let mut group = Vec::new();
+                    for (other, inner) in inner_keys.iter().zip(&inners) {
+                        match self.equal(&key, other, span)? {
+                            // What has no key belongs to nothing.
+                            Some(true) if !matches!(key, Val::Null) => group.push(inner.clone()),
+                            Some(_) => {}
+                            None => return Ok(None),
+                        }
+                    }
+                    let group = Val::sequence(sequence.clone(), group);
+                    let group = self.counted(group, span)?;
+                    found.push(self.invoke(result, vec![item, group], span)?);
                 }
                 made(found)
             }

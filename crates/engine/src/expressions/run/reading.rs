@@ -64,6 +64,9 @@ impl Runner<'_, '_> {
                     }
                 }
                 Made::Default(_) => Ok(self.default(&field.ty)),
+                Made::Index(_, number, from_end) if &*field.name == "_value" => {
+                    Ok(Val::int(if *from_end { !*number } else { *number }.into()))
+                }
                 Made::Sequence(_, items, _) => match &*field.name {
                     "_size" => Ok(Val::int(items.len() as i128)),
                     _ => Err(Fail::new(

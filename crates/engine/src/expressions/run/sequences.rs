@@ -2,11 +2,12 @@
 
 use syntax::Span;
 
-use super::{MAX_ITEMS, Made, Result, Runner, Val, null_reference};
+use super::{Effect, MAX_ITEMS, Made, Result, Runner, Val, null_reference};
 use crate::api::View;
 use crate::expressions::error::Fail;
+use crate::expressions::plan::Callee;
 use crate::expressions::scalar::{Kind, Scalar};
-use crate::types::Type;
+use crate::types::{Method, Type};
 use crate::values::view::known::Known;
 use crate::values::view::{ObjectIds, Subject, Viewer};
 use crate::values::{Object, Value};
@@ -146,7 +147,10 @@ impl Runner<'_, '_> {
         }
         match self.viewed_items(object, span)? {
             Some(items) => Ok(items),
-            None => Err(self.not_a_sequence(&Val::Object(object.clone()), span)),
+            None => match self.enumerated(object, span)? {
+                Some(items) => Ok(items),
+                None => Err(self.not_a_sequence(&Val::Object(object.clone()), span)),
+            },
         }
     }
 
@@ -266,19 +270,104 @@ impl Runner<'_, '_> {
             span,
             format!("the elements of {ty} cannot be read without running its enumerator"),
         )
-        .hint(
-            "use an array or a collection of the framework, or call ToList() where the program does it",
-        )
+        .hint("allow side effects, so that it can be run; or use an array or a collection of the framework")
         .into()
+    }
+
+    /// One end of a range that the program has: the number, and whether it counts from the end.
+    fn end_of_range(&mut self, range: &Value, name: &str, span: Span) -> Result<(i64, bool)> {
+        let index = self.reader.field(range, name);
+        let number = index.and_then(|it| self.reader.field(&it, "_value"));
+        let number = number.map_err(|why| self.unreadable(&why, span))?;
+        let number = super::integer(&self.decode(&number, span)?).unwrap_or(0) as i64;
+        Ok(if number < 0 {
+            (!number, true)
+        } else {
+            (number, false)
+        })
+    }
+
+    /// The elements of a sequence that only its enumerator can tell, where code may run: so many of them at most that a
+    /// sequence without an end has one.
+    fn enumerated(&mut self, object: &Object, span: Span) -> Result<Option<Vec<Val>>> {
+        let generic = "System.Collections.Generic";
+        let all = self.types.interfaces(&object.ty).unwrap_or_default();
+        let sequence = all
+            .into_iter()
+            .find(|it| self.types.is_named(it, generic, "IEnumerable`1"));
+        let linq = self.types.find("System.Linq", "Enumerable", 0);
+        let (Some(sequence), Some(linq)) = (sequence, linq.first().and_then(Type::as_named)) else {
+            return Ok(None);
+        };
+        if !self.around.calls {
+            return Ok(None);
+        }
+        let element = sequence.arguments.to_vec();
+        let take = self.types.methods(linq, Some("Take")).unwrap_or_default();
+        let take = take
+            .into_iter()
+            .find(|it| matches!(it.parameters.as_slice(), [_, count] if count.ty == Type::INT));
+        let list = self.types.core(generic, "List`1");
+        let list = list.and_then(|it| self.types.close(it.as_named()?, &element).ok());
+        let constructors = list
+            .as_ref()
+            .and_then(|it| self.types.methods(it.as_named()?, Some(".ctor")).ok());
+        let constructor = constructors.unwrap_or_default().into_iter().find(|it| {
+            let named = |ty: &Type| {
+                ty.as_named()
+                    .is_some_and(|it| self.types.is_named(it, generic, "IEnumerable`1"))
+            };
+            matches!(it.parameters.as_slice(), [from] if named(&from.ty))
+        });
+        let (Some(take), Some(constructor)) = (take, constructor) else {
+            return Ok(None);
+        };
+        let callee = |method: Method, arguments: Vec<Type>| {
+            std::rc::Rc::new(Callee {
+                method,
+                arguments,
+                intrinsic: None,
+                is_virtual: false,
+                checked: false,
+            })
+        };
+        let from = Type::Named(sequence);
+        let most = Val::int(MAX_ITEMS as i128 + 1);
+        let take = self.types.construct_method(&take, &element);
+        let few = self.effect(span, || Effect::Call {
+            callee: callee(take, element),
+            target: None,
+            arguments: vec![
+                (Val::Object(object.clone()), from.clone()),
+                (most, Type::INT),
+            ],
+            references: Vec::new(),
+            exact: false,
+            span,
+        })?;
+        let listed = self.effect(span, || Effect::New {
+            callee: callee(constructor, Vec::new()),
+            arguments: vec![(few, from)],
+            span,
+        })?;
+        match listed {
+            Val::Object(list) => self.object_items(&list, span).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// `target[range]`
     pub(super) fn slice(&mut self, target: &Val, range: &Val, span: Span) -> Result<Val> {
-        let Val::Made(range) = range else {
-            return Err(super::misfit(span));
-        };
-        let Made::Range(_, start, end) = &**range else {
-            return Err(super::misfit(span));
+        let (start, end) = &match range {
+            Val::Made(made) => match &**made {
+                Made::Range(_, start, end) => (*start, *end),
+                _ => return Err(super::misfit(span)),
+            },
+            Val::Struct(range) => (
+                Some(self.end_of_range(range, "<Start>k__BackingField", span)?),
+                Some(self.end_of_range(range, "<End>k__BackingField", span)?),
+            ),
+            _ => return Err(super::misfit(span)),
         };
         let text = self.string_of(target, span)?;
         let length = match &text {

@@ -331,7 +331,10 @@ impl<'r, 't> Viewer<'r, 't> {
 
     /// The children of what is looked at: elements of a collection, members of anything else.
     pub(crate) fn children(&self, subject: &Subject, notes: &TypeNotes) -> Result<Children> {
-        if !self.view.raw
+        // The elements of an array are no view of it: it has nothing else.
+        let array = self.type_of(subject);
+        let array = array.is_some_and(|it| matches!(it, Type::SzArray(_) | Type::Array { .. }));
+        if (array || !self.view.raw)
             && let Some(items) = self.items(subject)?
         {
             return Ok(Children::Items(items));
