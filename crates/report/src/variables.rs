@@ -11,8 +11,10 @@ use super::{Reader, Render, is_false, is_zero_u64, text};
 /// What the names of values that calls returned begin with.
 pub(crate) const RETURNED: &str = "$returnvalue";
 
-/// Characters told of a name, a type or a path.
+/// Characters told of a name or a type.
 const NAME: usize = 120;
+/// Characters of a path that is told.
+const PATH: usize = 1000;
 /// Levels of members that are told.
 const DEPTH: usize = 4;
 
@@ -140,7 +142,10 @@ impl VariableEntry {
             // The engine has cut it to what was asked for.
             value: text::one_line(text, usize::MAX),
             unreadable: matches!(kind, ValueKind::Unreadable | ValueKind::NotRun),
-            path: (*children > 0).then(|| text::one_line(&variable.path, NAME)),
+            // One that would have to be cut leads nowhere; an object has its id.
+            path: (*children > 0)
+                .then(|| text::one_line(&variable.path, PATH))
+                .filter(|path| *path == variable.path),
             object: object.map(|id| format!("#{}", id.0)),
             full_length: *full_length,
             children: *children,
@@ -282,5 +287,29 @@ impl Render for VariablesReport {
             let _ = writeln!(out, "Note: {note}.");
         }
         super::finish(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(path: &str, told: Option<&str>) {
+        let variable: Variable = serde_json::from_value(serde_json::json!({
+            "name": "it", "kind": "field", "path": path,
+            "value": {"type_name": "C", "text": "{C}", "kind": "object", "children": 1},
+        }))
+        .expect("a variable");
+        assert_eq!(VariableEntry::from(&variable).path.as_deref(), told);
+    }
+
+    #[test]
+    fn paths_lead_back_or_are_not_told() {
+        check("order.Lines[3]", Some("order.Lines[3]"));
+        let deep = format!("first{}", ".Next".repeat(100));
+        check(&deep, Some(&deep));
+        check(&".Next".repeat(1000), None);
+        check("map[\"\u{1b}\"]", None);
     }
 }

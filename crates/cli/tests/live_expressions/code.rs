@@ -204,6 +204,10 @@ fn code_throws_constructs_and_overrides_as_in_the_program() {
             .is_some_and(|it| it.contains("((string)x).Length"))
     );
 
+    // A variable that a lambda has captured is a field of an object, and is assigned all the same.
+    is(&program, "captured = word + 1", "\"ab1\"");
+    is(&program, "captured + tells()", "\"ab1ab1\"");
+
     // Types can be passed on and asked.
     is(&program, "Enum.GetNames(typeof(DayOfWeek)).Length", "7");
     is(

@@ -126,7 +126,8 @@ impl Engine<'_> {
                         let frame = frame_at(target, thread, frame).ok()?;
                         let target = &*target;
                         let reader = target.reader();
-                        target.frame_variables(&reader, frame).ok()?.root(number)
+                        let variables = target.frame_variables(&reader, frame).ok()?;
+                        variables.runtime_place(&reader, number)
                     };
                     self.bring_about(prepared, &site, place.deadline, root, &mut journal)?;
                 }

@@ -2,6 +2,7 @@
 
 use cordebug::thread::ReturnRegisters;
 use metadata::IlOffset;
+use metadata::signature::Primitive;
 
 use crate::stepping::StoredResult;
 use crate::types::Type;
@@ -80,6 +81,22 @@ impl ReturnedValues {
 }
 
 impl Reader<'_> {
+    /// A number, an enum or a reference that a call gave back, read from the registers right behind it; `None` for others.
+    pub(crate) fn returned_word(&self, ty: &Type, registers: &ReturnRegisters) -> Option<Value> {
+        let [integer, _] = registers.integers;
+        let [float, _] = registers.floats;
+        let (word, size) = match ty.underlying() {
+            Some(Primitive::Void | Primitive::TypedReference) => return None,
+            Some(primitive @ (Primitive::R4 | Primitive::R8)) => (float, primitive.size()?),
+            Some(Primitive::Object | Primitive::String) => (integer, 8),
+            Some(primitive) => (integer, primitive.size().unwrap_or(8)),
+            None if ty.is_reference() => (integer, 8),
+            None => return None,
+        };
+        let bytes = word.to_le_bytes().get(..size)?.to_vec();
+        Some(self.copied(ty.clone(), bytes))
+    }
+
     /// What a call gave back, read from the registers right behind it (System V ABI, 3.2.3): a struct of at most 16 bytes
     /// comes in registers, by eight bytes each; a larger one in memory of the caller's frame, whose address comes back.
     /// `stack` is where that frame ends.

@@ -91,6 +91,23 @@ impl FrameVariables {
         }
     }
 
+    /// The library's own value of a variable, wherever it lives: one that is captured or hoisted is a field.
+    pub(crate) fn runtime_place(
+        &self,
+        reader: &Reader<'_>,
+        number: usize,
+    ) -> Option<cordebug::value::Value> {
+        let declared = self.shape.variables.get(number)?;
+        let (_, root, holder) = self.read(reader, declared).ok()?;
+        root.or_else(|| {
+            let (object, member) = holder?;
+            let module = reader.types.module(member.declared_in.module).ok()?;
+            let class = module.module.class(member.declared_in.token.0).ok()?;
+            let object = reader.types.process.object_at(object.address).ok()?;
+            object.field(&class, member.field.token.0).ok()
+        })
+    }
+
     /// The type of a variable; of one that is open what the value has.
     pub(crate) fn ty(&self, reader: &Reader<'_>, number: usize) -> Type {
         let Some(declared) = self.shape.variables.get(number) else {

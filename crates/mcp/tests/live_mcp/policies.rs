@@ -95,7 +95,10 @@ fn read_only_looks_and_changes_nothing() {
             "evaluate",
             json!({"expressions": ["tick"], "side_effects": true}),
         ),
-        ("evaluate", json!({"expressions": ["mode"], "open": true})),
+        (
+            "evaluate",
+            json!({"expressions": ["mode"], "open": true, "side_effects": true}),
+        ),
         ("variable_set", json!({"path": "tick", "value": "0"})),
         ("debug_goto", json!({"line": 14})),
         ("threads_get", json!({"freeze": [1]})),
