@@ -26,7 +26,7 @@ use crate::api::{
 };
 use crate::engine::{Engine, Input};
 use crate::output::Capture;
-use crate::processes::{Claim, Leftovers};
+use crate::processes::Leftovers;
 use crate::program;
 use crate::target::Target;
 
@@ -344,13 +344,7 @@ impl Engine<'_> {
     }
 
     fn begin_attach(&mut self, pid: u32) -> Result<(), Error> {
-        crate::processes::await_attachable(pid)?;
-        // Others may have seen the same.
-        let (claim, waited) = Claim::of(pid)?;
-        if waited {
-            // Not always asked twice: the runtime keeps two files open for each who asks.
-            crate::processes::await_attachable(pid)?;
-        }
+        let claim = crate::processes::await_attachable(pid)?;
         let handle = ProcessHandle::open(pid).map_err(|error| {
             Error::new(
                 ErrorCode::AttachFailed,

@@ -13,6 +13,7 @@ use cordebug::runtime;
 use cordebug::transport::{self, Readiness};
 
 use super::builds;
+use super::claim::Claim;
 use super::listing::Users;
 use crate::api::{Error, ErrorCode};
 use crate::program;
@@ -38,17 +39,23 @@ pub fn check_attachable(pid: u32) -> Result<(), Error> {
 const BETWEEN_DEBUGGERS: Duration = Duration::from_secs(2);
 
 /// As [`check_attachable`], but a runtime that a debugger has only just left is given the time to notice it, and one
-/// that had a debugger before is asked whether it still waits for that one.
-pub(crate) fn await_attachable(pid: u32) -> Result<(), Error> {
+/// that had a debugger before is asked whether it still waits for that one. The process is claimed before anybody does
+/// anything to it.
+pub(crate) fn await_attachable(pid: u32) -> Result<Claim, Error> {
     await_check(pid)?;
+    let (claim, waited) = Claim::of(pid)?;
+    if waited {
+        await_check(pid)?;
+    }
     if !was_debugged(pid) {
-        return Ok(());
+        return Ok(claim);
     }
     if is_bound_to_lost_debugger(pid) {
         return Err(lost_debugger(pid));
     }
     // It has made its pipes anew.
-    await_check(pid)
+    await_check(pid)?;
+    Ok(claim)
 }
 
 /// Whether the runtime waits for a debugger that was killed; `false` also if it does not answer.
