@@ -179,7 +179,7 @@ pub(crate) static TOOLS: &[Tool] = &[
     tool!(variable_set, "Set a variable", ENDS, values::set, values::SetArguments => SetReport,
         "Sets a variable, field, element or property of a stopped program. Setters run in it."),
     tool!(evaluate, "Evaluate", RUNS_CODE, evaluate::evaluate, evaluate::EvaluateArguments => EvaluationsReport,
-        "Evaluates C# expressions in a frame of a stopped program. Without side_effects nothing runs in it."),
+        "Evaluates C# expressions in a frame of a stopped program. Without side_effects or `,ac` nothing runs in it."),
     tool!(object_inspect, "Inspect an object", LOOKS, values::object, values::ObjectArguments => ObjectAnswer,
         "Tells how an object or struct lies in memory: address, size, fields with offsets, the objects it refers to."),
     tool!(memory_read, "Read memory", LOOKS, values::memory, values::MemoryArguments => MemoryReport,
