@@ -110,6 +110,8 @@ fn cancelling_an_evaluation_ends_it_and_leaves_the_rest_undone() {
             .send_cancellable_request(request, PeerRequestOptions::no_options())
             .await
             .expect("sent");
+        // A cancellation that overtakes its request is of nothing: what was sent after that has been answered.
+        agent.call("debug_status", json!({})).await;
         evaluating.cancel(None).await.expect("cancelled");
         // What was not begun is not done; had it run into its time limit instead, the assignment would have followed.
         let asked = json!({"expressions": ["loops.Turns", "loops.Fine"], "side_effects": true});
