@@ -1,6 +1,6 @@
 //! Simple values, structs, classes, arrays: every kind of variable that a method can have.
 
-use host::api::{VariableKind, VariableScope, VariablesQuery};
+use host::api::{Evaluate, Reply, Request, VariableKind, VariableScope, VariablesQuery};
 use testkit::sandbox::Sandbox;
 
 use crate::support::{children, lines, locals, look, says_the_same, stopped, variables};
@@ -10,6 +10,25 @@ fn every_simple_value_reads_as_the_program_prints_it() {
     let sandbox = Sandbox::new();
     let program = stopped(&sandbox, "values_basics", &["stop"]);
     says_the_same(&program);
+}
+
+#[test]
+fn boxed_structs_are_evaluated_to_what_is_in_the_box() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_basics", &["stop"]);
+    let told = locals(&program);
+    let point = told.iter().find(|it| it.name == "boxedPoint");
+    let request = Request::Evaluate(Evaluate::read("boxedPoint"));
+    let Ok(Reply::Evaluated(all)) = program.request(request) else {
+        panic!("no answer");
+    };
+    let value = all[0].outcome.as_ref().expect("a value");
+    let variable = value.variable.as_ref().expect("it can be opened");
+    assert_eq!(
+        variable.value.text,
+        point.expect("a local").value.text,
+        "{value:?}"
+    );
 }
 
 #[test]

@@ -344,8 +344,14 @@ impl Reader<'_> {
 
     /// A reference to an object, as a value.
     pub(crate) fn reference_to(&self, object: &Object) -> Value {
+        // A reference to a box is none of the struct's type: that would be the struct itself.
+        let boxed = object.ty.is_value() == Some(true);
         Value {
-            ty: object.ty.clone(),
+            ty: if boxed {
+                Type::OBJECT
+            } else {
+                object.ty.clone()
+            },
             place: Place::Copy(object.address.to_le_bytes().into()),
             run: object.run,
         }
