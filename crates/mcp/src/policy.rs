@@ -345,8 +345,11 @@ pub(crate) fn minutes(limit: Duration) -> String {
 /// Whether a variable can make a .NET program load code that is not its own: the loader's and the runtime's settings.
 fn loads_code(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    let families = ["LD_", "DOTNET_", "COMPLUS_", "CORECLR_", "COR_", "MSBUILD"];
-    name == "PATH"
+    let families = [
+        "LD_", "DOTNET_", "COMPLUS_", "CORECLR_", "COR_", "MSBUILD", "OPENSSL_", "GLIBC_",
+    ];
+    let others = ["PATH", "GCONV_PATH", "ASPNETCORE_HOSTINGSTARTUPASSEMBLIES"];
+    others.contains(&name.as_str())
         || (name != "DOTNET_ENVIRONMENT" && families.iter().any(|it| name.starts_with(it)))
 }
 
@@ -417,6 +420,9 @@ mod tests {
             "CORECLR_PROFILER_PATH",
             "complus_GCName",
             "PATH",
+            "OPENSSL_CONF",
+            "GCONV_PATH",
+            "ASPNETCORE_HOSTINGSTARTUPASSEMBLIES",
         ] {
             assert!(loads_code(name), "{name}");
         }

@@ -136,9 +136,10 @@ impl Runner<'_> {
         let single_file = find::is_single_file(self.project);
         let mut command = self.command(if single_file { "build" } else { "msbuild" });
         command.arg("-nologo");
-        command.arg(format!("-p:Configuration={}", self.options.configuration));
+        let configuration = escaped(&self.options.configuration);
+        command.arg(format!("-p:Configuration={configuration}"));
         if let Some(framework) = &self.options.framework {
-            command.arg(format!("-p:TargetFramework={framework}"));
+            command.arg(format!("-p:TargetFramework={}", escaped(framework)));
         }
         command.arg("-getProperty:TargetPath,RunCommand,OutputType,TargetFrameworks,SelfContained,RunSettingsFilePath");
         let mut log = Log::new(self.project);
@@ -179,9 +180,9 @@ impl Runner<'_> {
     pub(super) fn build(&self, line: &mut dyn FnMut(&str)) -> Result<Finished, BuildError> {
         let mut command = self.command("build");
         command.args(["-nologo", "-verbosity:minimal", "--configuration"]);
-        command.arg(&self.options.configuration);
+        command.arg(escaped(&self.options.configuration));
         if let Some(framework) = &self.options.framework {
-            command.arg("--framework").arg(framework);
+            command.arg("--framework").arg(escaped(framework));
         }
         self.run(command, line)
     }
@@ -318,9 +319,29 @@ fn read_lines(reader: impl Read, lines: &mpsc::SyncSender<String>) {
     }
 }
 
+/// A value as MSBuild takes it on its command line: a `;` in it would begin another property, which can load code from
+/// anywhere.
+fn escaped(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    for byte in value.bytes() {
+        if byte.is_ascii_alphanumeric() || b"._-".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_of_properties_begin_no_other_property() {
+        assert_eq!(escaped("Release-2.x_y"), "Release-2.x_y");
+        assert_eq!(escaped("Debug;X=$(Y)"), "Debug%3BX%3D%24%28Y%29");
+    }
 
     #[test]
     fn lines_are_bounded_and_need_not_be_text() {
