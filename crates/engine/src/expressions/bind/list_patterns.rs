@@ -81,17 +81,7 @@ impl Binder<'_> {
                     value.ty.clone(),
                     span,
                 );
-                let slot = self.slot();
-                let read = self.slot_node(slot, &part.ty, pattern.span);
-                let inner = self.pattern(inner, &read)?;
-                test = and(
-                    test,
-                    Test::Part {
-                        part: Box::new(part),
-                        slot,
-                        test: Box::new(inner),
-                    },
-                );
+                test = and(test, self.part_test(part, inner, pattern.span)?);
                 continue;
             }
             let at = if behind {
@@ -110,19 +100,21 @@ impl Binder<'_> {
                 Node::constant(Scalar::Int(Kind::Int, index as i128), Type::INT, span)
             };
             let part = self.element_at(&value, at, span)?;
-            let slot = self.slot();
-            let read = self.slot_node(slot, &part.ty, pattern.span);
-            let inner = self.pattern(pattern, &read)?;
-            test = and(
-                test,
-                Test::Part {
-                    part: Box::new(part),
-                    slot,
-                    test: Box::new(inner),
-                },
-            );
+            test = and(test, self.part_test(part, pattern, pattern.span)?);
         }
         Ok(test)
+    }
+
+    /// The test of a part of the list, which is read once and kept.
+    fn part_test(&mut self, part: Node, pattern: &Pattern, span: Span) -> Result<Test> {
+        let slot = self.slot();
+        let read = self.slot_node(slot, &part.ty, span);
+        let inner = self.pattern(pattern, &read)?;
+        Ok(Test::Part {
+            part: Box::new(part),
+            slot,
+            test: Box::new(inner),
+        })
     }
 
     /// An element by a number that is bound already.
