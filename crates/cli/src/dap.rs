@@ -8,8 +8,15 @@ use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::thread;
 
+use ::dap::Ending;
 use host::HostProgram;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::exit;
 
 /// Arguments of `ndbg dap`.
 #[derive(Debug, clap::Args)]
@@ -58,10 +65,15 @@ impl std::str::FromStr for Listen {
 impl Dap {
     /// Serves until the client is gone; a listener serves until it is ended.
     pub(crate) fn run(self) -> io::Result<()> {
+        engine::share_one_heap();
+        let ending = Ending::default();
+        let asked = take_signals(ending.clone())?;
         match self.listen {
             None => {
-                ::dap::serve(HostProgram::default(), io::stdin(), io::stdout());
-                Ok(())
+                let served =
+                    ::dap::serve(HostProgram::default(), io::stdin(), io::stdout(), &ending);
+                end(&asked);
+                served.map_err(io::Error::other)
             }
             Some(Listen::Port(address)) => {
                 let listener = TcpListener::bind(address)?;
@@ -73,7 +85,8 @@ impl Dap {
                         continue;
                     }
                     stream.set_nodelay(true)?;
-                    ::dap::serve(HostProgram::default(), stream.try_clone()?, stream);
+                    serve(stream.try_clone()?, stream, &ending);
+                    end(&asked);
                 }
                 Ok(())
             }
@@ -82,11 +95,49 @@ impl Dap {
                 announce(&path.display().to_string());
                 for stream in listener.incoming() {
                     let stream = stream?;
-                    ::dap::serve(HostProgram::default(), stream.try_clone()?, stream);
+                    serve(stream.try_clone()?, stream, &ending);
+                    end(&asked);
                 }
                 Ok(())
             }
         }
+    }
+}
+
+/// Serves one of several clients: what is wrong with one does not concern the others.
+fn serve(
+    input: impl io::Read + Send + 'static,
+    output: impl io::Write + Send + 'static,
+    ending: &Ending,
+) {
+    if let Err(error) = ::dap::serve(HostProgram::default(), input, output, ending) {
+        tracing::warn!(%error, "a client was turned away");
+    }
+}
+
+/// Ends in order when a signal asks for it: nothing is left of a build or a program. A second one ends at once. The
+/// signal that asked, or 0.
+fn take_signals(ending: Ending) -> io::Result<Arc<AtomicI32>> {
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    let asked = Arc::new(AtomicI32::new(0));
+    let asks = asked.clone();
+    let work = move || {
+        for signal in signals.forever() {
+            let before = asks.swap(signal, Ordering::SeqCst);
+            if before != 0 || !ending.end() {
+                end(&asks);
+            }
+        }
+    };
+    thread::Builder::new().name("signals".into()).spawn(work)?;
+    Ok(asked)
+}
+
+/// Ends this process if a signal has asked for it.
+fn end(asked: &AtomicI32) {
+    let signal = asked.load(Ordering::SeqCst);
+    if signal != 0 {
+        std::process::exit(i32::from(exit::SIGNALLED) + signal);
     }
 }
 

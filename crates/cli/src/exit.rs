@@ -53,7 +53,7 @@ pub(crate) fn tell(error: &Error) {
         _ => format!("error: {}\n", plain(&error.message)),
     };
     if let Some(hint) = &error.hint {
-        text += &format!("hint: {}\n", plain(&in_a_terminal(hint)));
+        text += &format!("Hint: {}\n", plain(&in_a_terminal(hint)));
     }
     // Nobody can be told that nobody can be told.
     let _ = io::stderr().lock().write_all(text.as_bytes());

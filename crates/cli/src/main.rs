@@ -32,7 +32,21 @@ fn main() -> ExitCode {
     if is_host {
         return serve_as_host();
     }
-    let matches = Arguments::command().get_matches();
+    let matches = match Arguments::command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) if error.use_stderr() => error.exit(),
+        // Help or the version, which was asked for: that it cannot be written is a failure as for any other answer.
+        Err(text) => {
+            let text = text.render();
+            let text = if output::coloured() {
+                text.ansi().to_string()
+            } else {
+                text.to_string()
+            };
+            let written = output::write(text.as_bytes());
+            return written.map_or_else(|error| exit::failed(&error), |()| ExitCode::SUCCESS);
+        }
+    };
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let given = matches.subcommand().map(|(_, given)| given);
     let outcome = match arguments.command {

@@ -97,7 +97,7 @@ fn table(processes: &[ProcessSummary], width: Option<usize>) -> String {
             // Told in full: it is what the reader needs to know.
             text += &format!("{indent}  {}\n", plain(&error.message));
             if let Some(hint) = &error.hint {
-                text += &format!("{indent}  hint: {}\n", plain(hint));
+                text += &format!("{indent}  Hint: {}\n", plain(hint));
             }
         }
     }
@@ -134,7 +134,7 @@ mod tests {
                 7  ann   9.0.1    yes         dotnet Shop.dll --port\u{1b} 80
             12345  ann   9.0.1    no          ./bank
                    debugging is switched off
-                   hint: start it again
+                   Hint: start it again
         "#]];
         wide.assert_eq(&table(&some(), None));
         let narrow = expect![[r#"
@@ -142,7 +142,7 @@ mod tests {
                 7  ann   9.0.1    yes         d…
             12345  ann   9.0.1    no          .…
                    debugging is switched off
-                   hint: start it again
+                   Hint: start it again
         "#]];
         narrow.assert_eq(&table(&some(), Some(36)));
     }

@@ -1,8 +1,8 @@
 //! What signals to `ndbg run` do: the terminal's go to the program by themselves, the others are passed on.
 //!
 //! Ctrl-C and Ctrl-\ reach every process of the terminal's foreground group, and the program is one of them: it
-//! decides what they mean. SIGTERM and SIGHUP are sent to ndbg alone; it passes them on so that the program can end
-//! in order, and ends it for good if it does not.
+//! decides what they mean. SIGTERM and SIGHUP are sent to ndbg alone; it passes them on so that the program can end in
+//! order, and ends it for good if it does not. So is SIGINT where there is no terminal; the program decides then, too.
 
 use std::io;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -81,7 +81,8 @@ impl Signals {
         let session = self.session().clone();
         match (session, signal) {
             // The program has it too.
-            (Some(_), SIGINT | SIGQUIT) => {}
+            (Some(_), SIGINT | SIGQUIT) if is_at_terminal() => {}
+            (Some(session), SIGINT | SIGQUIT) => send(&session, signal),
             (Some(session), signal) => {
                 let first = self.0.asked.swap(signal, Ordering::SeqCst) == 0;
                 if first {
@@ -96,20 +97,7 @@ impl Signals {
 
     /// Gives the signal to the program, and ends the program if that does not.
     fn pass_on(&self, session: &Session, signal: i32) {
-        let pid = session
-            .status()
-            .pid
-            .and_then(|pid| i32::try_from(pid.0).ok());
-        let signal = match signal {
-            SIGHUP => Signal::HUP,
-            SIGINT => Signal::INT,
-            SIGQUIT => Signal::QUIT,
-            _ => Signal::TERM,
-        };
-        if let Some(pid) = pid.and_then(Pid::from_raw) {
-            // It may have ended meanwhile.
-            let _ = rustix::process::kill_process(pid, signal);
-        }
+        send(session, signal);
         let signals = self.clone();
         let later = thread::Builder::new().name("grace".into()).spawn(move || {
             thread::sleep(GRACE);
@@ -121,6 +109,31 @@ impl Signals {
         if later.is_err() {
             end(session);
         }
+    }
+}
+
+/// Whether we are in the foreground of a terminal, whose keys signal the program as well.
+fn is_at_terminal() -> bool {
+    let terminal = std::fs::File::open("/dev/tty");
+    let foreground = terminal.and_then(|it| Ok(rustix::termios::tcgetpgrp(it)?));
+    foreground.is_ok_and(|group| group == rustix::process::getpgrp())
+}
+
+/// Gives the signal to the program.
+fn send(session: &Session, signal: i32) {
+    let pid = session
+        .status()
+        .pid
+        .and_then(|pid| i32::try_from(pid.0).ok());
+    let signal = match signal {
+        SIGHUP => Signal::HUP,
+        SIGINT => Signal::INT,
+        SIGQUIT => Signal::QUIT,
+        _ => Signal::TERM,
+    };
+    if let Some(pid) = pid.and_then(Pid::from_raw) {
+        // It may have ended meanwhile.
+        let _ = rustix::process::kill_process(pid, signal);
     }
 }
 

@@ -417,6 +417,9 @@ pub unsafe extern "C" fn munmap(address: *mut c_void, length: usize) -> c_int {
 
 /// libc's `waitpid`, which notes the target's exit status when the runtime library is the one to reap it.
 ///
+/// A target that is somebody else's child, has ended, and that its parent has not taken note of yet is told as ended
+/// too: the library takes it for alive, and waits for its answer for as long as that lasts.
+///
 /// # Safety
 /// As libc's: `status` is null or writable.
 #[unsafe(no_mangle)]
@@ -442,6 +445,25 @@ pub unsafe extern "C" fn waitpid(
             break reaped;
         }
     };
+    if reaped < 0 {
+        // SAFETY: no precondition.
+        let errno = unsafe { libc::__errno_location() };
+        // SAFETY: the location belongs to this thread for as long as it lives.
+        let why = unsafe { errno.read() };
+        if let Ok(target) = u32::try_from(pid)
+            && target == TARGET.load(Ordering::SeqCst)
+            && let Some(zombie) = crate::procfs::unreaped_status(target)
+        {
+            if !status.is_null() {
+                // SAFETY: not null, and the caller promises that it is writable.
+                unsafe { status.write(zombie) };
+            }
+            return pid;
+        }
+        // Looking has changed it, and the caller goes by it.
+        // SAFETY: see above.
+        unsafe { errno.write(why) };
+    }
     if reaped > 0 {
         if reaped as u32 == TARGET.load(Ordering::SeqCst) {
             REAPED_STATUS.store(REAPED | u64::from(own_status as u32), Ordering::SeqCst);
@@ -457,6 +479,18 @@ pub unsafe extern "C" fn waitpid(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn child_that_is_not_there_is_refused_with_the_systems_own_reason() {
+        let nobody = libc::pid_t::MAX - 1;
+        TARGET.store(nobody as u32, Ordering::SeqCst);
+        let mut status = 0;
+        // SAFETY: `status` is a live local.
+        let waited = unsafe { waitpid(nobody, &raw mut status, libc::WNOHANG) };
+        let error = std::io::Error::last_os_error();
+        TARGET.store(0, Ordering::SeqCst);
+        assert_eq!((waited, error.raw_os_error()), (-1, Some(libc::ECHILD)));
+    }
 
     #[test]
     fn used_entries_of_a_bucket_are_zeroed_and_a_stranger_is_zeroed_whole() {

@@ -9,6 +9,8 @@ use crate::types::Type;
 
 /// A type has fewer fields than this; a count above it is not one.
 const MAX_FIELDS: u32 = 1 << 16;
+/// Most types have fewer; eight times as many are asked for as long as that is too few.
+const FIELDS: u32 = 1 << 7;
 
 /// Names a loaded type: the word that every object of it begins with.
 #[derive(Debug, Clone, Copy)]
@@ -72,19 +74,25 @@ impl Process {
     /// The instance fields that the type itself declares.
     pub fn field_places(&self, id: TypeId) -> Result<Vec<FieldPlace>, Error> {
         let process = self.fifth()?;
-        let mut count = 0;
-        clr!(
-            process,
-            ICorDebugProcess5::GetTypeFields(id.0, 0, std::ptr::null_mut(), &mut count)
-        )?;
-        if count > MAX_FIELDS {
-            return Err(missing("a type with more than 65536 fields"));
-        }
-        let mut fields = vec![COR_FIELD::default(); count as usize];
-        clr!(
-            process,
-            ICorDebugProcess5::GetTypeFields(id.0, count, fields.as_mut_ptr(), &mut count)
-        )?;
+        // Libraries before .NET 5 do not tell how many there are, and none tells how many of the room it was given it used:
+        // what is left has no token.
+        let mut room = FIELDS;
+        let mut fields = loop {
+            let mut fields = vec![COR_FIELD::default(); room as usize];
+            let mut count = 0;
+            clr!(
+                process,
+                ICorDebugProcess5::GetTypeFields(id.0, room, fields.as_mut_ptr(), &mut count)
+            )?;
+            if fields.last().is_none_or(|it| it.token == 0) {
+                break fields;
+            }
+            if room >= MAX_FIELDS {
+                return Err(missing("a type with more than 65536 fields"));
+            }
+            room *= 8;
+        };
+        fields.retain(|it| it.token != 0);
         let place = |field: &COR_FIELD| FieldPlace {
             token: field.token,
             offset: field.offset,

@@ -157,8 +157,8 @@ impl Function {
     }
 }
 
-/// The IL offset that an offset in compiled code belongs to.
-pub(crate) fn il_offset_at(code: &Com<ICorDebugCode>, offset: u32) -> Option<u32> {
+/// Which IL the pieces of compiled code belong to; pieces without IL (prologue, epilogue) have offsets that are none.
+pub(crate) fn il_map(code: &Com<ICorDebugCode>) -> Result<Vec<COR_DEBUG_IL_TO_NATIVE_MAP>, Error> {
     let mut map = Vec::new();
     let mut count = USUAL_MAP;
     // Few methods have more than the usual number; those are asked once more.
@@ -167,14 +167,16 @@ pub(crate) fn il_offset_at(code: &Com<ICorDebugCode>, offset: u32) -> Option<u32
         clr!(
             code,
             ICorDebugCode::GetILToNativeMapping(map.len() as u32, &mut count, map.as_mut_ptr())
-        )
-        .ok()?;
+        )?;
     }
     map.truncate(count as usize);
-    // Prologue, epilogue and code without IL have offsets that are none.
-    let known = map
-        .iter()
-        .filter(|it: &&COR_DEBUG_IL_TO_NATIVE_MAP| (it.ilOffset as i32) >= 0);
+    Ok(map)
+}
+
+/// The IL offset that an offset in compiled code belongs to.
+pub(crate) fn il_offset_at(code: &Com<ICorDebugCode>, offset: u32) -> Option<u32> {
+    let map = il_map(code).ok()?;
+    let known = map.iter().filter(|it| (it.ilOffset as i32) >= 0);
     let containing = known.filter(|it| {
         it.nativeStartOffset <= offset && (offset < it.nativeEndOffset || it.nativeEndOffset == 0)
     });

@@ -4,7 +4,7 @@
 //! kernels only tell that it ended. Until its parent reaps it, `/proc/PID/stat` tells, if the process is our user's.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -51,6 +51,11 @@ impl ProcessHandle {
             pid,
             start_time,
         })
+    }
+
+    /// The descriptor, for those who wait for the end among other things.
+    pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
     }
 
     /// Whether the process ends in that time.

@@ -43,6 +43,16 @@ pub fn blocks_suspension(pid: u32, thread: u32) -> bool {
         .is_some_and(|blocked| blocked & SUSPENSION_BIT != 0)
 }
 
+/// Whether a thread sleeps in the kernel, and so does nothing until what it waits for comes.
+#[must_use]
+pub fn is_thread_asleep(pid: u32, thread: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/task/{thread}/status"));
+    status.is_ok_and(|text| {
+        let state = text.lines().find_map(|line| line.strip_prefix("State:"));
+        state.is_some_and(|it| it.trim_start().starts_with('S'))
+    })
+}
+
 /// Reads `/proc/PID/stat`.
 pub fn stat(pid: u32) -> io::Result<Stat> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
@@ -69,6 +79,47 @@ fn parse_stat(text: &str) -> Option<Stat> {
     })
 }
 
+/// What a thread is at.
+#[derive(Debug, Clone, Copy)]
+pub struct ThreadWork {
+    /// Its id.
+    pub id: u32,
+    /// The system's letter for its state.
+    pub state: char,
+    /// How long processors have worked for it.
+    pub worked_ns: u64,
+}
+
+impl ThreadWork {
+    /// Whether it waits for something and will not do anything until that happens.
+    pub fn is_asleep(&self) -> bool {
+        !matches!(self.state, 'R' | 'D')
+    }
+}
+
+/// The threads of a process, as far as they can be read.
+pub fn threads(pid: u32) -> Vec<ThreadWork> {
+    let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else {
+        return Vec::new();
+    };
+    let ids = tasks
+        .flatten()
+        .filter_map(|it| it.file_name().to_str()?.parse().ok());
+    let read = |id: u32| {
+        let folder = format!("/proc/{pid}/task/{id}");
+        let stat = std::fs::read_to_string(format!("{folder}/stat")).ok()?;
+        // Not every kernel keeps it.
+        let worked = std::fs::read_to_string(format!("{folder}/schedstat")).ok();
+        let worked_ns = worked.and_then(|it| it.split(' ').next()?.parse().ok());
+        Some(ThreadWork {
+            id,
+            state: parse_stat(&stat)?.state,
+            worked_ns: worked_ns.unwrap_or(0),
+        })
+    };
+    ids.filter_map(read).collect()
+}
+
 /// Whether the process exists and is not a zombie.
 pub fn is_alive(pid: u32) -> bool {
     stat(pid).is_ok_and(|stat| !matches!(stat.state, 'Z' | 'X'))
@@ -82,6 +133,16 @@ pub fn zombie_status(pid: u32, start_time: u64) -> Option<i32> {
     // The last field, `exit_code`.
     let status = text.split_ascii_whitespace().next_back()?.parse().ok()?;
     (stat.state == 'Z' && stat.start_time == start_time).then_some(status)
+}
+
+/// The wait status of a process that has ended, with all of its threads, and that its parent has not reaped yet.
+pub(crate) fn unreaped_status(pid: u32) -> Option<i32> {
+    let start_time = stat(pid).ok().filter(|it| it.state == 'Z')?.start_time;
+    // A first thread that ended before the others looks like a dead process.
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?.count();
+    (threads <= 1)
+        .then(|| zombie_status(pid, start_time))
+        .flatten()
 }
 
 /// Whether a thread of the process runs, is ready to run, or waits for a disk.
@@ -164,6 +225,23 @@ pub struct MappedLibrary {
 pub fn mapped_library(pid: u32, file_name: &str) -> io::Result<Option<MappedLibrary>> {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps"))?;
     Ok(find_mapping(&maps, file_name))
+}
+
+/// The library named `file_name` that the process has loaded to run code of. One who only reads the file, as debuggers do
+/// with the runtime's, has not.
+pub fn loaded_library(pid: u32, file_name: &str) -> io::Result<Option<MappedLibrary>> {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps"))?;
+    Ok(find_mapping(&maps, file_name).filter(|_| is_executable(&maps, file_name)))
+}
+
+fn is_executable(maps: &str, file_name: &str) -> bool {
+    maps.lines().any(|line| {
+        let may_run = line
+            .split_ascii_whitespace()
+            .nth(1)
+            .is_some_and(|rights| rights.contains('x'));
+        may_run && find_mapping(line, file_name).is_some()
+    })
 }
 
 fn find_mapping(maps: &str, file_name: &str) -> Option<MappedLibrary> {
@@ -272,6 +350,8 @@ mod tests {
             }
         );
         assert_eq!(find_mapping(maps, "coreclr.so"), None);
+        assert!(is_executable(maps, "libcoreclr.so"));
+        assert!(!is_executable(maps, "libc.so.6"), "it is only read");
         assert!(
             find_mapping("1-2 r--p 0 0 0 /a/libcoreclr.so (deleted)", "libcoreclr.so")
                 .is_some_and(|it| it.deleted)

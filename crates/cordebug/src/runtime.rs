@@ -7,12 +7,20 @@ use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_void};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::callback::{self, Delivered};
-use crate::com::{Com, HRESULT, IUnknown};
+use crate::com::{Com, HRESULT, IUnknown, Interface};
 use crate::error::{Error, check, clr};
+use crate::hresult::CORDBG_E_TIMEOUT;
+use crate::pidfd::ProcessHandle;
 use crate::process::Process;
-use crate::{bindings::ICorDebug, procfs};
+use crate::{
+    bindings::{ICorDebug, ICorDebugProcess},
+    procfs,
+};
 
 /// The runtime library of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +41,7 @@ impl Runtime {
     /// The runtime of `pid`, if it has one loaded.
     pub fn of(pid: u32) -> Result<Self, Error> {
         let mapped =
-            procfs::mapped_library(pid, CORECLR).map_err(|source| unreadable(pid, source))?;
+            procfs::loaded_library(pid, CORECLR).map_err(|source| unreadable(pid, source))?;
         let mapped = mapped.ok_or(Error::NotDotnet { pid })?;
         let version = version_of(&mapped.path);
         Ok(Self {
@@ -167,10 +175,12 @@ impl DebuggerLibrary {
         (!symbol.is_null()).then_some(symbol)
     }
 
-    /// Attaches to `pid`. From the first event on `sink` is called, on the library's thread.
+    /// Attaches to `pid`, unless the process behind `program`, which is the same, ends first. From the first event on
+    /// `sink` is called, on the library's thread.
     pub fn attach(
         &self,
         pid: u32,
+        program: &ProcessHandle,
         runtime: &Runtime,
         sink: impl Fn(Delivered) + Send + Sync + 'static,
     ) -> Result<(Debugger, Process), Error> {
@@ -215,7 +225,7 @@ impl DebuggerLibrary {
         clr!(cordebug, ICorDebug::Initialize())?;
         let handler = callback::handler(sink);
         let debugger = Debugger(cordebug);
-        let process = debugger.start(&handler, pid)?;
+        let process = debugger.start(&handler, pid, program)?;
         Ok((debugger, process))
     }
 }
@@ -232,10 +242,72 @@ impl Debugger {
         &self,
         handler: &Com<crate::bindings::ICorDebugManagedCallback>,
         pid: u32,
+        program: &ProcessHandle,
     ) -> Result<Process, Error> {
         clr!(self.0, ICorDebug::SetManagedHandler(handler.as_raw()))?;
-        let process = crate::error::clr_out!(self.0, ICorDebug::DebugActiveProcess(pid, 0))?;
+        let process = attach_elsewhere(&self.0, pid, program)?;
         Ok(Process::new(process))
+    }
+}
+
+/// How often the end of a process is looked for while we attach to it.
+const LOOK: Duration = Duration::from_millis(10);
+/// The library gives up by itself after 10 s; this is for the case that it does not.
+const ATTACHING: Duration = Duration::from_secs(30);
+
+/// Attaches on a thread of its own: the library does not notice that the process ends meanwhile, and waits for its
+/// answer for ten seconds. That thread is then left to itself.
+fn attach_elsewhere(
+    cordebug: &Com<ICorDebug>,
+    pid: u32,
+    program: &ProcessHandle,
+) -> Result<Com<ICorDebugProcess>, Error> {
+    crate::crash::outlive(program.as_fd());
+    let (sender, attached) = mpsc::channel();
+    let cordebug = Carried(cordebug.clone());
+    let attach = move || {
+        let cordebug = cordebug.receive();
+        let process = crate::error::clr_out!(cordebug, ICorDebug::DebugActiveProcess(pid, 0));
+        if let Err(late) = sender.send(process.map(Carried)) {
+            // Nobody waits any more. What the library has of a dead process is better not touched again.
+            std::mem::forget(late);
+        }
+    };
+    thread::Builder::new()
+        .name("attach".into())
+        .spawn(attach)
+        .map_err(|source| Error::System {
+            what: "no thread to attach with",
+            source,
+        })?;
+    let deadline = Instant::now() + ATTACHING;
+    loop {
+        match attached.recv_timeout(LOOK) {
+            Ok(process) => return process.map(Carried::receive),
+            Err(_) if program.ends_within(Duration::ZERO) => {
+                return Err(Error::NoSuchProcess { pid });
+            }
+            Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => {}
+            Err(_) => {
+                return Err(Error::Clr {
+                    call: "ICorDebug::DebugActiveProcess",
+                    code: CORDBG_E_TIMEOUT,
+                });
+            }
+        }
+    }
+}
+
+/// Carries an object of the library from one thread to another.
+struct Carried<I: Interface>(Com<I>);
+
+// SAFETY: as for `callback::Delivered`: these objects count references atomically, take locks of their own and have no
+// thread affinity.
+unsafe impl<I: Interface> Send for Carried<I> {}
+
+impl<I: Interface> Carried<I> {
+    fn receive(self) -> Com<I> {
+        self.0
     }
 }
 

@@ -8,7 +8,7 @@
 //!
 //! Invariant: nothing is sent that a runtime could accept.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -36,13 +36,29 @@ const SESSION_RESYNC: u32 = 3;
 const LOOK: Duration = Duration::from_millis(1);
 
 /// Asks the runtime behind these two pipes, what the debugger writes and what it reads. Afterwards the runtime makes new
-/// ones, which are waited for.
-pub fn ask(pipes: &[PathBuf; 2], deadline: Instant) -> io::Result<Readiness> {
+/// ones, which are waited for. A runtime that cannot answer any more, as `can_answer` tells, is not waited for.
+pub fn ask(
+    pipes: &[PathBuf; 2],
+    deadline: Instant,
+    can_answer: impl Fn() -> bool,
+) -> io::Result<Readiness> {
     let [to_runtime, from_runtime] = pipes;
-    let before = identity(to_runtime);
-    let answer = first_answer(to_runtime, from_runtime, deadline)?;
-    while identity(to_runtime) == before || identity(from_runtime).is_none() {
-        wait(deadline)?;
+    let patience = Patience {
+        deadline,
+        can_answer: &can_answer,
+    };
+    // Held until it has a successor, so that the number of the file is not given to that one. Its times tell nothing: who
+    // writes changes them.
+    let before = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_PATH)
+        .open(to_runtime)?;
+    let old = identity(&before.metadata()?);
+    let answer = first_answer(to_runtime, from_runtime, &patience)?;
+    let is_renewed =
+        || fs::metadata(to_runtime).is_ok_and(|it| identity(&it) != old) && from_runtime.exists();
+    while !is_renewed() {
+        patience.sleep()?;
     }
     match answer {
         SESSION_RESYNC => Ok(Readiness::BoundToLostDebugger),
@@ -55,12 +71,16 @@ pub fn ask(pipes: &[PathBuf; 2], deadline: Instant) -> io::Result<Readiness> {
 }
 
 /// The kind of the first message that the runtime sends.
-fn first_answer(to_runtime: &Path, from_runtime: &Path, deadline: Instant) -> io::Result<u32> {
+fn first_answer(
+    to_runtime: &Path,
+    from_runtime: &Path,
+    patience: &Patience<'_>,
+) -> io::Result<u32> {
     let mut request = loop {
         // Without waiting: a runtime that does not listen must not hold us up.
         match open(OpenOptions::new().write(true), to_runtime) {
             Ok(file) => break file,
-            Err(error) if error.raw_os_error() == Some(libc::ENXIO) => wait(deadline)?,
+            Err(error) if error.raw_os_error() == Some(libc::ENXIO) => patience.sleep()?,
             Err(error) => return Err(error),
         }
     };
@@ -72,7 +92,7 @@ fn first_answer(to_runtime: &Path, from_runtime: &Path, deadline: Instant) -> io
     let mut kind = [0; 4];
     let mut have = 0;
     while let Some(rest) = kind.get_mut(have..).filter(|rest| !rest.is_empty()) {
-        await_bytes(&answer, deadline)?;
+        patience.await_bytes(&answer)?;
         match answer.read(rest) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(n) => have += n,
@@ -87,32 +107,46 @@ fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     options.custom_flags(libc::O_NONBLOCK).open(path)
 }
 
-/// Tells one file from the next that has its name.
-fn identity(path: &Path) -> Option<(u64, u64, i64, i64)> {
-    let file = std::fs::metadata(path).ok()?;
-    Some((file.dev(), file.ino(), file.ctime(), file.ctime_nsec()))
+/// Tells one file from another while both exist.
+fn identity(file: &Metadata) -> (u64, u64) {
+    (file.dev(), file.ino())
 }
 
-fn await_bytes(file: &File, deadline: Instant) -> io::Result<()> {
-    let left = deadline.saturating_duration_since(Instant::now());
-    let timeout = Timespec {
-        tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: i64::from(left.subsec_nanos()),
-    };
-    let mut polled = [PollFd::new(file, PollFlags::IN)];
-    match rustix::event::poll(&mut polled, Some(&timeout)) {
-        Ok(0) => Err(io::ErrorKind::TimedOut.into()),
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
+/// How long an answer is waited for.
+struct Patience<'a> {
+    deadline: Instant,
+    can_answer: &'a dyn Fn() -> bool,
 }
 
-fn wait(deadline: Instant) -> io::Result<()> {
-    if Instant::now() >= deadline {
-        return Err(io::ErrorKind::TimedOut.into());
+impl Patience<'_> {
+    fn check(&self) -> io::Result<()> {
+        if Instant::now() >= self.deadline || !(self.can_answer)() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        Ok(())
     }
-    thread::sleep(LOOK);
-    Ok(())
+
+    fn sleep(&self) -> io::Result<()> {
+        self.check()?;
+        thread::sleep(LOOK);
+        Ok(())
+    }
+
+    fn await_bytes(&self, file: &File) -> io::Result<()> {
+        // Not longer at once: a runtime that dies before it opens the pipe leaves no sign in it.
+        let slice = Timespec {
+            tv_sec: 0,
+            tv_nsec: 20_000_000,
+        };
+        loop {
+            let mut polled = [PollFd::new(file, PollFlags::IN)];
+            match rustix::event::poll(&mut polled, Some(&slice)) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => self.check()?,
+                Ok(_) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -153,7 +187,7 @@ mod tests {
                     make(pipe);
                 }
             });
-            ask(&pipes, Instant::now() + Duration::from_secs(30))
+            ask(&pipes, Instant::now() + Duration::from_secs(30), || true)
         });
         assert_eq!(asked.ok(), expected);
         std::fs::remove_dir_all(&folder).expect("our own");
@@ -169,6 +203,17 @@ mod tests {
     #[test]
     fn a_runtime_that_does_not_listen_is_not_waited_for() {
         let nobody = ["/proc/self/no-in", "/proc/self/no-out"].map(PathBuf::from);
-        assert!(ask(&nobody, Instant::now()).is_err());
+        assert!(ask(&nobody, Instant::now(), || true).is_err());
+        let folder = std::env::temp_dir().join(format!("ndbg-no-answer-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a new folder");
+        let pipes = ["in", "out"].map(|name| folder.join(name));
+        for pipe in &pipes {
+            let mode = rustix::fs::Mode::from_raw_mode(0o600);
+            rustix::fs::mkfifoat(rustix::fs::CWD, pipe, mode).expect("a new pipe");
+        }
+        let long = Instant::now() + Duration::from_secs(1000);
+        let error = ask(&pipes, long, || false).expect_err("nobody is there");
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        std::fs::remove_dir_all(&folder).expect("our own");
     }
 }

@@ -3,7 +3,7 @@
 use crate::bindings::*;
 use crate::com::Com;
 use crate::error::{Error, clr, clr_nullable, clr_out};
-use crate::module::{Breakpoint, missing};
+use crate::module::{Breakpoint, il_map, missing};
 use crate::thread::Frame;
 use crate::value::Value;
 
@@ -76,6 +76,17 @@ impl CompiledCode {
         )?;
         offsets.truncate(count as usize);
         Ok(offsets)
+    }
+
+    /// Where the code of an IL offset begins: pairs of native and IL offset, in the order of the native ones.
+    pub fn boundaries(&self) -> Result<Vec<(u32, u32)>, Error> {
+        let map = il_map(&self.0)?;
+        let known = map.iter().filter(|it| (it.ilOffset as i32) >= 0);
+        let mut found: Vec<_> = known
+            .map(|it| (it.nativeStartOffset, it.ilOffset))
+            .collect();
+        found.sort_unstable();
+        Ok(found)
     }
 
     /// Sets an active breakpoint at an offset of the compiled code.

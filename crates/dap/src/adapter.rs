@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,8 @@ use crate::client::Client;
 use crate::evaluating::GivenUp;
 use crate::framing::{self, FramingError};
 use crate::message::{Incoming, Refusal, Request, RequestArguments, Response};
-use crate::running::Frames;
+use crate::running::{Calls, Frames};
+use crate::salvage;
 use crate::settings::Shown;
 use crate::sources::Sources;
 use crate::starting::Start;
@@ -30,12 +31,19 @@ use crate::values::References;
 /// How long the engine may take to answer a request that does not let the program run.
 pub(crate) const ANSWER: Duration = Duration::from_secs(30);
 
+/// How often the end of a build is looked for.
+const BUILD_POLL: Duration = Duration::from_millis(20);
+
 /// What the one loop takes in.
 pub(crate) enum Input {
     /// A message of the client.
     Message(Incoming),
-    /// Bytes that are no message; the next ones may be.
-    Nonsense(String),
+    /// Bytes that are no message, and the request that they were meant to be; the next ones may be one.
+    Nonsense(String, Option<Request>),
+    /// This process is asked to end.
+    End,
+    /// A program that was asked to end has had its time.
+    Overdue(u32),
     /// The client is gone, or its stream cannot be read on.
     Gone(Option<FramingError>),
     /// News of the program.
@@ -44,13 +52,33 @@ pub(crate) enum Input {
     Done(Box<dyn FnOnce(&mut Adapter) + Send>),
 }
 
-/// Serves one client until it is gone or has disconnected.
+/// Ends the connection that is being served, from another thread.
+#[derive(Debug, Clone, Default)]
+pub struct Ending(Arc<Mutex<Option<Sender<Input>>>>);
+
+impl Ending {
+    /// Ends it as if its client were gone; whether there was one.
+    pub fn end(&self) -> bool {
+        let inbox = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        inbox
+            .as_ref()
+            .is_some_and(|inbox| inbox.send(Input::End).is_ok())
+    }
+
+    fn is_of(&self, inbox: Option<Sender<Input>>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = inbox;
+    }
+}
+
+/// Serves one client until it is gone or has disconnected. An error if what it sends are no messages.
 pub fn serve(
     host: HostProgram,
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
-) {
+    ending: &Ending,
+) -> Result<(), FramingError> {
     let (inbox, inputs) = mpsc::channel();
+    ending.is_of(Some(inbox.clone()));
     let client = Client::new(output);
     let reader = inbox.clone();
     let spawned = thread::Builder::new()
@@ -58,10 +86,13 @@ pub fn serve(
         .spawn(move || read(BufReader::new(input), &reader));
     if let Err(error) = spawned {
         tracing::error!(%error, "no thread for the client");
-        return;
+        return Err(error.into());
     }
     let mut adapter = Adapter::new(host, client, inbox);
-    adapter.run(&inputs);
+    let served = adapter.run(&inputs);
+    adapter.finish(&inputs);
+    ending.is_of(None);
+    served
 }
 
 fn read(mut input: impl BufRead, inbox: &Sender<Input>) {
@@ -69,7 +100,7 @@ fn read(mut input: impl BufRead, inbox: &Sender<Input>) {
         let next = match framing::read(&mut input) {
             Ok(Some(body)) => match serde_json::from_slice(&body) {
                 Ok(message) => Input::Message(message),
-                Err(error) => Input::Nonsense(error.to_string()),
+                Err(error) => Input::Nonsense(error.to_string(), salvage::request(&body)),
             },
             Ok(None) => Input::Gone(None),
             Err(error) => Input::Gone(Some(error)),
@@ -127,6 +158,8 @@ pub(crate) struct Adapter {
     pub(crate) shown: Shown,
     /// Places that the client may set as the next statement.
     pub(crate) targets: Vec<(Option<String>, Line, Option<u32>)>,
+    /// The calls that the client was told of.
+    pub(crate) calls: Calls,
     /// Output up to here was told.
     pub(crate) told: OutputCursor,
     /// Set while long work is done beside this thread.
@@ -135,6 +168,8 @@ pub(crate) struct Adapter {
     pub(crate) evaluating: Option<(Request, GivenUp)>,
     /// Requests that wait for it.
     pub(crate) deferred: VecDeque<Request>,
+    /// The session whose program was asked to end.
+    pub(crate) asked_to_end: Option<u32>,
     /// A request of ours that the client has not answered, and what is to be done if it refuses.
     pub(crate) asked: Option<(i64, Arc<AtomicBool>)>,
     /// The client's terminal that the program runs in.
@@ -165,32 +200,49 @@ impl Adapter {
             exact_source: false,
             shown: Shown::default(),
             targets: Vec::new(),
+            calls: Calls::default(),
             told: OutputCursor::default(),
             busy: false,
             evaluating: None,
             deferred: VecDeque::new(),
+            asked_to_end: None,
             asked: None,
             terminal: None,
             over: false,
         }
     }
 
-    fn run(&mut self, inputs: &Receiver<Input>) {
+    fn run(&mut self, inputs: &Receiver<Input>) -> Result<(), FramingError> {
         while !self.over {
-            let Ok(input) = inputs.recv() else { return };
+            let Ok(input) = inputs.recv() else {
+                return Ok(());
+            };
             match input {
                 Input::Message(Incoming::Request(request)) => self.request(request),
                 Input::Message(Incoming::Response(response)) => self.response(response),
                 Input::Message(Incoming::Event {}) => {}
-                Input::Nonsense(error) => {
-                    self.say(&format!("a message that is not of this protocol: {error}"));
-                }
-                Input::Gone(error) => {
-                    if let Some(error) = error {
-                        tracing::warn!(%error, "the client cannot be read on");
+                Input::Nonsense(error, request) => {
+                    let text = format!("a message that is not of this protocol: {error}");
+                    match request {
+                        Some(request) => {
+                            let refusal = Refusal::new("badMessage", text);
+                            self.client.answer(&request, Err::<(), _>(refusal));
+                        }
+                        None => self.say(&text),
                     }
-                    return;
                 }
+                Input::End | Input::Gone(None) => return Ok(()),
+                // A client that dies does not finish what it was writing.
+                Input::Gone(Some(error @ (FramingError::Io(_) | FramingError::Cut))) => {
+                    tracing::warn!(%error, "the client is gone");
+                    return Ok(());
+                }
+                Input::Gone(Some(error)) => {
+                    self.say(&format!("the connection ends: {error}"));
+                    return Err(error);
+                }
+                Input::Overdue(generation) if generation == self.generation => self.overdue(),
+                Input::Overdue(_) => {}
                 // A session that was left may still say goodbye.
                 Input::Session(generation, event) if generation == self.generation => {
                     self.session_event(event);
@@ -207,6 +259,20 @@ impl Adapter {
             {
                 self.dispatch(&request);
             }
+        }
+        Ok(())
+    }
+
+    /// Waits for a build that is under way: it has processes of its own to end and to clear away after.
+    fn finish(&mut self, inputs: &Receiver<Input>) {
+        let Some(start) = self.start.clone() else {
+            return;
+        };
+        start.cancel();
+        let deadline = Instant::now() + ANSWER;
+        while start.is_building() && Instant::now() < deadline {
+            // Nobody is left to whom anything else could be told.
+            let _ = inputs.recv_timeout(BUILD_POLL);
         }
     }
 
@@ -235,7 +301,8 @@ impl Adapter {
     }
 
     fn dispatch(&mut self, request: &Request) {
-        if self.phase == Phase::New && request.command != "initialize" {
+        let is_early = !matches!(request.command.as_str(), "initialize" | "disconnect");
+        if self.phase == Phase::New && is_early {
             let text = format!("{} before initialize", request.command);
             self.client
                 .answer(request, Err::<(), _>(Refusal::new("notInitialized", text)));
@@ -257,7 +324,15 @@ impl Adapter {
             "continue" => self.handle(request, Self::resume),
             "next" => self.handle(request, Self::next),
             "stepIn" => self.handle(request, Self::step_in),
+            "stepInTargets" => self.handle(request, Self::step_in_targets),
             "stepOut" => self.handle(request, Self::step_out),
+            "restartFrame" => {
+                let text = "a frame cannot be restarted: the runtime has no way to take back what a method has done and \
+                    called; set the next statement to its first line instead (goto), where arguments and variables keep \
+                    the values that they have now";
+                let refused = Refusal::new("notSupported", text);
+                self.client.answer(request, Err::<(), _>(refused));
+            }
             "pause" => self.handle(request, Self::pause),
             "threads" => self.handle(request, Self::threads),
             "stackTrace" => self.handle(request, Self::stack_trace),

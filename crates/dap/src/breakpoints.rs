@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use host::api::{
-    Breakpoint as EngineBreakpoint, BreakpointId, BreakpointSpec, BreakpointState, ExceptionSpec,
-    Line, Place, Reply, Request as EngineRequest,
+    Breakpoint as EngineBreakpoint, BreakpointChange, BreakpointId, BreakpointSpec,
+    BreakpointState, ExceptionSpec, Line, Place, Reply, Request as EngineRequest,
 };
 
 use crate::adapter::{ANSWER, Adapter};
@@ -40,12 +40,7 @@ struct Entry {
 }
 
 impl Breakpoints {
-    fn number_of(&mut self, set: &Option<String>, place: &Place) -> i32 {
-        let known = self.sets.get(set).into_iter().flatten();
-        let mut known = known.filter(|entry| entry.spec.place == *place);
-        if let Some(entry) = known.next() {
-            return entry.number;
-        }
+    fn new_number(&mut self) -> i32 {
         self.numbers += 1;
         self.numbers
     }
@@ -72,16 +67,12 @@ impl Adapter {
         &mut self,
         arguments: SetBreakpointsArguments,
     ) -> Result<SetBreakpointsResponseBody, Refusal> {
-        let file = arguments
-            .source
-            .path
-            .or(arguments.source.name)
-            .ok_or_else(|| {
-                Refusal::new(
-                    "badArguments",
-                    "setBreakpoints needs the path of a source file",
-                )
-            })?;
+        let file = self.engine_path(arguments.source).ok_or_else(|| {
+            Refusal::new(
+                "badArguments",
+                "setBreakpoints needs the path of a source file, or the number that it was told with",
+            )
+        })?;
         let lines = arguments.lines.unwrap_or_default().into_iter();
         let bare = lines.map(|line| crate::types::SourceBreakpoint {
             line,
@@ -126,34 +117,59 @@ impl Adapter {
         specs: Vec<BreakpointSpec>,
     ) -> Result<Vec<Breakpoint>, Refusal> {
         let session = self.engine()?;
-        let mut entries: Vec<Entry> = Vec::new();
-        let mut told = Vec::new();
-        let gone = self.breakpoints.sets.get(&set).cloned().unwrap_or_default();
-        let places: Vec<_> = specs.iter().map(|spec| spec.place.clone()).collect();
-        for entry in gone
+        let ask = |request| session.request(request, Instant::now() + ANSWER);
+        let mut old = self.breakpoints.sets.remove(&set).unwrap_or_default();
+        // Several may be at one place, with conditions or messages of their own. What stays as it is comes first.
+        let mut known: Vec<Option<Entry>> = specs
             .iter()
-            .filter(|entry| !places.contains(&entry.spec.place))
-        {
-            if let Some(id) = entry.id {
-                // One that the engine lost with its program need not be removed.
-                let request = EngineRequest::RemoveBreakpoint(id);
-                if let Err(error) = session.request(request, Instant::now() + ANSWER) {
-                    tracing::debug!(%error, "removing a breakpoint");
-                }
+            .map(|spec| take(&mut old, |entry| entry.spec == *spec))
+            .collect();
+        for (spec, known) in specs.iter().zip(&mut known) {
+            if known.is_none() {
+                *known = take(&mut old, |entry| entry.spec.place == spec.place);
             }
         }
-        for spec in specs {
-            let number = self.breakpoints.number_of(&set, &spec.place);
-            let request = EngineRequest::SetBreakpoint(spec.clone());
-            let (breakpoint, id) = match session.request(request, Instant::now() + ANSWER) {
+        for id in old.iter().filter_map(|entry| entry.id) {
+            // One that the engine lost with its program need not be removed.
+            if let Err(error) = ask(EngineRequest::RemoveBreakpoint(id)) {
+                tracing::debug!(%error, "removing a breakpoint");
+            }
+        }
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut told = Vec::new();
+        for (spec, known) in specs.into_iter().zip(known) {
+            let number = match &known {
+                Some(entry) => entry.number,
+                None => self.breakpoints.new_number(),
+            };
+            let known = known.and_then(|entry| entry.id);
+            let request = match known {
+                Some(id) => EngineRequest::ChangeBreakpoint {
+                    id,
+                    change: change_to(&spec),
+                },
+                None => EngineRequest::SetBreakpoint(BreakpointSpec {
+                    beside_others: true,
+                    ..spec.clone()
+                }),
+            };
+            let (breakpoint, id) = match ask(request) {
                 Ok(Reply::Breakpoint { breakpoint, .. }) => {
                     (self.describe(number, &breakpoint), Some(breakpoint.id))
                 }
                 Ok(_) => (
                     failed(number, "a bug in ndbg: no breakpoint was told"),
-                    None,
+                    known,
                 ),
-                Err(error) => (failed(number, &Refusal::from(error).text), None),
+                Err(error) => {
+                    // What it was before is not wanted any more.
+                    if let Some(id) = known
+                        && let Err(error) = ask(EngineRequest::RemoveBreakpoint(id))
+                    {
+                        tracing::debug!(%error, "removing a breakpoint");
+                    }
+                    (failed(number, &Refusal::from(error).text), None)
+                }
             };
             told.push(breakpoint);
             entries.push(Entry { number, spec, id });
@@ -305,6 +321,24 @@ impl Adapter {
     pub(crate) fn client_column(&self, column: u32) -> u64 {
         let zero_based = u64::from(self.about.columns_start_at1 == Some(false));
         u64::from(column).saturating_sub(zero_based)
+    }
+}
+
+/// Takes the first that is wanted out of a list.
+fn take(list: &mut Vec<Entry>, wanted: impl Fn(&Entry) -> bool) -> Option<Entry> {
+    let at = list.iter().position(wanted)?;
+    Some(list.remove(at))
+}
+
+/// What makes a breakpoint that is there what it is to be.
+fn change_to(spec: &BreakpointSpec) -> BreakpointChange {
+    // An empty text takes the old one away.
+    let text = |text: &Option<String>| Some(text.clone().unwrap_or_default());
+    BreakpointChange {
+        condition: text(&spec.condition),
+        hit_condition: text(&spec.hit_condition),
+        log_message: text(&spec.log_message),
+        ..BreakpointChange::default()
     }
 }
 

@@ -67,6 +67,7 @@ fn capabilities() -> Capabilities {
         supports_completions_request: yes,
         completion_trigger_characters: Some(vec![".".into(), "$".into()]),
         supports_goto_targets_request: yes,
+        supports_step_in_targets_request: yes,
         supports_value_formatting_options: yes,
         supports_delayed_stack_trace_loading: yes,
         supports_cancel_request: yes,

@@ -21,7 +21,7 @@ use crate::types::{
     EvaluateResponseBody, InvalidatedEventBody, SetExpressionArguments, SetExpressionResponseBody,
     ValueFormat, Variable, VariablesArguments,
 };
-use crate::values::{Inside, Parent, query, view};
+use crate::values::{Inside, LazyProperty, Parent, query, view};
 
 /// Milliseconds that code of the program may run for one expression.
 const TIME_LIMIT: u32 = 10_000;
@@ -46,6 +46,10 @@ pub(crate) struct Wish {
     whole: bool,
     /// Whether an error is told with the line and a mark under the spot.
     marked: bool,
+    /// Whether the expression is a path, which is not looked at as C#.
+    is_path: bool,
+    /// The expression that leads to it, if that is known; the result is told by it.
+    name: Option<String>,
     format: Option<ValueFormat>,
     /// How values are shown in this session.
     shown: Shown,
@@ -70,6 +74,10 @@ impl GivenUp {
         Ok(sent.wait(Instant::now() + limit)?)
     }
 
+    fn is_given_up(&self) -> bool {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Gives it up.
     pub(crate) fn give_up(&self, session: &Session) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
@@ -90,6 +98,8 @@ impl Wish {
             side_effects: true,
             whole: false,
             marked: false,
+            is_path: false,
+            name: None,
             format: format.cloned(),
             shown: Shown::default(),
             given_up: GivenUp::default(),
@@ -97,8 +107,16 @@ impl Wish {
     }
 
     /// The value of a property.
-    pub(crate) fn getter(expression: &str, frame: FrameOf, arguments: &VariablesArguments) -> Self {
-        Self::new(expression, Some(frame), arguments.format.as_ref())
+    pub(crate) fn getter(
+        property: &LazyProperty,
+        frame: FrameOf,
+        arguments: &VariablesArguments,
+    ) -> Self {
+        Self {
+            is_path: true,
+            name: property.lasting.clone(),
+            ..Self::new(&property.path, Some(frame), arguments.format.as_ref())
+        }
     }
 
     /// A value that is to be set.
@@ -114,10 +132,28 @@ impl Wish {
         }
     }
 
+    /// What a path leads to, that is to be set.
+    pub(crate) fn set_at(
+        path: &str,
+        name: Option<String>,
+        value: String,
+        frame: FrameOf,
+        format: Option<&ValueFormat>,
+    ) -> Self {
+        Self {
+            is_path: true,
+            name,
+            ..Self::set(path, value, Some(frame), format)
+        }
+    }
+
     /// Does it. A chain of names that is a path is told as such; all else is C#, whose result can be opened as well.
     fn grant(&self, session: &Session) -> Result<Found, Refusal> {
         if let Some(value) = &self.value {
             self.assign(session, value)?;
+        }
+        if self.is_path {
+            return self.opened(session);
         }
         if is_chain_of_names(&self.expression)
             && let Ok(found) = self.at_path(session)
@@ -138,16 +174,43 @@ impl Wish {
                         variable.value.text = value.text;
                     }
                     let frame = self.place(session)?;
-                    Found::Result(frame, variable, self.expression.clone())
+                    Found::Result(frame, variable, Some(self.expression.clone()))
                 }
                 None => Found::Text(value),
             }),
             // The names that we tell for values are paths, and not all of those are C#.
+            Err(refusal) if self.side_effects => self.opened(session).map_err(|_| refusal),
             Err(refusal) => self.at_path(session).map_err(|_| refusal),
         }
     }
 
-    fn assign(&self, session: &Session, value: &str) -> Result<(), Refusal> {
+    /// What the path leads to, with the getters on the way.
+    fn opened(&self, session: &Session) -> Result<Found, Refusal> {
+        let looked = self.at_path(session);
+        if looked.is_ok() {
+            return looked;
+        }
+        let frame = self.place(session)?;
+        let parent = Parent {
+            frame,
+            inside: Inside::Path(self.expression.clone()),
+        };
+        let mut asked = query(&parent, self.format.as_ref(), self.shown());
+        asked.view.time_limit = TIME_LIMIT;
+        let request = EngineRequest::OpenValue(Box::new(asked));
+        let Reply::Variables(found) = self.given_up.ask(session, request)? else {
+            return Err(Refusal::bug("no value was told"));
+        };
+        let variable = found
+            .parent
+            .ok_or_else(|| Refusal::bug("no value was told"))?;
+        match variable.value.kind {
+            ValueKind::NotRun => Err(Refusal::new("notRun", variable.value.text)),
+            _ => Ok(Found::Result(frame, variable, self.name.clone())),
+        }
+    }
+
+    fn set_to(&self, session: &Session, value: &str) -> Result<(), Refusal> {
         let set = SetVariable {
             stop: self.frame.map(|frame| frame.stop),
             thread: self.frame.map(|frame| frame.thread),
@@ -157,9 +220,23 @@ impl Wish {
             force: false,
         };
         let request = EngineRequest::SetVariable(Box::new(set));
-        let Err(refused) = self.given_up.ask(session, request) else {
+        self.given_up.ask(session, request).map(drop)
+    }
+
+    fn assign(&self, session: &Session, value: &str) -> Result<(), Refusal> {
+        let Err(refused) = self.set_to(session, value) else {
             return Ok(());
         };
+        if self.is_path && !is_chain_of_names(&self.expression) {
+            // The path is no C#, but the value may be: it is computed first.
+            let computed = self.evaluated(session, value.to_owned());
+            let Ok(computed) = computed else {
+                return Err(refused);
+            };
+            let path = computed.variable.map(|it| it.path);
+            let text = path.filter(|it| !it.is_empty()).unwrap_or(computed.text);
+            return self.set_to(session, &text).map_err(|_| refused);
+        }
         // A setter, an indexer, or a value that is to be computed.
         let assignment = format!("{} = {value}", self.expression);
         match self.evaluated(session, assignment) {
@@ -256,8 +333,8 @@ fn is_raw(expression: &str) -> bool {
 enum Found {
     /// Something that a path leads to.
     Variable(FrameOf, Box<EngineVariable>),
-    /// An object or struct that an expression made, and the expression.
-    Result(FrameOf, Box<EngineVariable>, String),
+    /// An object or struct that an expression made, and the expression if it has a text.
+    Result(FrameOf, Box<EngineVariable>, Option<String>),
     /// A number, a text or nothing.
     Text(EvaluatedValue),
 }
@@ -341,7 +418,8 @@ impl Adapter {
         };
         let request = request.clone();
         wish.shown = self.shown;
-        self.evaluating = Some((request.clone(), wish.given_up.clone()));
+        let given_up = wish.given_up.clone();
+        self.evaluating = Some((request.clone(), given_up.clone()));
         // What somebody types may change anything.
         let may_change = wish.value.is_some() || (wish.side_effects && wish.marked);
         self.beside(
@@ -350,6 +428,10 @@ impl Adapter {
                 adapter.evaluating = None;
                 adapter.tell_output();
                 let changed = may_change && result.is_ok();
+                if result.is_err() && given_up.is_given_up() {
+                    let refusal = Err::<(), _>(Refusal::cancelled());
+                    return adapter.client.answer(&request, refusal);
+                }
                 let result = tell(result.map(|found| adapter.found(found)));
                 adapter.client.answer(&request, result);
                 if changed {
@@ -371,11 +453,16 @@ impl Adapter {
         let request = request.clone();
         let given_up = GivenUp::default();
         self.evaluating = Some((request.clone(), given_up.clone()));
+        let asked = given_up.clone();
         self.beside(
-            move || given_up.ask(&session, question),
+            move || asked.ask(&session, question),
             move |adapter, reply| {
                 adapter.evaluating = None;
                 adapter.tell_output();
+                if reply.is_err() && given_up.is_given_up() {
+                    let refusal = Err::<(), _>(Refusal::cancelled());
+                    return adapter.client.answer(&request, refusal);
+                }
                 let result = tell(adapter, reply);
                 adapter.client.answer(&request, result);
             },
@@ -397,9 +484,12 @@ impl Adapter {
         match found {
             Found::Variable(frame, variable) => self.variable(frame, &variable),
             Found::Result(frame, variable, expression) => {
-                self.references.came_of(&variable.path, &expression);
+                if let Some(expression) = &expression {
+                    self.references.came_of(&variable.path, expression);
+                }
                 let told = self.variable(frame, &variable);
-                if told.variables_reference == 0 || !is_raw(&expression) {
+                let raw = expression.is_some_and(|it| is_raw(&it));
+                if told.variables_reference == 0 || !raw {
                     return told;
                 }
                 // Its members are as raw as its line.

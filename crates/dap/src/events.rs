@@ -8,6 +8,7 @@ use host::api::{
 };
 
 use crate::adapter::{Adapter, Phase};
+use crate::inventory::{symbol_file, symbol_status};
 use crate::message::Refusal;
 use crate::types::{
     ExitedEventBody, Module, ModuleEventBody, ModuleEventBodyReason, OutputEventBody,
@@ -25,6 +26,7 @@ impl Adapter {
                 if self.phase == Phase::Debugging {
                     self.tell_stop(&status);
                 }
+                host::release_startup_code();
             }
             Event::Exited(status) => {
                 self.tell_output();
@@ -85,8 +87,10 @@ impl Adapter {
     fn stopped(&self, stop: &Stop) -> StoppedEventBody {
         let mut ids = Vec::new();
         for reason in &stop.reasons {
-            if let StopReason::Breakpoint { ids: hit } = reason {
-                ids.extend_from_slice(hit);
+            match reason {
+                StopReason::Breakpoint { ids: hit } => ids.extend_from_slice(hit),
+                StopReason::ConditionFailed { id, .. } => ids.push(*id),
+                _ => {}
             }
         }
         let described = stop.reasons.first().map(|reason| match reason {
@@ -114,7 +118,7 @@ impl Adapter {
         let said = stop.reasons.iter().find_map(|reason| match reason {
             StopReason::ConditionFailed {
                 condition, error, ..
-            } => Some(format!("{condition}: {error}")),
+            } => Some(format!("{condition}: {}", without_code(error))),
             StopReason::AssertionFailed { message, .. } | StopReason::FailFast { message } => {
                 message.clone()
             }
@@ -133,7 +137,7 @@ impl Adapter {
             text: said.or(text),
             thread_id: stop.thread.and_then(|thread| i32::try_from(thread.0).ok()),
             all_threads_stopped: Some(true),
-            hit_breakpoint_ids: (!ids.is_empty()).then(|| self.breakpoints.numbers(&ids)),
+            hit_breakpoint_ids: Some(self.breakpoints.numbers(&ids)).filter(|it| !it.is_empty()),
             preserve_focus_hint: None,
         }
     }
@@ -178,6 +182,9 @@ impl Adapter {
                 name: name.into(),
                 path: module.starts_with('/').then(|| module.into()),
                 is_user_code: user_code,
+                // What has symbols is the user's.
+                symbol_status: user_code.map(symbol_status),
+                symbol_file_path: user_code.filter(|it| *it).and_then(|_| symbol_file(module)),
                 ..Module::default()
             },
         });
@@ -207,7 +214,8 @@ impl Adapter {
             };
             let Some(session) = &self.session else { return };
             let deadline = std::time::Instant::now() + crate::adapter::ANSWER;
-            let Ok(Reply::Output(page)) = session.request(EngineRequest::Output(query), deadline)
+            let Ok(Reply::Output(page)) =
+                session.request(EngineRequest::DrainOutput(query), deadline)
             else {
                 return;
             };
@@ -289,5 +297,15 @@ impl Adapter {
     /// Says something in the editor's console.
     pub(crate) fn say(&self, text: &str) {
         self.tell_text("console", format!("{text}\n"));
+    }
+}
+
+/// An error's first line without the engine's word for it.
+fn without_code(error: &str) -> &str {
+    let line = error.lines().next().unwrap_or_default();
+    let is_code = |it: &str| it.bytes().all(|it| it.is_ascii_uppercase() || it == b'_');
+    match line.split_once(": ") {
+        Some((code, rest)) if is_code(code) => rest,
+        _ => line,
     }
 }

@@ -1,19 +1,27 @@
 //! Looking at a stopped program: threads, stacks, the exception, modules.
 
+use std::path::Path;
+
 use host::api::{
     Block, ExceptionReport, Frame, FrameKind, ModuleReport, Reply, Request as EngineRequest,
-    StopReason, ThreadId,
+    StopReason, ThreadId, Variable as EngineVariable, VariableScope,
 };
 
 use crate::adapter::Adapter;
 use crate::message::Refusal;
+use crate::naming;
 use crate::running::{FrameOf, thread_of};
+use crate::settings::Shown;
 use crate::types::{
     ExceptionBreakMode, ExceptionDetails, ExceptionInfoArguments, ExceptionInfoResponseBody,
     Module, ModulesArguments, ModulesResponseBody, StackFrame, StackFrameFormat,
     StackFramePresentationHint, StackTraceArguments, StackTraceResponseBody, Thread,
-    ThreadsArguments, ThreadsResponseBody,
+    ThreadsArguments, ThreadsResponseBody, ValueFormat,
 };
+use crate::values::{Inside, Parent, query};
+
+/// Frames that are told with the values of their arguments.
+const VALUED: u32 = 50;
 
 /// Frames told at once if the client does not say how many it wants.
 const FRAMES: u32 = 1_000;
@@ -80,12 +88,15 @@ impl Adapter {
         };
         let format = arguments.format.unwrap_or_default();
         let told = frames.iter().map(|frame| {
-            let number = self.frames.number(FrameOf {
+            let of = FrameOf {
                 stop,
                 thread,
                 index: frame.index,
-            });
-            self.frame(number, frame, &format)
+            };
+            let with_values = format.parameter_values == Some(true) && frame.index < VALUED;
+            let values = with_values.then(|| self.values_of_arguments(of, &format));
+            let number = self.frames.number(of);
+            self.frame(number, frame, &format, values.as_deref())
         });
         let told: Vec<_> = told.collect();
         Ok(StackTraceResponseBody {
@@ -95,14 +106,38 @@ impl Adapter {
         })
     }
 
-    fn frame(&mut self, number: i32, frame: &Frame, format: &StackFrameFormat) -> StackFrame {
+    /// The arguments of a frame, as far as they can be told.
+    fn values_of_arguments(&self, of: FrameOf, format: &StackFrameFormat) -> Vec<EngineVariable> {
+        let format = ValueFormat { hex: format.hex };
+        let parent = Parent {
+            frame: of,
+            inside: Inside::Scope(VariableScope::Arguments),
+        };
+        let shown = Shown {
+            run_code: false,
+            ..self.shown
+        };
+        let query = query(&parent, Some(&format), shown);
+        match self.ask(EngineRequest::Variables(Box::new(query))) {
+            Ok(Reply::Variables(found)) => found.variables,
+            _ => Vec::new(),
+        }
+    }
+
+    fn frame(
+        &mut self,
+        number: i32,
+        frame: &Frame,
+        format: &StackFrameFormat,
+        values: Option<&[EngineVariable]>,
+    ) -> StackFrame {
         let source = frame.source.as_ref().map(|source| {
             let path = source.path.to_string_lossy();
             self.source_of(&path, frame.user_code)
         });
         StackFrame {
             id: number,
-            name: self.frame_name(frame, format),
+            name: self.frame_name(frame, format, values),
             line: frame
                 .source
                 .as_ref()
@@ -125,13 +160,13 @@ impl Adapter {
     }
 
     /// The name of a frame, with what the client asks for beyond it.
-    fn frame_name(&self, frame: &Frame, format: &StackFrameFormat) -> String {
-        let mut name = frame.method.clone();
-        if format.parameters == Some(false)
-            && let Some(at) = name.find('(')
-        {
-            name.truncate(at);
-        }
+    fn frame_name(
+        &self,
+        frame: &Frame,
+        format: &StackFrameFormat,
+        values: Option<&[EngineVariable]>,
+    ) -> String {
+        let mut name = naming::method(&frame.method, format, values);
         if format.module == Some(true)
             && let Some(module) = &frame.module
         {
@@ -209,7 +244,12 @@ impl Adapter {
 /// What is known of an exception that an expression leads to.
 fn details(exception: &ExceptionReport, expression: &str) -> ExceptionDetails {
     let short = exception.type_name.rsplit('.').next();
-    let inner = format!("{expression}.InnerException");
+    let is_one = exception.inner.len() < 2;
+    // Those of an AggregateException are several.
+    let inner = |at: usize| match is_one {
+        true => format!("{expression}.InnerException"),
+        false => format!("((System.AggregateException){expression}).InnerExceptions[{at}]"),
+    };
     ExceptionDetails {
         message: exception.message.clone(),
         type_name: short.map(str::to_owned),
@@ -220,7 +260,8 @@ fn details(exception: &ExceptionReport, expression: &str) -> ExceptionDetails {
             exception
                 .inner
                 .iter()
-                .map(|it| details(it, &inner))
+                .enumerate()
+                .map(|(at, it)| details(it, &inner(at)))
                 .collect(),
         ),
     }
@@ -249,11 +290,31 @@ pub(crate) fn module(report: &ModuleReport) -> Module {
         is_optimized: report.optimized,
         is_user_code: Some(report.user_code),
         symbol_status: Some(if report.symbols {
-            "Symbols loaded.".into()
+            symbol_status(true)
         } else {
             report.symbols_detail.clone()
         }),
-        symbol_file_path: report.symbols.then(|| report.symbols_detail.clone()),
+        symbol_file_path: report
+            .path
+            .as_deref()
+            .filter(|_| report.symbols)
+            .and_then(symbol_file),
         ..Module::default()
     }
+}
+
+/// Whether a module has symbols, in a few words.
+pub(crate) fn symbol_status(has_symbols: bool) -> String {
+    let status = if has_symbols {
+        "Symbols loaded."
+    } else {
+        "No symbols loaded."
+    };
+    status.into()
+}
+
+/// The file with the symbols of a module, unless they lie inside the module.
+pub(crate) fn symbol_file(module: &str) -> Option<String> {
+    let file = Path::new(module).with_extension("pdb");
+    file.is_file().then(|| file.to_string_lossy().into_owned())
 }

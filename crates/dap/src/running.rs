@@ -2,13 +2,16 @@
 
 use std::collections::HashMap;
 
-use host::api::{Line, Request as EngineRequest, StepKind, StopId, ThreadId};
+use host::api::{
+    AvailablePoint, Line, Reply, Request as EngineRequest, StepKind, StopId, ThreadId,
+};
 
 use crate::adapter::Adapter;
 use crate::message::Refusal;
 use crate::types::{
     ContinueArguments, ContinueResponseBody, GotoArguments, GotoTarget, GotoTargetsArguments,
-    GotoTargetsResponseBody, NextArguments, PauseArguments, StepInArguments, StepOutArguments,
+    GotoTargetsResponseBody, NextArguments, PauseArguments, StepInArguments, StepInTarget,
+    StepInTargetsArguments, StepInTargetsResponseBody, StepOutArguments,
 };
 
 /// The frames that the client knows by a number. Numbers are never used twice, so a stale one is refused.
@@ -48,6 +51,21 @@ impl Frames {
     }
 }
 
+/// The calls that the client knows by a number; numbers are never used twice.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    known: HashMap<i32, (ThreadId, u32)>,
+    last: i32,
+}
+
+impl Calls {
+    fn number(&mut self, thread: ThreadId, call: u32) -> i32 {
+        self.last = self.last.wrapping_add(1).max(1);
+        self.known.insert(self.last, (thread, call));
+        self.last
+    }
+}
+
 impl Adapter {
     pub(crate) fn resume(&mut self, _: ContinueArguments) -> Result<ContinueResponseBody, Refusal> {
         self.ask(EngineRequest::Continue)?;
@@ -62,6 +80,7 @@ impl Adapter {
         self.frames.forget();
         self.references.forget();
         self.targets.clear();
+        self.calls.known.clear();
     }
 
     pub(crate) fn goto_targets(
@@ -69,21 +88,44 @@ impl Adapter {
         arguments: GotoTargetsArguments,
     ) -> Result<GotoTargetsResponseBody, Refusal> {
         self.session()?;
-        let place = (
-            arguments.source.path.or(arguments.source.name),
-            Line(self.engine_line(arguments.line)),
-            arguments.column.map(|column| self.engine_column(column)),
-        );
-        self.targets.push(place);
-        Ok(GotoTargetsResponseBody {
-            targets: vec![GotoTarget {
+        let line = self.engine_line(arguments.line);
+        let column = arguments.column.map(|column| self.engine_column(column));
+        let file = self.engine_path(arguments.source).ok_or_else(|| {
+            Refusal::new(
+                "badArguments",
+                "gotoTargets needs the path of a source file",
+            )
+        })?;
+        let found = self.ask(EngineRequest::Statements {
+            file: file.clone(),
+            from: Line(line),
+            to: Line(line),
+        });
+        // A file that the program does not come from has nothing to go to.
+        let Ok(Reply::Statements(statements)) = found else {
+            return Ok(GotoTargetsResponseBody::default());
+        };
+        let wanted = |it: &AvailablePoint| {
+            let inside = |column| it.start_column <= column && column < it.end_column;
+            it.start_line == line && column.is_none_or(inside)
+        };
+        let mut targets = Vec::new();
+        for statement in statements.into_iter().filter(wanted) {
+            let (line, column) = (Line(statement.start_line), statement.start_column);
+            self.targets.push((Some(file.clone()), line, Some(column)));
+            targets.push(GotoTarget {
                 id: i32::try_from(self.targets.len()).unwrap_or(i32::MAX),
-                label: format!("line {}", arguments.line),
+                label: statement
+                    .text
+                    .unwrap_or_else(|| format!("line {}", arguments.line)),
                 line: arguments.line,
-                column: arguments.column,
+                column: Some(self.client_column(column)),
+                end_line: Some(self.client_line(statement.end_line)),
+                end_column: Some(self.client_column(statement.end_column)),
                 ..GotoTarget::default()
-            }],
-        })
+            });
+        }
+        Ok(GotoTargetsResponseBody { targets })
     }
 
     pub(crate) fn goto(&mut self, arguments: GotoArguments) -> Result<(), Refusal> {
@@ -105,6 +147,7 @@ impl Adapter {
         })?;
         self.frames.forget();
         self.references.forget();
+        self.calls.known.clear();
         Ok(())
     }
 
@@ -113,7 +156,62 @@ impl Adapter {
     }
 
     pub(crate) fn step_in(&mut self, arguments: StepInArguments) -> Result<(), Refusal> {
-        self.step(arguments.thread_id, StepKind::Into)
+        let Some(number) = arguments.target_id else {
+            return self.step(arguments.thread_id, StepKind::Into);
+        };
+        let known = self.calls.known.get(&number).copied();
+        let (thread, call) = known.ok_or_else(|| {
+            let text = "this call is not of this stop; ask for stepInTargets again";
+            Refusal::new("staleTarget", text)
+        })?;
+        if thread != thread_of(arguments.thread_id)? {
+            let text = format!("this call is one of thread {}", thread.0);
+            return Err(Refusal::new("staleTarget", text));
+        }
+        let thread = Some(thread);
+        self.ask(EngineRequest::StepIntoTarget { thread, call })?;
+        self.forget_looks();
+        Ok(())
+    }
+
+    /// The calls of the statement at a frame. Those that cannot be stepped into are left out; where none is left, the
+    /// reasons are told.
+    pub(crate) fn step_in_targets(
+        &mut self,
+        arguments: StepInTargetsArguments,
+    ) -> Result<StepInTargetsResponseBody, Refusal> {
+        let frame = self.frames.get(arguments.frame_id)?;
+        if frame.index != 0 {
+            let text = "this frame waits for a call that it has made: only calls of the innermost frame can be stepped into";
+            return Err(Refusal::new("notInnermost", text));
+        }
+        let thread = Some(frame.thread);
+        let Reply::StepTargets(found) = self.ask(EngineRequest::StepTargets { thread })? else {
+            return Err(Refusal::new(
+                "internal",
+                "a bug in ndbg: no calls were told",
+            ));
+        };
+        let mut targets = Vec::new();
+        let mut refused = Vec::new();
+        for target in found {
+            match target.refused {
+                None => targets.push(StepInTarget {
+                    id: self.calls.number(frame.thread, target.call),
+                    label: target.name,
+                    ..StepInTarget::default()
+                }),
+                Some(why) => refused.push(format!("{}: {why}", target.name)),
+            }
+        }
+        if targets.is_empty() && !refused.is_empty() {
+            let text = format!(
+                "no call of this statement can be stepped into. {}",
+                refused.join("; ")
+            );
+            return Err(Refusal::new("noTargets", text));
+        }
+        Ok(StepInTargetsResponseBody { targets })
     }
 
     pub(crate) fn step_out(&mut self, arguments: StepOutArguments) -> Result<(), Refusal> {

@@ -1,13 +1,15 @@
 //! The settings of `launch` and `attach`: the names that people have in their `launch.json`.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use host::api::{Launch, ProcessId, StepOptions};
+use host::api::{Follow, Launch, ProcessId, StepOptions};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::message::Refusal;
+use crate::relaxed::plain_json;
 
 /// Settings of a launch. What is not known here is left to others.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -24,6 +26,9 @@ pub(crate) struct LaunchSettings {
     pub(crate) launch_settings_profile: Option<String>,
     pub(crate) launch_settings_file_path: Option<PathBuf>,
     pub(crate) no_debug: bool,
+    /// Debugs a .NET process that the program starts: the first that is no tool of the SDK, or the first whose command line
+    /// contains a text.
+    pub(crate) follow_child: Option<Text>,
     pub(crate) just_my_code: Option<bool>,
     pub(crate) enable_step_filtering: Option<bool>,
     #[serde(rename = "suppressJITOptimizations")]
@@ -71,6 +76,23 @@ pub(crate) struct Shown {
     pub(crate) raw: bool,
     /// Getters and `ToString` run without being asked for.
     pub(crate) run_code: bool,
+}
+
+/// Leaves out settings that are `null`: editors write that for what nobody has set. A variable of the environment that is
+/// `null` is one that the program is not to have.
+pub(crate) fn without_nulls(mut settings: Value) -> Value {
+    if let Value::Object(all) = &mut settings {
+        all.retain(|_, value| !value.is_null());
+        for name in ["expressionEvaluationOptions", "sourceFileMap"] {
+            if let Some(Value::Object(inner)) = all.get_mut(name) {
+                inner.retain(|_, value| !value.is_null());
+            }
+        }
+        if let Some(inner) = all.get_mut("arguments") {
+            *inner = without_nulls(inner.take());
+        }
+    }
+    settings
 }
 
 /// Settings that are for the editor, or that other adapters need and this one does not: nothing is lost without them.
@@ -214,10 +236,37 @@ impl LaunchSettings {
             )
             .shown()
         })?;
-        Ok(match &self.cwd {
-            Some(cwd) if program.is_relative() => cwd.join(program),
-            _ => program,
-        })
+        let file = self.in_folder(&program);
+        let is_command = program.components().count() == 1 && !program.starts_with(".");
+        if is_command
+            && !file.exists()
+            && let Some(command) = self.command(&program)
+        {
+            return Ok(command);
+        }
+        Ok(file)
+    }
+
+    /// A path that may be relative to the program's working directory.
+    fn in_folder(&self, path: &Path) -> PathBuf {
+        match &self.cwd {
+            Some(cwd) if path.is_relative() => cwd.join(path),
+            _ => path.to_owned(),
+        }
+    }
+
+    /// The file of a bare command such as `dotnet`, found as a shell would with the program's environment.
+    fn command(&self, name: &Path) -> Option<PathBuf> {
+        let variable = |name: &str| match self.env.get(name) {
+            Some(value) => value.clone().map(|text| OsString::from(String::from(text))),
+            None => std::env::var_os(name),
+        };
+        if name == Path::new("dotnet") {
+            return host::locate_dotnet(variable);
+        }
+        let path = variable("PATH")?;
+        let mut files = std::env::split_paths(&path).map(|folder| folder.join(name));
+        files.find(|file| file.is_file())
     }
 
     /// What the engine is asked for; the program may still have to be built.
@@ -253,7 +302,8 @@ impl LaunchSettings {
             }
         }
         if let Some(path) = &self.env_file {
-            let text = std::fs::read_to_string(path).map_err(|error| {
+            let path = self.in_folder(path);
+            let text = std::fs::read_to_string(&path).map_err(|error| {
                 Refusal::new(
                     "badArguments",
                     format!("envFile {}: {error}", path.display()),
@@ -262,15 +312,43 @@ impl LaunchSettings {
             })?;
             launch.env.extend(variables(&text));
         }
+        self.follow(&mut launch)?;
         let own = self.env.iter();
         let own = own.map(|(name, value)| (name.clone(), value.clone().map(String::from)));
         launch.env.extend(own);
         Ok(launch)
     }
 
+    /// Chooses which process is debugged: of `dotnet run` and `dotnet test` the one that they start.
+    fn follow(&self, launch: &mut Launch) -> Result<(), Refusal> {
+        if self.no_debug {
+            return Ok(());
+        }
+        let is_dotnet = launch.program.file_name().is_some_and(|it| it == "dotnet");
+        let verb = launch.args.first().filter(|_| is_dotnet);
+        let verb = verb.map_or("", String::as_str);
+        let child = |command_line| Follow::Child { command_line };
+        launch.follow = match &self.follow_child {
+            Some(Text::Truth(false)) => Follow::Program,
+            Some(Text::Truth(true)) => child(None),
+            Some(text) => child(Some(text.clone().into())),
+            None if matches!(verb, "run" | "test") => child(None),
+            None if verb == "watch" => {
+                let text = "dotnet watch starts the program again and again, and only one of these could be debugged: \
+                    give the project itself as program, or followChild: true for the first";
+                return Err(Refusal::new("badArguments", text).shown());
+            }
+            None => Follow::Program,
+        };
+        // A runner of tests has the last word.
+        launch.await_launcher = verb == "test";
+        Ok(())
+    }
+
     fn profile(&self, program: &Path, name: &str) -> Result<Profile, Refusal> {
         let refused = |text: String| Refusal::new("badArguments", text).shown();
-        let path = self.launch_settings_file_path.clone().or_else(|| {
+        let named = self.launch_settings_file_path.as_deref();
+        let path = named.map(|path| self.in_folder(path)).or_else(|| {
             let folders = self
                 .cwd
                 .iter()
@@ -288,7 +366,7 @@ impl LaunchSettings {
         let text = std::fs::read_to_string(&path)
             .map_err(|error| refused(format!("{}: {error}", path.display())))?;
         let mut settings: ProfileFile =
-            serde_json::from_str(text.trim_start_matches('\u{feff}'))
+            serde_json::from_str(&plain_json(text.trim_start_matches('\u{feff}')))
                 .map_err(|error| refused(format!("{}: {error}", path.display())))?;
         settings.profiles.remove(name).ok_or_else(|| {
             let names: Vec<_> = settings.profiles.into_keys().collect();
@@ -369,86 +447,4 @@ fn split(line: &str) -> Result<Vec<String>, Refusal> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check_split(line: &str, expected: &[&str]) {
-        assert_eq!(split(line).expect("words"), expected, "{line}");
-    }
-
-    #[test]
-    fn lines_of_arguments_are_split_as_a_shell_would() {
-        check_split("", &[]);
-        check_split("  a  b ", &["a", "b"]);
-        check_split(
-            r#"--name "a b" 'c "d"' x\ y "" $HOME"#,
-            &["--name", "a b", "c \"d\"", "x y", "", "$HOME"],
-        );
-        assert!(split("\"open").is_err());
-    }
-
-    #[test]
-    fn variables_are_read_from_a_file() {
-        let found: Vec<_> =
-            variables("# no\nA=1\n export B = \"x y\" \n\nnonsense\nC='z'").collect();
-        let expected = [("A", "1"), ("B", "x y"), ("C", "z")];
-        let expected = expected.map(|(name, value)| (name.to_owned(), Some(value.to_owned())));
-        assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn settings_of_other_adapters_are_understood() {
-        let settings: LaunchSettings = serde_json::from_value(serde_json::json!({
-            "type": "coreclr", "request": "launch", "preLaunchTask": "build",
-            "program": "bin/a.dll", "cwd": "/x", "args": "--port 80", "env": {"A": 1, "B": null},
-            "console": "internalConsole", "stopAtEntry": true, "logging": {"moduleLoad": false},
-        }))
-        .expect("settings");
-        let launch = settings.launch().expect("a launch");
-        assert_eq!(launch.program, Path::new("/x/bin/a.dll"));
-        assert_eq!(launch.args, ["--port", "80"]);
-        assert_eq!(launch.env.get("A"), Some(&Some("1".to_owned())));
-        assert_eq!(launch.env.get("B"), Some(&None));
-        assert!(launch.stop_at_entry);
-        assert_eq!(settings.unused(), None);
-    }
-
-    #[track_caller]
-    fn check_shown(options: &str, raw: bool, run_code: bool) {
-        let options: EvaluationSettings = serde_json::from_str(options).expect("options");
-        assert_eq!(options.shown(), Shown { raw, run_code }, "{options:?}");
-    }
-
-    #[test]
-    fn options_of_evaluation_choose_what_is_shown() {
-        check_shown("{}", false, false);
-        check_shown(r#"{"showRawValues": true}"#, true, false);
-        check_shown(r#"{"allowImplicitFuncEval": true}"#, false, true);
-        check_shown(
-            r#"{"allowImplicitFuncEval": true, "allowToString": false}"#,
-            false,
-            false,
-        );
-        check_shown(
-            r#"{"allowImplicitFuncEval": false, "allowFastEvaluate": true}"#,
-            false,
-            false,
-        );
-    }
-
-    #[test]
-    fn settings_that_mean_nothing_are_told() {
-        let settings: LaunchSettings = serde_json::from_value(serde_json::json!({
-            "program": "a.dll", "__sessionId": 1, "stopOnEntyr": true, "symbolOptions": {},
-            "expressionEvaluationOptions": {"allowMagic": true},
-        }))
-        .expect("settings");
-        let text = settings.unused().expect("a text");
-        assert_eq!(
-            text,
-            "settings that are not used: stopOnEntyr, symbolOptions (symbols are taken from beside the program), \
-             expressionEvaluationOptions.allowMagic"
-        );
-    }
-}
+mod tests;

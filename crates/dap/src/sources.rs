@@ -7,6 +7,7 @@ use host::api::{Line, Reply, Request as EngineRequest};
 
 use crate::adapter::Adapter;
 use crate::message::Refusal;
+use crate::naming;
 use crate::types::{
     BreakpointLocation, BreakpointLocationsArguments, BreakpointLocationsResponseBody,
     LoadedSourcesArguments, LoadedSourcesResponseBody, Source, SourceArguments,
@@ -22,13 +23,36 @@ pub(crate) struct Sources {
 }
 
 impl Adapter {
+    /// The path of a source file that the client names: by its path, its number, or its bare name.
+    pub(crate) fn engine_path(&self, source: Source) -> Option<String> {
+        let path = source.path.map(|path| match self.speaks_of_uris() {
+            true => naming::path_of(&path),
+            false => path,
+        });
+        let number = source.source_reference.unwrap_or(0);
+        let number = usize::try_from(number).ok();
+        let held = number.and_then(|it| self.sources.held.get(it.checked_sub(1)?));
+        path.or(held.cloned()).or(source.name)
+    }
+
+    /// Whether the client wants addresses for paths.
+    fn speaks_of_uris(&self) -> bool {
+        self.about
+            .path_format
+            .as_ref()
+            .is_some_and(|it| it == "uri")
+    }
+
     /// A source file as the client is told of it.
     pub(crate) fn source_of(&mut self, path: &str, user_code: bool) -> Source {
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
         let number = self.source_number(path);
         Source {
             name: Some(name.to_owned()),
-            path: Some(path.to_owned()),
+            path: Some(match self.speaks_of_uris() {
+                true => naming::uri_of(path),
+                false => path.to_owned(),
+            }),
             source_reference: number,
             origin: number.map(|_| "from the program's symbols".to_owned()),
             presentation_hint: (!user_code).then_some(SourcePresentationHint::Deemphasize),
@@ -58,19 +82,16 @@ impl Adapter {
         &mut self,
         arguments: SourceArguments,
     ) -> Result<SourceResponseBody, Refusal> {
-        let reference = match &arguments.source {
-            Some(source) => source.source_reference.unwrap_or(0),
-            None => 0,
-        };
-        let reference = match reference {
-            0 => arguments.source_reference,
-            given => given,
-        };
-        let number = usize::try_from(reference)
-            .ok()
-            .and_then(|it| it.checked_sub(1));
-        let held = number.and_then(|at| self.sources.held.get(at)).cloned();
-        let path = held.or(arguments.source.and_then(|source| source.path));
+        let reference = arguments.source_reference;
+        let given = arguments.source.unwrap_or_default();
+        let number = given.source_reference.filter(|it| *it != 0);
+        let number = number.unwrap_or(reference);
+        // The number comes before the path: that is where the text is.
+        let held = self.engine_path(Source {
+            source_reference: Some(number),
+            ..Source::default()
+        });
+        let path = held.or_else(|| self.engine_path(given));
         let file = path.ok_or_else(|| {
             Refusal::new("noSource", format!("there is no source file {reference}"))
         })?;
@@ -100,7 +121,7 @@ impl Adapter {
         &mut self,
         arguments: BreakpointLocationsArguments,
     ) -> Result<BreakpointLocationsResponseBody, Refusal> {
-        let file = arguments.source.path.or(arguments.source.name);
+        let file = self.engine_path(arguments.source);
         let file = file.ok_or_else(|| {
             Refusal::new(
                 "badArguments",

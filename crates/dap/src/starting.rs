@@ -1,35 +1,37 @@
-//! How a program comes under the debugger, and how it leaves: launch, attach, restart, disconnect, terminate.
+//! How a program comes under the debugger: launch, attach, restart.
 //!
 //! Nothing runs before `configurationDone`: then every breakpoint of the editor is there before the first line.
 
 use std::io;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use host::Session;
 use host::api::{
-    Attach, Console, Error, ErrorCode, Event, Launch, OutputCursor, Request as EngineRequest,
-    SourceMap,
+    Attach, Console, Error, ErrorCode, Event, Follow, Launch, OutputCursor,
+    Request as EngineRequest, SourceMap,
 };
 use host::project::{self, BuildOptions};
 use host::terminal::{Invitation, Terminal};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::adapter::{ANSWER, Adapter, Input, Phase, arguments};
 use crate::message::{Refusal, Request, RequestArguments};
-use crate::settings::{AttachSettings, LaunchSettings, steps};
+use crate::settings::{AttachSettings, LaunchSettings, steps, without_nulls};
 use crate::types::{
-    CancelArguments, DisconnectArguments, ProcessEventBody, ProcessEventBodyStartMethod,
-    ProgressEndEventBody, ProgressStartEventBody, ProgressUpdateEventBody,
-    RunInTerminalRequestArguments, RunInTerminalRequestArgumentsKind, TerminateArguments,
+    OutputEventBody, ProcessEventBody, ProcessEventBodyStartMethod, ProgressEndEventBody,
+    ProgressStartEventBody, ProgressUpdateEventBody, RunInTerminalRequestArguments,
+    RunInTerminalRequestArgumentsKind,
 };
 
 /// How long a program may take until the debugger has it.
 const START: Duration = Duration::from_secs(90);
 
-/// How long an ordered end may take.
-const END: Duration = Duration::from_secs(20);
+/// How long a tool may take until it has built and started the program.
+const BUILD: Duration = Duration::from_secs(600);
 
 /// Messages of breakpoints that are remembered with their places until their output is told.
 const TRACES: usize = 10_000;
@@ -37,12 +39,36 @@ const TRACES: usize = 10_000;
 /// A program that is to be started, and the request that asked for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Start {
-    request: Request,
+    pub(crate) request: Request,
     how: How,
     cancelled: Arc<AtomicBool>,
+    /// Whether it was the client that gave it up.
+    unwanted: Arc<AtomicBool>,
+    building: Arc<AtomicBool>,
 }
 
 impl Start {
+    fn new(request: &Request, how: How) -> Self {
+        Self {
+            request: request.clone(),
+            how,
+            cancelled: Arc::default(),
+            unwanted: Arc::default(),
+            building: Arc::default(),
+        }
+    }
+
+    /// Gives it up, if it is still under way.
+    pub(crate) fn cancel(&self) {
+        self.unwanted.store(true, Ordering::SeqCst);
+        self.cancelled.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the program is being built.
+    pub(crate) fn is_building(&self) -> bool {
+        self.building.load(Ordering::SeqCst)
+    }
+
     /// Whether the program is only run.
     pub(crate) fn is_without_debugger(&self) -> bool {
         matches!(&self.how, How::Launch { launch, .. } if launch.no_debug)
@@ -68,7 +94,7 @@ struct RestartSettings {
 
 impl Adapter {
     pub(crate) fn launch(&mut self, request: &Request) {
-        let how = arguments::<LaunchSettings>(request).and_then(|settings| {
+        let how = settings::<LaunchSettings>(request).and_then(|settings| {
             if let Some(unused) = settings.unused() {
                 self.say(&unused);
             }
@@ -105,7 +131,7 @@ impl Adapter {
     }
 
     pub(crate) fn attach(&mut self, request: &Request) {
-        let how = arguments::<AttachSettings>(request).and_then(|settings| {
+        let how = settings::<AttachSettings>(request).and_then(|settings| {
             if let Some(unused) = settings.unused() {
                 self.say(&unused);
             }
@@ -148,11 +174,7 @@ impl Adapter {
         };
         match how {
             Ok(how) => {
-                self.start = Some(Start {
-                    request: request.clone(),
-                    how,
-                    cancelled: Arc::default(),
-                });
+                self.start = Some(Start::new(request, how));
                 self.start_when_ready();
             }
             Err(refusal) => self.client.answer(request, Err::<(), _>(refusal.shown())),
@@ -185,11 +207,14 @@ impl Adapter {
         };
         let asked = start.clone();
         self.beside(
-            move || begin(&session, start.how, invitation, &start.cancelled, &progress),
+            move || begin(&session, start, invitation, &progress),
             move |adapter, result| match result {
                 Ok(terminal) => {
                     adapter.terminal = terminal;
                     adapter.started(&asked);
+                }
+                Err(_) if asked.unwanted.load(Ordering::SeqCst) => {
+                    adapter.start_failed(&asked, Refusal::cancelled());
                 }
                 Err(error) => adapter.start_failed(&asked, Refusal::from(error)),
             },
@@ -287,7 +312,7 @@ impl Adapter {
     }
 
     pub(crate) fn restart(&mut self, request: &Request) {
-        let settings = arguments::<RestartSettings>(request);
+        let settings = settings::<RestartSettings>(request);
         let result = settings.and_then(|settings| {
             let start = self
                 .start
@@ -316,11 +341,7 @@ impl Adapter {
         };
         let old = self.session.take();
         self.forget_looks();
-        self.start = Some(Start {
-            request: request.clone(),
-            how,
-            cancelled: Arc::default(),
-        });
+        self.start = Some(Start::new(request, how));
         self.phase = Phase::Configuring;
         if let Err(refusal) = self.prepare_sources().and_then(|()| self.set_all_again()) {
             self.phase = Phase::Ended;
@@ -328,86 +349,6 @@ impl Adapter {
         }
         // Dropping a session waits for its end.
         self.beside(move || drop(old), |adapter, ()| adapter.start_when_ready());
-    }
-
-    pub(crate) fn disconnect(&mut self, request: &Request) {
-        let wish = arguments::<DisconnectArguments>(request).unwrap_or_default();
-        self.leave(wish.terminate_debuggee);
-        // Every request is answered, also those that nothing will come of any more.
-        let refuse = |it: &Request| {
-            self.client.answer(it, Err::<(), _>(Refusal::cancelled()));
-        };
-        if let Some((evaluated, _)) = self.evaluating.take() {
-            refuse(&evaluated);
-        }
-        if let (Phase::Starting, Some(start)) = (self.phase, &self.start) {
-            refuse(&start.request);
-        }
-        self.refuse_waiting_start(&Refusal::cancelled());
-        self.deferred.drain(..).for_each(|it| refuse(&it));
-        self.client.answer(request, Ok(()));
-        self.over = true;
-    }
-
-    /// Answers a launch that waits for the end of the configuration and will not get it.
-    pub(crate) fn refuse_waiting_start(&self, refusal: &Refusal) {
-        if let (Phase::Configuring, Some(start)) = (self.phase, &self.start) {
-            let refusal = refusal.clone();
-            self.client.answer(&start.request, Err::<(), _>(refusal));
-        }
-    }
-
-    pub(crate) fn terminate(&mut self, request: &Request) {
-        let _ = arguments::<TerminateArguments>(request);
-        let running = self.session().is_ok();
-        self.leave(Some(true));
-        self.client.answer(request, Ok(()));
-        if running && self.phase != Phase::Ended {
-            // The engine tells the end with its code; that is passed on as always.
-            self.phase = Phase::Debugging;
-        }
-    }
-
-    /// Ends the session: what was launched is ended and what was attached to is let go, unless the wish is other.
-    fn leave(&mut self, terminate: Option<bool>) {
-        if let Some(start) = &self.start {
-            start.cancelled.store(true, Ordering::SeqCst);
-        }
-        let Some(session) = &self.session else { return };
-        if self.phase == Phase::Ended {
-            return;
-        }
-        let request = EngineRequest::Disconnect {
-            terminate,
-            children: true,
-        };
-        if let Err(error) = session.request(request, Instant::now() + END) {
-            tracing::debug!(%error, "ending the session");
-        }
-    }
-
-    pub(crate) fn cancel(&mut self, request: &Request) {
-        let wish = arguments::<CancelArguments>(request).unwrap_or_default();
-        let id = wish.request_id.map(i64::from);
-        let waiting = self.deferred.iter().position(|it| Some(it.seq) == id);
-        if let Some(waiting) = waiting.and_then(|at| self.deferred.remove(at)) {
-            self.client
-                .answer(&waiting, Err::<(), _>(Refusal::cancelled()));
-        } else if let Some((evaluated, given_up)) = &self.evaluating
-            && Some(evaluated.seq) == id
-            && let Some(session) = &self.session
-        {
-            given_up.give_up(session);
-        } else {
-            let start = self.start.as_ref().filter(|start| {
-                id == Some(start.request.seq)
-                    || wish.progress_id.as_deref() == Some(&progress_id(start))
-            });
-            if let Some(start) = start {
-                start.cancelled.store(true, Ordering::SeqCst);
-            }
-        }
-        self.client.answer(request, Ok(()));
     }
 
     /// Tells the client how a build goes on, if it wants to know.
@@ -427,6 +368,11 @@ impl Adapter {
                 message: Some(line.into()),
                 ..ProgressUpdateEventBody::default()
             }),
+            Progress::Note(text) => client.tell(&OutputEventBody {
+                category: Some("important".into()),
+                output: format!("{text}\n"),
+                ..OutputEventBody::default()
+            }),
             Progress::Built if wanted => client.tell(&ProgressEndEventBody {
                 progress_id: id.clone(),
                 message: None,
@@ -436,26 +382,51 @@ impl Adapter {
     }
 }
 
+/// The settings that a request comes with.
+fn settings<S: DeserializeOwned>(request: &Request) -> Result<S, Refusal> {
+    let given = without_nulls(request.arguments.clone());
+    arguments(&Request {
+        arguments: given,
+        ..request.clone()
+    })
+}
+
 enum Progress<'a> {
     Building(&'a str),
     Says(&'a str),
+    Note(&'a str),
     Built,
 }
 
-fn progress_id(start: &Start) -> String {
+/// The name of the build of a start.
+pub(crate) fn progress_id(start: &Start) -> String {
     format!("build-{}", start.request.seq)
+}
+
+/// What to know about a project of tests.
+const TEST_HOST: &str = "this is a project of tests: run by itself it runs none of them. `VSTEST_HOST_DEBUG=1 dotnet test` \
+     waits for a debugger and tells the process to attach to";
+
+/// Whether a program that was built is a library of tests for a test host; those that run by themselves bring a
+/// platform for that.
+fn is_for_test_host(program: &Path) -> bool {
+    let Some(folder) = program.parent() else {
+        return false;
+    };
+    let has = |name: &str| folder.join(name).is_file();
+    has("testhost.dll") && !has("Microsoft.Testing.Platform.dll")
 }
 
 /// Builds if needed, then launches or attaches.
 fn begin(
     session: &Session,
-    how: How,
+    start: Start,
     invitation: Option<Invitation>,
-    cancelled: &AtomicBool,
     progress: &dyn Fn(Progress<'_>),
 ) -> Result<Option<Terminal>, Error> {
     let deadline = Instant::now() + START;
-    match how {
+    let cancelled = &start.cancelled;
+    match start.how {
         How::Attach(attach) => {
             session.request(EngineRequest::Attach(attach), deadline)?;
         }
@@ -468,11 +439,16 @@ fn begin(
                     cancelled: &|| cancelled.load(Ordering::SeqCst),
                     ..BuildOptions::default()
                 };
+                start.building.store(true, Ordering::SeqCst);
                 let built = project::build(&launch.program, &options, &mut |line| {
                     progress(Progress::Says(line));
                 });
+                start.building.store(false, Ordering::SeqCst);
                 progress(Progress::Built);
                 launch.program = built.map_err(Error::from)?.program;
+                if is_for_test_host(&launch.program) {
+                    progress(Progress::Note(TEST_HOST));
+                }
             }
             if invitation.is_none() && cancelled.load(Ordering::SeqCst) {
                 return Err(Error::new(ErrorCode::Timeout, "the launch was cancelled"));
@@ -485,8 +461,13 @@ fn begin(
             })?;
             let files = terminal.as_ref().map(Terminal::files);
             let files = files.as_ref().map_or(&[][..], |files| &files[..]);
+            // What starts the program may build it first.
+            let limit = match launch.follow {
+                Follow::Program => START,
+                Follow::Child { .. } => BUILD,
+            };
             let request = EngineRequest::Launch(*launch);
-            session.request_with_files(request, files, Instant::now() + START)?;
+            session.request_with_files(request, files, Instant::now() + limit)?;
             if let (Some(terminal), Some(pid)) = (&terminal, session.status().pid) {
                 terminal.program(pid.0);
             }
@@ -494,4 +475,22 @@ fn begin(
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_that_need_a_host_are_known() {
+        let folder = std::env::temp_dir().join(format!("ndbg-tests-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let program = folder.join("tests.dll");
+        assert!(!is_for_test_host(&program));
+        std::fs::write(folder.join("testhost.dll"), "").expect("a file");
+        assert!(is_for_test_host(&program));
+        std::fs::write(folder.join("Microsoft.Testing.Platform.dll"), "").expect("a file");
+        assert!(!is_for_test_host(&program));
+        std::fs::remove_dir_all(&folder).expect("removed");
+    }
 }

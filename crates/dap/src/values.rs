@@ -47,7 +47,7 @@ pub(crate) enum Inside {
     Path(String),
     /// The same, as it is: without what attributes say and views of collections.
     Raw(String),
-    /// A property that only its getter can tell, by an expression; it is run when the client opens it.
+    /// A property that only its getter can tell, which is run when the client opens it.
     Lazy(Box<LazyProperty>),
     /// What exists only in the debugger: nothing leads to it, so its members are held here.
     Made(Arc<MadeValue>),
@@ -67,8 +67,10 @@ pub(crate) struct MadeValue {
 pub(crate) struct LazyProperty {
     /// Its name as shown.
     pub(crate) name: String,
-    /// The expression that is its value.
-    pub(crate) expression: String,
+    /// The path that leads to it.
+    pub(crate) path: String,
+    /// What can be evaluated later for it, if anything can.
+    pub(crate) lasting: Option<String>,
 }
 
 impl References {
@@ -93,38 +95,76 @@ impl References {
 
     /// Remembers which expression a result came of. With format specifiers it is no part of another expression.
     pub(crate) fn came_of(&mut self, result: &str, expression: &str) {
-        if result.starts_with(RESULT) && !expression.contains(',') {
+        if result.starts_with(RESULT) && !may_have_formats(expression) {
             self.results.insert(result.into(), expression.into());
         }
     }
 
     /// What can be evaluated later for the value of a path. A result's own path is good in this stop only, so it is
-    /// told by its expression.
-    fn lasting(&self, path: &str) -> String {
+    /// told by its expression, or not at all.
+    pub(crate) fn lasting(&self, path: &str) -> Option<String> {
+        if !path.starts_with(RESULT) {
+            return (!path.is_empty()).then(|| path.to_owned());
+        }
         let digits = path.strip_prefix(RESULT).unwrap_or_default();
         let digits = digits.find(|it: char| !it.is_ascii_digit());
         let end = digits.map_or(path.len(), |at| at + RESULT.len());
         let (result, inside) = path.split_at_checked(end).unwrap_or((path, ""));
-        match self.results.get(result) {
-            Some(expression) if inside.is_empty() => expression.clone(),
-            Some(expression) => format!("({expression}){inside}"),
-            None => path.to_owned(),
-        }
+        let expression = self.results.get(result)?;
+        Some(match inside {
+            "" => expression.clone(),
+            inside if is_plain(expression) => format!("{expression}{inside}"),
+            inside => format!("({expression}){inside}"),
+        })
     }
+}
+
+/// Whether an expression may end in format specifiers: behind a comma that is in no brackets.
+fn may_have_formats(expression: &str) -> bool {
+    if expression.contains(['"', '\'']) {
+        return expression.contains(',');
+    }
+    let mut depth = 0_i32;
+    expression.chars().any(|letter| {
+        match letter {
+            '(' | '[' | '{' | '<' => depth += 1,
+            ')' | ']' | '}' | '>' => depth -= 1,
+            _ => {}
+        }
+        letter == ',' && depth <= 0
+    })
+}
+
+/// Whether members can be named behind an expression as it is: it is names, dots and indexes.
+fn is_plain(expression: &str) -> bool {
+    let is_part = |it: char| it.is_alphanumeric() || "_@$.[]#".contains(it);
+    expression.chars().all(is_part)
 }
 
 impl Adapter {
     /// A variable as the client is told of it.
     pub(crate) fn variable(&mut self, frame: FrameOf, variable: &EngineVariable) -> Variable {
         let value = &variable.value;
-        let children = i32::try_from(value.children).unwrap_or(i32::MAX);
+        let is_plain = matches!(
+            value.kind,
+            ValueKind::Null
+                | ValueKind::Bool
+                | ValueKind::Number
+                | ValueKind::Char
+                | ValueKind::String
+                | ValueKind::Enum
+        );
+        // A number is told whole in its line: nobody opens it to see its bits.
+        let children = value.children * u64::from(!is_plain);
+        let children = i32::try_from(children).unwrap_or(i32::MAX);
         let lazy = value.kind == ValueKind::NotRun;
         // Whether all of it can be told page by page.
         let mut whole = true;
         let reference = if lazy {
             let property = LazyProperty {
                 name: variable.name.clone(),
-                expression: variable.path.clone(),
+                path: variable.path.clone(),
+                lasting: self.references.lasting(&variable.path),
             };
             self.references
                 .number(frame, Inside::Lazy(Box::new(property)))
@@ -146,12 +186,16 @@ impl Adapter {
             name: if variable.shadowed {
                 format!("{} (hidden)", variable.name)
             } else {
-                variable.name.clone()
+                label_of(variable).unwrap_or(&variable.name).to_owned()
             },
             value: text_of(value),
-            r#type: Some(value.type_name.clone()).filter(|name| !name.is_empty()),
-            evaluate_name: Some(self.references.lasting(&variable.path))
-                .filter(|path| !path.is_empty()),
+            r#type: {
+                let label = variable.label.as_deref();
+                let label = label.and_then(|it| it.type_name.clone());
+                Some(label.unwrap_or_else(|| value.type_name.clone()))
+                    .filter(|name| !name.is_empty())
+            },
+            evaluate_name: self.references.lasting(&variable.path),
             variables_reference: reference,
             indexed_variables: (opens && value.indexed).then_some(children),
             named_variables: (opens && !value.indexed).then_some(children),
@@ -162,12 +206,17 @@ impl Adapter {
     }
 }
 
+/// What a variable is to be called instead of its name.
+pub(crate) fn label_of(variable: &EngineVariable) -> Option<&str> {
+    variable.label.as_deref()?.name.as_deref()
+}
+
 /// What to ask the engine for the variables inside of something.
 pub(crate) fn query(parent: &Parent, format: Option<&ValueFormat>, shown: Shown) -> VariablesQuery {
     let (scope, path) = match &parent.inside {
         Inside::Scope(scope) => (*scope, None),
         Inside::Path(path) | Inside::Raw(path) => (VariableScope::All, Some(path.clone())),
-        Inside::Lazy(property) => (VariableScope::All, Some(property.expression.clone())),
+        Inside::Lazy(property) => (VariableScope::All, Some(property.path.clone())),
         // Not asked: its members are here.
         Inside::Made(_) => (VariableScope::All, None),
     };
@@ -254,5 +303,30 @@ pub(crate) fn note_of(text: &str) -> Variable {
             ..VariablePresentationHint::default()
         }),
         ..Variable::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(expression: &str, inside: &str, expected: Option<&str>) {
+        let mut references = References::default();
+        references.came_of("#e1", expression);
+        let found = references.lasting(&format!("#e1{inside}"));
+        assert_eq!(found.as_deref(), expected, "{expression}");
+    }
+
+    #[test]
+    fn results_are_told_by_their_expressions_or_not_at_all() {
+        check("its[0]", "", Some("its[0]"));
+        check("its[0]", ".Q", Some("its[0].Q"));
+        check("its.First()", ".Q", Some("(its.First()).Q"));
+        check("Sum(a, b)", "[1]", Some("(Sum(a, b))[1]"));
+        check("set[#0].Lines", "[1]", Some("set[#0].Lines[1]"));
+        check("its,x", ".Q", None);
+        assert_eq!(References::default().lasting("#e7.Q"), None);
+        assert_eq!(References::default().lasting("a.b"), Some("a.b".into()));
     }
 }

@@ -1,18 +1,20 @@
 //! Scopes and variables: what an editor's tree of variables is made of, page by page.
 
 use host::api::{
-    BY_PROXY, Reply, Request as EngineRequest, VariableScope, Variables, VariablesQuery,
+    BY_PROXY, Reply, Request as EngineRequest, Variable as EngineVariable, VariableScope,
+    Variables, VariablesQuery,
 };
 
 use crate::adapter::{Adapter, arguments};
 use crate::evaluating::Wish;
 use crate::message::{Refusal, Request};
 use crate::running::FrameOf;
+use crate::settings::Shown;
 use crate::types::{
     Scope, ScopesArguments, ScopesResponseBody, SetVariableArguments, Variable, VariablesArguments,
-    VariablesResponseBody,
+    VariablesArgumentsFilter, VariablesResponseBody,
 };
-use crate::values::{Inside, LazyProperty, MadeValue, Parent, note_of, query, raw_view};
+use crate::values::{Inside, LazyProperty, MadeValue, Parent, label_of, note_of, query, raw_view};
 
 /// Children told at once if the client does not say how many it wants.
 const PAGE: u32 = 1_000;
@@ -23,6 +25,8 @@ struct Page {
     start: u64,
     /// All that can be told if absent.
     count: Option<u32>,
+    /// Only elements, or only what has a name of its own; both if absent.
+    indexed: Option<bool>,
 }
 
 impl Page {
@@ -32,6 +36,11 @@ impl Page {
         Self {
             start: start.unwrap_or(0),
             count: count.filter(|count| *count > 0),
+            indexed: match arguments.filter {
+                Some(VariablesArgumentsFilter::Indexed) => Some(true),
+                Some(VariablesArgumentsFilter::Named) => Some(false),
+                _ => None,
+            },
         }
     }
 }
@@ -47,17 +56,38 @@ impl Adapter {
             ("Locals", VariableScope::Locals, Some("locals")),
             ("Statics", VariableScope::Statics, None),
         ];
-        let scopes = scopes.map(|(name, scope, hint)| Scope {
-            name: name.into(),
-            presentation_hint: hint.map(str::to_owned),
-            variables_reference: self.references.number(frame, Inside::Scope(scope)),
-            // Static members are of interest now and then only.
-            expensive: scope == VariableScope::Statics,
-            ..Scope::default()
+        let mut told = Vec::new();
+        for (name, scope, hint) in scopes {
+            if scope != VariableScope::Locals && self.is_empty(frame, scope) {
+                continue;
+            }
+            told.push(Scope {
+                name: name.into(),
+                presentation_hint: hint.map(str::to_owned),
+                variables_reference: self.references.number(frame, Inside::Scope(scope)),
+                // Static members are of interest now and then only.
+                expensive: scope == VariableScope::Statics,
+                ..Scope::default()
+            });
+        }
+        Ok(ScopesResponseBody { scopes: told })
+    }
+
+    /// Whether there is nothing to tell of a scope, not even why.
+    fn is_empty(&self, frame: FrameOf, scope: VariableScope) -> bool {
+        let parent = Parent {
+            frame,
+            inside: Inside::Scope(scope),
+        };
+        let shown = Shown {
+            run_code: false,
+            ..self.shown
+        };
+        let found = self.ask_variables(VariablesQuery {
+            count: 1,
+            ..query(&parent, None, shown)
         });
-        Ok(ScopesResponseBody {
-            scopes: scopes.into(),
-        })
+        found.is_ok_and(|it| it.variables.is_empty() && it.notes.is_empty())
     }
 
     pub(crate) fn variables(&mut self, request: &Request) {
@@ -71,7 +101,7 @@ impl Adapter {
         };
         match &parent.inside {
             Inside::Lazy(property) => {
-                let wish = Wish::getter(&property.expression, parent.frame, &arguments);
+                let wish = Wish::getter(property, parent.frame, &arguments);
                 self.open_property(request, (**property).clone(), wish);
             }
             Inside::Made(made) => {
@@ -138,6 +168,10 @@ impl Adapter {
     }
 
     fn page(&mut self, parent: &Parent, found: Variables, page: &Page) -> VariablesResponseBody {
+        let is_indexed = found.parent.as_ref().is_some_and(|it| it.value.indexed);
+        if page.indexed.is_some_and(|wanted| wanted != is_indexed) {
+            return VariablesResponseBody::default();
+        }
         let mut variables: Vec<_> = found
             .variables
             .iter()
@@ -181,22 +215,42 @@ impl Adapter {
                 let text = "this value exists only in the debugger: there is nothing to set";
                 return Err(Refusal::new("notSettable", text));
             }
+            let format = arguments.format.as_ref();
+            if let Inside::Lazy(property) = &parent.inside {
+                // The one variable inside it is the property itself.
+                return Ok(Wish::set_at(
+                    &property.path,
+                    property.lasting.clone(),
+                    arguments.value,
+                    parent.frame,
+                    format,
+                ));
+            }
             let found = self.ask_variables(VariablesQuery {
                 names: vec![arguments.name.clone()],
                 count: PAGE,
                 ..query(&parent, None, self.shown)
             })?;
             let mut named = found.variables.into_iter();
-            let variable =
+            let mut variable =
                 named.find(|variable| variable.name == arguments.name && !variable.shadowed);
+            if variable.is_none() {
+                // The client knows it by what it was told to call it.
+                let all = self.ask_variables(VariablesQuery {
+                    count: PAGE,
+                    ..query(&parent, None, self.shown)
+                })?;
+                let is_meant = |it: &EngineVariable| label_of(it) == Some(&arguments.name);
+                variable = all.variables.into_iter().find(is_meant);
+            }
             let variable = variable.ok_or_else(|| {
                 Refusal::new("noVariable", format!("there is no {} here", arguments.name))
             })?;
-            let format = arguments.format.as_ref();
-            Ok(Wish::set(
+            Ok(Wish::set_at(
                 &variable.path,
+                self.references.lasting(&variable.path),
                 arguments.value,
-                Some(parent.frame),
+                parent.frame,
                 format,
             ))
         });

@@ -196,7 +196,10 @@ impl Connection {
         Self {
             from: BufReader::new(ours.try_clone().expect("a socket")),
             to: ours,
-            adapter: thread::spawn(move || dap::serve(host, reader, theirs)),
+            adapter: thread::spawn(move || {
+                // What it thinks of hostile bytes is told to the client.
+                let _ = dap::serve(host, reader, theirs, &dap::Ending::default());
+            }),
         }
     }
 

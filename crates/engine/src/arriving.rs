@@ -16,6 +16,8 @@ use crate::engine::Engine;
 
 /// How long the library may take to tell what is there.
 const ARRIVAL: Duration = Duration::from_secs(20);
+/// How often a suspended program that is to be let go is looked at.
+const SUSPENDED: Duration = Duration::from_millis(50);
 /// How long queued callbacks are waited for before the program is let go all the same.
 const DRAIN: Duration = Duration::from_secs(5);
 
@@ -38,6 +40,10 @@ impl Engine<'_> {
 
     /// The program is there: tell it, and honour what was asked for meanwhile.
     pub(crate) fn arrived(&mut self) {
+        if self.exit_report().is_some() {
+            // It is gone already: the start has failed, which is told with its last words.
+            return;
+        }
         let Some(starting) = self.starting.take() else {
             return;
         };
@@ -58,7 +64,8 @@ impl Engine<'_> {
 
     /// The time for something that the library owes us is over; whether there was such a thing.
     pub(crate) fn library_is_late(&mut self) -> bool {
-        if self.is_arriving() {
+        // A dead program owes nothing: then it is its last words that were waited for.
+        if self.is_arriving() && self.exit_report().is_none() {
             self.never_arrived();
             return true;
         }
@@ -96,15 +103,20 @@ impl Engine<'_> {
 
     /// Stops the program; a stop more if it is stopped already.
     pub(crate) fn stop_target(&mut self) -> Result<(), Error> {
+        self.refuse_suspended()?;
+        self.target()?.stop()
+    }
+
+    /// An error if a signal has suspended the process: the library would wait for an answer, and we with it, until
+    /// somebody lets the process run.
+    pub(crate) fn refuse_suspended(&self) -> Result<(), Error> {
         let pid = self.pid.unwrap_or_default();
-        let target = self.target()?;
-        // The library would wait for an answer, and we with it, until somebody lets the process run.
-        if procfs::stat(pid).is_ok_and(|stat| stat.state == 'T') {
-            let message = format!("process {pid} is suspended by a signal and cannot answer");
-            return Err(Error::new(ErrorCode::Runtime, message)
-                .hint(format!("let it run first: kill -CONT {pid}")));
+        if !procfs::stat(pid).is_ok_and(|stat| stat.state == 'T') {
+            return Ok(());
         }
-        target.stop()
+        let message = format!("process {pid} is suspended by a signal and cannot answer");
+        Err(Error::new(ErrorCode::Runtime, message)
+            .hint(format!("let it run first: kill -CONT {pid}")))
     }
 
     /// Lets go of the program, which runs on as before: at once, or as soon as the library is ready for that.
@@ -147,6 +159,19 @@ impl Engine<'_> {
                 self.tell(Event::Detached(status));
                 self.answer_waiting();
             }
+            Err(error) if self.refuse_suspended().is_err() => {
+                // Whoever asked is told; nobody is there any more to try again, so we do.
+                if self.leaving {
+                    self.let_go_when_it_runs();
+                }
+                self.refuse_waiting(&error);
+            }
+            Err(error) if error.code == ErrorCode::Exited => {
+                if self.leaving {
+                    self.abandon_target();
+                }
+                self.refuse_waiting(&error);
+            }
             Err(error) => {
                 tracing::warn!(%error, "letting go of the program");
                 if self.leaving {
@@ -162,22 +187,22 @@ impl Engine<'_> {
         }
     }
 
-    fn leave_the_program(&mut self) -> Result<(), Error> {
-        if !self.target()?.is_stopped() {
-            self.stop_target()?;
+    /// A suspended program cannot be let go: left now, it would wait for this debugger for ever. So we stay, quietly,
+    /// until it runs again or ends.
+    fn let_go_when_it_runs(&mut self) {
+        if self.ending.waits_for_suspended.is_none() {
+            let pid = self.pid.unwrap_or_default();
+            self.ending.waits_for_suspended = Some(crate::processes::Leaving::of(pid));
+            self.notes.push(format!(
+                "process {pid} is suspended by a signal; it is let go as soon as it runs again (kill -CONT {pid})"
+            ));
+            let mut status = Box::new(self.status());
+            status.state = State::Detached;
+            status.stop = None;
+            self.tell(Event::Detached(status));
+            self.fall_silent();
         }
-        self.target()?.entry.forget();
-        self.breakpoints.remove_all_from_code();
-        self.end_steps();
-        let target = self.target()?;
-        // The runtime keeps these alive for us, which nobody could undo later.
-        target.kept.clear();
-        target.results.get_mut().clear();
-        target
-            .process
-            .detach()
-            .map_err(|error| crate::target::runtime_error(&error))?;
-        self.abandon_target();
-        Ok(())
+        self.ending.let_go_wanted = true;
+        self.ending.wait_until(Self::in_time(SUSPENDED));
     }
 }

@@ -43,6 +43,13 @@ impl Engine<'_> {
             return;
         }
         target.delivered();
+        if let Callback::Breakpoint { thread, .. } | Callback::StepComplete { thread, .. } =
+            &callback
+            && let Ok(id) = Thread::new(thread.clone()).id()
+        {
+            target.hits.insert(id, std::time::Instant::now());
+        }
+        tracing::trace!(?callback, "the runtime tells");
         // A program that is being let go stops for nothing.
         self.gathered.get_or_insert_default();
         let stops = !self.ending.let_go_wanted && self.wants_to_stop(callback);
@@ -128,6 +135,9 @@ impl Engine<'_> {
                 let Some(breakpoint) = breakpoint else {
                     return false;
                 };
+                if !self.let_threads_begin() {
+                    return false;
+                }
                 self.keep_statics_fresh(&breakpoint, &thread);
                 let identity = cordebug::module::identity(&breakpoint);
                 if let Some(stops) = self.trap_reached(&thread, identity) {
@@ -141,6 +151,7 @@ impl Engine<'_> {
                 if at_entry {
                     reasons.push(StopReason::Entry);
                 }
+                reasons.extend(self.fail_fast_called(identity, &thread));
                 if self.is_run_to(identity) {
                     reasons.push(StopReason::RunTo);
                 }
@@ -153,7 +164,10 @@ impl Engine<'_> {
             }
             Callback::StepComplete {
                 thread, stepper, ..
-            } => self.step_completed(&Thread::new(thread), stepper.as_ref()),
+            } => {
+                self.let_threads_begin()
+                    && self.step_completed(&Thread::new(thread), stepper.as_ref())
+            }
             Callback::EvalComplete { eval, .. } | Callback::EvalException { eval, .. } => {
                 if let Some(eval) = eval {
                     self.stray_evaluation_ended(&eval);
@@ -178,12 +192,18 @@ impl Engine<'_> {
             ),
             Callback::CreateThread { thread } => {
                 if let Ok(id) = Thread::new(thread).id() {
+                    if let Some(target) = &mut self.target {
+                        target.beginners.note(id);
+                    }
                     self.tell(Event::ThreadStarted(ThreadId(id)));
                 }
                 false
             }
             Callback::ExitThread { thread } => {
                 if let Ok(id) = Thread::new(thread).id() {
+                    if let Some(target) = &mut self.target {
+                        target.hits.remove(&id);
+                    }
                     self.tell(Event::ThreadEnded(ThreadId(id)));
                 }
                 false

@@ -26,6 +26,8 @@ pub(crate) struct Ending {
     pub(crate) pause_wanted: bool,
     /// The program is to be let go as soon as the library is ready for it.
     pub(crate) let_go_wanted: bool,
+    /// Nobody listens any more, and the program is let go when a signal lets it run.
+    pub(crate) waits_for_suspended: Option<crate::processes::Leaving>,
     /// How the process ended.
     report: Option<ExitReport>,
     /// Whether the end of the launched program is waited for as well.
@@ -63,6 +65,8 @@ impl Ending {
 impl Engine<'_> {
     /// The program is gone or let go: the library is left as it is, since its threads may still be busy with that.
     pub(crate) fn abandon_target(&mut self) {
+        // Breakpoints that were never reached are told at the end, when no module is there to look into.
+        self.suggest_names();
         self.claim = None;
         if let Some(target) = self.target.take() {
             cordebug::fast_memory::disable();
@@ -84,6 +88,7 @@ impl Engine<'_> {
     /// The process is gone.
     pub(crate) fn process_ended(&mut self, report: ExitReport) {
         self.ending.report.get_or_insert(report);
+        self.capture.hold_up_nobody();
         if self.starting.is_some() {
             self.ended_while_starting();
             return;
@@ -110,8 +115,12 @@ impl Engine<'_> {
 
     /// Both output streams are at their end.
     pub(crate) fn output_closed(&mut self) {
-        let launcher = self.ending.awaits_launcher;
-        if self.ending.report.is_some() && self.starting.is_none() && !launcher {
+        if self.ending.report.is_none() {
+            return;
+        }
+        if self.starting.is_some() {
+            self.starting_failed_at_last();
+        } else if !self.ending.awaits_launcher {
             self.finish();
         }
     }

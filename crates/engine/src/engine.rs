@@ -3,9 +3,11 @@
 //! Invariants: every request gets exactly one reply; every reply and event tells the state as it is when it is sent;
 //! the loop returns only when no program depends on it any more (ended, let go, or never there).
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
@@ -18,7 +20,7 @@ use crate::api::{
 };
 use crate::breakpoints::Breakpoints;
 use crate::callbacks::Gathered;
-use crate::calls::Evaluations;
+use crate::calls::{CallError, Evaluations};
 use crate::exceptions::Exceptions;
 use crate::launching::{Starting, StartupNews};
 use crate::output::{Capture, Notice};
@@ -38,6 +40,8 @@ pub enum Input {
         request: Request,
         /// Open files that came with it.
         files: Vec<OwnedFd>,
+        /// Set when nobody waits for the answer any more: what has not begun by then is not done.
+        given_up: Arc<AtomicBool>,
     },
     /// Nobody listens any more: end or let go of the program, then return.
     FrontEndGone,
@@ -230,7 +234,20 @@ impl<'a> Engine<'a> {
 
     fn handle(&mut self, input: Input) {
         match input {
-            Input::Command { id, request, files } => self.command(id, request, files),
+            Input::Command {
+                id,
+                request,
+                files,
+                given_up,
+            } => {
+                let ends = matches!(request, Request::Disconnect { .. });
+                if given_up.load(Ordering::Relaxed) && !ends {
+                    let message = "nobody waited for it any more when its turn came";
+                    self.answer(id, Err(Error::new(ErrorCode::Timeout, message)));
+                } else {
+                    self.command(id, request, files);
+                }
+            }
             Input::FrontEndGone => self.front_end_gone(),
             Input::Callback(delivered) => self.callback(delivered.receive()),
             Input::Startup(news) => self.startup(news),
@@ -288,6 +305,7 @@ impl<'a> Engine<'a> {
             }
             Request::Status => Ok(Reply::Status(Box::new(self.status()))),
             Request::Output(query) => Ok(Reply::Output(self.capture.page(query))),
+            Request::DrainOutput(query) => Ok(Reply::Output(self.capture.drained_page(query))),
             Request::Input { text, close } => match &self.stdin {
                 Some(stdin) => Ok(Reply::Input {
                     accepted: stdin.write(text, close)?,
@@ -339,6 +357,7 @@ impl<'a> Engine<'a> {
             Request::SourceFiles => self.list_source_files(),
             Request::Statements { file, from, to } => self.statements(&file, from, to),
             Request::Variables(query) => self.variables(&query),
+            Request::OpenValue(query) => self.open_value(&query),
             Request::SetVariable(set) => self.set_variable(&set),
             Request::ReadMemory { address, count } => self.read_memory(address, count),
             Request::InspectObject(query) => self.inspect_object(&query),
@@ -350,6 +369,11 @@ impl<'a> Engine<'a> {
                 count,
             } => {
                 self.step(thread, kind, count)?;
+                Ok(Reply::Status(Box::new(self.status())))
+            }
+            Request::StepTargets { thread } => self.step_targets(thread),
+            Request::StepIntoTarget { thread, call } => {
+                self.step_into_target(thread, call)?;
                 Ok(Reply::Status(Box::new(self.status())))
             }
             Request::RunTo(place) => {
@@ -420,6 +444,9 @@ impl<'a> Engine<'a> {
             target.resume_all()?;
         }
         self.evaluations.continued();
+        if let Some(target) = &self.target {
+            target.walks.borrow_mut().hide(None);
+        }
         self.state = State::Running;
         self.stop = None;
         self.resumes += 1;
@@ -472,12 +499,19 @@ impl<'a> Engine<'a> {
             thread,
             exception,
         } = gathered;
+        if !self.let_threads_begin() {
+            return;
+        }
         // Whatever the cause: steps that were under way end here.
         let steps = self.take_steps();
         // What the program wrote before it stopped is there when the stop is told.
         if self.capture.take_in() {
             let end = self.capture.end();
             self.tell(Event::Output { end });
+        }
+        // What is queued may be of no interest, the beginning of a thread for example: only a look at it tells.
+        if let Err(CallError::ProgramEnded) = self.take_queued() {
+            return;
         }
         let queued = self.queued_threads(thread);
         match &mut self.stop {
@@ -505,21 +539,12 @@ impl<'a> Engine<'a> {
         self.clear_away(steps);
     }
 
-    /// The threads other than one that the runtime has something to tell of.
+    /// The threads other than one of which the runtime has told something that may stop the program.
     fn queued_threads(&self, other_than: Option<ThreadId>) -> Vec<ThreadId> {
-        let Some(target) = &self.target else {
-            return Vec::new();
-        };
-        let process = &target.process;
-        if !process.has_queued_callbacks().unwrap_or(false) {
-            return Vec::new();
-        }
-        let threads = process.threads().unwrap_or_default().into_iter();
-        let queued = threads.filter(|it| process.has_queued_callbacks_of(it).unwrap_or(false));
-        queued
-            .filter_map(|it| it.id().ok().map(ThreadId))
-            .filter(|id| Some(*id) != other_than)
-            .collect()
+        let queued = self.postponed.iter().filter_map(|it| it.thread());
+        let ids: BTreeSet<_> = queued.filter_map(|it| it.id().ok()).collect();
+        let ids = ids.into_iter().map(ThreadId);
+        ids.filter(|id| Some(*id) != other_than).collect()
     }
 
     fn front_end_gone(&mut self) {
@@ -536,14 +561,18 @@ impl<'a> Engine<'a> {
             return;
         }
         if self.guards_a_program() {
-            // Nobody listens: dropping the way out tells the front end that it need not wait for us.
-            self.say = Box::new(|_| {});
+            self.fall_silent();
             return;
         }
         if !self.ending.process_expected() {
             self.end_followed_tree();
             self.over = true;
         }
+    }
+
+    /// Nobody listens: dropping the way out tells the front end that it need not wait for us.
+    pub(crate) fn fall_silent(&mut self) {
+        self.say = Box::new(|_| {});
     }
 
     /// A launched program that was let go still depends on this process: the kernel ends it with us, and its output

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use cordebug::diagnostics_port::{Closer, DiagnosticsPort};
 use cordebug::handshake::Handshake;
+use cordebug::pidfd::ProcessHandle;
 use cordebug::procfs;
 use cordebug::spawn::{self, ExitReport, ProcessGroup};
 
@@ -165,16 +166,21 @@ impl Chooser {
     /// Waits, elsewhere, for the runtime to reach its handshake.
     fn meet(&self, pid: u32, handshake: Handshake) {
         let (inbox, cancelled) = (self.inbox.clone(), self.cancelled.clone());
+        let handle = ProcessHandle::open(pid).ok();
         let waiting = thread::Builder::new()
             .name("start-up".into())
             .spawn(move || {
                 let given_up = || cancelled.load(Ordering::SeqCst) || !procfs::is_alive(pid);
                 let news = match handshake.wait_started(Instant::now() + ARRIVAL, given_up) {
                     Ok(true) => StartupNews::Ready { pid, handshake },
+                    Ok(false) if !procfs::is_alive(pid) => {
+                        let report = handle.map_or(ExitReport::Unknown, |it| it.wait());
+                        StartupNews::ChildEnded(report)
+                    }
                     Ok(false) => StartupNews::Failed(
                         Error::new(
                             ErrorCode::LaunchFailed,
-                            format!("the .NET child {pid} ended or did not reach the debugger"),
+                            format!("the .NET child {pid} did not reach the debugger"),
                         )
                         .hint("debugging may be switched off in it: DOTNET_EnableDiagnostics"),
                     ),

@@ -8,7 +8,8 @@ use cordebug::module::Module;
 use cordebug::thread::Thread;
 
 use crate::api::{
-    Error, Event, LogMessage, ModuleReport, Reply, ThreadActivity, ThreadId, ThreadReport,
+    AwaitedLock, Error, Event, LogMessage, ModuleReport, Reply, ThreadActivity, ThreadId,
+    ThreadReport,
 };
 use crate::engine::Engine;
 use crate::fields::Fields;
@@ -120,6 +121,20 @@ fn report(target: &mut Target, thread: &Thread, current: Option<ThreadId>) -> Op
         frozen: thread.is_frozen().unwrap_or(false),
         current: current == Some(id),
         top,
+        lock: lock(target, thread),
+    })
+}
+
+/// The lock that a thread waits for, as far as the runtime knows of it.
+fn lock(target: &mut Target, thread: &Thread) -> Option<AwaitedLock> {
+    let blocked = thread.blocked_on().ok()??;
+    let object = blocked.object.dereference().ok()??;
+    let holder = object.lock_owner().ok().flatten();
+    Some(AwaitedLock {
+        type_name: Fields::new(target).type_text(&object),
+        address: object.address().unwrap_or(0),
+        holder: holder.and_then(|it| it.id().ok()).map(ThreadId),
+        pulse: blocked.pulse,
     })
 }
 

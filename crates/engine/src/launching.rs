@@ -32,6 +32,10 @@ use crate::target::Target;
 
 /// How long a launched program may take until its runtime reaches the debugger.
 const STARTUP: Duration = Duration::from_secs(60);
+/// How long a process may still exist that has stopped to answer because it is being killed.
+const DYING: Duration = Duration::from_millis(200);
+/// How long it may take until we are told how a process ended that is gone.
+const KILLED: Duration = Duration::from_secs(5);
 /// How long the last words of a program that ended too early are waited for.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -63,6 +67,8 @@ pub enum StartupNews {
         /// Lets it go on when dropped.
         handshake: Handshake,
     },
+    /// A .NET child that was to be debugged has ended before that.
+    ChildEnded(ExitReport),
     /// It came to nothing.
     Failed(Error),
 }
@@ -234,17 +240,46 @@ impl Engine<'_> {
         match news {
             StartupNews::Loading { pid } => self.load_early(pid),
             StartupNews::Failed(error) => self.fail_start(error),
+            StartupNews::ChildEnded(report) => self.child_ended_while_starting(report),
             StartupNews::Ready { pid, handshake } => {
                 let stop_at_entry = starting.stop_at_entry;
-                let taken = self.take_over(pid, stop_at_entry);
+                let handle = ProcessHandle::open(pid).ok();
+                let taken = match &handle {
+                    Some(handle) => self.take_over(pid, handle, stop_at_entry),
+                    None => Err(attach_error(pid, &cordebug::Error::NoSuchProcess { pid })),
+                };
                 // The runtime goes on, whatever came of it.
                 drop(handshake);
-                match taken {
-                    Ok(()) => self.await_arrival(),
-                    Err(error) => self.fail_start(error),
+                match (taken, handle) {
+                    (Ok(()), handle) => {
+                        if let (Some(handle), Some(_)) = (handle, &self.following) {
+                            // Not our child: its end is told by a handle.
+                            self.watch(handle);
+                            let line = procfs::command_line(pid).ok();
+                            self.program = line.map(crate::processes::quoted);
+                        }
+                        self.await_arrival();
+                    }
+                    // Whatever failed: that the process is gone is why.
+                    (Err(_), handle) if handle.as_ref().is_none_or(|it| it.ends_within(DYING)) => {
+                        if self.following.is_some() {
+                            let report = handle.map_or(ExitReport::Unknown, |it| it.wait());
+                            self.child_ended_while_starting(report);
+                        } else {
+                            // How it ended is on its way to us.
+                            self.ending.wait_until(Self::in_time(KILLED));
+                        }
+                    }
+                    (Err(error), _) => self.fail_start(error),
                 }
             }
         }
+    }
+
+    /// The child that was to be debugged is gone; what started it has no purpose any more.
+    fn child_ended_while_starting(&mut self, report: ExitReport) {
+        crate::processes::kill_all(&procfs::descendants(std::process::id()));
+        self.process_ended(report);
     }
 
     /// Loads the debugger library while the runtime is still starting: later the runtime would have to wait for it.
@@ -262,8 +297,13 @@ impl Engine<'_> {
         }
     }
 
-    /// Loads the debugger library for the runtime in `pid` and attaches.
-    fn take_over(&mut self, pid: u32, stop_at_entry: bool) -> Result<(), Error> {
+    /// Loads the debugger library for the runtime in `pid`, the process of `handle`, and attaches.
+    fn take_over(
+        &mut self,
+        pid: u32,
+        handle: &ProcessHandle,
+        stop_at_entry: bool,
+    ) -> Result<(), Error> {
         let undelivered = Arc::new(AtomicU32::new(0));
         let runtime = Runtime::of(pid).map_err(|error| attach_error(pid, &error))?;
         let early = self.starting.as_mut().and_then(|it| it.library.take());
@@ -279,7 +319,7 @@ impl Engine<'_> {
             fast_memory::enable(pid);
             let inbox = self.inbox.clone();
             let sent = undelivered.clone();
-            let (debugger, process) = library.attach(pid, &runtime, move |delivered| {
+            let (debugger, process) = library.attach(pid, handle, &runtime, move |delivered| {
                 sent.fetch_add(1, Ordering::SeqCst);
                 // The engine may have ended first.
                 let _ = inbox.send(Input::Callback(delivered));
@@ -292,16 +332,6 @@ impl Engine<'_> {
                 "/proc/{pid}/mem cannot be opened ({error}): everything works, but each stop costs about a tenth of a second; \
                  launch the program from ndbg, or give ndbg CAP_SYS_PTRACE"
             ));
-        }
-        if self.following.is_some() {
-            // Not our child: its end is told by a handle, opened while it cannot end.
-            match ProcessHandle::open(pid) {
-                Ok(handle) => self.watch(handle),
-                Err(error) => {
-                    tracing::warn!(%error, "the end of the process will not be told by the system")
-                }
-            }
-            self.program = procfs::command_line(pid).ok().map(crate::processes::quoted);
         }
         self.pid = Some(pid);
         self.leftovers = Some(Leftovers::of(pid));
@@ -322,40 +352,60 @@ impl Engine<'_> {
     /// Attaches to a running program.
     pub(crate) fn attach(&mut self, id: u64, attach: Attach) {
         self.stepping.options = attach.steps;
-        let result = self
-            .refuse_second_program()
-            .and_then(|()| self.begin_attach(attach.pid.0));
-        match result {
-            Ok(()) => {
-                self.starting = Some(Starting {
-                    id,
-                    stop_at_entry: false,
-                    cancelled: Arc::default(),
-                    failed: None,
-                    library: None,
-                });
-                self.await_arrival();
+        let pid = attach.pid.0;
+        if let Err(error) = self.refuse_second_program() {
+            self.answer(id, Err(error));
+            return;
+        }
+        // Opened first: whatever fails because the process ends is told as its end.
+        let handle = ProcessHandle::open(pid).ok();
+        let handle = handle.filter(|it| !it.ends_within(Duration::ZERO));
+        let result = self.begin_attach(pid, handle.as_ref());
+        let ended = handle.filter(|it| result.is_err() && it.ends_within(Duration::ZERO));
+        if result.is_ok() || ended.is_some() {
+            self.origin = Some(Origin::Attached);
+            self.starting = Some(Starting {
+                id,
+                stop_at_entry: false,
+                cancelled: Arc::default(),
+                failed: None,
+                library: None,
+            });
+        }
+        match (result, ended) {
+            (Ok(()), _) => self.await_arrival(),
+            (Err(error), Some(handle)) => {
+                tracing::debug!(%error, "attaching to a process that ended");
+                self.pid = Some(pid);
+                self.process_ended(handle.wait());
             }
-            Err(error) => {
+            (Err(error), None) => {
                 self.pid = None;
                 self.answer(id, Err(error));
             }
         }
     }
 
-    fn begin_attach(&mut self, pid: u32) -> Result<(), Error> {
+    fn begin_attach(&mut self, pid: u32, handle: Option<&ProcessHandle>) -> Result<(), Error> {
         let claim = crate::processes::await_attachable(pid)?;
-        let handle = ProcessHandle::open(pid).map_err(|error| {
+        let unwatchable = |error| {
             Error::new(
                 ErrorCode::AttachFailed,
                 format!("process {pid} cannot be watched: {error}"),
             )
-        })?;
-        self.take_over(pid, false)?;
+            .hint("`ndbg doctor` tells what is missing here")
+        };
+        let watched = ProcessHandle::open(pid).map_err(unwatchable)?;
+        let handle = handle.unwrap_or(&watched);
+        let taken = self.take_over(pid, handle, false);
+        if taken.is_err() {
+            // A dying process closes its pipes first.
+            handle.ends_within(DYING);
+        }
+        taken?;
         self.claim = Some(claim);
-        self.origin = Some(Origin::Attached);
         self.program = procfs::command_line(pid).ok().map(crate::processes::quoted);
-        self.watch(handle);
+        self.watch(watched);
         Ok(())
     }
 
@@ -409,7 +459,8 @@ impl Engine<'_> {
             let message = "the launch was given up: the session was ended before the program ran";
             self.answer(
                 starting.id,
-                Err(Error::new(ErrorCode::LaunchFailed, message)),
+                Err(Error::new(ErrorCode::LaunchFailed, message)
+                    .hint("launch it again if that was not meant")),
             );
         }
     }
@@ -421,19 +472,10 @@ impl Engine<'_> {
         };
         let report = self.exit_report();
         let words = self.capture.tail(None, 4000);
-        let mut error = starting.failed.take().unwrap_or_else(|| {
-            let how = match report {
-                Some(ExitReport::Code(code)) => format!("with exit code {code}"),
-                Some(ExitReport::Signal(signal)) => format!("by signal {}", crate::processes::signal_name(signal)),
-                Some(ExitReport::Unknown) | None => "in an unknown way".into(),
-            };
-            if self.origin == Some(Origin::Attached) {
-                let message = format!("the program ended {how} while the debugger attached to it");
-                return Error::new(ErrorCode::AttachFailed, message);
-            }
-            Error::new(ErrorCode::LaunchFailed, format!("the program ended {how} before its runtime reached the debugger"))
-                .hint("run it without the debugger to see whether it starts; check that its framework is installed")
-        });
+        let mut error = starting
+            .failed
+            .take()
+            .unwrap_or_else(|| ended_too_early(self.origin, report));
         self.abandon_target();
         if !words.trim().is_empty() {
             error.message = format!("{}; it printed:\n{}", error.message, words.trim_end());
@@ -451,6 +493,32 @@ impl Engine<'_> {
         let status = Box::new(self.status());
         self.tell(Event::Exited(status));
     }
+}
+
+/// Why a start came to nothing where the program itself ended: one answer, whenever in the start that was.
+fn ended_too_early(origin: Option<Origin>, report: Option<ExitReport>) -> Error {
+    let how = match report {
+        Some(ExitReport::Code(code)) => format!("ended with exit code {code}"),
+        Some(ExitReport::Signal(signal)) => {
+            format!("was ended by {}", crate::processes::signal_name(signal))
+        }
+        Some(ExitReport::Unknown) | None => "ended in an unknown way".into(),
+    };
+    if origin == Some(Origin::Attached) {
+        let message = format!("the program {how} while the debugger attached to it");
+        return Error::new(ErrorCode::AttachFailed, message)
+            .hint("`ndbg ps` lists the .NET processes that run");
+    }
+    let hint = match report {
+        Some(ExitReport::Signal(9)) => {
+            "it was killed: by somebody, or by the system because memory ran out; launch it again"
+        }
+        _ => {
+            "run it without the debugger to see whether it starts; check that its framework is installed"
+        }
+    };
+    let message = format!("the program {how} before its runtime reached the debugger");
+    Error::new(ErrorCode::LaunchFailed, message).hint(hint)
 }
 
 fn not_startable(launch: &Launch, error: &io::Error) -> Error {
@@ -522,54 +590,46 @@ fn attach_error(pid: u32, error: &cordebug::Error) -> Error {
     };
 
     let (code, hint) = match error {
-        cordebug::Error::NoSuchProcess { .. } => (ErrorCode::ProcessNotFound, None),
+        cordebug::Error::NoSuchProcess { .. } => (
+            ErrorCode::ProcessNotFound,
+            "`ndbg ps` lists the .NET processes",
+        ),
         cordebug::Error::NotPermitted { .. } => (
             ErrorCode::PermissionDenied,
-            Some("run ndbg as the same user; `ndbg doctor` tells what else may forbid it"),
+            "run ndbg as the same user; `ndbg doctor` tells what else may forbid it",
         ),
-        cordebug::Error::NotDotnet { .. } => (
-            ErrorCode::NotDotnet,
-            Some("`ndbg ps` lists the .NET processes"),
-        ),
+        cordebug::Error::NotDotnet { .. } => {
+            (ErrorCode::NotDotnet, "`ndbg ps` lists the .NET processes")
+        }
         cordebug::Error::LibraryMissing { .. } | cordebug::Error::LibraryBroken { .. } => (
             ErrorCode::RuntimeMismatch,
-            Some(
-                "install the whole runtime: libmscordbi.so and libmscordaccore.so must lie beside its libcoreclr.so",
-            ),
+            "install the whole runtime: libmscordbi.so and libmscordaccore.so must lie beside its libcoreclr.so",
         ),
         cordebug::Error::Clr {
             code: CORDBG_E_DEBUGGER_ALREADY_ATTACHED,
             ..
-        } => (
-            ErrorCode::AlreadyDebugged,
-            Some("end the other debugger first"),
-        ),
+        } => (ErrorCode::AlreadyDebugged, "end the other debugger first"),
         cordebug::Error::Clr {
             code: CORDBG_E_MISMATCHED_CORWKS_AND_DACWKS_DLLS,
             ..
         } => (
             ErrorCode::RuntimeMismatch,
-            Some("the runtime was updated while the program ran: restart the program"),
+            "the runtime was updated while the program ran: restart the program",
         ),
         cordebug::Error::Clr {
             code: CORDBG_E_TIMEOUT,
             ..
         } if crate::processes::was_debugged(pid) => (
             ErrorCode::AlreadyDebugged,
-            Some(
-                "the program was debugged before; if that debugger was killed, its runtime takes no other: \
+            "the program was debugged before; if that debugger was killed, its runtime takes no other: \
                  restart the program",
-            ),
         ),
-        cordebug::Error::Clr { .. } | cordebug::Error::System { .. } => {
-            (ErrorCode::AttachFailed, None)
-        }
+        cordebug::Error::Clr { .. } | cordebug::Error::System { .. } => (
+            ErrorCode::AttachFailed,
+            "try again; `ndbg doctor` tells what may be wrong here, and restarting the program always helps",
+        ),
     };
-    let answer = Error::new(code, format!("process {pid} cannot be debugged: {error}"));
-    match hint {
-        Some(hint) => answer.hint(hint),
-        None => answer,
-    }
+    Error::new(code, format!("process {pid} cannot be debugged: {error}")).hint(hint)
 }
 
 /// Writes to the program's standard input, on a thread of its own: a program that does not read must not stop us.
@@ -613,6 +673,7 @@ impl Stdin {
                 ErrorCode::InvalidParameter,
                 "the program's standard input is closed: nothing more can be written to it",
             )
+            .hint("to give it other input, start the program anew")
         };
         // The thread that writes may not have come to the close yet.
         if self.closed.get() {
@@ -623,7 +684,8 @@ impl Stdin {
             return Err(Error::new(
                 ErrorCode::InvalidParameter,
                 "the program does not read its input: 16 MiB wait for it already",
-            ));
+            )
+            .hint("let the program run until it reads, then write the rest"));
         }
         if !text.is_empty() {
             self.pending.fetch_add(length, Ordering::SeqCst);

@@ -7,6 +7,7 @@
 
 pub mod api;
 mod arriving;
+mod beginners;
 mod breakpoints;
 mod callbacks;
 mod calls;
@@ -20,6 +21,7 @@ mod fields;
 mod following;
 mod inventory;
 mod launching;
+mod leaving;
 mod modules;
 mod names;
 mod output;
@@ -35,4 +37,5 @@ mod types;
 mod values;
 
 pub use cordebug::runtime::{end_process, share_one_heap};
+pub use cordebug::startup_code::release_startup_code;
 pub use engine::{Input, Output, run};

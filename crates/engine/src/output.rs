@@ -3,6 +3,10 @@
 //! Two reader threads do nothing but read, so the program never waits for us longer than a read takes. The ring keeps
 //! the newest [`CAPACITY`] bytes; what had to go is counted. A cursor is the number of bytes captured before it.
 //!
+//! Somebody who shows all of the output as it comes ([`Capture::drained_page`]) loses nothing: when the ring is nearly
+//! full of what was not asked for yet, the readers leave the rest in the pipes, and the program waits there as it would
+//! for a slow terminal. Who asks for nothing for [`PATIENCE`] holds up nobody any more.
+//!
 //! Messages of breakpoints stand between what the program wrote before and after them. For that whoever adds one first
 //! takes in what is in the pipes: reading and adding happen under one lock, so nothing can be under way in between.
 //!
@@ -12,8 +16,9 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 
@@ -26,9 +31,21 @@ const READ: usize = 64 << 10;
 /// Reads before a message at most; a pipe may have been made as large as this many of them.
 const MAX_READS: usize = 32;
 
+/// Bytes that somebody who shows all of them may be behind; what two pipes hold fits in besides.
+const BEHIND: u64 = (CAPACITY - (256 << 10)) as u64;
+/// How long the program waits for somebody who asks for nothing.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// The captured output, shared by the reader threads and the engine.
-#[derive(Debug, Clone)]
-pub(crate) struct Capture(Arc<Mutex<Ring>>);
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Capture(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    ring: Mutex<Ring>,
+    /// Told when more was asked for.
+    asked: Condvar,
+}
 
 #[derive(Debug, Default)]
 struct Ring {
@@ -43,6 +60,8 @@ struct Ring {
     captured: bool,
     /// Whether the owner was told of output since the last read.
     told: bool,
+    /// Up to where somebody who shows all of it has got, and when that was.
+    shown: Option<(u64, Instant)>,
     /// Where the streams are read from, without ever waiting.
     sources: Vec<(Stream, Arc<File>)>,
     /// For reads in between, kept because there may be many.
@@ -76,12 +95,16 @@ impl Capture {
             rustix::io::ioctl_fionbio(&fd, true)?;
             sources.push((stream, Arc::new(File::from(fd))));
         }
-        let capture = Self(Arc::new(Mutex::new(Ring {
+        let ring = Ring {
             open: sources.len() as u8,
             captured: true,
             sources: sources.clone(),
             ..Ring::default()
-        })));
+        };
+        let capture = Self(Arc::new(Shared {
+            ring: Mutex::new(ring),
+            asked: Condvar::new(),
+        }));
         for (stream, file) in sources {
             let (capture, notify) = (capture.clone(), notify.clone());
             let name = match stream {
@@ -98,11 +121,22 @@ impl Capture {
 
     /// A capture of nothing, for programs whose streams are not ours.
     pub(crate) fn none() -> Self {
-        Self(Arc::default())
+        Self::default()
     }
 
     fn ring(&self) -> MutexGuard<'_, Ring> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.ring.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The ring, when there is room for what comes next.
+    fn ring_with_room(&self) -> MutexGuard<'_, Ring> {
+        let since = Instant::now();
+        let mut ring = self.ring();
+        while let Some(left) = ring.waits(since) {
+            let waited = self.0.asked.wait_timeout(ring, left);
+            ring = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        ring
     }
 
     fn drain(&self, stream: Stream, file: &File, notify: &impl Fn(Notice)) {
@@ -113,7 +147,7 @@ impl Capture {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(_) => break,
             }
-            let mut ring = self.ring();
+            let mut ring = self.ring_with_room();
             match ring.read(stream, file, &mut buffer) {
                 Ok(Taken::Nothing) => {}
                 Ok(Taken::Some { tell }) => {
@@ -164,6 +198,21 @@ impl Capture {
         self.ring().page(query)
     }
 
+    /// Reads a page for somebody who shows all of the output: nothing is lost while they go on asking.
+    pub(crate) fn drained_page(&self, query: OutputQuery) -> OutputPage {
+        let mut ring = self.ring();
+        let page = ring.page(query);
+        ring.shown = Some((page.next.0, Instant::now()));
+        self.0.asked.notify_all();
+        page
+    }
+
+    /// The program is gone: what is left in its pipes is little, and nobody waits any more.
+    pub(crate) fn hold_up_nobody(&self) {
+        self.ring().shown = None;
+        self.0.asked.notify_all();
+    }
+
     /// The last `max_bytes` of a stream as text, for error messages.
     pub(crate) fn tail(&self, stream: Option<Stream>, max_bytes: u32) -> String {
         let page = self.page(OutputQuery {
@@ -190,6 +239,20 @@ enum Taken {
 }
 
 impl Ring {
+    /// How long a reader that has waited `since` then may still wait, if it has to. Nobody waits for somebody who has not
+    /// asked for a long time, until they ask again.
+    fn waits(&mut self, since: Instant) -> Option<Duration> {
+        let (at, asked) = self.shown?;
+        if self.end.saturating_sub(at) < BEHIND {
+            return None;
+        }
+        let left = PATIENCE.checked_sub(asked.max(since).elapsed());
+        if left.is_none() {
+            self.shown = None;
+        }
+        left
+    }
+
     /// Takes in what a stream has now, without waiting.
     fn read(&mut self, stream: Stream, mut file: &File, buffer: &mut [u8]) -> io::Result<Taken> {
         match file.read(buffer) {
@@ -456,6 +519,29 @@ mod tests {
         assert_eq!(page.skipped + CAPACITY as u64, 10 << 20);
         assert_eq!(page.end, OutputCursor(10 << 20));
         assert!(ring.segments.len() <= 3);
+    }
+
+    #[test]
+    fn nothing_is_lost_to_somebody_who_shows_all_of_it() {
+        const ALL: usize = 8 << 20;
+        let (ours, theirs) = rustix::pipe::pipe().expect("a pipe");
+        let capture = Capture::start(vec![(Stream::Stdout, ours)], |_| {}).expect("a capture");
+        // Asked before anything came, as a front end does: from then on the writer waits for us.
+        let mut page = capture.drained_page(query(0, 1));
+        let writer = thread::spawn(move || {
+            let mut pipe = File::from(theirs);
+            std::io::Write::write_all(&mut pipe, &vec![b'x'; ALL]).expect("somebody reads");
+        });
+        let (mut at, mut read) = (0, 0);
+        while !(page.closed && at == page.end.0) {
+            page = capture.drained_page(query(at, 64 << 10));
+            assert_eq!(page.lost, 0, "at {at}");
+            read += page.chunks.iter().map(|it| it.text.len()).sum::<usize>();
+            at = page.next.0;
+            thread::yield_now();
+        }
+        writer.join().expect("the writer ends");
+        assert_eq!(read, ALL);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Processes of this machine: which are .NET, may they be debugged, ending them, removing what they leave.
 //!
-//! Invariant: looking changes nothing in the processes looked at, and what is removed belonged to a process that is
+//! Invariant: looking changes nothing in the processes looked at, except as `lost` says, and what is removed belonged to a process that is
 //! gone for certain: its pid *and* its start time are not there any more.
 
 mod attachable;
@@ -9,19 +9,21 @@ mod claim;
 mod command_line;
 mod leftovers;
 mod listing;
+mod lost;
 
 use std::time::{Duration, Instant};
 
 use cordebug::procfs;
 
 use crate::api::ProcessId;
-pub(crate) use attachable::was_debugged;
+pub use attachable::check_attachable;
 pub(crate) use attachable::{await_attachable, check_parts};
-pub use attachable::{check_attachable, lost_debugger};
-pub(crate) use claim::Claim;
+pub(crate) use claim::{Claim, Leaving};
 pub use command_line::quoted;
-pub use leftovers::{Leftovers, sweep_semaphores};
+pub use leftovers::{Leftovers, sweep_semaphores, sweep_temporary};
 pub use listing::{Attachable, ProcessSummary, find_by_name, list};
+pub use lost::lost_debugger;
+pub(crate) use lost::was_debugged;
 
 /// Whether the process exists and is not a zombie.
 pub fn is_alive(pid: ProcessId) -> bool {
@@ -41,6 +43,9 @@ pub fn identity(pid: ProcessId) -> Option<(ProcessId, u64)> {
 /// How long a killed process may take to be gone.
 const DEATH: Duration = Duration::from_secs(2);
 
+/// How long killed children may take to be gone whose parent has died.
+const LAST_CHILD: Duration = Duration::from_millis(500);
+
 /// Ends a launched program whose host died, and removes what its runtime leaves behind.
 pub fn end_orphan(pid: ProcessId, leftovers: &Leftovers) {
     let mut all = procfs::descendants(pid.0);
@@ -49,6 +54,12 @@ pub fn end_orphan(pid: ProcessId, leftovers: &Leftovers) {
     // If it was gone already, its children have another parent; they are still in the group that it was started in.
     if let Some(group) = raw(pid.0) {
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        // Nobody knows the numbers of those children any more, but what they leave says that they are gone.
+        let deadline = Instant::now() + LAST_CHILD;
+        while rustix::process::test_kill_process_group(group).is_ok() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        sweep_temporary(leftovers.folder());
     }
     leftovers.remove();
 }

@@ -4,6 +4,7 @@
 
 mod dotnet;
 mod kind;
+mod sources;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,6 +16,7 @@ use std::process::Command;
 use crate::api::{EnvChange, Error, ErrorCode, Follow, Launch};
 pub use dotnet::{install_folders, locate_dotnet};
 use kind::Kind;
+pub use sources::{source_is_changed, sources_named};
 
 /// The command that runs the program, without its standard streams.
 pub(crate) fn command(launch: &Launch) -> Result<Command, Error> {
@@ -116,7 +118,18 @@ fn check_temporary_folder(folder: &Path) -> Result<(), Error> {
                 folder.display()
             ),
         )
-        .hint("make room in that folder, or set TMPDIR to another one; `ndbg doctor` tells more")
+        .hint(match error.kind() {
+            io::ErrorKind::NotFound => {
+                "create that folder, or set TMPDIR to one that exists; `ndbg doctor` tells more"
+            }
+            io::ErrorKind::NotADirectory => {
+                "set TMPDIR to a folder, or remove it from the environment"
+            }
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                "set TMPDIR to a folder that you may write to; `ndbg doctor` tells more"
+            }
+            _ => "make room in that folder, or set TMPDIR to another one; `ndbg doctor` tells more",
+        })
     })
 }
 
@@ -146,10 +159,11 @@ impl Environment<'_> {
 /// Strings that the system cannot take are refused with their place.
 fn check_texts(launch: &Launch) -> Result<(), Error> {
     let refuse = |what: String, why: &str| {
-        Err(Error::new(
-            ErrorCode::InvalidParameter,
-            format!("{what} {why}"),
-        ))
+        Err(
+            Error::new(ErrorCode::InvalidParameter, format!("{what} {why}")).hint(
+                "leave that character out: the system ends texts at a zero byte, and names at `=`",
+            ),
+        )
     };
     for (index, argument) in launch.args.iter().enumerate() {
         if argument.contains('\0') {
@@ -182,6 +196,13 @@ fn working_folder(folder: &Path) -> Result<PathBuf, Error> {
         )
         .hint("create it, or leave `cwd` out to use the current one")
     };
+    if folder.as_os_str().is_empty() {
+        return Err(Error::new(
+            ErrorCode::InvalidFile,
+            "the working folder is an empty text",
+        )
+        .hint("give a folder, or leave `cwd` out to use the current one"));
+    }
     let absolute = std::path::absolute(folder).map_err(|error| refuse(&error.to_string()))?;
     match absolute.metadata() {
         Ok(data) if data.is_dir() => Ok(absolute),

@@ -11,7 +11,7 @@
 //! Invariant: nothing is written unless, over several looks, the runtime's helper was seen to look for threads that are
 //! not at rest while every thread that it could find is; and what was written and not used is taken back.
 
-mod layout;
+pub(crate) mod layout;
 
 use std::fs::{self, File};
 use std::io;

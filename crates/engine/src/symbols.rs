@@ -177,7 +177,7 @@ impl Engine<'_> {
 fn no_module(found: &Search<'_>, module: Option<&str>) -> Result<(), Error> {
     match module {
         Some(part) if found.modules == 0 && found.unread.is_empty() => Err(Error::new(
-            ErrorCode::InvalidParameter,
+            ErrorCode::ModuleNotLoaded,
             format!("no loaded module has {part:?} in its name"),
         )
         .hint("ask for the modules; what is loaded later is found later")),

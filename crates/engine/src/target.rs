@@ -4,7 +4,7 @@
 //! one for each stop of ours. The program runs exactly when it is 0.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -12,6 +12,7 @@ use cordebug::process::Process;
 use cordebug::runtime::Debugger;
 
 use crate::api::{Error, ErrorCode, ThreadId};
+use crate::beginners::Beginners;
 use crate::expressions::Results;
 use crate::modules::Modules;
 use crate::source_files::SourceFiles;
@@ -45,6 +46,10 @@ pub(crate) struct Target {
     pub(crate) walks: KeptWalks,
     /// Whether code is to be compiled without optimisation: launched programs only.
     pub(crate) unoptimized: bool,
+    /// Which threads have been told of.
+    pub(crate) beginners: Beginners,
+    /// When threads last met a breakpoint or ended a step.
+    pub(crate) hits: HashMap<u32, std::time::Instant>,
     owed: u32,
     /// Callbacks on their way from the library's thread.
     undelivered: Arc<AtomicU32>,
@@ -74,6 +79,8 @@ impl Target {
             runs: 0,
             walks: KeptWalks::default(),
             unoptimized,
+            beginners: Beginners::default(),
+            hits: HashMap::new(),
             owed: 0,
             undelivered,
             entry: crate::modules::Entry::new(stop_at_entry),

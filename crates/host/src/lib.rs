@@ -15,9 +15,21 @@ pub mod terminal;
 pub mod testing;
 mod wire;
 
+pub use engine::program::{locate_dotnet, source_is_changed, sources_named};
 pub use engine::{api, doctor, processes};
 pub use serve::serve;
 pub use session::{HostProgram, Pending, Session, Settled, why_lost};
+
+/// Gives back the memory of code that only the start has needed, once and beside this thread: for the first stop.
+pub fn release_startup_code() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let thread = std::thread::Builder::new().name("release".into());
+        if let Err(error) = thread.spawn(engine::release_startup_code) {
+            tracing::debug!(%error, "the code of the start stays in memory");
+        }
+    });
+}
 
 /// A front end's secret. It is kept from every process that is started: a debugged program could use it.
 pub const TOKEN_VARIABLE: &str = "NDBG_MCP_TOKEN";

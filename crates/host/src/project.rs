@@ -83,6 +83,8 @@ pub enum BuildError {
         project: PathBuf,
         frameworks: Vec<String>,
     },
+    #[error("{what} {name:?} cannot be built: it is no name")]
+    BadName { what: &'static str, name: String },
     #[error("no dotnet command was found in DOTNET_ROOT, PATH and the usual folders")]
     NoDotnet,
     #[error("{} cannot be built: {}", project.display(), reason)]
@@ -158,6 +160,13 @@ impl From<BuildError> for Error {
                 ErrorCode::InvalidParameter,
                 Some("say which framework to build".into()),
             ),
+            BuildError::BadName { .. } => (
+                ErrorCode::InvalidParameter,
+                Some(
+                    "give a name such as Debug or net9.0; other properties of a build belong into the project"
+                        .into(),
+                ),
+            ),
             BuildError::NoDotnet => (
                 ErrorCode::RuntimeNotFound,
                 Some(
@@ -208,6 +217,17 @@ fn listed(paths: &[PathBuf]) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
+/// Refuses a name that would say more to the build than which configuration or framework is meant, or lead its output
+/// elsewhere.
+fn check_name(what: &'static str, name: &str) -> Result<(), BuildError> {
+    let says_more = |letter: char| letter.is_control() || r#"%*?@$;'"/\=,|<>:"#.contains(letter);
+    if name.trim().is_empty() || name.contains(says_more) || name.starts_with(['-', '.']) {
+        let name = name.to_owned();
+        return Err(BuildError::BadName { what, name });
+    }
+    Ok(())
+}
+
 /// Builds a project file, or the one project of a folder or solution. `progress` is told each line that the build
 /// prints.
 pub fn build(
@@ -216,6 +236,10 @@ pub fn build(
     progress: &mut dyn FnMut(&str),
 ) -> Result<BuiltProgram, BuildError> {
     let project = find::project(path)?;
+    check_name("configuration", &options.configuration)?;
+    if let Some(framework) = &options.framework {
+        check_name("framework", framework)?;
+    }
     let variable = |name: &str| match options.env.get(name) {
         Some(change) => change.clone().map(OsString::from),
         None => std::env::var_os(name),

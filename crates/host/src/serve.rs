@@ -3,10 +3,12 @@
 //! Threads: this one runs the engine, one reads the socket, one writes what the socket does not take at once, one takes signals. Whatever ends first, the
 //! program is let go or ended before the process is: the engine's loop returns only after that.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -18,7 +20,15 @@ use crate::wire::{self, FromHost, ToHost};
 
 /// Runs a host on the socket that is this process's standard input, and ends the process when the session is over.
 pub fn serve() -> io::Result<Infallible> {
-    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let stdin = io::stdin();
+    let kind = rustix::fs::fstat(&stdin).map(|it| rustix::fs::FileType::from_raw_mode(it.st_mode));
+    if kind != Ok(rustix::fs::FileType::Socket) {
+        return Err(io::Error::other(
+            "`ndbg host` is started by ndbg itself, with a connection as its standard input; \
+             to debug a program use `ndbg debug`, `ndbg mcp` or `ndbg dap`",
+        ));
+    }
+    let socket = UnixStream::from(stdin.as_fd().try_clone_to_owned()?);
     // The debuggee must not inherit the socket by any way, and nothing else here reads standard input.
     let null = std::fs::File::open("/dev/null")?;
     rustix::stdio::dup2_stdin(&null)?;
@@ -62,14 +72,20 @@ pub fn serve() -> io::Result<Infallible> {
         })?;
 
     engine::run(inbox, &engine_inbox, move |output| {
+        let is_stop = matches!(&output, Output::Event(engine::api::Event::Stopped(_)));
         let message = match output {
             Output::Reply { id, result } => FromHost::Reply { id, result },
             Output::Event(event) => FromHost::Event(event),
         };
         outbox.say(&message);
+        if is_stop {
+            crate::release_startup_code();
+        }
     });
     // The engine dropped its end of the outbox: the last messages are written before we go.
     let _ = writer.join();
+    // What was killed together with its host and its front end has nobody else to tidy up after it.
+    engine::processes::sweep_temporary(&std::env::temp_dir());
     engine::end_process(0)
 }
 
@@ -90,6 +106,8 @@ fn give_up_if_stuck(engine_speaks: &Weak<()>) {
 
 fn read(socket: UnixStream, inbox: &mpsc::Sender<Input>) {
     let mut receiver = wire::Receiver::new(socket);
+    // The requests that the engine still has, each with how to tell it that nobody waits.
+    let mut waiting: VecDeque<(u64, Weak<AtomicBool>)> = VecDeque::new();
     loop {
         let input = match receiver.next::<ToHost>() {
             Ok(Some((
@@ -103,7 +121,22 @@ fn read(socket: UnixStream, inbox: &mpsc::Sender<Input>) {
                 return;
             }
             Ok(Some((ToHost::Request { id, request }, files))) => {
-                Input::Command { id, request, files }
+                let given_up = Arc::new(AtomicBool::new(false));
+                waiting.retain(|(_, it)| it.strong_count() > 0);
+                waiting.push_back((id, Arc::downgrade(&given_up)));
+                Input::Command {
+                    id,
+                    request,
+                    files,
+                    given_up,
+                }
+            }
+            Ok(Some((ToHost::GiveUp { id }, _))) => {
+                let found = waiting.iter().find(|(it, _)| *it == id);
+                if let Some(given_up) = found.and_then(|(_, it)| it.upgrade()) {
+                    given_up.store(true, Ordering::Relaxed);
+                }
+                continue;
             }
             Ok(None) => return,
             Err(error) => {

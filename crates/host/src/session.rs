@@ -30,6 +30,9 @@ use crate::wire::{self, FromHost, ToHost};
 /// How long a host may take to be gone after it closed its end of the connection.
 const LAST_MOMENT: Duration = Duration::from_secs(2);
 
+/// How long a host that has let go of its program may take to be gone before we believe that it stays.
+const LAST_WORD: Duration = Duration::from_millis(500);
+
 /// How long a host may take to end after its connection is closed, before it is killed.
 const HOST_END: Duration = Duration::from_secs(12);
 
@@ -296,13 +299,21 @@ impl Pending {
                 .clone()
                 .unwrap_or_else(|| Error::new(ErrorCode::HostDied, "the host process is gone"))),
             Err(mpsc::RecvTimeoutError::Timeout) => {
-                link.mirror().waiting.remove(&self.id);
+                {
+                    let mut mirror = link.mirror();
+                    mirror.waiting.remove(&self.id);
+                    // Written under the lock, so that messages of several threads do not mix.
+                    let give_up = ToHost::GiveUp { id: self.id };
+                    if let Err(error) = wire::send(&self.session.0.socket, &give_up, &[]) {
+                        tracing::debug!(%error, "writing to the host");
+                    }
+                }
                 if self.ends {
                     return Err(self.session.end_host());
                 }
                 Err(Error::new(
                     ErrorCode::Timeout,
-                    "the debugger's host process did not answer in time",
+                    "the debugger's host process did not answer in time; what it had not begun by then it does not do",
                 )
                 .hint("ask for the status; disconnect if it does not answer either"))
             }
@@ -390,8 +401,8 @@ impl Link {
                 Err(error) => break Some(error.to_string()),
             }
         };
-        if self.is_guarding() {
-            // The host stays with a launched program that was let go; it is reaped whenever it ends.
+        if self.is_guarding(&mut child) {
+            // The host stays with a program that was let go, and depends on it; it is reaped whenever it ends.
             let _ = thread::Builder::new()
                 .name("reaper".into())
                 .spawn(move || child.wait());
@@ -402,9 +413,24 @@ impl Link {
         self.host_gone(problem, &ended);
     }
 
-    fn is_guarding(&self) -> bool {
-        let mirror = self.mirror();
-        mirror.status.state == State::Detached && mirror.status.origin == Some(Origin::Launched)
+    /// Whether a host that has told everything stays: with a launched program that was let go, or with one that can be
+    /// let go only when a signal lets it run again.
+    fn is_guarding(&self, host: &mut Child) -> bool {
+        let (state, origin) = {
+            let mirror = self.mirror();
+            (mirror.status.state, mirror.status.origin)
+        };
+        if state != State::Detached {
+            return false;
+        }
+        let deadline = Instant::now() + LAST_WORD;
+        while origin != Some(Origin::Launched) && Instant::now() < deadline {
+            if !matches!(host.try_wait(), Ok(None)) {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        true
     }
 
     fn reply(&self, id: u64, result: Result<Reply, Error>) {

@@ -28,6 +28,8 @@ const TEST_HOST: &str = "testhost";
 const RESULTS: &str = "results.trx";
 /// The largest such file that is read.
 const MAX_RESULTS: u64 = 256 << 20;
+/// The largest list of dependencies that is read.
+const MAX_DEPENDENCIES: u64 = 64 << 20;
 /// How folders for results are called: the process and a number follow.
 const FOLDER: &str = "ndbg-tests-";
 
@@ -84,6 +86,14 @@ impl TestRun {
             let source = Source::Told(listener);
             return Ok(Self { source, folder });
         }
+        if !has_test_host(&assembly) {
+            let shown = assembly.display();
+            let message = format!(
+                "{shown} runs no tests: its project refers neither to Microsoft.NET.Test.Sdk nor to {PLATFORM}"
+            );
+            return Err(Error::new(ErrorCode::InvalidFile, message)
+                .hint("launch a program that is no test project as a program; else add the package and build it again"));
+        }
         on_vstest(launch, options, &assembly, &folder.0)?;
         let source = Source::File;
         Ok(Self { source, folder })
@@ -106,11 +116,13 @@ impl TestRun {
 /// The assembly of a test program: what was named, or what lies beside an executable.
 fn assembly(program: &Path) -> Result<PathBuf, Error> {
     if !program.is_file() {
-        return Err(Error::new(
-            ErrorCode::InvalidFile,
-            format!("there is no file {}", program.display()),
-        )
-        .hint("give the path of a test project, or of its built .dll"));
+        let shown = program.display();
+        let message = match program.is_dir() {
+            true => format!("the folder {shown} has no project"),
+            false => format!("there is no file {shown}"),
+        };
+        return Err(Error::new(ErrorCode::InvalidFile, message)
+            .hint("give the path of a test project, or of its built .dll"));
     }
     let is_assembly = |path: &Path| path.extension().is_some_and(|it| it == "dll");
     if is_assembly(program) {
@@ -127,6 +139,20 @@ fn assembly(program: &Path) -> Result<PathBuf, Error> {
         format!("{} is no test assembly", program.display()),
     )
     .hint("give the path of a test project, or of its built .dll"))
+}
+
+/// Whether VSTest finds a host for the tests of an assembly: beside it, or in a package that its dependencies name.
+fn has_test_host(assembly: &Path) -> bool {
+    let dependencies = assembly.with_extension("deps.json");
+    let is_small = dependencies
+        .metadata()
+        .is_ok_and(|it| it.len() <= MAX_DEPENDENCIES);
+    let named = || {
+        let text = fs::read_to_string(&dependencies).unwrap_or_default();
+        text.to_ascii_lowercase()
+            .contains("microsoft.testplatform.testhost")
+    };
+    assembly.with_file_name("testhost.dll").is_file() || (is_small && named())
 }
 
 fn on_platform(launch: &mut Launch, options: &TestOptions, listener: &Listener) {

@@ -20,7 +20,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Changes with every change of the messages.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// The largest message that is accepted.
 const MAX_FRAME: usize = 64 << 20;
@@ -41,6 +41,8 @@ pub(crate) enum ToHost {
     Hello { version: u32 },
     /// A request with a number that its reply repeats.
     Request { id: u64, request: Request },
+    /// Nobody waits for the answer to a request any more: it is not to be begun.
+    GiveUp { id: u64 },
 }
 
 /// From a host.

@@ -235,12 +235,21 @@ fn in_range(schema: &JsonObject, value: &Value) -> bool {
 }
 
 fn wrong(path: &str, schema: &JsonObject, value: &Value) -> String {
-    format!(
+    let mut problem = format!(
         "{} must be {}, not {}",
         text::one_line(path, 60),
         expected(schema),
         actual(value)
-    )
+    );
+    // A list of `NAME=value`, as other tools take it.
+    if let Some(Value::String(pair)) = value.as_array().and_then(|items| items.first())
+        && schema.get("type").is_some_and(|name| name == "object")
+        && let Some((name, value)) = pair.split_once('=')
+    {
+        let (name, value) = (text::quoted(name, 30), text::quoted(value, 30));
+        problem.push_str(&format!(": {path}={{{name}: {value}}}"));
+    }
+    problem
 }
 
 /// What a schema accepts, in words.
@@ -386,6 +395,10 @@ mod tests {
             expect![
                 "debug_launch: cursor must be a whole number from 0 to 4294967295, not 1e+300; env must be an object, not a list; timeout_ms must be a whole number from 0 to 600000, not 1.5"
             ],
+        );
+        check(
+            json!({"program": "a", "env": ["A=B", "C=D"]}),
+            expect![[r#"debug_launch: env must be an object, not a list: env={"A": "B"}"#]],
         );
         check(
             json!({"program": null, "timeout_ms": 700_000}),

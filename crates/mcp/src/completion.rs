@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use host::api::{Complete, Error, Reply, Request};
 
 use crate::registry::Which;
+use crate::reporting;
 use crate::session;
 use crate::tools::Call;
 
@@ -52,7 +53,7 @@ async fn expressions(call: &Call, text: &str, session: Option<&str>) -> Result<C
         text: text.to_owned(),
         position: u32::try_from(text.len()).unwrap_or(u32::MAX),
         thread: None,
-        frame: 0,
+        frame: reporting::shown_frame(&session, None).await,
         stop: None,
     });
     let found = match session.request(request).await? {

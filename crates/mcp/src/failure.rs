@@ -24,6 +24,14 @@ pub(crate) fn for_agents(mut error: Error) -> Error {
         ErrorCode::HostDied => {
             Some("begin a new session; other sessions are not affected".to_owned())
         }
+        ErrorCode::InvalidFile if error.message.contains("module was compiled from") => Some(
+            "give a file that a loaded module was compiled from; modules_get tells which have symbols"
+                .to_owned(),
+        ),
+        ErrorCode::InvalidCondition if error.hint.is_none() => Some(
+            "write it as C# would be written at that place; details.position says where it is wrong"
+                .to_owned(),
+        ),
         _ => None,
     };
     let ours = error
@@ -58,6 +66,14 @@ pub(crate) fn for_agents(mut error: Error) -> Error {
                     "side_effects=true allows it",
                 )
                 .replace("ask for the modules;", "modules_get lists them;")
+                .replace(
+                    "continue the program, then try again",
+                    "debug_continue lets it end; try again at the next stop",
+                )
+                .replace(
+                    "continue the program, so that it can end; a step of that thread",
+                    "debug_continue lets it end; debug_step of that thread",
+                )
                 .replace(
                     "search for a part of its name",
                     "symbols_search finds it by a part of its name",

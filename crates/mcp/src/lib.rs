@@ -7,6 +7,7 @@
 //! no COM and no DAP, and sees the engine through `host` only.
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod archive;
 mod arguments;
 mod completion;

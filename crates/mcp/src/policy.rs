@@ -171,7 +171,7 @@ impl Policy {
             return match set.next() {
                 None => Ok(()),
                 Some(name) => Err(denied(
-                    format!("{name:?} would be a property of the build"),
+                    format!("setting {name:?}, which would be a property of the build,"),
                     "--root",
                 )
                 .hint("launch the built program with env, or the project without")),
@@ -179,14 +179,14 @@ impl Policy {
         }
         if let Some(name) = set.find(|name| loads_code(name)) {
             return Err(denied(
-                format!("{name:?} could make the program load code from anywhere"),
+                format!("setting {name:?}, which could make the program load code from anywhere,"),
                 "--root",
             )
             .hint("leave it out of env"));
         }
         if build.tests.is_some() && !launch.args.is_empty() {
             return Err(denied(
-                "args of a test runner can name code that it loads",
+                "giving args to a test runner, which can name code that it loads,",
                 "--root",
             )
             .hint("leave args out; filter chooses tests"));
@@ -256,6 +256,7 @@ impl Policy {
             Request::Variables(it) | Request::InspectObject(it) if it.view.run_code => {
                 ("running code to show values", look)
             }
+            Request::OpenValue(_) => ("running a getter", look),
             Request::KeepObject(_) | Request::ReleaseObject(_) => ("keeping an object alive", look),
             Request::Goto { .. } => (
                 "choosing the next statement",
@@ -283,6 +284,7 @@ impl Policy {
             | Request::Pause
             | Request::Status
             | Request::Output(_)
+            | Request::DrainOutput(_)
             | Request::Stack { .. }
             | Request::AsyncStack { .. }
             | Request::Exception { .. }
@@ -306,6 +308,8 @@ impl Policy {
             | Request::SourceFiles
             | Request::Statements { .. }
             | Request::Step { .. }
+            | Request::StepTargets { .. }
+            | Request::StepIntoTarget { .. }
             | Request::Variables(_)
             | Request::ReadMemory { .. }
             | Request::InspectObject(_)

@@ -1,13 +1,20 @@
 //! Reports of live sessions: asks the host for what a report needs, and remembers what was told.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use host::api::{BreakpointState, Error, OutputCursor, OutputQuery, State, StopId};
+use host::api::{
+    Breakpoint, BreakpointState, Error, Origin, OutputCursor, OutputQuery, Reply, Request, State,
+    Stop, StopId, ThreadId,
+};
 
+use crate::ahead::Ahead;
 use crate::news::News;
-use crate::report::breakpoints::BreakpointEntry;
+use crate::policy::Policy;
+use crate::report::inventory::ThreadsReport;
+use crate::report::stack::FrameReport;
 use crate::report::testing::TestsReport;
+use crate::report::told::Told;
 use crate::report::{Reason, Report, SessionState, build, gather, text};
 use crate::session::DebugSession;
 
@@ -47,10 +54,18 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
         .stop
         .as_ref()
         .filter(|_| news.status.state == State::Stopped);
+    let output = OutputQuery {
+        from: OutputCursor(told.output),
+        stream: None,
+        max_bytes: build::OUTPUT_BUDGET,
+        tail: true,
+    };
+    let ahead = Ahead::send(session, likely(stop, &told, &output, purpose));
     if let Some(stop) = stop
-        && told.stack.as_ref().is_none_or(|(id, _)| *id != stop.id)
+        && (told.stale || told.stack.as_ref().is_none_or(|(id, _)| *id != stop.id))
     {
-        let mut stack = gather::stack(&|request| session.ask(request), stop, true);
+        told.stale = false;
+        let mut stack = gather::stack(&|request| ahead.ask(request), stop, true);
         if let Some(stack) = &mut stack {
             told.mark_changes(stop, stack);
         }
@@ -75,13 +90,20 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
                     last.map(|stop| build::stop_report(stop, known(stop.id).filter(|_| !brief)));
             }
             if news.over.is_none() {
-                let unbound = news.breakpoints.values().filter(|breakpoint| {
-                    !matches!(
-                        breakpoint.state,
-                        BreakpointState::Bound | BreakpointState::Disabled
-                    )
-                });
-                report.breakpoints = unbound.map(BreakpointEntry::from).collect();
+                // How often they were hit is no news, and is asked for.
+                let counted = match soon(session, Request::Breakpoints) {
+                    Ok(Reply::Breakpoints { breakpoints, .. }) => breakpoints,
+                    _ => news.breakpoints.values().cloned().collect(),
+                };
+                let all: Vec<_> = counted.iter().collect();
+                let (bound, not): (Vec<_>, Vec<_>) = all
+                    .into_iter()
+                    .partition(|it| it.state == BreakpointState::Bound);
+                // Those that will not stop the program are the ones to know of.
+                let all = not.into_iter().chain(bound);
+                report.breakpoints = all.clone().take(BREAKPOINTS).map(Into::into).collect();
+                report.more_breakpoints = count(all.count().saturating_sub(BREAKPOINTS));
+                threads(session, &mut report);
             }
             report.notes = build::notes(&news.status, 0);
             if let Some(error) = failure {
@@ -95,18 +117,38 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
         Purpose::Stop { waited } => {
             report.waited_ms =
                 waited.map(|waited| u64::try_from(waited.as_millis()).unwrap_or(u64::MAX));
-            let page = session.output(OutputQuery {
-                from: OutputCursor(told.output),
-                stream: None,
-                max_bytes: build::OUTPUT_BUDGET,
-                tail: true,
-            })?;
+            let page = match ahead.guessed(&Request::Output(output)) {
+                Some(Ok(Reply::Output(page))) => page,
+                // What is not captured, or lost, is told as that.
+                _ => session.output(output)?,
+            };
             let next = page.next.0;
             report.output = build::output(page, told.output);
             told.output = next;
-            report.breakpoints = told.changed_breakpoints(&news.breakpoints, news.over.is_some());
+            let is_new = |it: &Breakpoint| !told.breakpoints.contains_key(&it.id.0);
+            let is_pending = |it: &Breakpoint| it.state == BreakpointState::Pending;
+            let mut all = news.breakpoints.values();
+            // Why one is pending is worth a question the first time.
+            if stop.is_some()
+                && all.any(|it| is_pending(it) && is_new(it))
+                && let Ok(Reply::Breakpoints { breakpoints, .. }) =
+                    session.ask(Request::Breakpoints)
+            {
+                session.learn_reasons(breakpoints);
+            }
+            let known = session.news().breakpoints;
+            report.breakpoints = told.changed_breakpoints(&known, news.over.is_some());
             report.notes = build::notes(&news.status, told.notes);
             report.notes.extend(session.take_remarks());
+            if waited.is_none()
+                && news.status.state == State::Running
+                && let Some(stop) = &news.last_stop
+            {
+                report.last_stop = Some(build::stop_report(stop, None));
+                report
+                    .notes
+                    .push("it stopped, and another request has let it run on since".into());
+            }
             told.notes = news.status.notes.len();
             if std::mem::replace(&mut told.introduced, report.program.is_some()) {
                 report.program = None;
@@ -116,6 +158,15 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
         }
     }
     report.notes.extend(news.idle.clone());
+    if let Some(output) = &report.output
+        && output
+            .chunks
+            .iter()
+            .any(|it| it.text.contains("/ndbg-tests-"))
+    {
+        let note = "the results file that the output names was ndbg's own, and is gone: what it says is told here";
+        report.notes.push(note.into());
+    }
     match session.tests() {
         Some(Some(results)) if results.total > 0 || news.over.is_some() => {
             report.tests = Some(TestsReport::from(&results));
@@ -136,8 +187,84 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
             .as_deref()
             .map(|progress| text::one_line(progress, 300));
     }
-    report.next = next(&report);
+    report.next = next(&report, session.policy(), news.status.origin);
     Ok(report.fit())
+}
+
+/// What a stop report will most likely ask for.
+fn likely(
+    stop: Option<&Stop>,
+    told: &Told,
+    output: &OutputQuery,
+    purpose: Purpose,
+) -> Vec<Request> {
+    let (Some(stop), Purpose::Stop { .. }) = (stop, purpose) else {
+        return Vec::new();
+    };
+    let last = told.stack.as_ref();
+    let mut requests = Vec::new();
+    if last.is_none_or(|(id, _)| *id != stop.id) {
+        requests = gather::likely(stop, last.map(|(_, stack)| stack), true);
+    }
+    requests.push(Request::Output(*output));
+    requests
+}
+
+/// The frame whose variables a stop report tells, of any thread; the innermost if none of them has source.
+///
+/// What cannot be told now is no error here: the request that follows says why.
+pub(crate) async fn shown_frame(session: &Arc<DebugSession>, thread: Option<ThreadId>) -> u32 {
+    let Some(stop) = session.news().status.stop else {
+        return 0;
+    };
+    if (thread.is_none() || thread == stop.thread)
+        && let Some((_, stack)) = session.told().stack.as_ref().filter(|it| it.0 == stop.id)
+    {
+        return build::shown_frame(&stop, &stack.frames).map_or(0, |it| it.index);
+    }
+    let request = Request::Stack {
+        thread,
+        start: 0,
+        count: build::FRAMES,
+    };
+    match session.request(request).await {
+        Ok(Reply::Stack { frames, .. }) => {
+            build::shown_frame(&stop, &frames).map_or(0, |it| it.index)
+        }
+        _ => 0,
+    }
+}
+
+/// How long a host is given to answer, or its death to be noticed, before its state is told as last heard.
+pub(crate) const PULSE: Duration = Duration::from_millis(250);
+
+/// Breakpoints told in a status.
+const BREAKPOINTS: usize = 20;
+/// Threads told in a status.
+const THREADS: usize = 8;
+
+fn count(of: usize) -> u32 {
+    u32::try_from(of).unwrap_or(u32::MAX)
+}
+
+/// Asks for what a status can do without: an engine that is busy with an evaluation does not hold it up.
+fn soon(session: &DebugSession, request: Request) -> Result<Reply, Error> {
+    session.send(request)?.wait(Instant::now() + PULSE)
+}
+
+/// Adds the threads of a program that is there, as far as they can be told.
+fn threads(session: &DebugSession, report: &mut Report) {
+    let Ok(Reply::Threads(threads)) = soon(session, Request::Threads) else {
+        return;
+    };
+    let mut all = ThreadsReport::of(session.id(), &threads);
+    report.more_threads = all.left_out + count(all.threads.len().saturating_sub(THREADS));
+    all.threads.truncate(THREADS);
+    for thread in &mut all.threads {
+        // threads_get tells where they are.
+        thread.top = None;
+    }
+    report.threads = all.threads;
 }
 
 /// How a wait goes on, for somebody who watches it.
@@ -159,7 +286,7 @@ pub(crate) fn progress(session: &str, news: &News) -> String {
 }
 
 /// What is sensible to call next.
-fn next(report: &Report) -> Option<String> {
+fn next(report: &Report, policy: &Policy, origin: Option<Origin>) -> Option<String> {
     let unhandled = report.stop.as_ref().is_some_and(|stop| {
         stop.reasons
             .iter()
@@ -167,10 +294,23 @@ fn next(report: &Report) -> Option<String> {
     });
     let text = match report.state {
         SessionState::Starting => "debug_wait waits on; debug_disconnect gives up.",
-        SessionState::Running if report.waited_ms.is_some() => {
+        SessionState::Running
+            if report.waited_ms.is_some()
+                && origin == Some(Origin::Launched)
+                && policy.offers("process_input") =>
+        {
             "debug_wait waits on; debug_pause stops it where it is; process_input if it waits for input."
         }
+        SessionState::Running if report.waited_ms.is_some() => {
+            "debug_wait waits on; debug_pause stops it where it is."
+        }
         SessionState::Running => "debug_wait waits for a stop; debug_pause stops it where it is.",
+        SessionState::Stopped if unhandled && let Some(name) = thrown_elsewhere(report) => {
+            return Some(format!(
+                "breakpoint_set_exception with types=[\"{name}\"], then debug_restart, stops where it is thrown, with its \
+                 variables; debug_continue lets it end as it would without a debugger."
+            ));
+        }
         SessionState::Stopped if unhandled => {
             "debug_continue lets it end as it would without a debugger; debug_disconnect ends it now."
         }
@@ -179,4 +319,18 @@ fn next(report: &Report) -> Option<String> {
         SessionState::Exited | SessionState::Detached => return None,
     };
     Some(text.into())
+}
+
+/// The type of an exception whose place is gone: an await, or a task, has thrown it again.
+fn thrown_elsewhere(report: &Report) -> Option<&str> {
+    let stop = report.stop.as_ref()?;
+    let first = stop.exceptions.first()?;
+    let is_user = |kind| kind == FrameReport::USER;
+    let is_here = stop
+        .frames
+        .iter()
+        .any(|it| is_user(it.kind) && it.file.is_some());
+    let can_begin_again = report.origin != Some("attached") && !is_here;
+    first.thrown_at.as_ref().filter(|_| can_begin_again)?;
+    Some(&first.type_name)
 }

@@ -6,27 +6,30 @@
 //!
 //! Invariant: a `host::Session` is used and dropped only on threads that may block, never on the async ones.
 
+mod again;
+mod ends;
+
 use std::convert::Infallible;
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use host::api::{
-    Attach, Breakpoint, BreakpointSpec, Error, ErrorCode, ExceptionBreakpoint, ExceptionSpec,
-    Follow, Launch, Origin, OutputCursor, OutputPage, OutputQuery, Reply, Request, SourceMap,
-    State, TestResults,
+    Error, ErrorCode, Follow, Origin, OutputPage, OutputQuery, Reply, Request, TestResults,
 };
 use host::testing::TestRun;
 use host::{HostProgram, Session};
 use tokio::sync::watch;
 
-use crate::archive::{self, Archive};
+use again::Breakpoints;
+pub(crate) use again::{Recipe, Start};
+
+use crate::archive::Archive;
 use crate::idle::{self, Usage};
-use crate::news::{News, Over};
+use crate::news::News;
 use crate::policy::Policy;
-use crate::program::{self, Build};
+use crate::program;
 use crate::report::told::Told;
 use crate::tools::statement::ByText;
 
@@ -87,36 +90,13 @@ impl Sent<'_> {
     }
 }
 
-/// How a session begins.
-#[derive(Debug, Clone)]
-pub(crate) enum Start {
-    /// Starts a program, or builds a project first.
-    Launch(Box<Launch>, Build),
-    /// Takes a running one.
-    Attach(Attach),
-}
-
-/// All that a session begins with.
-#[derive(Debug, Clone)]
-pub(crate) struct Recipe {
-    pub(crate) start: Start,
-    pub(crate) maps: Vec<SourceMap>,
-    /// Whether unhandled exceptions do not stop the program.
-    pub(crate) passes_unhandled: bool,
-    /// Which breakpoints are named by the text of a statement.
-    pub(crate) texts: Vec<ByText>,
-    /// What its first report says besides.
-    pub(crate) remarks: Vec<String>,
-}
-
-/// Breakpoints of both kinds.
-type Breakpoints = (Vec<Breakpoint>, Vec<ExceptionBreakpoint>);
-
 /// What waiting for a session came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Waited {
     /// It is stopped or over.
     Settled,
+    /// It has stopped, and somebody else has let it run on.
+    Passed,
     /// The time was up first.
     TimedOut,
 }
@@ -282,110 +262,6 @@ impl DebugSession {
         Ok(())
     }
 
-    /// Asks for all breakpoints: those that never change are not told otherwise.
-    fn learn_breakpoints(&self, session: &Session) {
-        match session.request(Request::Breakpoints, Instant::now() + ANSWER) {
-            Ok(Reply::Breakpoints {
-                breakpoints,
-                exceptions,
-            }) => {
-                *lock(&self.breakpoints) = Some((breakpoints.clone(), exceptions));
-                self.news.send_modify(|news| {
-                    for breakpoint in breakpoints {
-                        // What an event told meanwhile may be newer, except for the hits.
-                        let hits = breakpoint.hits;
-                        let known = news.breakpoints.entry(breakpoint.id.0);
-                        let known = known.or_insert(breakpoint);
-                        known.hits = known.hits.max(hits);
-                    }
-                });
-            }
-            Ok(other) => {
-                unexpected(&other);
-            }
-            Err(error) => tracing::debug!(%error, "the breakpoints cannot be read"),
-        }
-    }
-
-    /// How to begin again, with the breakpoints as they are now. For threads that may block.
-    pub(crate) fn again(&self) -> Result<Recipe, Error> {
-        let mut recipe = self.recipe.clone();
-        let Start::Launch(launch, _) = &mut recipe.start else {
-            return Err(Error::new(
-                ErrorCode::NotSupported,
-                format!(
-                    "{} was attached to, and can only be launched by whoever launched it",
-                    self.id
-                ),
-            )
-            .hint("start it as it was started, then debug_attach"));
-        };
-        let live = self.held().live.clone();
-        if let Some(session) = live {
-            self.learn_breakpoints(&session);
-        }
-        // A start that failed has only what it was given.
-        if let Some((breakpoints, exceptions)) = lock(&self.breakpoints).clone() {
-            recipe.texts.clear();
-            recipe.remarks.clear();
-            launch.breakpoints.clear();
-            for it in breakpoints {
-                let place = match self.found_again(&it) {
-                    None => it.spec.place,
-                    Some(Ok(named)) => {
-                        recipe.texts.push(named.clone());
-                        named.place
-                    }
-                    Some(Err(error)) => {
-                        let id = it.id.0;
-                        let why = error.message;
-                        let stays =
-                            format!("breakpoint {id} stays at the line that it was at: {why}");
-                        recipe.remarks.push(stays);
-                        it.spec.place
-                    }
-                };
-                launch.breakpoints.push(BreakpointSpec {
-                    id: Some(it.id),
-                    place,
-                    ..it.spec
-                });
-            }
-            launch.exceptions = exceptions
-                .into_iter()
-                .map(|it| ExceptionSpec {
-                    id: Some(it.id),
-                    ..it.spec
-                })
-                .collect();
-        }
-        recipe.passes_unhandled = self.passes_unhandled.load(Ordering::Relaxed);
-        Ok(recipe)
-    }
-
-    /// Where the text stands now that names the place of a breakpoint, if one does. A breakpoint keeps to its statement,
-    /// not to its line, when the program is built again.
-    fn found_again(&self, breakpoint: &Breakpoint) -> Option<Result<ByText, Error>> {
-        let place = &breakpoint.spec.place;
-        let texts = lock(&self.texts);
-        let named = texts.iter().find(|it| it.place == *place)?.clone();
-        drop(texts);
-        let mut sources = breakpoint
-            .locations
-            .iter()
-            .filter_map(|it| it.source.as_ref());
-        let path = sources.next().map(|it| Path::new(&it.path));
-        let found = named.found_again(&self.policy, path);
-        Some(found.map(|place| ByText { place, ..named }))
-    }
-
-    /// Notes that a breakpoint is named by a text.
-    pub(crate) fn named_by_text(&self, named: ByText) {
-        let mut texts = lock(&self.texts);
-        texts.retain(|it| it.place != named.place);
-        texts.push(named);
-    }
-
     /// What clients may do to it.
     pub(crate) fn policy(&self) -> &Policy {
         &self.policy
@@ -396,74 +272,19 @@ impl DebugSession {
         std::mem::take(&mut lock(&self.remarks))
     }
 
-    /// Notes whether unhandled exceptions stop the program.
-    pub(crate) fn stops_at_unhandled(&self, stops: bool) {
-        self.passes_unhandled.store(!stops, Ordering::Relaxed);
-    }
-
-    /// Notes a breakpoint that the client is told of right now.
-    pub(crate) fn told_breakpoint(&self, breakpoint: &Breakpoint) {
-        let state = (breakpoint.state, breakpoint.reason.clone());
-        self.told().breakpoints.insert(breakpoint.id.0, state);
+    /// Takes over what is worth knowing of the program and is no event.
+    pub(crate) fn learn_notes(&self, notes: Vec<String>) {
         self.news.send_modify(|news| {
-            news.breakpoints.insert(breakpoint.id.0, breakpoint.clone());
-        });
-    }
-
-    /// Forgets all breakpoints but these.
-    pub(crate) fn keep_breakpoints(&self, left: &[Breakpoint]) {
-        self.news.send_modify(|news| {
-            news.breakpoints
-                .retain(|id, _| left.iter().any(|breakpoint| breakpoint.id.0 == *id));
+            // What an event told meanwhile is newer.
+            if news.status.notes.len() < notes.len() {
+                news.status.notes = notes;
+            }
         });
     }
 
     fn progress(&self, message: &str) {
         self.news
             .send_modify(|news| news.progress = Some(message.to_owned()));
-    }
-
-    /// Notes the end, keeps the output and lets the host go. Blocks; the first call counts.
-    fn finish(&self, error: Option<Error>) {
-        let session = {
-            let mut held = self.held();
-            if std::mem::replace(&mut held.finishing, true) {
-                return;
-            }
-            held.live.clone()
-        };
-        let mut archive = Archive::default();
-        let mut lost = None;
-        let mut failed = error;
-        if let Some(session) = &session {
-            // A host that died on its own is news; one that has ended its work is not.
-            failed = failed.or_else(|| {
-                session
-                    .died()
-                    .filter(|error| error.code == ErrorCode::HostDied)
-            });
-            lost = fill(&mut archive, session).err();
-            if lost.is_some() && session.status().origin == Some(Origin::Attached) {
-                (archive, lost) = (Archive::elsewhere(), None);
-            }
-            self.learn_breakpoints(session);
-        }
-        {
-            let mut held = self.held();
-            held.live = None;
-            if let Some(Tests::Running(run)) = &held.tests {
-                held.tests = Some(Tests::Over(run.results()));
-            }
-            held.archive = archive;
-            held.lost = lost;
-        }
-        self.news.send_modify(|news| {
-            news.over.get_or_insert(match failed {
-                Some(error) => Over::Failed(error),
-                None => Over::Ended,
-            });
-        });
-        drop(session);
     }
 
     /// Waits until the program is stopped after the resume with number `after`, or the session is over.
@@ -485,6 +306,9 @@ impl DebugSession {
                 let now = news.borrow_and_update();
                 if now.is_settled(after) {
                     return Waited::Settled;
+                }
+                if now.has_passed(after) {
+                    return Waited::Passed;
                 }
                 if now.progress != progress {
                     progress.clone_from(&now.progress);
@@ -605,123 +429,6 @@ impl DebugSession {
             Tests::Over(results) => Some(results.clone()),
         }
     }
-
-    /// Why the session has failed, if it has; also in the moment after its host's death in which the output that is
-    /// left is still being looked for, and the session is not over yet.
-    pub(crate) fn failure(&self, news: &News) -> Option<Error> {
-        match &news.over {
-            Some(Over::Failed(error)) => Some(error.clone()),
-            Some(Over::Ended) => None,
-            None => {
-                let live = self.held().live.clone();
-                live?
-                    .died()
-                    .filter(|error| error.code == ErrorCode::HostDied)
-            }
-        }
-    }
-
-    /// Ends the session: `terminate` and `children` as the engine has them.
-    pub(crate) async fn disconnect(
-        self: &Arc<Self>,
-        terminate: Option<bool>,
-        children: bool,
-    ) -> Result<(), Error> {
-        if self.is_over() {
-            return Ok(());
-        }
-        let starting = !self.news.borrow().started;
-        if starting {
-            self.news.send_modify(|news| news.given_up = true);
-        }
-        if self.held().live.is_none() {
-            // Still building, or over meanwhile.
-            return Ok(());
-        }
-        let disconnect = Request::Disconnect {
-            terminate,
-            children,
-        };
-        match self.request(disconnect).await {
-            Ok(_) => Ok(()),
-            Err(error) if matches!(error.code, ErrorCode::HostDied | ErrorCode::Exited) => Ok(()),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Ends a session that nobody uses, and keeps why.
-    pub(crate) async fn end_idle(self: &Arc<Self>, why: String) -> Result<(), Error> {
-        self.news.send_modify(|news| news.idle = Some(why));
-        let ended = self.disconnect(None, false).await;
-        if ended.is_err() {
-            self.news.send_modify(|news| news.idle = None);
-        }
-        ended
-    }
-
-    /// Closes the session at the server's end: a launched program ends, an attached one is let go. Blocks.
-    pub(crate) fn close(&self) {
-        self.news.send_modify(|news| news.given_up = true);
-        let live = self.held().live.take();
-        if live.is_none() && !self.is_over() {
-            // Still building: the build's processes and files go with the thread that gives it up.
-            let start = self.start.lock().unwrap_or_else(PoisonError::into_inner);
-            let _ = start.recv_timeout(GIVING_UP);
-        }
-        if let Some(session) = live {
-            if !self.news.borrow().started {
-                // The starting thread holds the connection open: the host is told in words instead.
-                let disconnect = Request::Disconnect {
-                    terminate: None,
-                    children: true,
-                };
-                if let Err(error) = session.request(disconnect, Instant::now() + ANSWER) {
-                    tracing::debug!(%error, "closing a session that is starting");
-                }
-            }
-            drop(session);
-        }
-    }
-
-    /// Why there is nothing to ask.
-    fn not_there(&self) -> Error {
-        let news = self.news.borrow();
-        match &news.over {
-            Some(Over::Failed(error)) => error.clone(),
-            Some(Over::Ended) if news.idle.is_some() => Error::new(
-                ErrorCode::NoSession,
-                news.idle.clone().unwrap_or_default(),
-            )
-            .hint("debug_launch or debug_attach begins a new one; debug_status tells how this one was left"),
-            Some(Over::Ended) if news.status.state == State::Detached => Error::new(
-                ErrorCode::NoSession,
-                format!("{} has let go of its program", self.id),
-            )
-            .hint("debug_attach takes it again"),
-            Some(Over::Ended) => Error::new(
-                ErrorCode::Exited,
-                format!("the program of {} has ended", self.id),
-            )
-            .hint("debug_launch starts it again; debug_status tells how it ended"),
-            None => Error::new(
-                ErrorCode::NotStopped,
-                format!("{} is still starting", self.id),
-            )
-            .hint("debug_wait waits for it"),
-        }
-    }
-}
-
-impl Drop for DebugSession {
-    fn drop(&mut self) {
-        let held = self.held.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Some(session) = held.live.take() {
-            // Dropping waits for the host, and nobody knows on which thread we are.
-            if let Err(error) = spawn_thread("close", move || drop(session)) {
-                tracing::warn!(%error, "a session cannot be closed");
-            }
-        }
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -743,31 +450,6 @@ fn output_lost(error: &Error) -> Error {
     Error {
         message,
         ..error.clone()
-    }
-}
-
-/// Reads everything that is still captured.
-fn fill(archive: &mut Archive, session: &Session) -> Result<(), Error> {
-    let mut from = 0;
-    loop {
-        let query = OutputQuery {
-            from: OutputCursor(from),
-            stream: None,
-            max_bytes: archive::SEGMENT,
-            tail: false,
-        };
-        match session.request(Request::Output(query), Instant::now() + ANSWER) {
-            Ok(Reply::Output(page)) => {
-                let (next, end) = (page.next.0, page.end.0);
-                archive.push(from, page);
-                if next >= end || next <= from {
-                    return Ok(());
-                }
-                from = next;
-            }
-            Ok(other) => return Err(unexpected(&other)),
-            Err(error) => return Err(error),
-        }
     }
 }
 

@@ -17,6 +17,8 @@ use crate::words;
 
 /// Nobody waits longer for Tab.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Source files offered at once.
+const SOURCES: usize = 100;
 /// Methods that are offered.
 const METHODS: u32 = 200;
 
@@ -90,7 +92,9 @@ fn complete(line: &str, focus: &Focus) -> (usize, Vec<String>) {
             _ => {
                 let (at, word) = last(&[' ']);
                 let mut places = methods(word, focus);
+                places.extend(sources(word, focus));
                 places.extend(files(word, ".cs"));
+                places.sort();
                 places.dedup();
                 (at, places)
             }
@@ -169,6 +173,21 @@ fn methods(typed: &str, focus: &Focus) -> Vec<String> {
     names.sort();
     names.dedup();
     names
+}
+
+/// Names of the program's own source files, each with the colon that its line comes behind.
+fn sources(typed: &str, focus: &Focus) -> Vec<String> {
+    if typed.is_empty() || typed.contains([':', '/', '(']) {
+        return Vec::new();
+    }
+    let Some(Reply::SourceFiles(files)) = ask(focus, Request::SourceFiles) else {
+        return Vec::new();
+    };
+    let names = files.iter().filter_map(|file| {
+        let name = file.path.rsplit(['/', '\\']).next()?;
+        name.starts_with(typed).then(|| format!("{name}:"))
+    });
+    names.take(SOURCES).collect()
 }
 
 /// Files whose path begins as typed; only those with that ending, and folders.

@@ -39,6 +39,10 @@ pub(crate) fn render(error: &Error) -> String {
         error.hint = Some(hint.to_owned());
     }
     error.hint = error.hint.map(|hint| in_commands(&hint));
+    // The compiler's own word for it is ours already.
+    if let Some(rest) = error.message.strip_prefix("error CS") {
+        error.message = format!("CS{rest}");
+    }
     failure::render_for(&error, Reader::Person)
 }
 
@@ -66,6 +70,18 @@ pub(crate) fn in_commands(hint: &str) -> String {
             "search for a part of its name",
             "`info functions PART` and `info types PART` search",
         ),
+        (
+            "allow side effects, so that it can be run; or",
+            "`print` runs it;",
+        ),
+        (
+            "allow side effects for this evaluation, which runs",
+            "`print` runs",
+        ),
+        (
+            "allow side effects for this evaluation",
+            "`print` runs code of the program",
+        ),
         ("; for a tool that starts one, follow its child", ""),
         (", or follow its child", ""),
         ("in `env`, null removes one", "`--env NAME` removes one"),
@@ -87,6 +103,12 @@ mod tests {
         assert_eq!(
             render(&error),
             "error: the program is running\nHint: Ctrl-C or `pause` stops it"
+        );
+        let error = Error::new(ErrorCode::EvaluationFailed, "error CS0103: no x")
+            .hint("allow side effects for this evaluation");
+        assert_eq!(
+            render(&error),
+            "error: CS0103: no x\nHint: `print` runs code of the program"
         );
         let error = no_program();
         assert_eq!(

@@ -57,8 +57,13 @@ impl Repl {
         }
         if attach {
             self.live.ask(Request::Pause)?;
+        } else if self.input_ended {
+            // The end of the input was told to the program before this one.
+            self.input(String::new(), true);
         }
-        self.wait(0, None)?;
+        // Nothing of the program runs before the entry: what is to be read is left for what comes then.
+        self.wait_settled(0, None)?;
+        self.keyboard.keep();
         let status = self.live.session.status();
         self.at_entry = !attach && status.state == State::Stopped;
         Ok(())
@@ -189,7 +194,11 @@ impl Repl {
                     self.screen.entered();
                     self.input(text, false);
                 }
-                Some(Input::Keyboard(Typed::EndForProgram)) => self.input(String::new(), true),
+                Some(Input::Keyboard(Typed::EndForProgram)) => {
+                    // At a terminal more may come after an end.
+                    self.input_ended = !self.interactive;
+                    self.input(String::new(), true);
+                }
                 Some(Input::Signal(SIGINT)) if self.interactive => {
                     self.interrupted = true;
                     if let Err(error) = self.live.ask(Request::Pause) {

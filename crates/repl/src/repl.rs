@@ -57,6 +57,8 @@ pub(crate) struct Repl {
     pub(crate) interactive: bool,
     /// Whether what is typed while the program runs is the program's.
     pub(crate) forwards: bool,
+    /// Whether standard input has ended, and with it that of every program that is started.
+    pub(crate) input_ended: bool,
     source: Source,
     scripts: Vec<Script>,
     pub(crate) target: Target,
@@ -78,6 +80,8 @@ pub(crate) struct Repl {
     pub(crate) memory: Option<(u64, u32)>,
     /// The stop that was shown last.
     pub(crate) shown: Option<StopId>,
+    /// Whether the next stop is not shown.
+    pub(crate) passes_stop: bool,
     /// Events that came while something else was waited for.
     pub(crate) pending: VecDeque<Event>,
     /// Whether nothing of the program has run yet.
@@ -108,7 +112,7 @@ impl Repl {
             (false, _) if terminal => Source::Terminal,
             _ => Source::Pipe,
         };
-        let screen = Screen::new();
+        let screen = Screen::new(matches!(source, Source::Terminal));
         let wishes = Wishes::default();
         let live = Live::start(1, &wishes, &sender)?;
         let focus = Shared::default();
@@ -122,6 +126,7 @@ impl Repl {
             sender,
             interactive: source == Source::Terminal,
             forwards: source != Source::Pipe,
+            input_ended: false,
             source,
             scripts: setup.scripts,
             target: setup.target,
@@ -137,6 +142,7 @@ impl Repl {
             list_size: 10,
             memory: None,
             shown: None,
+            passes_stop: false,
             pending: VecDeque::new(),
             at_entry: false,
             exit: None,
@@ -373,6 +379,7 @@ impl Repl {
         };
         match error.code {
             ErrorCode::InvalidFile if !exists => NOT_FOUND,
+            ErrorCode::ProcessNotFound => NOT_FOUND,
             ErrorCode::InvalidFile
             | ErrorCode::InvalidParameter
             | ErrorCode::NotDotnet
@@ -380,6 +387,9 @@ impl Repl {
             | ErrorCode::RuntimeMismatch
             | ErrorCode::DebuggingDisabled
             | ErrorCode::LaunchFailed
+            | ErrorCode::AttachFailed
+            | ErrorCode::AlreadyDebugged
+            | ErrorCode::PermissionDenied
             | ErrorCode::BuildFailed => CANNOT_RUN,
             _ => FAILED,
         }

@@ -2,7 +2,10 @@
 //!
 //! Invariant: our words begin at the start of a line, whatever the program wrote before.
 
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 
 use host::api::Stream;
 use signal_hook::consts::SIGPIPE;
@@ -16,16 +19,20 @@ pub(crate) struct Screen {
     colour: bool,
     /// Whether the last thing shown was a part of a line.
     in_line: bool,
+    /// Whether what the program writes to standard error goes to ours.
+    apart: bool,
 }
 
 impl Screen {
-    /// Standard output.
-    pub(crate) fn new() -> Self {
+    /// Standard output. For a script, the program's standard error goes to ours, if that is another file: in one file, the
+    /// order of both would be lost.
+    pub(crate) fn new(interactive: bool) -> Self {
         let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         Self {
             colour: io::stdout().is_terminal() && !refused && !dumb,
             in_line: false,
+            apart: !interactive && !are_one_file(),
         }
     }
 
@@ -64,6 +71,10 @@ impl Screen {
             self.say(keyboard, &lines);
             return;
         }
+        if self.apart && stream == Stream::Stderr {
+            complain(text);
+            return;
+        }
         write(keyboard, text);
         self.in_line = !text.ends_with('\n');
     }
@@ -97,7 +108,17 @@ fn write(keyboard: &Keyboard, text: &str) {
     }
 }
 
-/// Says something before there is a screen.
+/// Whether standard output and standard error are the same file, pipe or terminal.
+fn are_one_file() -> bool {
+    let known = |file: io::Result<OwnedFd>| {
+        let about = File::from(file.ok()?).metadata().ok()?;
+        Some((about.dev(), about.ino()))
+    };
+    let output = known(io::stdout().as_fd().try_clone_to_owned());
+    output.is_some() && output == known(io::stderr().as_fd().try_clone_to_owned())
+}
+
+/// Writes to standard error.
 pub(crate) fn complain(text: &str) {
     // Nobody can be told that nobody can be told.
     let _ = io::stderr().lock().write_all(text.as_bytes());

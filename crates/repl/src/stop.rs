@@ -29,7 +29,10 @@ impl Repl {
             Event::Stopped(status) if status.resumes >= after => {
                 // A stop may be told twice: as an event and as an answer.
                 if status.stop.as_ref().map(|stop| stop.id) != self.shown {
-                    self.show_stop(&status);
+                    match self.passes_stop {
+                        true => self.pass_stop(&status),
+                        false => self.show_stop(&status),
+                    }
                 }
                 return true;
             }
@@ -51,7 +54,7 @@ impl Repl {
                 max_bytes: PAGE,
                 tail: false,
             };
-            let Ok(Reply::Output(page)) = self.live.ask(Request::Output(query)) else {
+            let Ok(Reply::Output(page)) = self.live.ask(Request::DrainOutput(query)) else {
                 return;
             };
             if page.lost > 0 {
@@ -69,6 +72,15 @@ impl Repl {
             if done {
                 return;
             }
+        }
+    }
+
+    /// Takes note of a stop that is not shown, since the program goes on from it.
+    fn pass_stop(&mut self, status: &Status) {
+        self.show_output();
+        if let Some(stop) = &status.stop {
+            self.shown = Some(stop.id);
+            self.drop_temporary(&stop.reasons);
         }
     }
 

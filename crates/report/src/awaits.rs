@@ -99,6 +99,22 @@ impl AwaitsReport {
         (report.resumed_frame.is_some() || report.blocked_frame.is_some()).then_some(report)
     }
 
+    /// The innermost place with source that is waited for: method, file, line.
+    pub(super) fn innermost(&self) -> Option<(&str, &str, u32)> {
+        let at = |it: &AwaitEntry| it.file.is_some() && it.line.is_some();
+        let link = self.waits_for.iter().rev().find(|it| at(it))?;
+        Some((&link.method, link.file.as_deref()?, link.line?))
+    }
+
+    /// Leaves so many links of each chain: of what is waited for the innermost, which tell most.
+    pub(super) fn cut(&mut self, max: usize) {
+        let more = self.awaiting.len().saturating_sub(max);
+        self.awaiting.truncate(max);
+        let before = self.waits_for.len().saturating_sub(max);
+        self.waits_for.drain(..before);
+        self.left_out += u32::try_from(more + before).unwrap_or(u32::MAX);
+    }
+
     fn links(&mut self, frames: &[AsyncFrame]) -> Vec<AwaitEntry> {
         let more = frames.len().saturating_sub(LINKS);
         self.left_out += u32::try_from(more).unwrap_or(u32::MAX);

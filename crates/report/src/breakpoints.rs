@@ -135,6 +135,10 @@ pub struct BreakpointReport {
     /// Whether exceptions that nobody catches stop the program, if that was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_at_unhandled: Option<bool>,
+    /// Types that no loaded module has: names may be wrong, or their modules come later.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-minor" = true))]
+    pub unknown_types: Vec<String>,
 }
 
 /// All breakpoints of a session.
@@ -400,7 +404,7 @@ impl ExceptionBreakpointEntry {
 }
 
 impl Render for BreakpointReport {
-    fn render_for(&self, _: Reader) -> String {
+    fn render_for(&self, reader: Reader) -> String {
         let mut lines = Vec::new();
         if let Some(breakpoint) = &self.breakpoint {
             lines.push(breakpoint.render());
@@ -410,6 +414,12 @@ impl Render for BreakpointReport {
         }
         if let Some(breakpoint) = &self.exception_breakpoint {
             lines.push(breakpoint.render());
+        }
+        for name in &self.unknown_types {
+            lines.push(format!(
+                "No loaded module has a type {name}: if it is spelt right, it counts as soon as one has; else {} finds the name.",
+                reader.words("symbols_search", "`info types`")
+            ));
         }
         if self.duplicate {
             lines.push("It was there before and has these settings now.".into());

@@ -3,7 +3,11 @@
 //! Invariant: a report that went through [`Report::fit`] takes at most [`LIMIT`] bytes as text and as structured data,
 //! whatever the program did; what was cut says so.
 
-use super::{Render as _, Report, StopReport, text};
+use serde::Serialize;
+
+use super::evaluations::EvaluationsReport;
+use super::exception::ExceptionAnswer;
+use super::{Overview, Render, Report, SessionState, StopReport, text};
 
 /// Bytes of a report, in either form: 4,000 tokens.
 const LIMIT: usize = 16_000;
@@ -39,9 +43,75 @@ impl Report {
 
     /// The larger of its two forms, in bytes.
     fn size(&self) -> usize {
-        let structured = serde_json::to_string(self).map_or(0, |json| json.len());
-        self.render().len().max(structured)
+        size(self)
     }
+}
+
+impl Overview {
+    /// Cuts what is too much of all sessions together; the oldest that are over go first.
+    pub fn fit(mut self) -> Self {
+        for cut in CUTS {
+            if size(&self) <= LIMIT {
+                return self;
+            }
+            self.shortened = true;
+            self.sessions.iter_mut().for_each(cut);
+        }
+        for report in &mut self.sessions {
+            let program = report.program.as_deref();
+            report.program = program.map(|it| text::one_line(it, 100));
+        }
+        while size(&self) > LIMIT && self.sessions.len() > 1 {
+            let is_over =
+                |it: &Report| !matches!(it.state, SessionState::Running | SessionState::Stopped);
+            let oldest = self.sessions.iter().position(is_over);
+            self.sessions.remove(oldest.unwrap_or(0));
+            self.left_out += 1;
+        }
+        self
+    }
+}
+
+impl ExceptionAnswer {
+    /// Cuts what is too much.
+    pub(super) fn fit(mut self) -> Self {
+        for (exceptions, message, trace) in [
+            (60, 120, 25),
+            (30, 120, 25),
+            (10, 300, 25),
+            (10, 300, 8),
+            (4, 300, 8),
+            (3, 100, 2),
+        ] {
+            if size(&self) <= LIMIT {
+                break;
+            }
+            self.cut(exceptions, message, trace);
+        }
+        self
+    }
+}
+
+impl EvaluationsReport {
+    /// Cuts what is too much of all results together.
+    pub fn fit(mut self) -> Self {
+        for (characters, members) in [(300, 50), (300, 10), (100, 3), (40, 0), (10, 0)] {
+            if size(&self) <= LIMIT {
+                break;
+            }
+            self.shortened = true;
+            for result in &mut self.results {
+                result.cut(characters, members);
+            }
+        }
+        self
+    }
+}
+
+/// The larger of a report's two forms, in bytes.
+fn size<T: Serialize + Render>(report: &T) -> usize {
+    let structured = serde_json::to_string(report).map_or(0, |json| json.len());
+    report.render().len().max(structured)
 }
 
 fn each_stop(report: &mut Report, cut: impl Fn(&mut StopReport)) {
@@ -82,6 +152,9 @@ fn cut_output(report: &mut Report, max_bytes: usize) {
 }
 
 fn cut_frames(stop: &mut StopReport, max: usize) {
+    if let Some(awaits) = &mut stop.awaits {
+        awaits.cut(max);
+    }
     if stop.frames.len() > max {
         stop.frames.truncate(max);
         stop.more_frames = true;
@@ -97,6 +170,9 @@ fn cut_exceptions(stop: &mut StopReport, max: usize, max_characters: usize) {
     stop.exceptions.truncate(max);
     for exception in &mut stop.exceptions {
         exception.type_name = text::one_line(&exception.type_name, max_characters);
+        if exception.depth > 0 || max == 1 {
+            exception.thrown_at = None;
+        }
         if let Some(message) = &mut exception.message {
             *message = text::one_line(message, max_characters);
         }
@@ -109,6 +185,9 @@ fn cut_variables(stop: &mut StopReport, max: usize) {
 }
 
 fn cut_lists(report: &mut Report, max: usize, max_characters: usize) {
+    let more = report.threads.len().saturating_sub(max);
+    report.more_threads += u32::try_from(more).unwrap_or(u32::MAX);
+    report.threads.truncate(max);
     let more = report.breakpoints.len().saturating_sub(max);
     report.more_breakpoints += u32::try_from(more).unwrap_or(u32::MAX);
     report.breakpoints.truncate(max);
@@ -126,7 +205,10 @@ fn cut_lists(report: &mut Report, max: usize, max_characters: usize) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::awaits::{AwaitEntry, AwaitsReport};
     use super::super::breakpoints::BreakpointEntry;
+    use super::super::evaluations::EvaluationEntry;
+    use super::super::exception::TraceEntry;
     use super::super::stack::FrameReport;
     use super::super::testing::{FailureEntry, TestsReport};
     use super::super::variables::VariableEntry;
@@ -150,6 +232,17 @@ mod tests {
             message: Some(long(1000)),
             message_overridden_by: None,
             hresult: Some(-1),
+            thrown_at: Some(TraceEntry {
+                method: long(160),
+                file: Some(long(160)),
+                ..TraceEntry::default()
+            }),
+        };
+        let link = AwaitEntry {
+            method: long(200),
+            file: Some(long(200)),
+            line: Some(1),
+            ..AwaitEntry::default()
         };
         let source = |line| SourceLine {
             line,
@@ -182,6 +275,12 @@ mod tests {
                 frames: (0..8).map(frame).collect(),
                 source: (1..6).map(source).collect(),
                 variables: vec![variable; 12],
+                awaits: Some(AwaitsReport {
+                    blocked_frame: Some(1),
+                    waits_for: vec![link; 20],
+                    ..AwaitsReport::default()
+                }),
+                changed_source: Some(long(300)),
                 ..StopReport::default()
             }),
             output: Some(OutputReport {
@@ -219,6 +318,52 @@ mod tests {
             let stop = report.stop.as_ref().expect("kept");
             assert!(stop.more_frames && stop.more_exceptions > 0, "{filler}");
             assert!(!stop.frames.is_empty(), "{filler}: {stop:?}");
+        }
+    }
+
+    #[test]
+    fn many_sessions_results_and_exceptions_fit_together() {
+        for filler in ["x", "🦀"] {
+            // As many as would not fit even if little were told of each.
+            let sessions = vec![huge(filler).fit(); 24];
+            let overview = Overview {
+                sessions,
+                ..Overview::default()
+            };
+            let overview = overview.fit();
+            assert!(size(&overview) <= LIMIT, "{filler}: {}", size(&overview));
+            assert!(overview.shortened && overview.left_out > 0, "{filler}");
+            assert!(overview.render().contains("debug_status"), "{filler}");
+            let stop = huge(filler).stop.expect("stopped");
+            let trace = stop.exceptions[0].thrown_at.clone().expect("a place");
+            let answer = ExceptionAnswer {
+                exceptions: vec![stop.exceptions[0].clone(); 60],
+                trace: vec![trace; 25],
+                earlier_trace: Some(filler.repeat(1500)),
+                ..ExceptionAnswer::default()
+            };
+            let answer = answer.fit();
+            assert!(size(&answer) <= LIMIT, "{filler}: {}", size(&answer));
+            assert!(answer.left_out > 0, "{filler}");
+            let result = EvaluationEntry {
+                expression: filler.repeat(200),
+                type_name: Some(filler.repeat(200)),
+                value: Some(filler.repeat(1000)),
+                problem: Some(filler.repeat(4000)),
+                members: stop.variables.clone(),
+                ..EvaluationEntry::default()
+            };
+            let report = EvaluationsReport {
+                results: vec![result; 20],
+                ..EvaluationsReport::default()
+            };
+            let report = report.fit();
+            assert!(size(&report) <= LIMIT, "{filler}: {}", size(&report));
+            assert_eq!(report.results.len(), 20);
+            assert!(
+                report.shortened && report.results[0].left_out > 0,
+                "{filler}"
+            );
         }
     }
 

@@ -2,9 +2,10 @@
 
 use engine::api::{
     BreakpointId, ExceptionReport, ExceptionStage, Exit, Frame, Origin, OutputPage, State, Status,
-    Stop, StopReason, Stream,
+    Stop, StopReason, Stream, TraceFrame,
 };
 
+use super::awaits::AwaitsReport;
 use super::exception::HandlerReport;
 use super::variables::VariableEntry;
 use super::{
@@ -36,8 +37,12 @@ pub struct Stack {
     pub frames: Vec<Frame>,
     /// Whether there are more below them.
     pub more: bool,
-    /// Source around the first of them that has any.
+    /// Source around the first of them that has any; else around the place that tells most.
     pub source: Vec<SourceLine>,
+    /// The file of that place, if it was changed since the program was built.
+    pub changed_source: Option<String>,
+    /// What the thread waits for, if none of its frames is the user's.
+    pub awaits: Option<AwaitsReport>,
     /// Variables of that frame, and how many more there are.
     pub variables: (Vec<VariableEntry>, u64),
 }
@@ -82,13 +87,30 @@ pub fn shown_frame<'a>(stop: &Stop, frames: &'a [Frame]) -> Option<&'a Frame> {
     users.or_else(|| with_source.next())
 }
 
+/// The user's place that an exception came from first, by its own record.
+pub fn origin(exception: &ExceptionReport) -> Option<&TraceFrame> {
+    let mut trace = exception.trace.iter();
+    trace.find(|it| it.user_code && it.source.is_some())
+}
+
 /// What is known of one stop.
 pub fn stop_report(stop: &Stop, stack: Option<&Stack>) -> StopReport {
     let exception = stop.exception.as_ref();
-    let (exceptions, more_exceptions) =
+    let (mut exceptions, more_exceptions) =
         exception.map_or_else(Default::default, |it| exceptions(it, EXCEPTIONS));
     let all = stack.map_or(&[][..], |stack| &stack.frames);
-    let (frames, hidden_frames) = stack::most_telling(all, TOLD_FRAMES);
+    // Where the program is stopped is told anyway.
+    if let (Some(first), Some(origin)) = (exceptions.first_mut(), exception.and_then(origin))
+        && all
+            .iter()
+            .any(|it| it.user_code && it.source == origin.source)
+    {
+        first.thrown_at = None;
+    }
+    let is_blocked = stack.is_some_and(|stack| stack.awaits.is_some());
+    // What is waited for tells more than the framework's way of waiting.
+    let most = if is_blocked { 1 } else { TOLD_FRAMES };
+    let (frames, hidden_frames) = stack::most_telling(all, most);
     let told = frames.last().map_or(0, |last| last.index + 1);
     let walked = all.last().map_or(0, |last| last.index + 1);
     StopReport {
@@ -115,6 +137,10 @@ pub fn stop_report(stop: &Stop, stack: Option<&Stack>) -> StopReport {
         hidden_frames,
         more_frames: stack.is_some_and(|stack| stack.more) || told < walked,
         source: stack.map_or_else(Vec::new, |stack| stack.source.clone()),
+        changed_source: stack
+            .and_then(|stack| stack.changed_source.as_deref())
+            .map(|file| text::one_line(file, NAME)),
+        awaits: stack.and_then(|stack| stack.awaits.clone()),
         variables: stack.map_or_else(Vec::new, |stack| stack.variables.0.clone()),
         more_variables: stack.map_or(0, |stack| stack.variables.1),
     }
@@ -192,6 +218,7 @@ fn push_exceptions(
                 .as_deref()
                 .map(|name| text::one_line(name, NAME)),
             hresult: exception.hresult,
+            thrown_at: origin(exception).map(Into::into),
         });
     } else {
         *left_out += 1;

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::variables::{VariableEntry, VariablesReport, push_variables};
-use super::{Reader, Render, failure, is_zero_u64, text};
+use super::{Reader, Render, failure, is_false, is_zero, is_zero_u64, text};
 
 /// Characters told of an expression and of a type.
 const NAME: usize = 200;
@@ -21,8 +21,16 @@ const PROBLEM: usize = 4000;
 pub struct EvaluationsReport {
     /// The session's id.
     pub session: String,
+    /// The frame in which they were evaluated, if it is not the innermost.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schemars(extend("x-minor" = true))]
+    pub frame: u32,
     /// One for each expression, in order.
     pub results: Vec<EvaluationEntry>,
+    /// Whether values were cut so that all fit.
+    #[serde(skip_serializing_if = "is_false")]
+    #[schemars(extend("x-minor" = true))]
+    pub shortened: bool,
 }
 
 /// What came of one expression.
@@ -45,7 +53,7 @@ pub struct EvaluationEntry {
     /// Why it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// The compiler's code for that, such as `CS0103`.
+    /// The compiler's code for that, such as `CS0103`, else that of the error, such as `EVAL_FAILED`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// The exception that evaluating it throws.
@@ -94,6 +102,32 @@ impl EvaluationEntry {
         });
     }
 
+    /// Leaves so many characters of each text, and so many members.
+    pub(super) fn cut(&mut self, characters: usize, members: usize) {
+        let short = |text: &mut Option<String>, characters| {
+            let told = text.as_deref();
+            *text = told.map(|it| text::one_line(it, characters));
+        };
+        self.expression = text::one_line(&self.expression, characters.max(40));
+        short(&mut self.type_name, characters.max(40));
+        short(&mut self.value, characters);
+        short(&mut self.hint, characters.max(40));
+        if let Some(problem) = &mut self.problem
+            && let Some((end, _)) = problem.char_indices().nth(characters * 2)
+        {
+            problem.truncate(end);
+            problem.push('…');
+        }
+        let more = self.members.len().saturating_sub(members) as u64;
+        self.members.truncate(members);
+        self.left_out += more;
+        self.next_start = self.next_start.map(|next| next.saturating_sub(more));
+        for member in &mut self.members {
+            member.cut(characters);
+        }
+        self.notes.truncate(members);
+    }
+
     /// Says why the value could not be opened.
     pub fn cannot_open(&mut self, error: &Error) {
         let why = text::one_line(&error.message, VALUE);
@@ -107,7 +141,9 @@ impl EvaluationsReport {
     pub fn of(session: &str, results: &[Evaluated]) -> Self {
         Self {
             session: session.to_owned(),
+            frame: 0,
             results: results.iter().map(EvaluationEntry::from).collect(),
+            shortened: false,
         }
     }
 }
@@ -144,7 +180,7 @@ impl From<&Evaluated> for EvaluationEntry {
                 Self {
                     expression,
                     problem: Some(told),
-                    code: why.code.clone(),
+                    code: Some(why.code.clone().unwrap_or_else(|| error.code.name().into())),
                     exception: why.exception.as_deref().map(|it| text::one_line(it, NAME)),
                     hint: error.hint,
                     ..Self::default()
@@ -157,6 +193,10 @@ impl From<&Evaluated> for EvaluationEntry {
 impl Render for EvaluationsReport {
     fn render_for(&self, reader: Reader) -> String {
         let mut out = String::new();
+        if self.frame > 0 && reader != Reader::Person {
+            // Writing to a String cannot fail.
+            let _ = writeln!(out, "In frame #{}:", self.frame);
+        }
         for result in &self.results {
             // Writing to a String cannot fail.
             let _ = write!(out, "{}", result.expression);
@@ -186,6 +226,9 @@ impl Render for EvaluationsReport {
             if let Some(hint) = &result.hint {
                 let _ = writeln!(out, "Hint: {hint}");
             }
+        }
+        if self.shortened {
+            out.push_str("Note: shortened, so that all fit; ask for fewer at once, or variables_get with a path and text_length.\n");
         }
         super::finish(out)
     }

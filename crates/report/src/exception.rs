@@ -11,7 +11,7 @@ use super::stack::FrameReport;
 use super::{ExceptionEntry, Reader, Render, build, is_false, is_zero, text};
 
 /// Exceptions told of one chain.
-const EXCEPTIONS: usize = 10;
+const EXCEPTIONS: usize = 100;
 /// Entries told of a stack trace.
 const TRACE: usize = 25;
 /// Characters told of a name or path.
@@ -44,6 +44,10 @@ pub struct ExceptionAnswer {
     /// Entries of the trace that are not told.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_trace: u32,
+    /// Whether it came through more methods than were looked at.
+    #[serde(skip_serializing_if = "is_false")]
+    #[schemars(extend("x-minor" = true))]
+    pub trace_is_cut: bool,
     /// The part of its trace that came with it as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub earlier_trace: Option<String>,
@@ -77,6 +81,10 @@ pub struct TraceEntry {
     /// Whether the exception was thrown again behind this entry, as `await` does.
     #[serde(skip_serializing_if = "is_false")]
     pub rethrown: bool,
+    /// How many entries like this one follow it directly: a method that calls itself.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schemars(extend("x-minor" = true))]
+    pub times: u32,
 }
 
 impl HandlerReport {
@@ -86,6 +94,7 @@ impl HandlerReport {
             Handler::Nobody => ("nobody", None),
             Handler::Catch { frame } => ("catch", Some(frame)),
             Handler::Filter { frame } => ("filter", Some(frame)),
+            Handler::FilterFails { frame } => ("filter_fails", Some(frame)),
             Handler::Task { frame } => ("task", Some(frame)),
             Handler::TypeInitializer { frame } => ("type_initializer", Some(frame)),
             Handler::Unknown => ("unknown", None),
@@ -103,6 +112,9 @@ impl HandlerReport {
         Some(match self.kind {
             "catch" => format!("It will be caught in {place}."),
             "filter" => format!("A when filter decides whether it is caught in {place}."),
+            "filter_fails" => format!(
+                "It leaves the when filter in {place}: the runtime drops it there, and the filter counts as false."
+            ),
             "task" if frame.kind != "user" => {
                 "It leaves what a task runs: whoever awaits or waits for the task gets the exception.".into()
             }
@@ -126,7 +138,26 @@ impl From<&TraceFrame> for TraceEntry {
             file: source.map(|it| text::one_line(&it.path.to_string_lossy(), NAME)),
             line: source.map(|it| it.line.0),
             rethrown: frame.rethrown,
+            times: 0,
         }
+    }
+}
+
+impl TraceEntry {
+    /// `Order.Total() at /src/shop.cs:20`.
+    pub(super) fn told(&self) -> String {
+        match (&self.file, self.line, &self.module) {
+            (Some(file), Some(line), _) => format!("{} at {file}:{line}", self.method),
+            (_, _, Some(module)) => format!("{} in {module}", self.method),
+            _ => self.method.clone(),
+        }
+    }
+
+    /// Whether another entry tells the same.
+    fn is_like(&self, other: &Self) -> bool {
+        !self.rethrown
+            && (&self.method, &self.file, self.line) == (&other.method, &other.file, other.line)
+            && self.module == other.module
     }
 }
 
@@ -141,9 +172,23 @@ impl ExceptionAnswer {
             return answer;
         };
         (answer.exceptions, answer.left_out) = build::exceptions(exception, EXCEPTIONS);
-        answer.trace = exception.trace.iter().take(TRACE).map(Into::into).collect();
-        let more = exception.trace.len().saturating_sub(TRACE);
-        answer.more_trace = u32::try_from(more).unwrap_or(u32::MAX);
+        // Its own trace follows.
+        if let Some(first) = answer.exceptions.first_mut() {
+            first.thrown_at = None;
+        }
+        answer.trace_is_cut = exception.trace_is_cut;
+        for frame in &exception.trace {
+            let entry = TraceEntry::from(frame);
+            let told = answer.trace.len();
+            match answer.trace.last_mut() {
+                Some(last) if last.is_like(&entry) && answer.more_trace == 0 => {
+                    last.times += 1;
+                    last.rethrown = entry.rethrown;
+                }
+                _ if told < TRACE => answer.trace.push(entry),
+                _ => answer.more_trace += 1,
+            }
+        }
         let earlier = exception.earlier_trace.as_deref();
         answer.earlier_trace = earlier.map(|trace| {
             let cleaned = text::clean(trace);
@@ -156,7 +201,24 @@ impl ExceptionAnswer {
         } else if exception.unhandled {
             answer.handler = Some(HandlerReport::of(&Handler::Nobody));
         }
-        answer
+        answer.fit()
+    }
+
+    /// Leaves so many exceptions, characters of each message, and entries of the trace.
+    pub(super) fn cut(&mut self, exceptions: usize, message: usize, trace: usize) {
+        let more = self.exceptions.len().saturating_sub(exceptions);
+        self.exceptions.truncate(exceptions);
+        self.left_out += u32::try_from(more).unwrap_or(u32::MAX);
+        for entry in &mut self.exceptions {
+            entry.type_name = text::one_line(&entry.type_name, message);
+            let told = entry.message.as_deref();
+            entry.message = told.map(|it| text::one_line(it, message));
+        }
+        let more = self.trace.len().saturating_sub(trace);
+        self.trace.truncate(trace);
+        self.more_trace += u32::try_from(more).unwrap_or(u32::MAX);
+        let earlier = self.earlier_trace.as_deref();
+        self.earlier_trace = earlier.map(|it| text::tail(it, message * 3).1.to_owned());
     }
 }
 
@@ -170,7 +232,8 @@ impl Render for ExceptionAnswer {
         push_exceptions(&mut out, &self.exceptions);
         if self.left_out > 0 {
             // Writing to a String cannot fail.
-            let _ = writeln!(out, "  … {} more", self.left_out);
+            let how = "evaluate $exception.InnerException and so on tells them";
+            let _ = writeln!(out, "  … {} more: {how}", self.left_out);
         }
         if let Some(frame) = &self.thrown_at {
             let again = if self.rethrown { "again " } else { "" };
@@ -192,20 +255,23 @@ impl Render for ExceptionAnswer {
             out.push_str("It came through:\n");
         }
         for entry in &self.trace {
-            let _ = write!(out, "  {}", entry.method);
-            let _ = match (&entry.file, entry.line, &entry.module) {
-                (Some(file), Some(line), _) => write!(out, " at {file}:{line}"),
-                (_, _, Some(module)) => write!(out, " in {module}"),
-                _ => Ok(()),
-            };
+            let _ = write!(out, "  {}", entry.told());
+            if entry.times > 0 {
+                let _ = write!(out, " ({} times)", entry.times + 1);
+            }
             out.push_str(if entry.rethrown {
                 ", and was thrown again\n"
             } else {
                 "\n"
             });
         }
-        if self.more_trace > 0 {
-            let _ = writeln!(out, "  … {} more", self.more_trace);
+        match (self.more_trace, self.trace_is_cut) {
+            (0, false) => {}
+            (0, true) => out.push_str("  … and more, which were not looked at\n"),
+            (more, cut) => {
+                let least = if cut { "at least " } else { "" };
+                let _ = writeln!(out, "  … {least}{more} more");
+            }
         }
         if let Some(trace) = &self.earlier_trace {
             out.push_str("Before that, as it was told elsewhere:\n");

@@ -1,13 +1,16 @@
 //! Asks an engine for what a stop report needs.
 
-use engine::api::{Error, Reply, Request, Source, Stop, StopId, VariablesQuery, View};
+use engine::api::{
+    AsyncFrame, AsyncStack, Error, Reply, Request, Source, Stop, StopId, VariablesQuery, View,
+};
 
+use super::awaits::AwaitsReport;
 use super::build::{self, Stack};
 use super::variables::VariableEntry;
 use super::{SourceLine, source};
 
-/// Variables told in a stop report.
-const VARIABLES: u32 = 12;
+/// Variables looked at for a stop report, which tells the ones that matter most (`Told::mark_changes`).
+const VARIABLES: u32 = 60;
 /// Characters told of each.
 const VARIABLE_TEXT: u32 = 100;
 
@@ -16,12 +19,7 @@ pub type Ask<'a> = &'a dyn Fn(Request) -> Result<Reply, Error>;
 
 /// The top of the stopped thread's stack, if it can be had.
 pub fn stack(ask: Ask<'_>, stop: &Stop, mask_secrets: bool) -> Option<Stack> {
-    let request = Request::Stack {
-        thread: None,
-        start: 0,
-        count: build::FRAMES,
-    };
-    match ask(request) {
+    match ask(top()) {
         Ok(Reply::Stack {
             stop: found,
             frames,
@@ -33,11 +31,22 @@ pub fn stack(ask: Ask<'_>, stop: &Stop, mask_secrets: bool) -> Option<Stack> {
             let variables = shown.map_or_else(Default::default, |frame| {
                 variables(ask, stop.id, frame.index, mask_secrets)
             });
-            let source = place.map_or_else(Vec::new, |place| lines(ask, place));
+            let awaits = match place {
+                None if stop.exception.is_none() => awaits(ask),
+                _ => None,
+            };
+            let waits_at = awaits.as_ref().and_then(|it| it.blocked.as_ref());
+            let waits_at = waits_at.and_then(|it| it.chain.iter().rev().find_map(at));
+            let thrown_at = stop.exception.as_ref().and_then(build::origin);
+            let thrown_at = thrown_at.and_then(|it| it.source.as_ref());
+            let place = place.or(thrown_at).or(waits_at);
+            let text = place.map_or_else(Default::default, |place| lines(ask, place));
             Some(Stack {
                 frames,
                 more,
-                source,
+                source: text.lines,
+                changed_source: text.changed,
+                awaits: awaits.as_ref().and_then(AwaitsReport::of),
                 variables,
             })
         }
@@ -49,13 +58,28 @@ pub fn stack(ask: Ask<'_>, stop: &Stop, mask_secrets: bool) -> Option<Stack> {
     }
 }
 
-/// Variables of a frame in short, and how many more there are.
-fn variables(
-    ask: Ask<'_>,
-    stop: StopId,
-    frame: u32,
-    mask_secrets: bool,
-) -> (Vec<VariableEntry>, u64) {
+/// What [`stack`] will ask for if the program has gone on only a little since `last`, as it does in a step.
+pub fn likely(stop: &Stop, last: Option<&Stack>, mask_secrets: bool) -> Vec<Request> {
+    let mut requests = vec![top()];
+    let shown = last.and_then(|last| build::shown_frame(stop, &last.frames));
+    if let Some(shown) = shown.filter(|_| stop.exception.is_none()) {
+        requests.push(variables_of(stop.id, shown.index, mask_secrets));
+        requests.extend(shown.source.as_ref().map(text_of));
+    }
+    requests
+}
+
+/// The request for the frames that a report looks at.
+fn top() -> Request {
+    Request::Stack {
+        thread: None,
+        start: 0,
+        count: build::FRAMES,
+    }
+}
+
+/// The request for the variables of a frame in short.
+fn variables_of(stop: StopId, frame: u32, mask_secrets: bool) -> Request {
     let query = VariablesQuery {
         stop: Some(stop),
         frame,
@@ -67,7 +91,23 @@ fn variables(
         },
         ..VariablesQuery::default()
     };
-    match ask(Request::Variables(Box::new(query))) {
+    Request::Variables(Box::new(query))
+}
+
+/// The request for the text of the file that a place is in.
+fn text_of(place: &Source) -> Request {
+    let file = place.path.to_string_lossy().into_owned();
+    Request::Source { file }
+}
+
+/// Variables of a frame in short, and how many more there are.
+fn variables(
+    ask: Ask<'_>,
+    stop: StopId,
+    frame: u32,
+    mask_secrets: bool,
+) -> (Vec<VariableEntry>, u64) {
+    match ask(variables_of(stop, frame, mask_secrets)) {
         Ok(Reply::Variables(found)) => (
             found
                 .variables
@@ -86,15 +126,47 @@ fn variables(
     }
 }
 
-/// The lines around a place: from its file, else from the program's symbols.
-pub fn lines(ask: Ask<'_>, place: &Source) -> Vec<SourceLine> {
-    let lines = source::around(&place.path, place.line.0);
-    if !lines.is_empty() {
-        return lines;
+/// Where an await is.
+fn at(link: &AsyncFrame) -> Option<&Source> {
+    link.source.as_ref()
+}
+
+/// What the stopped thread waits for.
+fn awaits(ask: Ask<'_>) -> Option<AsyncStack> {
+    match ask(Request::AsyncStack { thread: None }) {
+        Ok(Reply::AsyncStack(stack)) => Some(*stack),
+        Ok(_) => None,
+        Err(error) => {
+            tracing::debug!(%error, "no chains of awaits for a report");
+            None
+        }
     }
-    let file = place.path.to_string_lossy().into_owned();
-    match ask(Request::Source { file }) {
-        Ok(Reply::Source(text)) => source::excerpt(&text.text, place.line.0),
-        _ => lines,
+}
+
+/// Lines around a place.
+#[derive(Debug, Default)]
+pub struct Lines {
+    /// The lines; none if they cannot be had, or are not those that were compiled.
+    pub lines: Vec<SourceLine>,
+    /// The file, if it was changed since the program was built.
+    pub changed: Option<String>,
+}
+
+/// The lines around a place as they were compiled: from the file if it is still that one, else from the program's symbols.
+pub fn lines(ask: Ask<'_>, place: &Source) -> Lines {
+    match ask(text_of(place)) {
+        Ok(Reply::Source(text)) if text.changed == Some(true) && !text.embedded => Lines {
+            lines: Vec::new(),
+            changed: Some(text.path),
+        },
+        Ok(Reply::Source(text)) => Lines {
+            lines: source::excerpt(&text.text, place.line.0),
+            changed: None,
+        },
+        // Whether it was changed cannot be told then.
+        _ => Lines {
+            lines: source::around(&place.path, place.line.0),
+            changed: None,
+        },
     }
 }

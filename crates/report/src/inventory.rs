@@ -6,6 +6,8 @@ use engine::api::{ModuleReport, ThreadActivity, ThreadReport};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::awaits::AwaitsReport;
+use super::locks::{self, LockEntry};
 use super::stack::{FrameReport, push_frames};
 use super::{Reader, Render, is_false, is_zero, text};
 
@@ -26,6 +28,10 @@ pub struct ThreadsReport {
     /// Threads that are not told.
     #[serde(skip_serializing_if = "is_zero")]
     pub left_out: u32,
+    /// Threads that wait in a circle: each for a lock that the next one holds, the last for one of the first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-minor" = true))]
+    pub deadlocks: Vec<Vec<u32>>,
 }
 
 /// One thread.
@@ -53,6 +59,14 @@ pub struct ThreadEntry {
     /// Its innermost frame of the user's code, else its innermost one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top: Option<FrameReport>,
+    /// Which async methods it waits for, if none of its frames is the user's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
+    pub awaits: Option<AwaitsReport>,
+    /// The lock that it waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
+    pub lock: Option<LockEntry>,
 }
 
 /// Loaded modules of a program.
@@ -121,6 +135,8 @@ impl From<&ThreadReport> for ThreadEntry {
             frozen: thread.frozen,
             current: thread.current,
             top: thread.top.as_ref().map(FrameReport::from),
+            awaits: None,
+            lock: thread.lock.as_ref().map(LockEntry::from),
         }
     }
 }
@@ -144,6 +160,14 @@ impl From<&ModuleReport> for ModuleEntry {
     }
 }
 
+impl ThreadEntry {
+    /// Whether it waits, and not in the user's code: what it waits for may be.
+    pub fn is_blocked_elsewhere(&self) -> bool {
+        let is_user = |top: &FrameReport| top.kind == FrameReport::USER && top.file.is_some();
+        self.activity == "waiting" && !self.top.as_ref().is_some_and(is_user)
+    }
+}
+
 impl ThreadsReport {
     /// The threads of a session, as many as can be told.
     pub fn of(session: &str, threads: &[ThreadReport]) -> Self {
@@ -156,12 +180,14 @@ impl ThreadsReport {
                 .is_some_and(|top| top.kind == FrameReport::USER);
             (!thread.current, !user_code, thread.id)
         });
+        let deadlocks = locks::deadlocks(&entries);
         let left_out = entries.len().saturating_sub(THREADS);
         entries.truncate(THREADS);
         Self {
             session: session.to_owned(),
             threads: entries,
             left_out: u32::try_from(left_out).unwrap_or(u32::MAX),
+            deadlocks,
         }
     }
 }
@@ -194,6 +220,36 @@ impl ModulesReport {
     }
 }
 
+/// What a thread is doing, in a word or two.
+fn doing(thread: &ThreadEntry) -> String {
+    let frozen = if thread.frozen { "frozen, " } else { "" };
+    format!("{frozen}{}", thread.activity)
+}
+
+/// Threads in one line: which there are and what each is doing, but not where.
+pub(super) fn push_threads(out: &mut String, threads: &[ThreadEntry], more: u32, reader: Reader) {
+    if threads.is_empty() {
+        return;
+    }
+    let told: Vec<String> = threads
+        .iter()
+        .map(|thread| match &thread.name {
+            Some(name) => {
+                let name = text::quoted(name, NAME);
+                format!("{} {name} {}", thread.id, doing(thread))
+            }
+            None => format!("{} {}", thread.id, doing(thread)),
+        })
+        .collect();
+    // Writing to a String cannot fail.
+    let _ = write!(out, "Threads: {}", told.join(", "));
+    if more > 0 {
+        let tells = reader.words("threads_get", "`info threads`");
+        let _ = write!(out, " ({more} more: {tells} tells them)");
+    }
+    out.push_str(".\n");
+}
+
 impl Render for ThreadsReport {
     fn render_for(&self, reader: Reader) -> String {
         let mut out = String::new();
@@ -219,7 +275,19 @@ impl Render for ThreadsReport {
             if let Some(top) = &thread.top {
                 push_frames(&mut out, std::slice::from_ref(top), &mut known);
             }
+            if let Some(lock) = &thread.lock {
+                lock.push(&mut out, &self.threads);
+            }
+            let link = thread.awaits.as_ref().and_then(AwaitsReport::innermost);
+            if let Some((method, file, line)) = link {
+                let _ = writeln!(
+                    out,
+                    "     waits for {method} at {}:{line}",
+                    super::breakpoints::file_name(file)
+                );
+            }
         }
+        locks::push_deadlocks(&mut out, &self.threads, &self.deadlocks);
         if self.threads.is_empty() {
             let _ = writeln!(out, "{} has no managed thread.", self.session);
         }

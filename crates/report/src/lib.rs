@@ -14,6 +14,7 @@ pub mod exception;
 pub mod failure;
 pub mod gather;
 pub mod inventory;
+pub mod locks;
 pub mod objects;
 mod reader;
 mod render;
@@ -70,7 +71,7 @@ pub struct Report {
     /// Why and where it is stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopReport>,
-    /// The last stop before it ended.
+    /// The last stop, if it is over.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-minor" = true))]
     pub last_stop: Option<StopReport>,
@@ -84,7 +85,15 @@ pub struct Report {
     /// Output since the last report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<OutputReport>,
-    /// Breakpoints that have changed since the last report; at the end, those that were never reached.
+    /// Its threads, in a status.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-minor" = true))]
+    pub threads: Vec<inventory::ThreadEntry>,
+    /// Threads that there was no room for: `threads_get` tells them.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schemars(extend("x-minor" = true))]
+    pub more_threads: u32,
+    /// Breakpoints that have changed since the last report; at the end, those that were never reached; in a status all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub breakpoints: Vec<BreakpointEntry>,
     /// Breakpoints that there was no room for: `breakpoint_list` tells them.
@@ -159,9 +168,17 @@ pub struct StopReport {
     /// Whether the stack goes on: `stacktrace_get` tells all of it.
     #[serde(skip_serializing_if = "is_false")]
     pub more_frames: bool,
-    /// Source around the first frame that has any.
+    /// Source around the first frame that has any; else where the exception was thrown, or what the thread waits for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub source: Vec<SourceLine>,
+    /// The file of that place, if it was changed since the program was built: its lines are others now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
+    pub changed_source: Option<String>,
+    /// Which async methods the thread waits for, where none of its frames is the user's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
+    pub awaits: Option<awaits::AwaitsReport>,
     /// Arguments and locals of that frame.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<VariableEntry>,
@@ -222,6 +239,10 @@ pub struct ExceptionEntry {
     /// Its `HResult`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hresult: Option<i32>,
+    /// The user's own place that it came from first, if that is not where the program is stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
+    pub thrown_at: Option<exception::TraceEntry>,
 }
 
 /// One line of source.
@@ -288,6 +309,14 @@ pub struct Chunk {
 pub struct Overview {
     /// One report each, oldest first.
     pub sessions: Vec<Report>,
+    /// Whether some are told in short: `debug_status` with `session` tells one whole.
+    #[serde(skip_serializing_if = "is_false")]
+    #[schemars(extend("x-minor" = true))]
+    pub shortened: bool,
+    /// Sessions that there was no room for.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schemars(extend("x-minor" = true))]
+    pub left_out: u32,
 }
 
 /// A page of captured output.

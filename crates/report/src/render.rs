@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use super::awaits::AwaitsReport;
+use super::inventory::push_threads;
 use super::stack::{FrameReport, push_frames};
 use super::variables::{RETURNED, VariableEntry, push_variables};
 use super::{
@@ -34,6 +36,7 @@ impl Render for Report {
         if let Some(output) = &self.output {
             push_output(&mut out, output);
         }
+        push_threads(&mut out, &self.threads, self.more_threads, reader);
         if self.state == SessionState::Exited && !self.breakpoints.is_empty() {
             out.push_str("Never reached:\n");
         }
@@ -80,6 +83,10 @@ impl Report {
                 let reasons = self.stop.as_ref().map(stop_reasons).unwrap_or_default();
                 let place = self.stop.as_ref().map(place).unwrap_or_default();
                 format!("{session} stopped: {reasons}{place}.")
+            }
+            SessionState::Exited if self.tests.is_some() => {
+                let how = self.exit.as_ref().map_or_else(|| "has ended".into(), exit);
+                format!("{session} has run its tests; their host {how}.")
             }
             SessionState::Exited => {
                 let how = self.exit.as_ref().map_or_else(|| "has ended".into(), exit);
@@ -133,16 +140,28 @@ impl Render for Overview {
             return "There is no session. Next: debug_launch starts a program, debug_attach takes a running one.".into();
         }
         let reports: Vec<_> = self.sessions.iter().map(Render::render).collect();
-        reports.join("\n\n")
+        let mut out = reports.join("\n\n");
+        if self.left_out > 0 {
+            let _ = write!(out, "\n\n({} older sessions are not shown)", self.left_out);
+        }
+        if self.shortened {
+            out.push_str("\n\nShortened: debug_status with session tells one of them whole.");
+        }
+        out
     }
 }
 
 impl Render for OutputPageReport {
     fn render_for(&self, _: Reader) -> String {
-        if self.elsewhere {
-            return "The output of this program is not captured: it was running before ndbg came, and writes where it always did.".into();
+        let elsewhere = "The output of this program is not captured: it was running before ndbg came, and writes where it always did.";
+        // What breakpoints logged is ours, and there all the same.
+        if self.elsewhere && self.end == 0 {
+            return elsewhere.into();
         }
         let mut out = String::new();
+        if self.elsewhere {
+            let _ = writeln!(out, "{elsewhere} What breakpoints logged:");
+        }
         if self.skipped > 0 {
             let _ = write!(
                 out,
@@ -322,7 +341,13 @@ fn place(stop: &StopReport) -> String {
         return String::new();
     };
     let mut text = format!(", in {}", first.method);
-    if let Some(frame) = shown_frame(stop) {
+    let thrown_at = stop.exceptions.first().and_then(|it| it.thrown_at.as_ref());
+    let shown = shown_frame(stop);
+    let link = stop.awaits.as_ref().and_then(AwaitsReport::innermost);
+    if let Some((method, file, line)) = link.filter(|_| shown.is_none()) {
+        let _ = write!(text, ", waiting for {method} at {file}:{line}");
+    }
+    if let Some(frame) = shown {
         if frame.index != first.index {
             let _ = write!(text, ", called from {}", frame.method);
         }
@@ -332,6 +357,9 @@ fn place(stop: &StopReport) -> String {
                 let _ = write!(text, ":{column}");
             }
         }
+    }
+    if let Some(origin) = thrown_at {
+        let _ = write!(text, ", first thrown in {}", origin.told());
     }
     text
 }
@@ -376,6 +404,10 @@ pub(super) fn push_exceptions(out: &mut String, exceptions: &[ExceptionEntry]) {
                 " (its Message is that of {class}, which needs code to run{made})"
             );
         }
+        // That of the outermost is in the headline.
+        if let Some(origin) = exception.thrown_at.as_ref().filter(|_| exception.depth > 0) {
+            let _ = write!(out, ", thrown in {}", origin.told());
+        }
         out.push('\n');
     }
 }
@@ -409,6 +441,17 @@ fn push_stop(out: &mut String, stop: &StopReport, reader: Reader) {
         push_line(out, "", &line);
     }
     push_source(out, &stop.source);
+    if let Some(file) = &stop.changed_source {
+        let file = super::breakpoints::file_name(file);
+        let how = reader.words(
+            "debug_restart builds a project again, source_get shows it as it is now",
+            "`list` shows it as it is now",
+        );
+        let _ = writeln!(
+            out,
+            "{file} was changed since the program was built: lines are told as they were then, and not shown ({how})."
+        );
+    }
     if reader == Reader::Person {
         push_for_person(out, stop);
         return;
@@ -432,6 +475,9 @@ fn push_stop(out: &mut String, stop: &StopReport, reader: Reader) {
     if stop.more_frames {
         out.push_str("  … it goes on: stacktrace_get tells all\n");
     }
+    if let Some(awaits) = &stop.awaits {
+        awaits.push(out);
+    }
 }
 
 /// A person sees the source and asks for the rest: told is what changed or was returned, and the way to an exception.
@@ -445,6 +491,9 @@ fn push_for_person(out: &mut String, stop: &StopReport) {
         if stop.more_frames {
             out.push_str("  … it goes on: `backtrace` shows all\n");
         }
+    }
+    if let Some(awaits) = &stop.awaits {
+        awaits.push(out);
     }
 }
 

@@ -108,6 +108,9 @@ impl SourceReport {
         current: Option<u32>,
     ) -> Self {
         let last = first.saturating_add(count.saturating_sub(1));
+        // In a changed file another line has that number.
+        let is_as_compiled = source.changed != Some(true) || source.embedded;
+        let current = current.filter(|_| is_as_compiled);
         let mut lines = numbered(&source.text, first, last, current);
         let mut room = MAX_REPORT;
         let fitting = lines.iter().take_while(|line| {

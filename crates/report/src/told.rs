@@ -28,6 +28,8 @@ pub struct Told {
     variables: Option<(FramePlace, BTreeMap<String, String>)>,
     /// The stack of the last stop that was reported.
     pub stack: Option<(StopId, Stack)>,
+    /// Whether something was changed since: variables are read again for the next report.
+    pub stale: bool,
 }
 
 impl Told {
@@ -55,7 +57,8 @@ impl Told {
         changed
     }
 
-    /// Says of each variable what it was at the last stop in the same method at the same depth of the same thread.
+    /// Says of each variable what it was at the last stop in the same method at the same depth of the same thread, and
+    /// leaves those that matter most.
     pub fn mark_changes(&mut self, stop: &Stop, stack: &mut Stack) {
         let Some(frame) = build::shown_frame(stop, &stack.frames) else {
             return;
@@ -78,5 +81,110 @@ impl Told {
             }
         }
         self.variables = Some((place, now));
+        leave_those_that_matter(stack);
+    }
+}
+
+/// Variables told in a stop report.
+const VARIABLES: usize = 12;
+
+/// Leaves all that was returned and has changed; then what the lines around use; then the first ones.
+fn leave_those_that_matter(stack: &mut Stack) {
+    let (variables, more) = &mut stack.variables;
+    if variables.len() <= VARIABLES {
+        return;
+    }
+    let rank = |it: &VariableEntry| {
+        let uses = |here: bool| {
+            let mut lines = stack.source.iter().filter(|line| line.current == here);
+            lines.any(|line| has_word(&line.text, &it.name))
+        };
+        if it.name.starts_with(RETURNED) {
+            0
+        } else if it.was.is_some() {
+            1
+        } else if uses(true) {
+            2
+        } else if uses(false) {
+            3
+        } else {
+            4
+        }
+    };
+    let mut ranked: Vec<(u32, usize)> = variables.iter().map(rank).zip(0..).collect();
+    ranked.sort_unstable();
+    let news = ranked.partition_point(|(rank, _)| *rank <= 1);
+    ranked.truncate(news.max(VARIABLES));
+    // They stay in the order of the program.
+    let mut at = 0;
+    let before = variables.len();
+    variables.retain(|_| {
+        at += 1;
+        ranked.iter().any(|(_, it)| *it == at - 1)
+    });
+    *more += (before - variables.len()) as u64;
+}
+
+/// Whether a name stands alone in a line.
+fn has_word(line: &str, name: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    line.split(|letter| !is_part(letter)).any(|it| it == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SourceLine;
+
+    #[test]
+    fn what_was_returned_changed_or_is_used_here_is_told_before_the_rest() {
+        let named = |name: &str| VariableEntry {
+            name: name.into(),
+            ..VariableEntry::default()
+        };
+        let mut variables: Vec<_> = (0..30).map(|at| named(&format!("v{at}"))).collect();
+        if let Some(changed) = variables.get_mut(25) {
+            changed.was = Some("1".into());
+        }
+        variables.push(named("$returnvalue"));
+        let mut stack = Stack {
+            frames: Vec::new(),
+            more: false,
+            source: vec![SourceLine {
+                line: 1,
+                text: "v27 += v3x;".into(),
+                current: true,
+            }],
+            variables: (variables, 2),
+            changed_source: None,
+            awaits: None,
+        };
+        leave_those_that_matter(&mut stack);
+        let (left, more) = &stack.variables;
+        let names: Vec<_> = left.iter().map(|it| it.name.as_str()).collect();
+        let expected = "v0 v1 v2 v3 v4 v5 v6 v7 v8 v25 v27 $returnvalue";
+        assert_eq!(names.join(" "), expected);
+        assert_eq!(*more, 2 + 31 - 12);
+    }
+
+    #[test]
+    fn all_that_has_changed_is_told() {
+        let named = |at: u32| VariableEntry {
+            name: format!("v{at}"),
+            was: (at >= 10).then(|| "1".into()),
+            ..VariableEntry::default()
+        };
+        let mut stack = Stack {
+            frames: Vec::new(),
+            more: false,
+            source: Vec::new(),
+            variables: ((0..30).map(named).collect(), 0),
+            changed_source: None,
+            awaits: None,
+        };
+        leave_those_that_matter(&mut stack);
+        let (left, more) = &stack.variables;
+        assert_eq!((left.len(), *more), (20, 10));
+        assert!(left.iter().all(|it| it.was.is_some()), "{left:?}");
     }
 }

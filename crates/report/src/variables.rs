@@ -107,6 +107,18 @@ pub struct VariablesReport {
     pub notes: Vec<String>,
 }
 
+impl VariableEntry {
+    /// Leaves so many characters of its texts, and nothing of what lies inside.
+    pub(super) fn cut(&mut self, characters: usize) {
+        self.value = text::one_line(&self.value, characters);
+        self.name = text::one_line(&self.name, characters.max(40));
+        self.type_name = text::one_line(&self.type_name, characters.max(40));
+        self.notes.clear();
+        self.more_members += self.members.len() as u64;
+        self.members.clear();
+    }
+}
+
 impl From<&Variable> for VariableEntry {
     fn from(variable: &Variable) -> Self {
         Self::of(variable, DEPTH)
@@ -131,6 +143,12 @@ impl VariableEntry {
         let shown = if depth == 0 { &[][..] } else { members };
         let mut notes: Vec<_> = notes.iter().map(|note| text::one_line(note, 200)).collect();
         notes.truncate(3);
+        if let Some(label) = &variable.label {
+            let parts = [&label.name, &label.type_name];
+            let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+            let label = text::one_line(&parts.join(": "), NAME);
+            notes.insert(0, format!("to be called {label}"));
+        }
         if *cycle {
             notes.push("it contains itself".into());
         }
@@ -207,6 +225,12 @@ impl VariablesReport {
     pub fn of(session: &str, variables: &Variables) -> Self {
         let entries = variables.variables.iter();
         let (left_out, next_start) = match &variables.omitted {
+            // There is no next page of what cannot be found.
+            Some(Omitted {
+                count,
+                reason: OmitReason::Missing,
+                ..
+            }) => (*count, None),
             Some(Omitted { count, start, .. }) => (*count, Some(*start)),
             None => (0, None),
         };
@@ -215,13 +239,19 @@ impl VariablesReport {
             .iter()
             .map(|note| text::one_line(note, 300))
             .collect();
-        if variables
-            .omitted
-            .as_ref()
-            .is_some_and(|it| it.reason == OmitReason::Size)
-        {
-            notes.push("the answer would have been too long".into());
-        }
+        notes.extend(
+            match variables.omitted.as_ref().map(|it| it.reason) {
+                Some(OmitReason::Size) => Some("the answer would have been too long"),
+                Some(OmitReason::Time) => {
+                    Some("reading the others took too long; ask for one by its key or path")
+                }
+                Some(OmitReason::Missing) => Some(
+                    "the others were not found: it says that it has more than it has, and is damaged or being changed",
+                ),
+                Some(OmitReason::Count) | None => None,
+            }
+            .map(str::to_owned),
+        );
         let parent = variables.parent.as_ref();
         if parent.is_some_and(|it| it.value.kind == ValueKind::Masked) {
             notes.push("show_secrets=true shows it".into());

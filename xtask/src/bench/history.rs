@@ -14,7 +14,7 @@ sees: from sending the request to having the answer, or the stop that follows it
 
 Memory is the resident set (`Rss` of `smaps_rollup`) of a program that is stopped and whose stack was asked for. It counts
 in full what processes share, such as the executable that server and host both are; their proportional share (`Pss`)
-divides that. 4 MiB of a host are the runtime library's own table, on .NET 9 and older.
+divides that, so the sum of two shares is what both keep in memory together. 4 MiB of a host are the runtime library's own table, on .NET 9 and older.
 ";
 
 /// The file's new text: `old` with a run on top.

@@ -48,16 +48,18 @@ fn help_without_a_reader_is_quiet() {
 
 #[test]
 fn output_that_cannot_be_written_is_an_error() {
-    let full = File::options()
-        .write(true)
-        .open("/dev/full")
-        .expect("/dev/full is there");
-    let output = ndbg(&["doctor"])
-        .stdout(full)
-        .stderr(Stdio::piped())
-        .output()
-        .expect("ndbg starts");
-    assert_eq!(output.status.code(), Some(125));
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(stderr.starts_with("error: "), "{stderr}");
+    for arguments in [&["doctor"][..], &["--version"], &["run", "--help"]] {
+        let full = File::options()
+            .write(true)
+            .open("/dev/full")
+            .expect("/dev/full is there");
+        let output = ndbg(arguments)
+            .stdout(full)
+            .stderr(Stdio::piped())
+            .output()
+            .expect("ndbg starts");
+        assert_eq!(output.status.code(), Some(125), "{arguments:?}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.starts_with("error: "), "{arguments:?}: {stderr}");
+    }
 }

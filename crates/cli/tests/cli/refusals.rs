@@ -18,7 +18,7 @@ fn check(program: &Path, code: i32, message: &str) {
         "{}",
         ran.stderr
     );
-    assert!(ran.stderr.contains("\nhint: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("\nHint: "), "{}", ran.stderr);
     // A hint names what `ndbg run` can do.
     for other in ["follow", "`env`", "`cwd`", "null"] {
         assert!(!ran.stderr.contains(other), "{}", ran.stderr);
@@ -138,4 +138,22 @@ fn hints_name_options_of_the_command_line() {
         switched_off.stderr.contains("`--env NAME` removes one"),
         "{switched_off:?}"
     );
+}
+
+#[test]
+fn process_that_does_not_exist_has_code_127_and_one_that_cannot_be_debugged_126() {
+    // Larger than any pid the kernel hands out; and this very process.
+    for (pid, code) in [(5_000_000, 127), (std::process::id(), 126)] {
+        let ran = run(&["attach", &pid.to_string(), "--batch"]);
+        assert_eq!(ran.code, Some(code), "{ran:?}");
+        assert!(ran.stderr.starts_with("error: "), "{}", ran.stderr);
+        assert!(ran.stderr.contains("\nHint: "), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn host_that_is_started_by_hand_says_what_to_do() {
+    let ran = run(&["host"]);
+    assert_eq!(ran.code, Some(125), "{ran:?}");
+    assert!(ran.stderr.contains("ndbg debug"), "{}", ran.stderr);
 }

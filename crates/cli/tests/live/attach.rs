@@ -1,8 +1,12 @@
 //! Attaching to programs that run, and letting go of them as they were.
 
-use host::api::{ErrorCode, Exit, Origin, State, StopReason};
+use host::api::{
+    BreakpointSpec, ErrorCode, Event, Exit, Line, Origin, Place, Request, State, StopReason,
+    ThreadId,
+};
 use rustix::process::Signal;
 use testkit::bare::Bare;
+use testkit::fixtures::Fixture;
 use testkit::frontend::Frontend;
 use testkit::procfs;
 use testkit::sandbox::Sandbox;
@@ -51,6 +55,66 @@ fn stopped_program_runs_on_when_it_is_let_go() {
     program.pause();
     drop(program);
     bare.assert_ticks();
+}
+
+#[test]
+fn frozen_threads_run_again_when_the_program_is_let_go() {
+    let sandbox = Sandbox::new();
+    let bare = ticking(&sandbox);
+    for asked in [true, false] {
+        let program = sandbox.attach(bare.pid());
+        program.pause();
+        let thread = ThreadId(bare.pid());
+        let frozen = program.request(Request::Freeze {
+            thread,
+            frozen: true,
+        });
+        assert!(frozen.is_ok(), "{frozen:?}");
+        program.cont();
+        if asked {
+            assert_eq!(program.disconnect(None, false).state, State::Detached);
+        }
+        drop(program);
+        bare.assert_ticks();
+    }
+}
+
+#[test]
+fn threads_that_meet_breakpoints_and_throw_run_on_when_the_program_is_let_go() {
+    let sandbox = Sandbox::new();
+    // Without the fast memory layer the library is too slow to keep up with eight threads that throw: docs/promises.md.
+    let is_fast = std::env::var("NDBG_FAST_MEMORY").as_deref() != Ok("0");
+    let mode = if is_fast { "throws" } else { "quiet" };
+    let bare = sandbox.bare("left_alone").args([mode]).start();
+    bare.line_starting("tick");
+    for round in 0..12 {
+        let program = sandbox.attach(bare.pid());
+        let marker = Fixture::named("left_alone").marker("hot");
+        let mut hot = BreakpointSpec::at(Place::Line {
+            file: marker.file.to_string_lossy().into_owned(),
+            line: Line(marker.line),
+            column: None,
+        });
+        match round % 3 {
+            // Passed by while nobody stops.
+            0 => hot.log_message = Some("came by".into()),
+            // Stops, with others about to.
+            1 => {}
+            // Nothing but exceptions.
+            _ => hot.enabled = false,
+        }
+        let logs = hot.log_message.is_some();
+        program.request(Request::SetBreakpoint(hot)).expect("set");
+        if logs {
+            program.wait_event(|it| matches!(it, Event::Trace(_)));
+        } else if round % 3 == 1 {
+            program.wait_stop();
+        }
+        assert_eq!(program.disconnect(None, false).state, State::Detached);
+        drop(program);
+        assert!(bare.is_alive(), "round {round}");
+        bare.assert_ticks();
+    }
 }
 
 #[test]
@@ -233,4 +297,41 @@ fn frozen_process_is_refused_in_bounded_time_and_left_as_it_was() {
     bare.assert_ticks();
     drop(sandbox.attach(bare.pid()));
     bare.assert_ticks();
+}
+
+#[test]
+fn suspended_program_is_let_go_when_it_runs_again_and_can_be_attached_to() {
+    let sandbox = Sandbox::new();
+    let bare = ticking(&sandbox);
+    for stopped in [false, true] {
+        let program = sandbox.attach(bare.pid());
+        if stopped {
+            program.pause();
+        }
+        procfs::signal(bare.pid(), Signal::STOP);
+        let suspended = testkit::eventually(|| match procfs::process(bare.pid()) {
+            Some(process) if process.state == 'T' => Ok(()),
+            other => Err(format!("{other:?}")),
+        });
+        suspended.expect("SIGSTOP stops it");
+        // Asked to let go, the debugger says what to do.
+        let error = program
+            .request(host::api::Request::Disconnect {
+                terminate: None,
+                children: false,
+            })
+            .expect_err("it cannot answer");
+        assert!(error.message.contains("suspended"), "{error}");
+        let hint = error.hint.expect("a next step");
+        assert!(hint.contains("kill -CONT"), "{hint}");
+        // Its debugger leaves all the same.
+        drop(program);
+        let (code, error) = sandbox.attach_refused(bare.pid());
+        assert_eq!(code, ErrorCode::AttachFailed, "{error:?}");
+        assert!(error.hint.is_some_and(|hint| hint.contains("kill -CONT")));
+        procfs::signal(bare.pid(), Signal::CONT);
+        bare.assert_ticks();
+        drop(sandbox.attach(bare.pid()));
+        bare.assert_ticks();
+    }
 }

@@ -66,6 +66,33 @@ fn threads_that_end_while_others_are_stopped_do_not_hang_the_program() {
     program.expect_exit(0);
 }
 
+/// On .NET 10 the runtime passes by a breakpoint with a copy of the static field that its instruction addresses.
+#[test]
+fn static_fields_are_right_where_a_breakpoint_is_passed() {
+    const FIXTURE: &str = "bp_statics";
+    for (arguments, marker, sum) in [
+        (&["300"][..], "alone", 44_850),
+        (&["50", "4"], "together", 4_900),
+    ] {
+        let sandbox = Sandbox::new();
+        let counting = BreakpointSpec {
+            hit_condition: Some("%1000000".into()),
+            ..at_marker(FIXTURE, marker)
+        };
+        let program = sandbox
+            .launch(FIXTURE)
+            .args(arguments.iter().copied())
+            .with(|launch| launch.breakpoints = vec![counting, at_marker(FIXTURE, "end")])
+            .start();
+        program.wait_stop();
+        let hits = list(&program)[0].hits;
+        program.cont();
+        program.expect_exit(0);
+        // The program's own count.
+        program.wait_output(&format!("{hits} {sum}\n"));
+    }
+}
+
 #[test]
 fn stops_of_threads_at_the_same_time_come_one_by_one_and_none_is_lost() {
     let sandbox = Sandbox::new();
@@ -82,6 +109,11 @@ fn stops_of_threads_at_the_same_time_come_one_by_one_and_none_is_lost() {
         let Some(stop) = status.stop else { break };
         let thread = stop.thread.expect("a thread");
         came += u32::from(announced.contains(&thread));
+        // What is told as on its way comes next, and is no mere beginning of a thread.
+        assert!(
+            announced.is_empty() || announced.contains(&thread),
+            "{announced:?} {stop:?}"
+        );
         assert!(!stop.queued.contains(&thread), "{stop:?}");
         announced.clone_from(&stop.queued);
         assert!(

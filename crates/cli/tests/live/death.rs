@@ -5,6 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
 use host::api::{ErrorCode, Event, Exit, Request, State};
+use host::processes::Attachable;
 use rustix::process::Signal;
 use testkit::bare::Bare;
 use testkit::debuggee::Debuggee;
@@ -230,6 +231,57 @@ fn host_killed_takes_the_children_of_the_launched_program_with_it() {
     sandbox.assert_clean();
 }
 
+/// Starts a .NET child below a launched program, and waits until its runtime has made its files.
+fn wait_for_child_runtime(sandbox: &Sandbox) {
+    let sockets = || {
+        let files = std::fs::read_dir(sandbox.tmp()).into_iter();
+        let names = files.flatten().flatten().map(|it| it.file_name());
+        names
+            .filter(|it| it.to_string_lossy().starts_with("dotnet-diagnostic-"))
+            .count()
+    };
+    let both = testkit::eventually(|| match sockets() {
+        2 => Ok(()),
+        count => Err(format!("{count} runtimes")),
+    });
+    both.expect("the child has a runtime");
+}
+
+#[test]
+fn host_killed_leaves_nothing_of_a_dotnet_child_of_the_launched_program() {
+    let sandbox = Sandbox::new();
+    let dotnet = Fixture::named("loops").dotnet_root().join("dotnet");
+    let dotnet = dotnet.to_str().expect("UTF-8");
+    let child = [dotnet, &dll("loops"), "sleep", "1"];
+    let program = sandbox.launch("children").args(child).start();
+    wait_for_child_runtime(&sandbox);
+    procfs::signal(program.host_pid(), Signal::KILL);
+    program.wait_exit();
+    sandbox.assert_clean();
+    drop(program);
+    // Killed together with the front end, the files stay until the next session ends.
+    let mut front_end = front_end(&sandbox);
+    front_end.launch(&dll("children"), &child);
+    wait_for_child_runtime(&sandbox);
+    let hosts = front_end.hosts();
+    for process in sandbox.processes() {
+        if process.pid != front_end.pid() {
+            procfs::signal(process.pid, Signal::STOP);
+        }
+    }
+    front_end.kill(Signal::KILL);
+    for host in hosts {
+        procfs::signal(host, Signal::KILL);
+    }
+    for process in sandbox.processes() {
+        procfs::signal(process.pid, Signal::KILL);
+        assert_gone(process.pid);
+    }
+    wait_for_child_runtime(&sandbox);
+    sandbox.launch("loops").start();
+    sandbox.assert_clean();
+}
+
 #[test]
 fn host_killed_while_the_attached_program_runs_is_told_and_the_program_runs_on() {
     let sandbox = Sandbox::new();
@@ -282,6 +334,19 @@ fn program_whose_debugger_was_killed_is_refused_by_any_other_and_not_harmed() {
         let (code, error) = sandbox.attach_refused(bare.pid());
         assert_eq!(code, ErrorCode::AlreadyDebugged, "{error:?}");
         assert!(error.message.contains("was killed"), "{error:?}");
+        bare.assert_ticks();
+        // Nor is it listed as if it could be.
+        let files = procfs::open_files(bare.pid());
+        for _ in 0..3 {
+            let listed = host::processes::list();
+            let listed = listed.into_iter().find(|it| it.pid.0 == bare.pid());
+            match listed.expect("a .NET program").attachable {
+                Attachable::No(error) => assert_eq!(error.code, ErrorCode::AlreadyDebugged),
+                Attachable::Yes => panic!("listed as attachable"),
+            }
+        }
+        // It was asked once, not each time.
+        assert!(procfs::open_files(bare.pid()) <= files + 2);
         bare.assert_ticks();
     }
 }

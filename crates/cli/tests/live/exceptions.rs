@@ -361,6 +361,19 @@ fn fail_fast_is_told_with_its_message() {
     );
 }
 
+/// The runtime itself tells nothing of it there.
+#[test]
+fn fail_fast_inside_a_catch_block_is_told_with_its_message_and_once() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("fail_fast_caught").start();
+    let stop = program.wait_stop();
+    let message = Some("giving up".to_owned());
+    assert_eq!(stop.reasons, [StopReason::FailFast { message }]);
+    program.cont();
+    let exit = program.wait_exit();
+    assert!(matches!(exit, Exit::Signal { number: 6, .. }), "{exit:?}");
+}
+
 #[test]
 fn exit_is_no_exception() {
     check(

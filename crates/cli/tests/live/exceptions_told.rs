@@ -1,7 +1,7 @@
 //! Exceptions whose telling needs care: messages that only code can tell, and tasks that keep them.
 
 use expect_test::expect;
-use host::api::{ExceptionSpec, ExceptionStage, Handler, Stop, StopReason};
+use host::api::{ExceptionSpec, ExceptionStage, Handler, Request, Stop, StopReason};
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
@@ -69,4 +69,106 @@ fn an_async_method_that_only_the_framework_awaits_leaves_its_exception_to_others
         marker.unwrap_or("somewhere else").to_owned()
     });
     assert_eq!(told, "later\nsooner\ndelegate\n");
+}
+
+/// The type, whether it was thrown before, and who handles it.
+fn in_short(stop: &Stop) -> String {
+    let exception = stop.exception.as_ref().expect("an exception");
+    let flight = exception.flight.as_deref().expect("a flight");
+    let again = if flight.rethrown { "again " } else { "" };
+    let handler = match &flight.handler {
+        Handler::Catch { frame } => format!("caught in {}", frame.method),
+        Handler::Filter { frame } => format!("a filter in {} decides", frame.method),
+        Handler::FilterFails { frame } => format!("ends the filter in {}", frame.method),
+        other => format!("{other:?}"),
+    };
+    format!("{again}{}: {handler}", exception.type_name)
+}
+
+#[test]
+fn exceptions_of_catch_and_finally_blocks_are_caught_by_whom_they_are_caught() {
+    for (caught_by_user, expected) in [
+        (
+            Some(true),
+            expect![[r#"
+                Bare: caught in Program.Blocks()
+                TicketException: caught in Program.Blocks()
+                Bare: caught in Program.Blocks()
+                again Bare: caught in Program.Blocks()
+                Bare: caught in Program.Blocks()
+                TicketException: caught in Program.Blocks()
+            "#]],
+        ),
+        (Some(false), expect![[""]]),
+    ] {
+        let spec = ExceptionSpec {
+            caught_by_user,
+            ..ExceptionSpec::all()
+        };
+        expected.assert_eq(&stops("blocks", spec, in_short));
+    }
+}
+
+#[test]
+fn an_exception_that_leaves_a_filter_ends_only_that() {
+    expect![[r#"
+        Bare: a filter in Program.Main(string[] args) decides
+        TicketException: ends the filter in Program.Main(string[] args)
+    "#]]
+    .assert_eq(&stops("filter", ExceptionSpec::all(), in_short));
+}
+
+#[test]
+fn exceptions_of_the_runtimes_own_code_are_thrown_once_and_meet_conditions() {
+    let spec = ExceptionSpec {
+        condition: Some("$exception.Message.Length > 1".into()),
+        ..ExceptionSpec::all()
+    };
+    let told = stops("framework", spec, |stop| {
+        assert!(
+            matches!(&stop.reasons[..], [StopReason::Exception { .. }]),
+            "{stop:?}"
+        );
+        in_short(stop)
+    });
+    expect![[r#"
+        System.FormatException: caught in Program.Framework(string text, object number)
+        System.InvalidCastException: caught in Program.Framework(string text, object number)
+        System.InvalidCastException: caught in Program.Framework(string text, object number)
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn type_arguments_that_are_not_looked_at_are_told() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("hello").stop_at_entry().start();
+    let spec = ExceptionSpec::of_type("System.Collections.Generic.Odd<int>");
+    let set = program.request(Request::SetExceptionBreakpoint(spec));
+    let told = format!("{set:?}");
+    assert!(told.contains("type arguments are not looked at"), "{told}");
+    program.disconnect(Some(true), false);
+}
+
+#[test]
+fn failure_that_is_traced_is_told_as_a_failed_assertion() {
+    let told = stops("trace", ExceptionSpec::all(), |stop| {
+        format!("{:?}", stop.reasons)
+    });
+    let expected = r#"[AssertionFailed { message: Some("failed"), detail: Some("for a reason") }]"#;
+    assert_eq!(told.trim_end(), expected);
+}
+
+#[test]
+fn code_that_an_attribute_takes_out_does_not_count_as_the_users() {
+    let spec = ExceptionSpec {
+        thrown: false,
+        user_unhandled: true,
+        ..ExceptionSpec::all()
+    };
+    // The first one is thrown and caught there, the second one comes from the user's code.
+    expect![[r#"
+        TicketException: caught in Others.Calls(Action action)
+    "#]]
+    .assert_eq(&stops("taken_out", spec, in_short));
 }

@@ -99,6 +99,42 @@ fn tasks() {
 }
 
 #[test]
+fn work_on_the_pool_and_loops_of_the_framework() {
+    for (scenario, expected) in [
+        (
+            "on_pool",
+            expect![[r#"
+                resumed async Program.Leaf(): Debugger.Break();
+                method Program.Middle(): static async Task<int> Middle() => await Leaf() + 1;
+                method Program.OnPool(): static async Task OnPool() => await Task.Run(() => (Task)(inner = Middle()));
+                blocks the first thread
+            "#]],
+        ),
+        (
+            "loop",
+            expect![[r#"
+                resumed async Program.Leaf(): Debugger.Break();
+                method System.Threading.Tasks.Parallel.ForEachAsync<int>.AnonymousMethod()
+                method Program.Loop(): static async Task Loop() => await Parallel.ForEachAsync(new[] { 1 }, (_, _) => new ValueTask(inner = Leaf()));
+                blocks the first thread
+            "#]],
+        ),
+        (
+            "each",
+            expect![[r#"
+                resumed async Program.Leaf(): Debugger.Break();
+                method Program.Middle(): static async Task<int> Middle() => await Leaf() + 1;
+                iterator System.Threading.Tasks.Task.WhenEachState.Iterate<Task>()
+                method Program.Each(): await foreach (var done in Task.WhenEach(inner = Middle())) Console.WriteLine(done.IsCompleted);
+                blocks the first thread
+            "#]],
+        ),
+    ] {
+        check(&[scenario], &expected);
+    }
+}
+
+#[test]
 fn value_tasks() {
     check(
         &["value"],

@@ -1,7 +1,7 @@
 //! Stacks with frames of methods that the runtime itself suspends (runtime-async): .NET 10 calls them so, .NET 9 knows
 //! no such flag.
 
-use host::api::ExceptionSpec;
+use host::api::{ExceptionSpec, Request, VariablesQuery};
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
@@ -55,6 +55,15 @@ fn frames_of_methods_that_the_runtime_suspends_are_told() {
         frames.any(|it| it == "Program.Main(): Marked.Called(3).Wait();"),
         "{stack}"
     );
+    let query = VariablesQuery {
+        frame: 1,
+        ..VariablesQuery::default()
+    };
+    let variables = program.request(Request::Variables(Box::new(query)));
+    let why = variables
+        .expect_err("the runtime does not tell them")
+        .message;
+    assert!(why.contains("runtime-async"), "{why}");
     // In such a frame, where the runtime library walks the stack before we do.
     program.cont();
     let stop = program.wait_stop();

@@ -98,6 +98,7 @@ fn push(text: &mut String, report: &ExceptionReport, depth: usize) {
             Handler::Filter { frame: it } => format!("filter in {}", outer(it)),
             Handler::Task { frame: it } => format!("task of {}", outer(it)),
             Handler::TypeInitializer { frame: it } => format!("type initialiser {}", outer(it)),
+            Handler::FilterFails { frame: it } => format!("filter fails {}", outer(it)),
         };
         writeln!(text, "{indent}handled by {handler}").expect("text grows");
     }

@@ -9,5 +9,6 @@ mod options;
 mod programs;
 mod soak;
 mod taken;
+mod targets;
 mod walk;
 mod walks;

@@ -29,7 +29,7 @@ fn check(sandbox: &Sandbox, options: &[&str], program: &Path, code: i32, words: 
     let ran = Ran::of(command);
     assert_eq!(ran.code, Some(code), "{ran:?}");
     assert_eq!(ran.stdout, "");
-    for word in words.iter().chain(&["error: ", "hint: "]) {
+    for word in words.iter().chain(&["error: ", "Hint: "]) {
         assert!(ran.stderr.contains(word), "no {word:?} in:\n{}", ran.stderr);
     }
 }
@@ -165,7 +165,7 @@ fn runtime_without_its_debugger_library_is_told() {
     assert_eq!(ran.code, Some(126), "{ran:?}");
     assert!(ran.stderr.contains("libmscordbi.so is missing"), "{ran:?}");
     assert!(
-        ran.stderr.contains("hint: install the whole runtime"),
+        ran.stderr.contains("Hint: install the whole runtime"),
         "{ran:?}"
     );
 }

@@ -135,6 +135,16 @@ impl Editor {
         stack["stackFrames"][0]["id"].clone()
     }
 
+    /// The local variables of a frame.
+    #[track_caller]
+    pub(crate) fn locals(&mut self, frame: &Value) -> Vec<Value> {
+        let scopes = self.ask("scopes", json!({"frameId": frame}));
+        let scopes = scopes["scopes"].as_array().expect("scopes");
+        let locals = scopes.iter().find(|it| it["name"] == "Locals");
+        let reference = locals.expect("there are always locals")["variablesReference"].clone();
+        self.variables(&reference)
+    }
+
     /// The variables of a number, by name.
     #[track_caller]
     pub(crate) fn variables(&mut self, reference: &Value) -> Vec<Value> {
@@ -273,6 +283,7 @@ impl Editor {
                 }
                 Some("exited") => code = body["exitCode"].as_i64(),
                 Some("terminated") => return (output, code),
+                Some("stopped") => panic!("the program stopped instead of ending: {body}"),
                 _ => {}
             }
         }
@@ -337,6 +348,17 @@ impl Editor {
     pub(crate) fn hang_up(mut self) -> ExitStatus {
         self.adapter = None;
         let mut child = self.child.take().expect("an adapter of our own");
+        child.wait().expect("our own child")
+    }
+
+    /// Sends the adapter a signal and waits for its end.
+    #[track_caller]
+    pub(crate) fn signal(mut self, signal: &str) -> ExitStatus {
+        let child = self.child.as_mut().expect("an adapter of our own");
+        let sent = Command::new("kill")
+            .args(["-s", signal, &child.id().to_string()])
+            .status();
+        assert!(sent.expect("kill is part of every Linux").success());
         child.wait().expect("our own child")
     }
 

@@ -133,7 +133,7 @@ fn results_of_expressions_are_values_that_can_be_opened() {
     let members = editor.variables(&both["variablesReference"]);
     assert_eq!(named(&members, "Left")["value"], "1");
     let name = named(&members, "Right")["evaluateName"].clone();
-    assert_eq!(name, "(square.Both).Right");
+    assert_eq!(name, "square.Both.Right");
     let again = evaluate(&mut editor, &frame, "watch", name.as_str().expect("a name"));
     assert_eq!(again["result"], "\"r\"");
 
@@ -164,8 +164,7 @@ fn results_of_expressions_are_values_that_can_be_opened() {
     editor.ask("next", json!({"threadId": stop["threadId"]}));
     editor.event("stopped");
     let frame = editor.top_frame(&stop);
-    let scopes = editor.ask("scopes", json!({"frameId": frame}));
-    let locals = editor.variables(&scopes["scopes"][1]["variablesReference"]);
+    let locals = editor.locals(&frame);
     let returned = named(&locals, "$returnvalue");
     let text = returned["value"].as_str().expect("a text");
     assert!(text.contains("returned by"), "{returned}");
@@ -199,6 +198,14 @@ fn results_that_exist_only_in_the_debugger_can_be_opened() {
     let items = editor.variables(&query["variablesReference"]);
     let values: Vec<_> = items.iter().map(|it| &it["value"]).collect();
     assert_eq!(values, ["5", "10", "15"], "{query}");
+    // So can what lies inside it.
+    let pairs = "list.Select(it => (it, new[] { it, it * 2 }))";
+    let query_of_pairs = evaluate(&mut editor, &frame, "hover", pairs);
+    let items = editor.variables(&query_of_pairs["variablesReference"]);
+    let parts = editor.variables(&items[2]["variablesReference"]);
+    let inside = editor.variables(&named(&parts, "Item2")["variablesReference"]);
+    let values: Vec<_> = inside.iter().map(|it| &it["value"]).collect();
+    assert_eq!(values, ["2", "4"], "{parts:?}");
     let set =
         json!({"variablesReference": query["variablesReference"], "name": "[0]", "value": "1"});
     let text = editor.refused("setVariable", set);
@@ -244,6 +251,7 @@ fn evaluation_that_does_not_end_is_cancelled_and_others_wait_their_turn() {
     assert_eq!(answer(cancel_waiting)["success"], true);
     assert_eq!(answer(cancel)["success"], true);
     assert_eq!(answer(endless)["success"], false);
+    assert_eq!(answer(endless)["message"], "cancelled");
     let waited = answer(waiting);
     assert_eq!(waited["body"]["result"], "5", "{waited}");
     assert!(editor.disconnect().success());
@@ -283,8 +291,7 @@ fn code_shows_values_where_the_settings_allow_it() {
     editor.launch(&fixture, &["stop"], settings);
     let stop = editor.event("stopped");
     let frame = editor.top_frame(&stop);
-    let scopes = editor.ask("scopes", json!({"frameId": frame}));
-    let locals = editor.variables(&scopes["scopes"][1]["variablesReference"]);
+    let locals = editor.locals(&frame);
     assert_eq!(named(&locals, "money")["value"], "1.5 EUR");
     assert_eq!(named(&locals, "crate")["value"], "crate of 4");
     let basket = editor.variables(&named(&locals, "basket")["variablesReference"]);
@@ -308,8 +315,7 @@ fn code_shows_values_where_the_settings_allow_it() {
     let mut editor = Editor::initialized(&sandbox);
     let stop = editor.launch_to(&fixture, &["stop"]);
     let frame = editor.top_frame(&stop);
-    let scopes = editor.ask("scopes", json!({"frameId": frame}));
-    let locals = editor.variables(&scopes["scopes"][1]["variablesReference"]);
+    let locals = editor.locals(&frame);
     let money = named(&locals, "money")["value"].as_str().expect("a text");
     assert!(money.starts_with("{ Amount = 1.5"), "{money}");
     for counter in ["Program.Calls", "Program.Proxies"] {

@@ -1,5 +1,6 @@
 //! Launch and attach, output and ends.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::json;
@@ -228,5 +229,65 @@ fn project_is_built_first_and_its_progress_is_told() {
     assert_eq!(answer["success"], true, "{answer}");
     let (output, code) = editor.end();
     assert_eq!((output.as_str(), code), ("built\n", Some(0)));
+    assert!(editor.disconnect().success());
+
+    // A runtime before .NET 5 does not tell that it starts.
+    if framework != "netcoreapp3.1" {
+        run_is_followed(&sandbox, &folder);
+    }
+}
+
+/// Of `dotnet run` the program that it starts is debugged.
+#[track_caller]
+fn run_is_followed(sandbox: &Sandbox, folder: &Path) {
+    let mut editor = Editor::initialized(sandbox);
+    let dotnet = fixtures::dotnet_root().join("dotnet");
+    let run = json!({"program": dotnet, "args": ["run", "--no-build"], "cwd": folder});
+    let launch = editor.send("launch", run);
+    editor.ask(
+        "setBreakpoints",
+        json!({"source": {"path": folder.join("P.cs")}, "breakpoints": [{"line": 1}]}),
+    );
+    editor.ask("configurationDone", json!({}));
+    let answer = editor.answer(launch);
+    assert_eq!(answer["success"], true, "{answer}");
+    let stop = editor.event("stopped");
+    assert_eq!(stop["reason"], "breakpoint", "{stop}");
+    let stack = editor.ask("stackTrace", json!({"threadId": stop["threadId"]}));
+    assert_eq!(stack["stackFrames"][0]["name"], "P.Main()", "{stack}");
+    editor.ask("continue", json!({"threadId": stop["threadId"]}));
+    let (output, _) = editor.end();
+    assert_eq!(output, "built\n");
+    assert!(editor.disconnect().success());
+}
+
+#[test]
+fn child_of_a_launcher_is_debugged_if_that_is_asked_for() {
+    let sandbox = Sandbox::new();
+    let (children, hello) = (Fixture::named("children"), Fixture::named("hello"));
+    let dotnet = fixtures::dotnet_root().join("dotnet");
+    let mut editor = Editor::initialized(&sandbox);
+    let settings = json!({"program": children.dll(), "args": [dotnet, hello.dll()], "followChild": "hello.dll"});
+    let launch = editor.send("launch", settings);
+    let last = hello.marker("last");
+    editor.ask(
+        "setBreakpoints",
+        json!({"source": {"path": last.file}, "breakpoints": [{"line": last.line}]}),
+    );
+    editor.ask("configurationDone", json!({}));
+    let answer = editor.answer(launch);
+    assert_eq!(answer["success"], true, "{answer}");
+    let stop = editor.event("stopped");
+    let stack = editor.ask("stackTrace", json!({"threadId": stop["threadId"]}));
+    assert_eq!(stack["stackFrames"][0]["line"], last.line, "{stack}");
+    assert!(editor.disconnect().success());
+
+    // What only watches is refused, with what to do.
+    let mut editor = Editor::initialized(&sandbox);
+    let text = editor.refused(
+        "launch",
+        json!({"program": dotnet, "args": ["watch", "run"]}),
+    );
+    assert!(text.contains("give the project itself"), "{text}");
     assert!(editor.disconnect().success());
 }

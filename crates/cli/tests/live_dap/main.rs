@@ -4,9 +4,13 @@
 
 mod client;
 mod connections;
+mod corners;
+mod desk;
 mod evaluating;
+mod keeping;
 mod launching;
 mod looking;
 mod orders;
 mod sources;
+mod targets;
 mod transcripts;

@@ -51,9 +51,34 @@ fn nonsense_is_told_and_does_not_end_the_connection() {
             .as_str()
             .is_some_and(|text| text.contains("not of this protocol"))
     );
+    // What can be told of a request is answered: half a character, and too many brackets.
+    editor.write(br#"{"type": "request", "seq": 70, "command": "evaluate", "arguments": {"expression": "\ud83d"}}"#);
+    let deep = format!(
+        r#"{{"type": "request", "seq": 71, "command": "threads", "arguments": {}{}}}"#,
+        "[".repeat(5_000),
+        "]".repeat(5_000)
+    );
+    editor.write(deep.as_bytes());
+    for (seq, command) in [(70, "evaluate"), (71, "threads")] {
+        let answer = editor.answer(seq);
+        assert_eq!(answer["success"], false, "{answer}");
+        assert_eq!(answer["command"], command, "{answer}");
+    }
     // A header more than usual belongs to the message behind it.
     editor.write_raw(b"Content-Type: x\r\n");
     let text = editor.refused("threads", json!({}));
     assert!(text.contains("launch or attach first"), "{text}");
     assert!(editor.disconnect().success());
+}
+
+#[test]
+fn connection_ends_in_order_before_it_began_and_with_a_word_when_it_cannot_be_read() {
+    let sandbox = Sandbox::new();
+    assert!(Editor::start(&sandbox).disconnect().success());
+    let mut editor = Editor::initialized(&sandbox);
+    editor.write_raw(b"Content-Length: many\r\n\r\n");
+    let body = editor.event("output");
+    let text = body["output"].as_str().expect("a text").to_owned();
+    assert!(text.contains("usable Content-Length"), "{text}");
+    assert_eq!(editor.hang_up().code(), Some(125));
 }

@@ -41,6 +41,11 @@ fn source_that_only_symbols_hold_is_told() {
     let wanted = json!({"source": top["source"], "breakpoints": [{"line": line}]});
     let set = editor.ask("setBreakpoints", wanted);
     assert_eq!(set["breakpoints"][0]["verified"], true, "{set}");
+    // Also by its number alone.
+    let wanted = json!({"source": {"sourceReference": reference}, "breakpoints": [{"line": line}]});
+    let set = editor.ask("setBreakpoints", wanted);
+    assert_eq!(set["breakpoints"][0]["verified"], true, "{set}");
+    assert_eq!(set["breakpoints"][0]["line"], line, "{set}");
     let text = editor.refused("source", json!({"sourceReference": 77}));
     assert!(text.contains("no source file 77"), "{text}");
     assert!(editor.disconnect().success());

@@ -198,7 +198,14 @@ fn code_throws_constructs_and_overrides_as_in_the_program() {
         "nameof(Deep.Forever) + nameof(Loops.Turns)",
         "\"ForeverTurns\"",
     );
-    let told = fails(&program, "any.Length").error;
+    is(&program, "any.Length", "3");
+    is(&program, "any + 1 + any.ToUpper()", "\"any1ANY\"");
+    is(
+        &program,
+        "any == \"any\" && string.IsNullOrEmpty(any) == false",
+        "true",
+    );
+    let told = fails(&program, "((object)word).Length").error;
     assert!(
         told.hint
             .is_some_and(|it| it.contains("((string)x).Length"))
@@ -222,20 +229,26 @@ fn code_throws_constructs_and_overrides_as_in_the_program() {
     );
 
     // Actions run for each element.
-    is(&program, "Ran.Clear()", "null");
+    is(&program, "Ran.Clear()", "(returned nothing)");
     is(
         &program,
         "numbers.ForEach(it => Seen(\"n\" + it, it))",
-        "null",
+        "(returned nothing)",
     );
     is(&program, "string.Join(\",\", Ran)", "\"n3,n1,n2\"");
     is(
         &program,
         "Array.ForEach(numbers.ToArray(), it => Ran.Add(word + it))",
-        "null",
+        "(returned nothing)",
     );
     is(&program, "Ran.Count", "6");
-    let told = fails(&program, "numbers.Sort((a, b) => a - b)").error;
+    is(
+        &program,
+        "numbers.Sort((a, b) => a - b)",
+        "(returned nothing)",
+    );
+    is(&program, "string.Join(\",\", numbers)", "\"1,2,3\"");
+    let told = fails(&program, "new System.Lazy<int>(() => 5)").error;
     assert!(
         told.message.contains("exists only in the debugger"),
         "{}",
@@ -251,7 +264,7 @@ fn code_throws_constructs_and_overrides_as_in_the_program() {
     is(&program, "base.Kind + Kind", "\"animaldog\"");
     is(&program, "base.Tell(1)", "\"7/1\"");
     is(&program, "base.ToString()", "\"an dog\"");
-    is(&program, "base.Count()", "null");
+    is(&program, "base.Count()", "(returned nothing)");
     is(&program, "Program.Ran.Contains(\"counted\")", "true");
     let told = ask(&program, Evaluate::read("base.Kind"))
         .outcome

@@ -10,14 +10,23 @@ use crate::evaluate::ask;
 const FIXTURE: &str = "expressions_language";
 
 fn stopped<'s>(sandbox: &'s Sandbox, marker: &str) -> Debuggee<'s> {
-    let marker = Fixture::named(FIXTURE).marker(marker);
+    stopped_in(sandbox, FIXTURE, marker)
+}
+
+/// A program that was run to one of its marked lines.
+pub(crate) fn stopped_in<'s>(
+    sandbox: &'s Sandbox,
+    fixture: &'static str,
+    marker: &str,
+) -> Debuggee<'s> {
+    let marker = Fixture::named(fixture).marker(marker);
     let spec = BreakpointSpec::at(Place::Line {
         file: marker.file.display().to_string(),
         line: Line(marker.line),
         column: None,
     });
     let program = sandbox
-        .launch(FIXTURE)
+        .launch(fixture)
         .with(|launch| launch.breakpoints = vec![spec])
         .start();
     program.wait_stop();
@@ -66,6 +75,8 @@ fn arguments_are_passed_by_reference() {
                 "true",
             ),
             ("map.TryGetValue(\"three\", out _)", "bool", "false"),
+            ("DefaultOfMine.Loose.ContainsKey(\"ROME\")", "bool", "true"),
+            ("DefaultOfMine.Loose[\"rome\"]", "int", "7"),
             ("TryHalf(number, out var h) ? h : -1", "int", "21"),
             (
                 "TryName(3, out var name) ? name + \"?\" : \"none\"",

@@ -1,12 +1,15 @@
 //! Expressions on a real program: the same answers as the C# compiler's, on thousands of them; conditions, messages,
 //! names, side effects, limits.
 
+mod changes;
 mod checks;
 mod code;
 mod compiler;
 mod evaluate;
+mod forms;
 mod hits;
 mod language;
 mod mutations;
+mod sequences;
 mod statics;
 mod stops;

@@ -37,6 +37,19 @@ fn person_breaks_steps_looks_and_leaves() {
     person.asks("info locals");
     let text = person.asks("");
     assert!(!text.contains("total"), "{text}");
+    // Tab completes names of files, those of the program's sources as well.
+    let orders = sandbox.folder().join("orders.ndbg");
+    fs::write(&orders, "echo obeyed\n").expect("written");
+    let half = orders.with_file_name("ord");
+    person.types(&format!("source {}\t", half.display()));
+    person.sees("orders.ndbg");
+    person.types("\n");
+    person.sees("obeyed");
+    person.is_asked();
+    person.types("list termi\t");
+    person.sees("terminal.cs");
+    person.types(":1\n");
+    person.is_asked();
     // Ctrl-C stops the program that runs, and at the prompt does no harm.
     person.types("c\n");
     person.sees("spinning");

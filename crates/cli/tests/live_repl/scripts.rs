@@ -42,7 +42,8 @@ fn every_command_says_what_it_did() {
     fs::write(&file, told(&text)).expect("the sandbox takes files");
     let file = file.to_str().expect("a plain path");
     let ran = Ran::of(debug(&sandbox, &["--batch", "-x", file], &["fail"]));
-    assert_eq!(ran.stderr, "");
+    // What the program writes to standard error is written there.
+    assert_eq!(ran.stderr, "caught\n");
     expect_file!["script.txt"].assert_eq(&normal(&ran.stdout));
     assert_eq!(ran.code, Some(5), "{}", ran.stdout);
 }
@@ -133,6 +134,18 @@ fn commands_come_from_a_pipe_and_input_from_standard_input() {
     assert!(ran.stdout.contains("name? hello \n"), "{ran:?}");
     let ran = piped(&["--batch"], &["ask"], "eof\nc\n");
     assert!(ran.stdout.contains("name? hello \n"), "{ran:?}");
+    // A program that is started again has the same input: what is left of it, and its end.
+    let again = &["--batch", "--ex", "run ask", "--ex", "run"];
+    let ran = piped(again, &["ask"], "Ada\n");
+    let greetings = ran.stdout.matches("name? hello ").count();
+    assert!(ran.stdout.contains("name? hello Ada\n"), "{ran:?}");
+    assert_eq!((greetings, ran.code), (2, Some(15)), "{ran:?}");
+    // Only the first start waits at the entry, and is shown there.
+    let entries = ran.stdout.matches("at the entry").count();
+    assert_eq!(entries, 1, "{ran:?}");
+    // Of several stops that are passed by only the last is shown.
+    let ran = Ran::of(batch(&sandbox, &["break Total", "continue 2"], &[]));
+    assert!(ran.stdout.matches("breakpoint 1").count() <= 1, "{ran:?}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Code that is run in the program: getters that compute, throw, wait or never return.
 
+use std::time::{Duration, Instant};
+
 use host::api::{Error, ErrorCode, Exit, Reply, Request, State, VariablesQuery, View};
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
@@ -85,6 +87,22 @@ fn a_getter_that_never_returns_is_given_up_and_the_program_stays_usable() {
     let value = told.iter().find(|it| it.starts_with("Value = "));
     let value = value.expect("the value that cannot be told");
     assert!(value.contains("it took longer than 500 ms"), "{value}");
+    // What nobody waits for any more when its turn comes is not done.
+    let query = VariablesQuery {
+        path: Some("endless".into()),
+        view: running(),
+        ..VariablesQuery::default()
+    };
+    let session = program.session();
+    let busy = session.send(Request::Variables(Box::new(query)), &[]);
+    let given_up = session.send(Request::Continue, &[]).expect("sent");
+    let error = given_up.wait(Instant::now()).expect_err("not done yet");
+    assert_eq!(error.code, ErrorCode::Timeout);
+    let busy = busy
+        .expect("sent")
+        .wait(Instant::now() + Duration::from_secs(20));
+    assert!(busy.is_ok(), "{busy:?}");
+    assert_eq!(program.status().state, State::Stopped);
     program.cont();
     program.wait_stop();
     let told = computed(&program, "pair", &[]);

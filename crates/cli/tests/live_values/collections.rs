@@ -1,15 +1,35 @@
 //! Collections and other types of the framework, shown as a person wants them without running code in the program.
 
 use host::api::{ErrorCode, Request, VariablesQuery};
+use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
-use crate::support::{children, lines, look, says_the_same, stopped, variables};
+use crate::support::{at, children, lines, look, says_the_same, stopped, variables};
 
 #[test]
 fn every_collection_shows_what_the_program_enumerates() {
     let sandbox = Sandbox::new();
     let program = stopped(&sandbox, "values_collections", &["stop"]);
     says_the_same(&program);
+    // What lies in a heap is not told as if it were sorted.
+    let notes = look(&program, "prioritized").value.notes.join(" ");
+    assert!(notes.contains("the first comes out first"), "{notes}");
+}
+
+#[test]
+fn every_collection_of_an_old_runtime_shows_what_the_program_enumerates() {
+    let sandbox = Sandbox::new();
+    let Some(old) = Fixture::old("values_old") else {
+        return;
+    };
+    let program = sandbox
+        .launch_fixture(&old)
+        .with(|launch| launch.breakpoints = vec![at("values_old", "stop")])
+        .start();
+    program.wait_stop();
+    says_the_same(&program);
+    program.cont();
+    program.expect_exit(0);
 }
 
 #[test]

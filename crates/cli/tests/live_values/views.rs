@@ -1,9 +1,10 @@
 //! What types say of how they want to be shown.
 
-use host::api::{Stream, VariablesQuery, View};
+use host::api::{Stream, Variable, VariablesQuery, View};
+use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
 
-use crate::support::{look, says_the_same, stopped, variables};
+use crate::support::{children, look, says_the_same, stopped, variables};
 
 #[test]
 fn display_strings_are_any_expression_and_run_no_code() {
@@ -30,7 +31,108 @@ fn display_strings_are_any_expression_and_run_no_code() {
     };
     let told = variables(&program, query).variables;
     assert_eq!(told[0].value.text, "*** of ann");
+    labels_and_types(&program);
     program.cont();
     program.expect_exit(0);
     assert!(program.text(Stream::Stdout).contains("calls 0 disposed 0"));
+}
+
+fn tail(text: &str) -> String {
+    text.chars()
+        .skip(text.chars().count().saturating_sub(200))
+        .collect()
+}
+
+/// What attributes say of names, types and single members, and what is told of types that have no name to read.
+fn labels_and_types(program: &Debuggee<'_>) {
+    let label = |it: &Variable| {
+        let label = it.label.as_deref().cloned();
+        let (name, ty) = label.map_or((None, None), |it| (it.name, it.type_name));
+        format!(
+            "{} = {} | {} | {}",
+            it.name,
+            it.value.text,
+            name.unwrap_or_default(),
+            ty.unwrap_or_default()
+        )
+    };
+    let labels =
+        |path: &str| -> Vec<String> { children(program, path).iter().map(label).collect() };
+    assert_eq!(
+        labels("entries"),
+        [
+            "[0] = 1 | [first] | entry of 5 letters",
+            "[1] = 2 | [second] | entry of 6 letters"
+        ]
+    );
+    assert_eq!(
+        labels("members"),
+        [
+            "Word = 5 letters |  | ",
+            "seconds = 12 s of 60 | time | duration",
+            "Oldest = 41 years |  | ",
+            "Plain = 3 |  | ",
+            "Nobody = null |  | ",
+            "Limit = 60 |  | ",
+            "Entry = 2 | [inner] | entry of 5 letters",
+        ]
+    );
+    // A variable keeps its name.
+    assert_eq!(
+        label(&look(program, "entry")),
+        "entry = 1 |  | entry of 5 letters"
+    );
+    assert_eq!(look(program, "members.Word").value.text, "5 letters");
+    let types: Vec<String> = children(program, "All")
+        .into_iter()
+        .map(|it| it.value.text)
+        .collect();
+    let unnamed = |what: &str| format!("{what}, whose name only code can tell");
+    assert_eq!(
+        types,
+        [
+            unnamed("a pointer type"),
+            unnamed("a by-ref type"),
+            "a type whose name only code can tell".into(),
+            "typeof(int*[])".into(),
+            unnamed("a type parameter"),
+            unnamed("the type of a function pointer"),
+            unnamed("a type parameter"),
+            "typeof(System.Collections.Generic.Dictionary<string, int[]>)".into(),
+        ]
+    );
+    // What is inside of something that is opened is masked as it is anywhere, whatever it is looked at through.
+    for (path, run_code, raw) in [
+        ("finished", true, false),
+        ("lazy", true, false),
+        ("lazy", false, true),
+        ("finished", false, false),
+        ("property", false, true),
+    ] {
+        let query = VariablesQuery {
+            path: Some(path.into()),
+            depth: 4,
+            view: View {
+                mask_secrets: true,
+                properties: true,
+                run_code,
+                raw,
+                ..View::default()
+            },
+            ..VariablesQuery::default()
+        };
+        let told = format!("{:?}", variables(program, query));
+        let told_before = told.split("hunter").next().unwrap_or_default();
+        assert_eq!(
+            told_before.len(),
+            told.len(),
+            "{path}: {}",
+            tail(told_before)
+        );
+        assert!(
+            path != "property" || !told.contains("***"),
+            "{}",
+            tail(&told)
+        );
+    }
 }

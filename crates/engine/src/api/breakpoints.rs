@@ -43,6 +43,12 @@ pub struct BreakpointSpec {
     /// Switches itself off after it has stopped the program, or logged, this often.
     #[serde(default)]
     pub max_hits: Option<u64>,
+    /// Whether what has the name of a secret is masked in what it logs.
+    #[serde(default)]
+    pub mask_secrets: bool,
+    /// Whether it stands beside others at the same place. Else the one that is there already is changed.
+    #[serde(default)]
+    pub beside_others: bool,
     /// Whether it is switched on.
     pub enabled: bool,
     /// The name it is to have, if that is free: the one it had before the program was started again.
@@ -59,6 +65,8 @@ impl BreakpointSpec {
             hit_condition: None,
             log_message: None,
             max_hits: None,
+            mask_secrets: false,
+            beside_others: false,
             enabled: true,
             id: None,
         }

@@ -128,6 +128,8 @@ error_codes! {
     InvalidLine = "INVALID_LINE",
     /// No statement holds the column.
     InvalidColumn = "INVALID_COLUMN",
+    /// No loaded module is called so.
+    ModuleNotLoaded = "MODULE_NOT_LOADED",
     /// The condition cannot be understood.
     InvalidCondition = "INVALID_CONDITION",
     /// This program or its runtime cannot do what was asked for.

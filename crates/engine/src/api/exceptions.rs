@@ -114,6 +114,9 @@ pub struct ExceptionReport {
     /// The methods it came through so far, innermost first, as its `StackTrace` has them.
     #[serde(default)]
     pub trace: Vec<TraceFrame>,
+    /// Whether it came through more methods than are told.
+    #[serde(default)]
+    pub trace_is_cut: bool,
     /// The part of its stack trace that came with it as text, from another process or from before it was thrown again.
     #[serde(default)]
     pub earlier_trace: Option<String>,
@@ -164,6 +167,11 @@ pub enum Handler {
     /// A `when` filter decides, which has not run yet.
     Filter {
         /// The frame of the method with the filter, with the position of its handler.
+        frame: Box<Frame>,
+    },
+    /// The `when` filter that it leaves: the runtime drops the exception, and the filter counts as false.
+    FilterFails {
+        /// The frame of the method with the filter.
         frame: Box<Frame>,
     },
     /// The async method that it leaves: its task becomes faulted, and whoever awaits it gets the exception.

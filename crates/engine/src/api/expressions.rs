@@ -28,6 +28,9 @@ pub struct Evaluate {
     /// Whether what has a name such as `password` on its way is masked.
     #[serde(default)]
     pub mask_secrets: bool,
+    /// Whether only the static type is told: nothing is read, and nothing runs.
+    #[serde(default)]
+    pub types_only: bool,
 }
 
 impl Evaluate {
@@ -44,6 +47,7 @@ impl Evaluate {
             max_text: 1_000,
             view: View::default(),
             mask_secrets: false,
+            types_only: false,
         }
     }
 }

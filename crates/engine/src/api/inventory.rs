@@ -23,6 +23,21 @@ pub struct ThreadReport {
     pub current: bool,
     /// Its innermost frame of the user's code, else its innermost one.
     pub top: Option<Frame>,
+    /// The lock that it waits for.
+    pub lock: Option<AwaitedLock>,
+}
+
+/// The lock of an object that a thread waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AwaitedLock {
+    /// The type of the object.
+    pub type_name: String,
+    /// Where the object lies.
+    pub address: u64,
+    /// Who holds the lock, if somebody does.
+    pub holder: Option<ThreadId>,
+    /// Whether the thread waits to be pulsed (`Monitor.Wait`), and not for the lock itself.
+    pub pulse: bool,
 }
 
 /// What a thread was doing when the program stopped.

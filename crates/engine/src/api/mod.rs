@@ -38,7 +38,7 @@ pub use exceptions::{
 pub use expressions::{
     Complete, Completions, Evaluate, Evaluated, EvaluatedValue, ExpressionError,
 };
-pub use inventory::{LogMessage, ModuleReport, ThreadActivity, ThreadReport};
+pub use inventory::{AwaitedLock, LogMessage, ModuleReport, ThreadActivity, ThreadReport};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};
 pub use output::{OutputChunk, OutputCursor, OutputPage, OutputQuery, Stream};
 pub use source::{SourceFile, SourceText};
@@ -50,13 +50,13 @@ pub use state::{
     StopReason, ThreadId,
 };
 
-pub use stepping::{StepKind, StepOptions, StepsMade};
+pub use stepping::{StepKind, StepOptions, StepTarget, StepsMade};
 pub use symbols::{
     FoundSymbols, Symbol, SymbolKind, SymbolsQuery, TypeDescription, TypeMember, TypeQuery,
 };
 pub use testing::{TestFailure, TestResults};
 pub use values::{
-    BY_PROXY, FieldLayout, MemoryBytes, ObjectId, ObjectReport, OmitReason, Omitted,
+    BY_PROXY, FieldLayout, Label, MemoryBytes, ObjectId, ObjectReport, OmitReason, Omitted,
     OutgoingReference, SetVariable, Value, ValueKind, Variable, VariableKind, VariableScope,
     Variables, VariablesQuery, View,
 };
@@ -76,6 +76,9 @@ pub enum Request {
     Status,
     /// Reads captured output from a cursor on.
     Output(OutputQuery),
+    /// The same for somebody who shows all of the output as it comes: while they go on asking, the program waits when it
+    /// writes faster than they show it, and nothing is lost.
+    DrainOutput(OutputQuery),
     /// Writes bytes to the program's standard input.
     Input {
         /// Text to write, as UTF-8.
@@ -177,6 +180,9 @@ pub enum Request {
     },
     /// The variables of a frame of the stopped program, or what lies inside one.
     Variables(Box<VariablesQuery>),
+    /// The one value that a path leads to, for which the getters on the way run; nothing else does. What can be opened
+    /// further has a path of its own in the reply, which is good until the program continues.
+    OpenValue(Box<VariablesQuery>),
     /// Sets a variable, field or element of the stopped program.
     SetVariable(Box<SetVariable>),
     /// Bytes of the stopped program's memory.
@@ -205,6 +211,18 @@ pub enum Request {
         /// A column inside the wanted statement, from 1.
         column: Option<u32>,
     },
+    /// The calls of the statement that a thread of the stopped program is at, in the order in which it makes them.
+    StepTargets {
+        /// The thread; the one that reported the stop if absent.
+        thread: Option<ThreadId>,
+    },
+    /// Steps into one of these calls and over the others; where it is not made after all, over the statement.
+    StepIntoTarget {
+        /// The thread; the one that reported the stop if absent.
+        thread: Option<ThreadId>,
+        /// [`StepTarget::call`].
+        call: u32,
+    },
     /// Changes where steps stop.
     SetStepOptions(StepOptions),
     /// Ends the session: a launched program is ended, an attached one is left running as before.
@@ -221,7 +239,7 @@ pub enum Request {
 pub enum Reply {
     /// To everything that only changes or tells the state.
     Status(Box<Status>),
-    /// To [`Request::Output`].
+    /// To [`Request::Output`] and [`Request::DrainOutput`].
     Output(OutputPage),
     /// To [`Request::Input`]: how many bytes were handed to the program's standard input so far.
     Input {
@@ -269,9 +287,11 @@ pub enum Reply {
     Source(Box<SourceText>),
     /// To [`Request::SourceFiles`].
     SourceFiles(Vec<SourceFile>),
+    /// To [`Request::StepTargets`].
+    StepTargets(Vec<StepTarget>),
     /// To [`Request::Statements`], in order.
     Statements(Vec<AvailablePoint>),
-    /// To [`Request::Variables`], [`Request::SetVariable`] and [`Request::KeepObject`].
+    /// To [`Request::Variables`], [`Request::OpenValue`], [`Request::SetVariable`] and [`Request::KeepObject`].
     Variables(Box<Variables>),
     /// To [`Request::ReadMemory`].
     Memory(MemoryBytes),

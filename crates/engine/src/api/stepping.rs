@@ -35,6 +35,17 @@ impl Default for StepOptions {
     }
 }
 
+/// A call of the statement that a thread is at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepTarget {
+    /// The offset of the call in the method's IL, which names it at this stop.
+    pub call: u32,
+    /// What is called: `Shop.Price`, `new Order`, `Point.operator +`, `Order.Title.get`.
+    pub name: String,
+    /// Why a step cannot be told to go into it; nothing if it can.
+    pub refused: Option<String>,
+}
+
 /// How far a request for several steps has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepsMade {

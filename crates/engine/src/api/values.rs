@@ -72,6 +72,9 @@ pub struct View {
     pub text_length: u32,
     /// Bytes of text in the whole reply.
     pub total_text: u32,
+    /// Milliseconds that looking may take, at most a minute: who asked waits, and so does everybody behind. What was not
+    /// reached is said.
+    pub look_limit: u32,
 }
 
 impl Default for View {
@@ -86,6 +89,7 @@ impl Default for View {
             hex: false,
             text_length: 1024,
             total_text: 256 * 1024,
+            look_limit: 3000,
         }
     }
 }
@@ -155,8 +159,22 @@ pub struct Variable {
     /// Whether another of the same name hides it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shadowed: bool,
+    /// What a `DebuggerDisplay` calls it and its type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<Box<Label>>,
     /// Its value.
     pub value: Value,
+}
+
+/// `Name` and `Type` of a `DebuggerDisplay`: how a person is to be told of a value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Label {
+    /// What to call it; paths know it only by its real name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What to call its type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub type_name: Option<String>,
 }
 
 /// Names an object while the program stays stopped.
@@ -253,6 +271,10 @@ pub enum OmitReason {
     Count,
     /// The reply would have been too long.
     Size,
+    /// Reading them took too long.
+    Time,
+    /// They were not found: the collection says that it has more than it has.
+    Missing,
 }
 
 /// Variables, as they were asked for.

@@ -6,6 +6,7 @@ use super::{Bound, CodeLocation, Failure, MAX_HINTS, Wanted, suggest};
 use crate::api::{Breakpoint, BreakpointId, BreakpointState, Error, Event, Place};
 use crate::engine::Engine;
 use crate::modules::LoadedModule;
+use crate::target::Target;
 
 /// A way to say that nothing was refused.
 type Refusal = Option<Error>;
@@ -82,6 +83,25 @@ impl Wanted {
         }
     }
 
+    /// Says what may be meant by a name that no module has.
+    fn suggest(&mut self, target: &Target, around: Surroundings<'_>) {
+        self.modules_looked_into = target.modules.iter().count();
+        let modules = target.modules.iter();
+        let similar: Vec<_> = match &self.spec.place {
+            Place::Function { name } => match FunctionName::parse(name) {
+                Ok(name) => modules
+                    .flat_map(|it| suggest::similar(&name, it, around))
+                    .collect(),
+                Err(_) => return,
+            },
+            Place::Line { file, .. } => modules
+                .flat_map(|it| suggest::files(file, it, around))
+                .collect(),
+        };
+        self.hints.retain(|it| !it.starts_with(suggest::QUESTION));
+        self.hints.extend(suggest::told(similar));
+    }
+
     fn forget_bindings(&mut self) {
         self.bound.clear();
         self.document = None;
@@ -118,13 +138,7 @@ impl Engine<'_> {
             if let Some(error) = refused {
                 return Err(error);
             }
-            if let Place::Function { name } = &entry.spec.place
-                && let Ok(name) = FunctionName::parse(name)
-            {
-                let modules = target.modules.iter();
-                let similar = modules.flat_map(|it| suggest::similar(&name, it, around));
-                entry.hints.extend(suggest::told(similar.collect()));
-            }
+            entry.suggest(target, around);
         } else if !entry.also.is_empty() {
             // Nothing says which one is meant: better to ask than to guess.
             let mut paths: Vec<String> = entry.document.iter().map(|it| it.path.clone()).collect();
@@ -134,6 +148,24 @@ impl Engine<'_> {
             return Err(ambiguous(&place, paths));
         }
         self.synchronize_breakpoints()
+    }
+
+    /// Says what may be meant by names that no module has: most are asked for before any module is there.
+    pub(crate) fn suggest_names(&mut self) {
+        let Some(target) = &self.target else {
+            return;
+        };
+        let around = Surroundings {
+            process: &target.process,
+            files: &self.source_files,
+            unoptimized: target.unoptimized,
+        };
+        let modules = target.modules.iter().count();
+        for entry in &mut self.breakpoints.wanted {
+            if entry.state() == BreakpointState::Pending && entry.modules_looked_into != modules {
+                entry.suggest(target, around);
+            }
+        }
     }
 
     /// Brings the runtime up to date; it must be stopped for a moment for that.
@@ -247,7 +279,10 @@ impl Engine<'_> {
     pub(super) fn check_texts(&mut self, id: BreakpointId) -> Result<(), Error> {
         let entry = self.breakpoints.find(id)?;
         match &self.target {
-            Some(target) => entry.parsed.check(target, &entry.bound),
+            Some(target) => {
+                let may_run = !self.evaluations.is_forbidden();
+                entry.parsed.check(target, &entry.bound, may_run)
+            }
             None => Ok(()),
         }
     }

@@ -24,6 +24,22 @@ pub(super) struct FunctionName {
     parameters: Option<Vec<String>>,
     /// The type that a conversion operator converts to.
     result: Option<String>,
+    /// Whether it says for which types a generic method is meant, which no name in metadata does.
+    has_type_arguments: bool,
+}
+
+/// Whether a name has type arguments that are types, not the `T` of a declaration.
+fn has_type_arguments(name: &str) -> bool {
+    let parameter = |it: &str| {
+        let mut letters = it.chars();
+        let begins = letters.next() == Some('T');
+        it.is_empty() || begins && letters.next().is_none_or(|it| !it.is_lowercase())
+    };
+    let lists = name.split('<').skip(1);
+    let mut arguments = lists.flat_map(|list| list.split(['>', ',']));
+    name.contains('>')
+        && arguments
+            .any(|it| !parameter(it.trim().trim_start_matches('.')) && !it.trim().starts_with('.'))
 }
 
 impl FunctionName {
@@ -94,6 +110,7 @@ impl FunctionName {
             parts,
             parameters,
             result,
+            has_type_arguments: !is_operator && has_type_arguments(&name),
         })
     }
 
@@ -108,6 +125,7 @@ impl FunctionName {
             parts: self.parts.clone(),
             parameters: None,
             result: None,
+            has_type_arguments: self.has_type_arguments,
         }
     }
 
@@ -159,12 +177,18 @@ impl FunctionName {
                 source,
                 il_offset: offset.0,
             };
+            let mut notes = module_notes(module, around);
+            if self.has_type_arguments {
+                notes.push(
+                    "type arguments are not looked at: it stops for all; a condition such as `typeof(T) == typeof(int)` chooses".into(),
+                );
+            }
             found.push(Found {
                 method: body,
                 offset,
                 shown,
                 moved: None,
-                notes: module_notes(module, around),
+                notes,
             });
         }
         match refused {
@@ -403,6 +427,22 @@ pub(super) fn ends_with(known: &[Part], wanted: &[Part]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn type_arguments_are_told_from_type_parameters() {
+        for name in ["Box<int>.Conv", "V.G<List<T>>", "Map<T, string>.Add"] {
+            assert!(has_type_arguments(name), "{name}");
+        }
+        for name in [
+            "Box<T>.Conv",
+            "Map<TKey, TValue>.Add",
+            "Box<>.Get",
+            "V.G",
+            "A<T1>.B<T2>",
+        ] {
+            assert!(!has_type_arguments(name), "{name}");
+        }
+    }
 
     #[track_caller]
     fn check(text: &str, module: Option<&str>, parts: &[&str], parameters: Option<&[&str]>) {

@@ -75,6 +75,8 @@ struct Wanted {
     invalid: Option<Error>,
     /// Why it may not be bound, as far as the loaded modules tell.
     hints: Vec<String>,
+    /// How many modules there were when a name that may be meant was last looked for.
+    modules_looked_into: usize,
     /// Other documents that the path could have meant as well.
     also: Vec<String>,
 }
@@ -137,6 +139,7 @@ impl Wanted {
             failure: None,
             invalid: None,
             hints: Vec::new(),
+            modules_looked_into: 0,
             also: Vec::new(),
         }
     }

@@ -33,24 +33,15 @@ impl Engine<'_> {
         if !cfg!(target_arch = "x86_64") || version.is_some_and(|it| it < 10) {
             return;
         }
-        let Some(target) = &self.target else {
+        let (Some(target), Some(address)) = (&self.target, instruction_of(thread)) else {
             return;
         };
-        if self.is_relative_at(&target.process, thread) == Some(false) || !is_alone(target, thread)
-        {
+        if !may_be_relative(&target.process, address) || !is_alone(target, thread, address) {
             return;
         }
         if let Err(error) = Breakpoint::set_anew(reported) {
             tracing::warn!(%error, "a breakpoint was not set anew");
         }
-    }
-
-    /// Whether the instruction that a thread is at addresses memory relative to itself.
-    fn is_relative_at(&self, process: &Process, thread: &Thread) -> Option<bool> {
-        let address = thread.stack().ok()?.instruction_pointer()?;
-        let mut code = [0; instruction::ENOUGH];
-        let read = process.read_memory(address, &mut code).ok()?;
-        Some(instruction::may_be_relative(code.get(..read)?))
     }
 
     /// The runtime reached one of its breakpoints: why that stops the program, if it does.
@@ -217,17 +208,18 @@ fn cut(mut text: String) -> String {
     text
 }
 
-/// Whether no other thread is in the method that a thread is in.
-fn is_alone(target: &Target, thread: &Thread) -> bool {
-    let method = |thread: &Thread| {
-        let frame = target.stack_step(thread, 0).ok()???;
-        let function = frame.function().ok()?;
-        Some((function.module().ok()?.identity(), function.token().ok()?))
-    };
-    let (Ok(false), Ok(threads), Some(here), Ok(own)) = (
+/// Whether the instruction at an address may address memory relative to itself.
+fn may_be_relative(process: &Process, address: u64) -> bool {
+    let mut code = [0; instruction::ENOUGH];
+    let read = process.read_memory(address, &mut code).unwrap_or(0);
+    instruction::may_be_relative(code.get(..read).unwrap_or_default())
+}
+
+/// Whether no other thread has met the breakpoint that a thread is at and is not told of yet.
+fn is_alone(target: &Target, thread: &Thread, address: u64) -> bool {
+    let (Ok(false), Ok(threads), Ok(own)) = (
         target.process.has_queued_callbacks(),
         target.process.threads(),
-        method(thread),
         thread.id(),
     ) else {
         return false;
@@ -235,7 +227,12 @@ fn is_alone(target: &Target, thread: &Thread) -> bool {
     threads
         .iter()
         .filter(|it| it.id().is_ok_and(|id| id != own))
-        .all(|it| method(it) != Some(here))
+        .all(|it| instruction_of(it) != Some(address))
+}
+
+/// The address of the instruction that a thread is at.
+fn instruction_of(thread: &Thread) -> Option<u64> {
+    thread.stack().ok()?.instruction_pointer()
 }
 
 #[cfg(test)]

@@ -32,7 +32,11 @@ impl Parsed {
             if let Some(error) = message.error() {
                 return Err(wrong("log message", &text, error));
             }
-            parsed.message = Some(Rc::new(super::Message::new(&text, message)));
+            parsed.message = Some(Rc::new(super::Message::new(
+                &text,
+                message,
+                spec.mask_secrets,
+            )));
         }
         if spec.max_hits == Some(0) {
             return Err(Error::new(
@@ -44,12 +48,20 @@ impl Parsed {
         Ok(parsed)
     }
 
-    /// Refuses texts that are wrong at every one of some locations.
-    pub(super) fn check(&self, target: &Target, bound: &[Bound]) -> Result<(), Error> {
+    /// Refuses texts that are wrong at every one of some locations, or that run code where that is not allowed.
+    pub(super) fn check(
+        &self,
+        target: &Target,
+        bound: &[Bound],
+        may_run: bool,
+    ) -> Result<(), Error> {
         let mut refused = None;
         for bound in bound {
-            let condition = self.condition.as_ref().map(|it| it.check(target, bound.at));
-            let message = self.message.as_ref().map(|it| it.check(target, bound.at));
+            let at = bound.at;
+            let condition = self.condition.as_ref();
+            let condition = condition.map(|it| it.check(target, at, may_run));
+            let message = self.message.as_ref();
+            let message = message.map(|it| it.check(target, at, may_run));
             match condition.unwrap_or(Ok(())).and(message.unwrap_or(Ok(()))) {
                 Ok(()) => return Ok(()),
                 Err(error) => refused = refused.or(Some(error)),
@@ -87,11 +99,8 @@ impl Breakpoints {
     fn want(&mut self, spec: BreakpointSpec) -> Result<(BreakpointId, bool), Error> {
         offer::check(&spec.place)?;
         let parsed = Parsed::of(&spec)?;
-        if let Some(same) = self
-            .wanted
-            .iter_mut()
-            .find(|it| it.spec.place == spec.place)
-        {
+        let mut same = self.wanted.iter_mut();
+        if let Some(same) = same.find(|it| it.spec.place == spec.place && !spec.beside_others) {
             same.change(spec, parsed);
             return Ok((same.id, true));
         }
@@ -120,6 +129,9 @@ impl Breakpoints {
     /// A breakpoint at the very same place that was set before, with the place written otherwise.
     fn same_as(&self, id: BreakpointId) -> Option<BreakpointId> {
         let entry = self.wanted.iter().find(|it| it.id == id)?;
+        if entry.spec.beside_others {
+            return None;
+        }
         let written = |entry: &Wanted| match &entry.spec.place {
             Place::Line { line, column, .. } => Some((*line, *column)),
             Place::Function { .. } => None,
@@ -180,7 +192,8 @@ impl Engine<'_> {
         let known = self.breakpoints.wanted.iter();
         let mut known = known.filter(|it| it.spec.place == spec.place);
         if let (Some(known), Some(target)) = (known.next(), &self.target) {
-            Parsed::of(&spec)?.check(target, &known.bound)?;
+            let may_run = !self.evaluations.is_forbidden();
+            Parsed::of(&spec)?.check(target, &known.bound, may_run)?;
         }
         let (mut id, mut duplicate) = self.want_breakpoint(spec)?;
         let bound = self.bind_everywhere(id);
@@ -231,12 +244,14 @@ impl Engine<'_> {
             hit_condition: changed(change.hit_condition, &old.hit_condition),
             log_message: changed(change.log_message, &old.log_message),
             max_hits: change.max_hits.or(old.max_hits).filter(|it| *it > 0),
+            mask_secrets: old.mask_secrets,
+            beside_others: old.beside_others,
             enabled: change.enabled.unwrap_or(old.enabled),
             id: old.id,
         };
         let parsed = Parsed::of(&spec)?;
         if let Some(target) = &self.target {
-            parsed.check(target, &entry.bound)?;
+            parsed.check(target, &entry.bound, !self.evaluations.is_forbidden())?;
         }
         entry.change(spec, parsed);
         self.synchronize_breakpoints()?;
@@ -256,7 +271,8 @@ impl Engine<'_> {
         Ok(self.list_breakpoints())
     }
 
-    pub(crate) fn list_breakpoints(&self) -> Reply {
+    pub(crate) fn list_breakpoints(&mut self) -> Reply {
+        self.suggest_names();
         let exceptions = self.exceptions.list().to_vec();
         Reply::Breakpoints {
             breakpoints: self.breakpoints.reports(),

@@ -11,6 +11,10 @@ use crate::modules::LoadedModule;
 const SUGGESTIONS: usize = 3;
 /// Methods looked at in one module at most.
 const METHODS: usize = 20_000;
+/// Files looked at in one module at most.
+const FILES: usize = 5000;
+/// How a suggestion begins.
+pub(super) const QUESTION: &str = "did you mean ";
 /// Longer names are not compared.
 const LONGEST: usize = 200;
 
@@ -58,6 +62,33 @@ pub(super) fn similar(
     found.into_iter().take(SUGGESTIONS).map(shown).collect()
 }
 
+/// The names of files of a module of the user's that are called almost so, with their distances.
+pub(super) fn files(
+    wanted: &str,
+    module: &LoadedModule,
+    around: Surroundings<'_>,
+) -> Vec<(usize, String)> {
+    let Ok(symbols) = module.symbols(around.process) else {
+        return Vec::new();
+    };
+    let last = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
+    let asked = last(wanted).to_lowercase();
+    let limit = (asked.chars().count() / 3).clamp(1, 4);
+    let mut found: Vec<(usize, String)> = symbols
+        .documents()
+        .iter()
+        .take(FILES)
+        .filter_map(|(path, _)| {
+            let name = last(path);
+            Some((distance(&asked, &name.to_lowercase(), limit)?, name))
+        })
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found.truncate(SUGGESTIONS);
+    found
+}
+
 /// Whether a method is in the type that was named, or has the name but not the type that was.
 fn related(name: &[Part], wanted: &[Part]) -> bool {
     let Some((last, owner)) = name.split_last() else {
@@ -75,7 +106,7 @@ pub(super) fn told(mut found: Vec<(usize, String)>) -> Option<String> {
         .take(SUGGESTIONS)
         .map(|(_, name)| name)
         .collect();
-    (!names.is_empty()).then(|| format!("did you mean {}?", names.join(" or ")))
+    (!names.is_empty()).then(|| format!("{QUESTION}{}?", names.join(" or ")))
 }
 
 fn joined(parts: &[Part]) -> String {

@@ -27,6 +27,8 @@ pub(crate) enum Argument {
     Boxed(Held),
     /// A place, by reference: the one element of an array or what is in a box, and its type.
     Reference(Held, Type),
+    /// A struct where it lies, which the method may change. It is only good until the program runs.
+    Place(cordebug::value::Value, Type),
 }
 
 impl Argument {
@@ -35,7 +37,7 @@ impl Argument {
         match self {
             Self::Null => None,
             Self::Object(held) | Self::Boxed(held) => Some(held.ty()),
-            Self::Bytes { ty, .. } | Self::Reference(_, ty) => Some(ty),
+            Self::Bytes { ty, .. } | Self::Reference(_, ty) | Self::Place(_, ty) => Some(ty),
         }
     }
 
@@ -68,6 +70,7 @@ impl Argument {
                 _ => Type::OBJECT,
             }),
             Self::Object(held) => Ok(held.runtime_value()),
+            Self::Place(place, _) => Ok(place.clone()),
             Self::Reference(home, _) => home
                 .place_inside()
                 .map_err(|error| super::evaluate::refused(&error)),

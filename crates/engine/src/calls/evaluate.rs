@@ -20,8 +20,18 @@ const ABORT_LIMIT: Duration = Duration::from_secs(2);
 /// How long a thread gets to reach the code that it shall give up.
 const BEGIN_STEP: Duration = Duration::from_millis(10);
 
+/// How long a thread that was asked to give up is left alone before it is looked at again.
+const WAIT_STEP: Duration = Duration::from_millis(250);
+
+/// How often it may be found waiting before it is left there.
+const MAX_WAITS: u32 = 2;
+
 /// How long the library may take to hand over what it has queued.
 const QUEUE_LIMIT: Duration = Duration::from_secs(5);
+
+/// How long what it hands over may be on its way before the program is looked at.
+const QUEUE_STEP: Duration = Duration::from_millis(50);
+
 /// How much longer an evaluation at a hit may take once somebody wants the program paused.
 const PAUSE_GRACE: Duration = Duration::from_millis(300);
 
@@ -52,6 +62,11 @@ impl Evaluations {
     /// A request begins that may evaluate.
     pub(crate) fn begin(&mut self) {
         self.cancelled = false;
+    }
+
+    /// Whether one runs.
+    pub(crate) fn is_running(&self) -> bool {
+        self.is_running
     }
 
     /// Whether somebody gave the request up.
@@ -166,10 +181,12 @@ impl Engine<'_> {
         for abort in [Eval::abort, Eval::rude_abort] {
             let deadline = Instant::now() + ABORT_LIMIT;
             let mut asked = false;
-            while Instant::now() < deadline {
+            // Nothing but what it waits for gets a thread out of the runtime's own waiting.
+            let mut waits = 0;
+            while Instant::now() < deadline && waits < MAX_WAITS {
                 asked = asked || self.abort(site, eval, top, asked_before, abort);
                 let until = if asked {
-                    deadline
+                    deadline.min(Instant::now() + WAIT_STEP)
                 } else {
                     Instant::now() + BEGIN_STEP
                 };
@@ -183,17 +200,29 @@ impl Engine<'_> {
                         return Err(given_up(site, why, ""));
                     }
                     Ended::Program => return Err(CallError::ProgramEnded),
+                    Ended::Late if asked && self.is_waiting(site) => waits += 1,
                     Ended::Late | Ended::Wanted(_) => {}
                 }
             }
             asked_before |= asked;
         }
         self.leave_stuck(site, eval);
-        Err(given_up(
-            site,
-            why,
-            "; it cannot be ended, so nothing more can be evaluated until the program continues",
-        ))
+        let thread = site.thread.id().unwrap_or(0);
+        if let (Some(target), Some(top)) = (&self.target, top) {
+            target.walks.borrow_mut().hide(Some((thread, top)));
+        }
+        let more = format!(
+            "; it cannot be ended and thread {thread} is still in it, so nothing more can be run until the program continues; values can be read"
+        );
+        Err(given_up(site, why, &more))
+    }
+
+    /// Whether a thread sleeps or waits, as the kernel sees it: the program need not be stopped for that.
+    fn is_waiting(&self, site: &CallSite) -> bool {
+        let (Some(pid), Ok(thread)) = (self.pid, site.thread.id()) else {
+            return false;
+        };
+        cordebug::procfs::is_thread_asleep(pid, thread)
     }
 
     /// The program ended by what was run: it is stopped no more, and how it ended is told as soon as that is known.
@@ -245,6 +274,9 @@ impl Engine<'_> {
     pub(super) fn leave_stuck(&mut self, site: &CallSite, eval: &Eval) {
         let thread = site.thread.id().unwrap_or(0);
         self.evaluations.disabled = Some(format!("it still runs on thread {thread}"));
+        self.notes.push(format!(
+            "an evaluation on thread {thread} could not be ended: it goes on when the program does, and the thread reaches its next statement only when it is done"
+        ));
         self.evaluations.stray.push(eval.clone());
         if let Err(error) = self.keep_suspendable(site, true) {
             tracing::warn!(%error, "stopping around an evaluation");
@@ -259,19 +291,27 @@ impl Engine<'_> {
 
     /// Takes over what the library has queued, so that an evaluation meets nothing but its own: hits of other threads, and
     /// what else happened to this one at the same instruction. It is handled when the program goes on.
-    fn take_queued(&mut self) -> Result<(), CallError> {
+    pub(crate) fn take_queued(&mut self) -> Result<(), CallError> {
         let deadline = Instant::now() + QUEUE_LIMIT;
+        let mut cancelled = false;
         loop {
             let target = self.target.as_mut().ok_or(CallError::ProgramEnded)?;
-            if !target.has_undelivered() {
+            // Once everything is answered the next one is on its way, whatever else comes in before it: a second answer
+            // would let the program run.
+            if target.is_stopped() && !target.has_undelivered() {
+                if cancelled {
+                    return Err(CallError::GivenUp {
+                        why: "it was cancelled",
+                    });
+                }
                 if !target.process.has_queued_callbacks().unwrap_or(false) {
                     return Ok(());
                 }
                 let told = target.answer();
                 told.map_err(|error| CallError::Refused(error.message))?;
+                continue;
             }
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.inputs.recv_timeout(left) {
+            match self.inputs.recv_timeout(QUEUE_STEP) {
                 Ok(Input::Callback(delivered)) => {
                     let callback = delivered.receive();
                     if let Callback::ExitProcess = callback {
@@ -290,22 +330,32 @@ impl Engine<'_> {
                 }) if !self.evaluations.at_hit => {
                     self.answer_status(id);
                     self.evaluations.cancelled = true;
-                    return Err(CallError::GivenUp {
-                        why: "it was cancelled",
-                    });
+                    cancelled = true;
                 }
                 Ok(other) => self.deferred.push_back(other),
                 Err(_) => {
-                    return Err(CallError::Refused(
-                        "the runtime does not tell what it has queued".into(),
-                    ));
+                    let late = Instant::now() > deadline;
+                    let target = self.target.as_mut().ok_or(CallError::ProgramEnded)?;
+                    // What the library finds to be of no interest after all is not told, and the program runs.
+                    if !target.is_stopped()
+                        && !target.has_undelivered()
+                        && (late || target.process.is_running().unwrap_or(false))
+                    {
+                        let stopped = target.stop();
+                        stopped.map_err(|error| CallError::Refused(error.message))?;
+                    }
+                    if late {
+                        return Err(CallError::Refused(
+                            "the runtime does not tell what it has queued".into(),
+                        ));
+                    }
                 }
             }
         }
     }
 
     /// Keeps what may stop the program for later; the rest is handled now.
-    fn put_aside(&mut self, callback: Callback) {
+    pub(crate) fn put_aside(&mut self, callback: Callback) {
         match callback {
             Callback::Breakpoint { .. }
             | Callback::StepComplete { .. }
@@ -445,25 +495,34 @@ impl Engine<'_> {
         if site.free_threads {
             return Ok(Vec::new());
         }
-        let target = self
-            .stopped_target()
+        self.stopped_target()
             .map_err(|error| CallError::Refused(error.message))?;
+        self.freeze_all_but(&site.thread)
+    }
+
+    /// Keeps all threads still but one; those that were so already, to be left so afterwards.
+    pub(crate) fn freeze_all_but(&mut self, thread: &Thread) -> Result<Vec<Thread>, CallError> {
+        let target = self.target.as_ref().ok_or(CallError::ProgramEnded)?;
         let threads = target.process.threads().map_err(|error| refused(&error))?;
         let frozen = threads
             .into_iter()
             .filter(|it| it.is_frozen().unwrap_or(false))
             .collect();
-        let all = target.process.freeze_all(true, &site.thread);
+        let all = target.process.freeze_all(true, thread);
         all.map_err(|error| refused(&error))?;
         Ok(frozen)
     }
 
     fn thaw_others(&mut self, site: &CallSite, frozen: &[Thread]) {
-        if site.free_threads {
-            return;
+        if !site.free_threads {
+            self.thaw_all_but(&site.thread, frozen);
         }
+    }
+
+    /// Undoes [`freeze_all_but`](Self::freeze_all_but).
+    pub(crate) fn thaw_all_but(&mut self, thread: &Thread, frozen: &[Thread]) {
         let Some(target) = &self.target else { return };
-        if let Err(error) = target.process.freeze_all(false, &site.thread) {
+        if let Err(error) = target.process.freeze_all(false, thread) {
             tracing::warn!(%error, "letting threads run again");
         }
         for thread in frozen {
@@ -478,7 +537,12 @@ impl Engine<'_> {
         &mut self,
         told: &cordebug::com::Com<cordebug::bindings::ICorDebugEval>,
     ) {
+        let before = self.evaluations.stray.len();
         self.evaluations.stray.retain(|it| !it.is(told));
+        if self.evaluations.stray.len() < before {
+            self.notes
+                .push("the evaluation that could not be ended has ended".into());
+        }
     }
 }
 
@@ -514,7 +578,10 @@ fn given_up(site: &CallSite, why: Option<&'static str>, more: &str) -> CallError
 
 fn outcome(eval: &Eval, threw: bool) -> Result<Outcome, CallError> {
     let result = eval.result().map_err(|error| refused(&error))?;
-    let kept = result.map(|runtime| Kept { runtime });
+    let kept = result.map(|runtime| Kept {
+        runtime,
+        refers_to: None,
+    });
     match (threw, kept) {
         (false, kept) => Ok(Outcome::Returned(kept)),
         (true, Some(exception)) => Ok(Outcome::Threw(exception)),

@@ -85,6 +85,8 @@ pub(crate) enum Outcome {
 pub(crate) struct Kept {
     /// The library's own value: a handle to an object, or a number. Boxed structs are handles to their box.
     pub(crate) runtime: cordebug::value::Value,
+    /// The type of what it leads to, if the method returns by reference: then it is good only until the program runs.
+    pub(crate) refers_to: Option<Type>,
 }
 
 /// Why a call was not made, or did not end.
@@ -138,6 +140,9 @@ impl From<CallError> for Error {
             CallError::Unstoppable { .. } => told.hint(
                 "evaluate it in a frame of another thread, and end any other debugger or tracer of the program",
             ),
+            CallError::TimedOut { more, .. } if !more.is_empty() => {
+                told.hint("continue the program, so that it can end; a step of that thread waits for it")
+            }
             CallError::TimedOut { .. } => told.hint(
                 "the code may need a lock or a task of another thread, which stand still: let them run, or allow more time",
             ),

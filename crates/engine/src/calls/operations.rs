@@ -64,18 +64,30 @@ impl Engine<'_> {
             let ty = parameter.ty.with(&generics);
             values.push(argument.to_runtime(types, &maker, &ty)?);
         }
-        self.evaluate(site, |eval| {
+        let refers_to = match method.returns.with(&generics) {
+            Type::ByRef(inner) => Some((*inner).clone()),
+            _ => None,
+        };
+        let outcome = self.evaluate(site, |eval| {
             let started = if is_constructor {
                 eval.new_object(&function, &type_arguments, &values)
             } else {
                 eval.call(&function, &type_arguments, &values)
             };
             started.map_err(|error| refused(&error))
+        })?;
+        Ok(match outcome {
+            Outcome::Returned(Some(kept)) => Outcome::Returned(Some(Kept { refers_to, ..kept })),
+            other => other,
         })
     }
 
     /// The argument, in a box if it is a struct that is only ours.
-    fn boxed(&mut self, site: &CallSite, argument: &Argument) -> Result<Argument, CallError> {
+    pub(crate) fn boxed(
+        &mut self,
+        site: &CallSite,
+        argument: &Argument,
+    ) -> Result<Argument, CallError> {
         let Some((ty, bytes)) = argument.needs_box() else {
             return Ok(argument.clone());
         };
@@ -217,6 +229,9 @@ fn check(reader: &Reader<'_>, call: &Call<'_>, is_constructor: bool) -> Result<(
 impl Reader<'_> {
     /// What a call gave, as a value to read: boxed structs are opened.
     pub(crate) fn kept(&self, kept: &Kept) -> ValueResult<Value> {
+        if let Some(place) = self.referred_to(kept)? {
+            return Ok(place);
+        }
         match self.kept_object(kept)? {
             Some(object) => Ok(match self.unboxed(&object) {
                 Some(inner) => inner,
@@ -228,9 +243,35 @@ impl Reader<'_> {
 
     /// The object that a call gave; `None` for null and for what is no object.
     pub(crate) fn kept_object(&self, kept: &Kept) -> ValueResult<Option<Object>> {
+        if let Some(place) = self.referred_to(kept)? {
+            return match place.ty.is_value() {
+                Some(true) => Ok(None),
+                _ => self.object(&place),
+            };
+        }
         match kept.runtime.reference_address()? {
             None | Some(0) => Ok(None),
             Some(address) => self.object_at(address).map(Some),
         }
+    }
+
+    /// Where a call that returns by reference leads to; `None` for other calls.
+    fn referred_to(&self, kept: &Kept) -> ValueResult<Option<Value>> {
+        let Some(ty) = &kept.refers_to else {
+            return Ok(None);
+        };
+        let address = match kept.runtime.reference_address()? {
+            Some(address) => address,
+            None => {
+                let bytes = kept.runtime.bytes()?;
+                bytes.first_chunk().map_or(0, |it| u64::from_le_bytes(*it))
+            }
+        };
+        if address == 0 {
+            return Err(crate::values::Unreadable::Null {
+                what: "target: the reference leads nowhere".into(),
+            });
+        }
+        Ok(Some(self.at(ty.clone(), address)))
     }
 }

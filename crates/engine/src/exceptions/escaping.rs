@@ -19,7 +19,10 @@ pub(super) fn escapes(target: &mut Target, thread: &Thread, frame: &Frame, offse
         Handler::Catch { frame } | Handler::Filter { frame } => {
             !frame.user_code && !frame.method.starts_with("System.Threading.")
         }
-        Handler::TypeInitializer { .. } | Handler::Nobody | Handler::Unknown => false,
+        Handler::FilterFails { .. }
+        | Handler::TypeInitializer { .. }
+        | Handler::Nobody
+        | Handler::Unknown => false,
     };
     let seen = beyond && crate::stack::is_seen_by_user(target, thread, frame);
     tracing::debug!(beyond, seen, "a handler was found");

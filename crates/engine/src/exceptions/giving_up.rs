@@ -71,6 +71,9 @@ impl Engine<'_> {
             let methods = [
                 "System.Diagnostics.Debug.",
                 "System.Diagnostics.DebugProvider.",
+                "System.Diagnostics.DefaultTraceListener.",
+                "System.Diagnostics.Trace.",
+                "System.Diagnostics.TraceInternal.",
             ];
             is_called(target, thread, &methods)
         });

@@ -9,7 +9,7 @@ use metadata::{IlOffset, Metadata, Token};
 use crate::api::{Frame, Handler};
 use crate::fields::Fields;
 use crate::modules::LoadedModule;
-use crate::stack::{Walk, frame};
+use crate::stack::{Walk, Walked, frame};
 use crate::target::Target;
 
 /// Frames that are looked at for a handler.
@@ -75,6 +75,51 @@ pub(super) fn found(
     }
 }
 
+/// The frame with the handler that begins at an offset, for an exception that was thrown inside a `catch` or `finally`
+/// block: the runtime does not name it then.
+pub(super) fn unnamed(
+    target: &mut Target,
+    thread: &Thread,
+    exception: &Value,
+    offset: u32,
+) -> Option<RuntimeFrame> {
+    let types = type_names(target, exception);
+    let mut walk = Walk::new(thread);
+    for _ in 0..MAX_FRAMES {
+        let Walked { frame, .. } = walk.next(target).ok()??;
+        if handles_at(target, &frame, offset, &types).unwrap_or(false) {
+            return Some(frame);
+        }
+    }
+    None
+}
+
+/// Whether a frame is in a `try` block whose handler begins at an offset and takes exceptions of these types.
+fn handles_at(
+    target: &mut Target,
+    frame: &RuntimeFrame,
+    handler: u32,
+    types: &[String],
+) -> Option<bool> {
+    let (offset, _) = frame.ip().ok()??;
+    let (module, token) = method_of(target, frame)?;
+    let Target {
+        modules, process, ..
+    } = target;
+    let opened = modules.get(module)?.metadata(process).ok()?;
+    let body = opened.body(token).ok()??;
+    Some(body.clauses.iter().any(|clause| {
+        clause.handler_start.0 == handler
+            && is_tried(clause, offset)
+            && takes(opened.metadata(), clause.kind, types) != Some(false)
+    }))
+}
+
+/// Whether an offset is in the `try` block of a clause.
+fn is_tried(clause: &ExceptionClause, offset: u32) -> bool {
+    offset >= clause.try_start.0 && offset - clause.try_start.0 < clause.try_length
+}
+
 /// Where a frame that the runtime names is in the stack of its thread.
 fn index_of(target: &mut Target, thread: &Thread, wanted: &RuntimeFrame) -> u32 {
     let mut walk = Walk::new(thread);
@@ -125,10 +170,16 @@ fn in_frame(
         let opened = modules.get(module)?.metadata(process).ok()?;
         let metadata = opened.metadata();
         let body = opened.body(token).ok()??;
+        let in_filter = body.clauses.iter().any(|clause| {
+            matches!(clause.kind, ClauseKind::Filter(start) if (start.0..clause.handler_start.0).contains(&offset))
+        });
+        if in_filter {
+            return Some(Handler::FilterFails {
+                frame: Box::new(frame::describe(target, runtime_frame, index)),
+            });
+        }
         let clause = body.clauses.into_iter().find(|clause| {
-            let inside =
-                offset >= clause.try_start.0 && offset - clause.try_start.0 < clause.try_length;
-            inside && takes(metadata, clause.kind, types) != Some(false)
+            is_tried(clause, offset) && takes(metadata, clause.kind, types) != Some(false)
         });
         let static_constructor = || {
             let name = metadata.method(token).ok()?.name().ok()?;

@@ -5,6 +5,7 @@
 //! an exception that nobody catches always stops it unless that was switched off.
 
 mod escaping;
+mod fail_fast;
 mod giving_up;
 mod handler;
 mod overflow;
@@ -28,6 +29,7 @@ use crate::api::{
 use crate::engine::Engine;
 use crate::expressions::{Condition, Hit};
 use crate::fields::Fields;
+use crate::target::Target;
 
 /// The exception breakpoints, and how far the exceptions in flight have come.
 #[derive(Debug, Default)]
@@ -35,12 +37,13 @@ pub(crate) struct Exceptions {
     wanted: Vec<ExceptionBreakpoint>,
     /// Their conditions, of those that have one.
     conditions: HashMap<BreakpointId, Rc<Condition>>,
-    /// Threads whose exception has reached the user's code.
-    in_user_code: HashMap<u32, bool>,
+    /// How far the exceptions of threads have come.
+    in_flight: HashMap<u32, InFlight>,
     /// Whether exceptions that nobody catches do not stop the program.
     ignore_unhandled: bool,
     /// What the last failed assertion said.
     pub(crate) assertion: giving_up::Assertion,
+    pub(crate) fail_fast: fail_fast::FailFastCalls,
 }
 
 impl Exceptions {
@@ -121,6 +124,15 @@ impl Exceptions {
     }
 }
 
+/// An exception whose handler is being looked for.
+#[derive(Debug, Clone, Copy, Default)]
+struct InFlight {
+    /// Whether it has reached the user's code.
+    in_user_code: bool,
+    /// Whether it was thrown before, if anybody wants to know.
+    rethrown: bool,
+}
+
 /// Breakpoints that an exception meets.
 #[derive(Debug, Default)]
 struct Met {
@@ -172,10 +184,10 @@ fn wants(spec: &ExceptionSpec, told: Told) -> Option<ExceptionStage> {
     }
 }
 
-/// Whether two breakpoints are for the same exceptions: the later one then replaces the earlier.
+/// Whether two breakpoints are for the same exceptions at the same stage: the later one then replaces the earlier.
 fn same_exceptions(one: &ExceptionSpec, other: &ExceptionSpec) -> bool {
-    let key = |it: &ExceptionSpec| (it.types.clone(), it.except.clone(), it.escaping);
-    key(one) == key(other)
+    let stages = |it: &ExceptionSpec| (it.thrown, it.user_unhandled, it.escaping);
+    one.types == other.types && one.except == other.except && stages(one) == stages(other)
 }
 
 /// `types`: the exception's own type first, then those it is derived from.
@@ -224,9 +236,16 @@ impl Engine<'_> {
         let condition = condition.map(Rc::new);
         let names = spec.types.iter().chain(&spec.except);
         let unknown = names.filter(|name| self.is_unknown_type(name));
-        let notes = unknown
+        let mut notes: Vec<_> = unknown
             .map(|name| format!("no module that is loaded has a type {}", name.trim()))
             .collect();
+        let generic = spec.types.iter().chain(&spec.except);
+        notes.extend(generic.filter(|name| name.contains('<')).map(|name| {
+            format!(
+                "type arguments are not looked at: {} stands for all of that type",
+                name.trim()
+            )
+        }));
         let Self {
             exceptions,
             breakpoints,
@@ -310,22 +329,48 @@ impl Engine<'_> {
         let (Ok(id), Some(target)) = (thread.id(), &mut self.target) else {
             return false;
         };
-        let asks =
-            kind == DEBUG_EXCEPTION_CATCH_HANDLER_FOUND && self.exceptions.asks_who_catches();
+        let asks_who_catches = self.exceptions.asks_who_catches();
+        let asks = kind == DEBUG_EXCEPTION_CATCH_HANDLER_FOUND && asks_who_catches;
+        let unnamed = (asks && frame.is_none())
+            .then(|| handler::unnamed(target, thread, &report::current(thread)?, offset))
+            .flatten();
+        let frame = frame.or(unnamed.as_ref());
         let by_user = frame.is_some_and(|frame| asks && crate::stack::is_user(target, frame))
             && !frame.is_some_and(|frame| self.leaves_by_task(thread, frame, offset));
-        let in_user_code = &mut self.exceptions.in_user_code;
+        if let Some(target) = &self.target
+            && kind == DEBUG_EXCEPTION_FIRST_CHANCE
+        {
+            self.exceptions.fail_fast.watch(target);
+        }
+        let in_flight = &mut self.exceptions.in_flight;
+        let mut rethrown = false;
         let told = match kind {
             DEBUG_EXCEPTION_FIRST_CHANCE => {
-                in_user_code.insert(id, false);
+                // Later the trace has the methods that it came through since.
+                let mut before = || report::was_thrown_before(self.target.as_mut()?, thread);
+                rethrown = asks_who_catches && before().unwrap_or(false);
+                let begun = InFlight {
+                    in_user_code: false,
+                    rethrown,
+                };
+                in_flight.insert(id, begun);
                 Told::Thrown
             }
             DEBUG_EXCEPTION_USER_FIRST_CHANCE => {
-                in_user_code.insert(id, true);
+                in_flight.entry(id).or_default().in_user_code = true;
                 return false;
             }
             DEBUG_EXCEPTION_CATCH_HANDLER_FOUND => {
-                let left_user_code = in_user_code.remove(&id).unwrap_or(false);
+                let come = in_flight.remove(&id).unwrap_or_default();
+                rethrown = come.rethrown;
+                // The runtime takes methods for the user's that an attribute takes out.
+                let passes = |target: &mut Target| match frame {
+                    Some(handler) if asks => {
+                        crate::stack::passes_user_code(target, thread, handler)
+                    }
+                    _ => true,
+                };
+                let left_user_code = come.in_user_code && self.target.as_mut().is_some_and(passes);
                 let wanted = |it: &ExceptionBreakpoint| it.spec.enabled && it.spec.escaping;
                 let asked = left_user_code && self.exceptions.wanted.iter().any(wanted);
                 Told::HandlerFound {
@@ -342,7 +387,7 @@ impl Engine<'_> {
                 }
             }
             DEBUG_EXCEPTION_UNHANDLED => {
-                in_user_code.remove(&id);
+                in_flight.remove(&id);
                 Told::Unhandled
             }
             _ => return false,
@@ -369,6 +414,9 @@ impl Engine<'_> {
         if told == Told::Unhandled
             && let Some(message) = giving_up::fail_fast(target, thread)
         {
+            if self.exceptions.fail_fast.was_told(id) {
+                return false;
+            }
             self.stopped(
                 vec![StopReason::FailFast { message }],
                 Some(ThreadId(id)),
@@ -386,8 +434,15 @@ impl Engine<'_> {
                 handler::predict(target, thread, exception)
             }),
         };
-        let report = exception
-            .map(|exception| report::in_flight(target, thread, &exception, stage, handler));
+        let rethrown = rethrown
+            || told == Told::Thrown && report::was_thrown_before(target, thread).unwrap_or(false);
+        let flight = report::Found {
+            stage,
+            handler,
+            rethrown,
+        };
+        let report =
+            exception.map(|exception| report::in_flight(target, thread, &exception, flight));
         let mut reasons = Vec::new();
         if told == Told::Unhandled {
             reasons.push(StopReason::UnhandledException);
@@ -433,6 +488,23 @@ mod tests {
         check(&[], &["IOException"], true, false);
         check(&["Exception"], &["System.ArgumentException"], true, true);
         check(&["IO.IOException"], &[], true, false);
+    }
+
+    #[test]
+    fn a_breakpoint_replaces_another_of_the_same_types_at_the_same_stage_only() {
+        let thrown = ExceptionSpec::all();
+        let leaving = ExceptionSpec {
+            thrown: false,
+            user_unhandled: true,
+            ..ExceptionSpec::all()
+        };
+        let conditional = ExceptionSpec {
+            condition: Some("true".into()),
+            ..ExceptionSpec::all()
+        };
+        assert!(same_exceptions(&thrown, &conditional));
+        assert!(!same_exceptions(&thrown, &leaving));
+        assert!(!same_exceptions(&thrown, &ExceptionSpec::of_type("A")));
     }
 
     #[test]

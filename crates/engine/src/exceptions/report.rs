@@ -49,23 +49,28 @@ pub(crate) fn report_of(target: &mut Target, thrown: &Value) -> Option<Exception
     Some(Reader::new(target).whole(&exception))
 }
 
+/// What was found out about an exception in flight.
+pub(super) struct Found {
+    pub(super) stage: ExceptionStage,
+    pub(super) handler: Handler,
+    pub(super) rethrown: bool,
+}
+
 /// The report of an exception that is in flight.
 pub(super) fn in_flight(
     target: &mut Target,
     thread: &Thread,
     exception: &Value,
-    stage: ExceptionStage,
-    handler: Handler,
+    found: Found,
 ) -> ExceptionReport {
     let mut report = Reader::new(target).whole(exception);
+    let Found {
+        stage,
+        handler,
+        rethrown,
+    } = found;
     report.unhandled = stage == ExceptionStage::Unhandled;
     let thrown_at = thrown_at(target, thread);
-    // The runtime writes the frame that throws into the trace before it tells of the exception; more was there before,
-    // unless the same method has thrown it.
-    let rethrown = stage == ExceptionStage::Thrown
-        && (report.trace.len() > 1
-            || report.earlier_trace.is_some()
-            || is_at_rethrow(target, thread).unwrap_or(false));
     report.flight = Some(Box::new(Flight {
         stage,
         thrown_at,
@@ -73,6 +78,22 @@ pub(super) fn in_flight(
         handler,
     }));
     report
+}
+
+/// Whether the exception that is just thrown was thrown before.
+pub(super) fn was_thrown_before(target: &mut Target, thread: &Thread) -> Option<bool> {
+    let exception = current(thread)?;
+    // The runtime writes the frame that throws into the trace before it tells of the exception, that of a call of native
+    // code twice; more was there before, unless the same method has thrown it.
+    let mut entries = exception.exception_trace(3).unwrap_or_default().into_iter();
+    let first = entries.next().map(|it| it.method);
+    let is_longer = entries.any(|it| Some(it.method) != first);
+    let mut carried = || Fields::new(target).string(&exception, "_remoteStackTraceString");
+    Some(
+        is_longer
+            || carried().is_some_and(|text| !text.is_empty())
+            || is_at_rethrow(target, thread).unwrap_or(false),
+    )
 }
 
 /// Whether the innermost frame is at a `throw;`.
@@ -142,12 +163,16 @@ impl<'a> Reader<'a> {
             Some(_) => self.fields.string(exception, "_message"),
             None => self.message(exception, &type_name),
         };
+        let (trace, trace_is_cut) = self.trace(exception);
+        // Told as C# and everything else here writes it; only the framework's own message has its `Outer+Nested`.
+        let as_written = |name: String| name.replace('+', ".");
         let mut report = ExceptionReport {
             message,
-            message_overridden_by,
+            message_overridden_by: message_overridden_by.map(as_written),
             hresult: self.fields.number(exception, "_HResult"),
-            type_name,
-            trace: self.trace(exception),
+            type_name: as_written(type_name),
+            trace,
+            trace_is_cut,
             earlier_trace: self
                 .fields
                 .string(exception, "_remoteStackTraceString")
@@ -252,12 +277,13 @@ impl<'a> Reader<'a> {
         (inner.into_iter().collect(), 0)
     }
 
-    fn trace(&mut self, exception: &Value) -> Vec<TraceFrame> {
-        let entries = exception.exception_trace(MAX_TRACE).unwrap_or_default();
-        entries
-            .iter()
-            .map(|entry| self.trace_frame(entry))
-            .collect()
+    /// The methods it came through, and whether there are more.
+    fn trace(&mut self, exception: &Value) -> (Vec<TraceFrame>, bool) {
+        let entries = exception.exception_trace(MAX_TRACE + 1);
+        let entries = entries.unwrap_or_default();
+        let told = entries.iter().take(MAX_TRACE);
+        let told = told.map(|entry| self.trace_frame(entry)).collect();
+        (told, entries.len() > MAX_TRACE)
     }
 
     fn trace_frame(&mut self, entry: &TraceEntry) -> TraceFrame {

@@ -10,7 +10,11 @@ use syntax::Span;
 
 use super::bind::Binder;
 use super::error::{Fail, Result};
-use super::frames::declared_context;
+use super::evaluate::lacks_linq;
+use super::frames::{declared_context, is_dynamic};
+use super::getters::field_behind;
+use super::intrinsics::is_linq;
+use super::plan::Op;
 use super::stops::{Condition, Message, Planned};
 use crate::api::{Error, ErrorCode};
 use crate::breakpoints::CodeLocation;
@@ -23,7 +27,15 @@ const MISFITS: [&str; 6] = ["CS0019", "CS0023", "CS0029", "CS0030", "CS0173", "C
 
 impl Condition {
     /// Refuses a condition that cannot be bound at a place.
-    pub(crate) fn check(&self, target: &Target, at: CodeLocation) -> Result<(), Error> {
+    pub(crate) fn check(
+        &self,
+        target: &Target,
+        at: CodeLocation,
+        may_run: bool,
+    ) -> Result<(), Error> {
+        if !may_run {
+            refuse_code(&self.planned, &self.text, target, at)?;
+        }
         check(&self.planned, &self.text, target, at)
             .map_err(|fail| fail.to_api(&self.text, ErrorCode::InvalidCondition))
     }
@@ -31,13 +43,72 @@ impl Condition {
 
 impl Message {
     /// Refuses a message with an expression that cannot be bound at a place.
-    pub(crate) fn check(&self, target: &Target, at: CodeLocation) -> Result<(), Error> {
+    pub(crate) fn check(
+        &self,
+        target: &Target,
+        at: CodeLocation,
+        may_run: bool,
+    ) -> Result<(), Error> {
         for planned in self.holes() {
+            if !may_run {
+                refuse_code(planned, &self.text, target, at)?;
+            }
             check(planned, &self.text, target, at)
                 .map_err(|fail| fail.to_api(&self.text, ErrorCode::InvalidCondition))?;
         }
         Ok(())
     }
+}
+
+/// Refuses an expression that runs code of the program, or writes to it, whatever its values are. Where that depends on
+/// them, the hit tells.
+fn refuse_code(
+    planned: &Planned,
+    text: &str,
+    target: &Target,
+    at: CodeLocation,
+) -> Result<(), Error> {
+    let types = target.types();
+    let bound = || {
+        let module = ModuleId(at.module);
+        let place = CodePlace::open(types, module, at.method, at.offset).ok()?;
+        let shape = Shape::of(types, &place).ok()?;
+        let context = declared_context(types, &place, &shape);
+        planned.bind(&mut Binder::new(types, &context)).ok()
+    };
+    let Some(plan) = bound() else {
+        return Ok(());
+    };
+    let mut refused = None;
+    plan.visit(&mut |node| {
+        let what = match &node.op {
+            Op::Call(callee, ..) if callee.intrinsic.is_none() => {
+                let method = &callee.method;
+                let name = method.name.strip_prefix("get_");
+                // Which getter of several runs is known with the object only.
+                let may_be_read =
+                    name.is_some() && (callee.is_virtual || field_behind(types, method).is_some());
+                (!may_be_read).then(|| format!("`{}`", name.unwrap_or(&method.name)))
+            }
+            Op::New(callee, _) if callee.intrinsic.is_none() && node.ty.is_reference() => {
+                Some("`new`".into())
+            }
+            Op::Assign(..) | Op::Update(..) | Op::Fill(..) | Op::Spread(..) => {
+                Some("an assignment".into())
+            }
+            _ => None,
+        };
+        if let Some(what) = what {
+            refused.get_or_insert((node.span, what));
+        }
+    });
+    let Some((span, what)) = refused else {
+        return Ok(());
+    };
+    let message =
+        format!("{what} would run code in the program, and this session only looks at it");
+    let fail = Fail::new(span, message).hint("compare fields and locals, which need no code");
+    Err(fail.to_api(text, ErrorCode::PermissionDenied))
 }
 
 /// Fails only if the expression is wrong whatever the program does next.
@@ -49,7 +120,10 @@ fn check(planned: &Planned, text: &str, target: &Target, at: CodeLocation) -> Re
     // Where types do not fit, every name was found.
     let is_lookup = !fail.code.is_some_and(|it| MISFITS.contains(&it));
     let names = names(text, fail.span);
-    if is_lookup && may_come(types, ModuleId(at.module), &names) {
+    if is_lookup
+        && !is_variable(&fail, text)
+        && may_come(types, ModuleId(at.module), &names, is_type_name(&fail))
+    {
         return Ok(());
     }
     Err(fail)
@@ -76,6 +150,15 @@ fn failure(
     let fail = planned.bind(&mut binder).err()?;
     // What the compiler has no code for is about this very moment, as `$exception` is.
     let code = fail.code?;
+    // What is dynamic has members and operators only when it holds something, and LINQ is loaded at the hit.
+    let text = planned.text();
+    let whole = Span::new(0, u32::try_from(text.len()).unwrap_or(u32::MAX));
+    let used = names(&text, whole);
+    let is_used = |it: &&crate::values::shape::Declared| used.contains(&&*it.name);
+    let asks_linq = || names(&text, fail.span).into_iter().any(is_linq);
+    if shape.variables.iter().filter(is_used).any(is_dynamic) || lacks_linq(&fail) && asks_linq() {
+        return None;
+    }
     if types.missing() != missing || (is_open && code != "CS0103") {
         return None;
     }
@@ -91,8 +174,19 @@ fn names(text: &str, span: Span) -> Vec<&str> {
         .collect()
 }
 
+/// Whether a name that was not found stands where only a variable or a member of the class can: no assembly brings those.
+fn is_variable(fail: &Fail, text: &str) -> bool {
+    let behind = text.get(fail.span.end as usize..).unwrap_or_default();
+    fail.code == Some("CS0103") && !behind.trim_start().starts_with(['.', '(', '<', ':'])
+}
+
+/// Whether the name that was not found is one of a type or namespace.
+fn is_type_name(fail: &Fail) -> bool {
+    matches!(fail.code, Some("CS0103" | "CS0234" | "CS0246"))
+}
+
 /// Whether an assembly that a module refers to, and that is not loaded, may bring one of the names.
-fn may_come(types: Types<'_>, module: ModuleId, names: &[&str]) -> bool {
+fn may_come(types: Types<'_>, module: ModuleId, names: &[&str], is_type_name: bool) -> bool {
     let Ok(opened) = types.metadata(module) else {
         return true;
     };
@@ -114,12 +208,34 @@ fn may_come(types: Types<'_>, module: ModuleId, names: &[&str]) -> bool {
         let found = folders
             .iter()
             .find_map(|folder| MappedFile::open(&folder.join(&file)).ok());
-        match found {
-            Some(image) if names.iter().all(|name| !has_name(image.as_ref(), name)) => {}
-            _ => return true,
+        let may_bring = found.is_none_or(|image| {
+            names.iter().any(|name| has_name(image.as_ref(), name))
+                && (!is_type_name || has_type(image, names))
+        });
+        if may_bring {
+            return true;
         }
     }
     false
+}
+
+/// Whether an assembly has a type, or a namespace, of one of the names.
+fn has_type(image: MappedFile, names: &[&str]) -> bool {
+    let Ok(module) = metadata::Module::open(metadata::Bytes::new(image)) else {
+        return true;
+    };
+    let metadata = module.metadata();
+    let is_asked = |name: &str| names.contains(&name.split('`').next().unwrap_or(name));
+    let of_own = metadata.type_defs().flatten().any(|ty| {
+        let namespace = ty.namespace().unwrap_or_default();
+        ty.name().is_ok_and(|it| is_asked(&it)) || namespace.split('.').any(is_asked)
+    });
+    // What it passes on to others is found by its name only.
+    of_own
+        || metadata
+            .rows::<metadata::tables::ExportedTypeRow>()
+            .next()
+            .is_some()
 }
 
 /// Whether a name ends somewhere in an image as names do in metadata: with a zero, or the mark of its arity.

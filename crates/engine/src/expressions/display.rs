@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use syntax::FormatKind;
 
 use super::bind::{Binder, Context, Variable};
-use super::effecting::{Prepared, prepare};
 use super::frames::namespace;
+use super::passing::{Prepared, prepare};
 use super::run::{Effect, Interrupt, Journal, Limits, Runner, Surroundings, Val};
 use crate::calls::{CallError, CallSite};
 use crate::engine::Engine;
@@ -38,10 +38,12 @@ pub(crate) fn display(
     named: &Rc<Named>,
     text: &str,
     limit: u32,
+    masked: bool,
 ) -> Result<Shown, Unreadable> {
     let mut journal = Journal::default();
     let deadline = Instant::now() + TIME_LIMIT;
-    match run(reader, this, named, text, limit, deadline, &mut journal)? {
+    let limits = (limit, masked);
+    match run(reader, this, named, text, limits, deadline, &mut journal)? {
         Ran::Shown(shown) => Ok(shown),
         Ran::Effect(_) => Err(Unreadable::WouldRunCode),
     }
@@ -59,7 +61,7 @@ fn run(
     this: &Value,
     named: &Rc<Named>,
     text: &str,
-    limit: u32,
+    (limit, masked): (u32, bool),
     deadline: Instant,
     journal: &mut Journal,
 ) -> Result<Ran, Unreadable> {
@@ -75,6 +77,7 @@ fn run(
             name: "this".into(),
             ty: Type::Named(Rc::clone(named)),
             names: Default::default(),
+            holds: None,
             constant: None,
         }],
         this: Some(0),
@@ -97,12 +100,15 @@ fn run(
         frame: None,
     };
     let slots = binder.slots();
-    let mut runner = Runner::new(reader, &around, slots, journal);
+    let mut runner = Runner::new(reader, &around, slots, journal).noticing_secrets(masked);
     let value = match runner.eval(&node) {
         Ok(value) => value,
         Err(Interrupt::Fail(fail)) => return Err(failed(&fail.message)),
         Err(Interrupt::Effect(effect)) => return Ok(Ran::Effect(effect)),
     };
+    if runner.has_read_secret() {
+        return Ok(Ran::Shown(Shown::Text("***".into())));
+    }
     let unquoted = watch
         .formats
         .iter()
@@ -111,7 +117,7 @@ fn run(
         elements: 8,
         text: limit as usize,
         depth: 1,
-        masked: false,
+        masked,
         hex: false,
         quotes: !unquoted,
     };
@@ -151,7 +157,8 @@ impl Engine<'_> {
                     &this,
                     named,
                     text,
-                    MAX_TEXT,
+                    // What has secrets in it is not asked by code.
+                    (MAX_TEXT, false),
                     deadline,
                     &mut journal,
                 )? {
@@ -159,8 +166,11 @@ impl Engine<'_> {
                     Ran::Shown(Shown::Value(value)) => {
                         return Ok(Answer::Value(reader.snapshot(&value)?));
                     }
-                    Ran::Effect(effect) => prepare(&reader, None, *effect)
-                        .map_err(|fail| CallError::Refused(fail.message.clone()))?,
+                    Ran::Effect(effect) => {
+                        journal.secure(&reader);
+                        prepare(&reader, *effect)
+                            .map_err(|fail| CallError::Refused(fail.message.clone()))?
+                    }
                 }
             };
             let done = self.bring_about(prepared, site, deadline, |_, _| None, &mut journal);

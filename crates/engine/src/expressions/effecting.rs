@@ -6,335 +6,40 @@ use metadata::signature::Primitive;
 use syntax::Span;
 
 use super::error::{Fail, Result};
-use super::plan::Callee;
-use super::run::{Effect, Journal, Made, Val, exact_shape};
-use super::scalar::Scalar;
+use super::passing::{Leaf, Passed, Prepared, Spot, SpotRoot};
+use super::plan::{Callee, FieldRef};
+use super::run::{HomeStep, Journal, Val, exact_shape};
 use crate::calls::{Argument, Call, CallError, CallSite, Kept, Outcome};
 use crate::engine::Engine;
-use crate::types::{Method, Type, Types};
-use crate::values::scope::FrameVariables;
-use crate::values::{Held, Reader, Unreadable};
+use crate::types::{Method, Type};
+use crate::values::{Held, Unreadable};
 
-/// An argument on its way into the program.
-pub(super) enum Passed {
-    /// Ready.
-    Ready(Argument),
-    /// A string that has to be made first.
-    Text(Vec<u16>),
-    /// A value that has to be boxed first.
-    Box(Type, Vec<u8>),
-    /// An array of values without references that has to be made first: element type, count, bytes.
-    Array(Type, u32, Vec<u8>),
-    /// The object that stands for a type.
-    Type(Type),
-}
-
-/// An effect with everything that could be read for it.
-pub(super) enum Prepared {
-    Call {
-        callee: std::rc::Rc<Callee>,
-        this: Option<Passed>,
-        arguments: Vec<Passed>,
-        /// Which arguments are passed by reference, and their types.
-        references: Vec<(usize, Type)>,
-        /// Whether exactly this method is meant although the object's own type overrides it.
-        exact: bool,
-        span: Span,
-    },
-    /// A class constructor is to be run.
-    Construct { ty: Type, span: Span },
-    /// Done already.
-    Done,
-    /// A variable is to refer to something.
-    Refer {
-        variable: usize,
-        to: Passed,
-        span: Span,
-    },
-}
-
-/// Reads what an effect needs; a plain write is done at once. Without a scope there are no variables to write to.
-pub(super) fn prepare(
-    reader: &Reader<'_>,
-    scope: Option<&FrameVariables>,
-    effect: Effect,
-) -> Result<Prepared> {
-    match effect {
-        Effect::Call {
-            callee,
-            target,
-            arguments,
-            references,
-            exact,
-            span,
-        } => {
-            let this = match target {
-                Some((value, ty)) => {
-                    // A struct's own methods take it in place, inherited ones take it boxed.
-                    let own = ty
-                        .as_named()
-                        .is_none_or(|it| *it == callee.method.declared_in)
-                        && callee.method.declared_in.kind != crate::types::Kind::Class
-                        && callee.method.declared_in.kind != crate::types::Kind::Interface;
-                    let wanted = if own { ty } else { Type::OBJECT };
-                    let boxed = matches!(wanted, Type::Primitive(_)) && wanted == Type::OBJECT;
-                    let value = if boxed {
-                        boxed_value(value, &callee, reader.types)
-                    } else {
-                        value
-                    };
-                    Some(pass(reader, value, &wanted, span)?)
-                }
-                None => None,
-            };
-            let references: Vec<(usize, Type)> = references
-                .into_iter()
-                .filter_map(|index| Some((index, arguments.get(index)?.1.without_ref().clone())))
-                .collect();
-            let is_empty = |value: &Val| match value {
-                Val::Made(made) => matches!(**made, Made::Default(_)),
-                value => matches!(value, Val::Null),
-            };
-            let arguments = arguments
-                .into_iter()
-                .enumerate()
-                .map(|(index, (value, ty))| {
-                    // What is empty before the call needs no bytes, and its type may not have been used yet.
-                    if is_empty(&value) && references.iter().any(|(it, _)| *it == index) {
-                        return Ok(Passed::Ready(Argument::Null));
-                    }
-                    pass(reader, value, ty.without_ref(), span)
-                })
-                .collect::<Result<_>>()?;
-            Ok(Prepared::Call {
-                callee,
-                this,
-                arguments,
-                references,
-                exact,
-                span,
-            })
-        }
-        Effect::Construct { ty, span } => Ok(Prepared::Construct { ty, span }),
-        Effect::New {
-            callee,
-            arguments,
-            span,
-            ..
-        } => {
-            let arguments = arguments
-                .into_iter()
-                .map(|(value, ty)| pass(reader, value, ty.without_ref(), span))
-                .collect::<Result<_>>()?;
-            Ok(Prepared::Call {
-                callee,
-                this: None,
-                arguments,
-                references: Vec::new(),
-                exact: false,
-                span,
-            })
-        }
-        Effect::Write {
-            variable,
-            place,
-            value,
-            span,
-        } => {
-            let told = |why: Unreadable| Fail::new(span, format!("it cannot be written: {why}"));
-            if place.ty.is_reference() {
-                let Some(variable) = variable else {
-                    return Err(Fail::new(
-                        span,
-                        "references in objects cannot be assigned here, as the collector would not hear of it",
-                    )
-                    .hint("assign a variable of the frame, or set the property"));
-                };
-                let to = pass(reader, value, &place.ty, span)?;
-                return Ok(Prepared::Refer { variable, to, span });
-            }
-            let bytes = bytes_of(reader, &value, &place.ty, span)?;
-            match (&place.place, variable) {
-                (crate::values::Place::Memory(_), _) => {
-                    reader.write(&place, &bytes).map_err(told)?
-                }
-                (_, Some(number)) => {
-                    let Some(root) = scope.and_then(|it| it.root(number)) else {
-                        return Err(Fail::new(
-                            span,
-                            "the variable has no place that could be written",
-                        ));
-                    };
-                    root.set_bytes(&bytes).map_err(|error| told(error.into()))?;
-                }
-                _ => return Err(Fail::new(span, "it has no place that could be written")),
-            }
-            Ok(Prepared::Done)
-        }
-    }
-}
-
-/// A value that a method of a base type is called on, with the type it is boxed as.
-fn boxed_value(value: Val, callee: &Callee, types: Types<'_>) -> Val {
-    let _ = callee;
-    match value {
-        Val::Scalar(scalar) if !matches!(scalar, Scalar::String(_)) => {
-            let ty =
-                super::bind::well_known::type_of_kind(types, scalar.kind()).unwrap_or(Type::OBJECT);
-            Val::Boxed(ty, Box::new(Val::Scalar(scalar)))
-        }
-        Val::Struct(place) => Val::Boxed(place.ty.clone(), Box::new(Val::Struct(place))),
-        other => other,
-    }
-}
-
-/// A value as an argument for a parameter of a type.
-fn pass(reader: &Reader<'_>, value: Val, wanted: &Type, span: Span) -> Result<Passed> {
-    let told = |why: Unreadable| Fail::new(span, format!("it cannot be passed: {why}"));
-    Ok(match value {
-        Val::Null if wanted.is_value() != Some(true) => Passed::Ready(Argument::Null),
-        Val::Scalar(Scalar::String(units)) => Passed::Text(units.to_vec()),
-        Val::Object(object) => Passed::Ready(Argument::Object(reader.hold(&object).map_err(told)?)),
-        Val::Boxed(ty, inner) => {
-            let bytes = bytes_of(reader, &inner, &ty, span)?;
-            Passed::Box(ty, bytes)
-        }
-        Val::Made(made) if wanted.is_reference() => match &*made {
-            Made::Sequence(ty, items, _) if matches!(ty, Type::SzArray(_)) => {
-                let element = ty.element().cloned().unwrap_or(Type::OBJECT);
-                if element.is_value() != Some(true) {
-                    return Err(Fail::new(
-                        span,
-                        "an array of references that exists only here cannot be passed to the program",
-                    ));
-                }
-                let mut bytes = Vec::new();
-                for item in items {
-                    bytes.extend(bytes_of(reader, item, &element, span)?);
-                }
-                let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
-                Passed::Array(element, count, bytes)
-            }
-            Made::Type(ty) => Passed::Type(ty.clone()),
-            Made::Closure(_) => {
-                return Err(Fail::new(
-                    span,
-                    "a lambda cannot be passed to code of the program: it exists only in the debugger",
-                )
-                .hint("LINQ operators, ForEach and the searching methods of List<T> are computed here and take lambdas; other code takes a delegate that the program has"));
-            }
-            _ => {
-                return Err(Fail::new(
-                    span,
-                    "a value that exists only in the debugger cannot be passed to code of the program",
-                ));
-            }
-        },
-        other => {
-            let bytes = bytes_of(reader, &other, wanted, span)?;
-            Passed::Ready(Argument::Bytes {
-                ty: wanted.clone(),
-                bytes,
-            })
-        }
-    })
-}
-
-/// The bytes of a value of a value type, as the program stores them.
-fn bytes_of(reader: &Reader<'_>, value: &Val, ty: &Type, span: Span) -> Result<Vec<u8>> {
-    let told = |why: Unreadable| Fail::new(span, format!("it cannot be passed: {why}"));
-    let size = reader.size_of(ty).map_err(told)? as usize;
-    if let Some(inner) = reader.types.nullable_of(ty) {
-        let mut bytes = vec![0; size];
-        if !matches!(value, Val::Null) {
-            let part = bytes_of(reader, value, &inner, span)?;
-            for member in reader.struct_members(ty).map_err(told)?.iter() {
-                let (at, part): (usize, &[u8]) = match &*member.field.name {
-                    "hasValue" => (member.offset as usize, &[1]),
-                    _ => (member.offset as usize, &part),
-                };
-                if let Some(to) = bytes.get_mut(at..at + part.len()) {
-                    to.copy_from_slice(part);
-                }
-            }
-        }
-        return Ok(bytes);
-    }
-    match value {
-        Val::Scalar(scalar) => match scalar.to_bytes() {
-            Some(bytes) if bytes.len() == size => Ok(bytes),
-            _ => Err(Fail::new(span, "a value is not of the type that is wanted")),
-        },
-        Val::Boxed(_, inner) => bytes_of(reader, inner, ty, span),
-        Val::Struct(place) => reader.bytes(place, size as u32).map_err(told),
-        Val::Made(made) => match &**made {
-            Made::Default(_) => Ok(vec![0; size]),
-            Made::Fields(_, fields) => {
-                let mut bytes = vec![0; size];
-                for member in reader.struct_members(ty).map_err(told)?.iter() {
-                    let field = fields.iter().find(|(name, _)| *name == member.field.name);
-                    let Some((_, value)) = field else { continue };
-                    if member.field.ty.is_value() != Some(true) {
-                        if matches!(value, Val::Null) {
-                            continue;
-                        }
-                        return Err(Fail::new(
-                            span,
-                            "a struct with references that exists only here cannot be passed to the program",
-                        ));
-                    }
-                    let part = bytes_of(reader, value, &member.field.ty, span)?;
-                    let at = member.offset as usize;
-                    if let Some(to) = bytes.get_mut(at..at + part.len()) {
-                        to.copy_from_slice(&part);
-                    }
-                }
-                Ok(bytes)
-            }
-            _ => Err(Fail::new(
-                span,
-                "the value cannot be passed to code of the program",
-            )),
-        },
-        _ => Err(Fail::new(span, "a value is not of the type that is wanted")),
-    }
+/// Something whose place in the program is asked for.
+#[derive(Clone, Copy)]
+pub(super) enum Asked<'a> {
+    /// A variable of the frame, by its number.
+    Variable(usize),
+    /// A static field.
+    Static(&'a FieldRef),
 }
 
 impl Engine<'_> {
-    /// Brings a prepared effect about and notes what came of it; `root` is the variable to be set, if one is.
+    /// Brings a prepared effect about and notes what came of it; `root` finds where a variable or static field lies.
     pub(super) fn bring_about(
         &mut self,
         prepared: Prepared,
         site: &CallSite,
         deadline: Instant,
-        root: impl Fn(&mut Self, usize) -> Option<cordebug::value::Value>,
+        root: impl Fn(&mut Self, Asked<'_>) -> Option<cordebug::value::Value>,
         journal: &mut Journal,
     ) -> Result<()> {
         let mut site = site.clone();
         match prepared {
             Prepared::Done => journal.done(Val::Null),
-            Prepared::Refer { variable, to, span } => {
-                let to = self.ready(to, &site, span)?;
-                let address = match to {
-                    Argument::Null => 0,
-                    Argument::Object(held) | Argument::Boxed(held) => held
-                        .runtime_value()
-                        .reference_address()
-                        .ok()
-                        .flatten()
-                        .unwrap_or(0),
-                    Argument::Bytes { .. } | Argument::Reference(..) => {
-                        return Err(Fail::new(span, "only a reference can be assigned here"));
-                    }
-                };
-                let Some(root) = root(self, variable) else {
-                    return Err(Fail::new(
-                        span,
-                        "the variable has no place that could be written",
-                    ));
-                };
-                root.set_reference(address)
-                    .map_err(|error| Fail::new(span, format!("it cannot be written: {error}")))?;
+            Prepared::Write { to, leaves, span } => {
+                let leaves = self.ready_leaves(leaves, &site, &root, span)?;
+                let place = self.at_spot(&to, &root, span)?;
+                self.write_leaves(&place, &leaves, span)?;
                 journal.done(Val::Null);
             }
             Prepared::Construct { ty, span } => {
@@ -356,13 +61,26 @@ impl Engine<'_> {
                 exact,
                 span,
             } => {
+                // A place is looked for when nothing runs any more before the call.
+                let (this, place) = match this {
+                    Some(Passed::Place(spot, ty)) => (None, Some((spot, ty))),
+                    this => (this, None),
+                };
                 let this = match this {
-                    Some(this) => Some(self.in_place(this, &site, span)?),
+                    Some(this) => Some(self.in_place(this, &site, &root, span)?),
                     None => None,
                 };
                 let mut ready = Vec::with_capacity(arguments.len());
+                let mut spans = Vec::new();
                 for argument in arguments {
-                    ready.push(self.ready(argument, &site, span)?);
+                    let argument = match argument {
+                        Passed::Span(ty, text) => {
+                            spans.push((ready.len(), ty));
+                            *text
+                        }
+                        other => other,
+                    };
+                    ready.push(self.ready(argument, &site, &root, span)?);
                 }
                 let mut arrays = Vec::with_capacity(references.len());
                 for (index, ty) in references {
@@ -373,14 +91,35 @@ impl Engine<'_> {
                     arrays.push(array.clone());
                     *argument = Argument::Reference(array, ty);
                 }
+                if place.is_some() {
+                    // Nothing may run between finding the place and the call.
+                    for argument in &mut ready {
+                        *argument = self
+                            .boxed(&site, argument)
+                            .map_err(|error| Fail::of_call(span, None, error))?;
+                    }
+                }
+                let this = match place {
+                    Some((spot, ty)) => {
+                        Some(Argument::Place(self.at_spot(&spot, &root, span)?, ty))
+                    }
+                    None => this,
+                };
                 if Instant::now() >= deadline {
                     return Err(Fail::new(
                         span,
                         "the evaluation took longer than its time limit",
                     ));
                 }
+                // From here to the call nothing runs, so the texts stay where they are.
+                for (index, ty) in spans {
+                    if let Some(argument) = ready.get_mut(index) {
+                        *argument = self.span_over(argument, ty, span)?;
+                    }
+                }
                 site.limit = left(deadline);
-                let told = |error| Fail::of_call(span, Some(&callee.method.name), error);
+                let name = super::run::written_name(&callee.method);
+                let told = |error| Fail::of_call(span, Some(name), error);
                 let past = match (&this, exact) {
                     (Some(this), true) => {
                         Some(self.past_override(&callee, this, &site).map_err(told)?)
@@ -412,6 +151,65 @@ impl Engine<'_> {
         Ok(())
     }
 
+    /// Has the program load an assembly by its name.
+    pub(super) fn load_assembly(&mut self, site: &CallSite, name: &str) -> Result<(), CallError> {
+        let missing = || CallError::Refused("the runtime has no Assembly.Load".into());
+        let units: Vec<u16> = name.encode_utf16().collect();
+        let kept = self.new_string(site, &units)?;
+        let target = self
+            .stopped_target()
+            .map_err(|error| CallError::Refused(error.message))?;
+        let reader = target.reader();
+        let text = reader.kept_object(&kept)?.ok_or_else(missing)?;
+        let text = reader.hold(&text)?;
+        let types = reader.types;
+        let assembly = types.core_named("System.Reflection", "Assembly");
+        let methods = types.methods(&assembly.ok_or_else(missing)?, Some("Load"))?;
+        let takes_name = |it: &&Method| match it.parameters.as_slice() {
+            [name] => name.ty == Type::STRING,
+            _ => false,
+        };
+        let method = methods.iter().find(takes_name).ok_or_else(missing)?;
+        let call = Call {
+            method,
+            type_arguments: &[],
+            this: None,
+            arguments: vec![Argument::Object(text)],
+        };
+        match self.call(site, &call)? {
+            Outcome::Returned(_) => Ok(()),
+            Outcome::Threw(_) => Err(CallError::Refused(format!("{name} cannot be loaded"))),
+        }
+    }
+
+    /// A span over a text, where it is now: the address of its first character, and how many there are.
+    fn span_over(&mut self, text: &Argument, ty: Type, span: Span) -> Result<Argument> {
+        let target = self
+            .stopped_target()
+            .map_err(|error| Fail::new(span, error.message))?;
+        let reader = target.reader();
+        let unreadable = |why: Unreadable| Fail::new(span, why.to_string());
+        let size = reader.size_of(&ty).map_err(unreadable)? as usize;
+        let mut bytes = vec![0; size];
+        if let Argument::Object(held) = text {
+            let object = reader.held(held).map_err(unreadable)?;
+            let (_, length) = reader.string_units(&object, 0).map_err(unreadable)?;
+            let first = reader.text_start(&object).map_err(unreadable)?;
+            let members = reader.struct_members(&ty).map_err(unreadable)?;
+            for member in members.iter() {
+                let at = member.offset as usize;
+                let part = match &*member.field.name {
+                    "_length" => (length as u32).to_le_bytes().to_vec(),
+                    _ => first.to_le_bytes().to_vec(),
+                };
+                if let Some(to) = bytes.get_mut(at..at + part.len()) {
+                    to.copy_from_slice(&part);
+                }
+            }
+        }
+        Ok(Argument::Bytes { ty, bytes })
+    }
+
     /// A place in the program that an argument can be passed by reference from: the element of an array made for it, or a
     /// box, as the library makes no arrays of structs.
     fn home_of(
@@ -441,7 +239,7 @@ impl Engine<'_> {
             None => reader.element(&array, 0).map_err(unreadable)?,
         };
         match argument {
-            Argument::Null | Argument::Reference(..) => {}
+            Argument::Null | Argument::Reference(..) | Argument::Place(..) => {}
             Argument::Bytes { bytes, .. } => reader.write(&element, bytes).map_err(unreadable)?,
             Argument::Boxed(inner) => {
                 let inner = reader.held(inner).map_err(unreadable)?;
@@ -464,8 +262,14 @@ impl Engine<'_> {
     }
 
     /// What a method is called on: a number lies in a box, because the method wants its address.
-    fn in_place(&mut self, this: Passed, site: &CallSite, span: Span) -> Result<Argument> {
-        let ready = self.ready(this, site, span)?;
+    fn in_place(
+        &mut self,
+        this: Passed,
+        site: &CallSite,
+        root: &impl Fn(&mut Self, Asked<'_>) -> Option<cordebug::value::Value>,
+        span: Span,
+    ) -> Result<Argument> {
+        let ready = self.ready(this, site, root, span)?;
         let Argument::Bytes { ty, bytes } = &ready else {
             return Ok(ready);
         };
@@ -478,17 +282,180 @@ impl Engine<'_> {
         })
     }
 
+    /// Where something lies now, as the library knows it.
+    fn at_spot(
+        &mut self,
+        spot: &Spot,
+        root: &impl Fn(&mut Self, Asked<'_>) -> Option<cordebug::value::Value>,
+        span: Span,
+    ) -> Result<cordebug::value::Value> {
+        let lost = || Fail::new(span, "it has no place that could be written");
+        let told =
+            |error: cordebug::Error| Fail::new(span, format!("it cannot be written: {error}"));
+        let mut at = match &spot.root {
+            SpotRoot::Variable(number) => root(self, Asked::Variable(*number)).ok_or_else(lost)?,
+            SpotRoot::Static(field) => root(self, Asked::Static(field)).ok_or_else(lost)?,
+            SpotRoot::Object(held) => held.runtime_value(),
+        };
+        for step in &spot.steps {
+            let inside = at.dereference().map_err(told)?.ok_or_else(lost)?;
+            at = match step {
+                HomeStep::Field(field) => self.runtime_field(&inside, field, span)?,
+                HomeStep::Element(position) => {
+                    let position = u32::try_from(*position).map_err(|_| lost())?;
+                    inside.element_at(position).map_err(told)?
+                }
+            };
+        }
+        let is_by_ref = at.element_type().map_err(told)? == cordebug::types::element::BYREF;
+        if is_by_ref {
+            at = at.dereference().map_err(told)?.ok_or_else(lost)?;
+        }
+        Ok(at)
+    }
+
+    fn runtime_field(
+        &mut self,
+        of: &cordebug::value::Value,
+        field: &FieldRef,
+        span: Span,
+    ) -> Result<cordebug::value::Value> {
+        let told =
+            |error: cordebug::Error| Fail::new(span, format!("it cannot be written: {error}"));
+        let target = self
+            .stopped_target()
+            .map_err(|error| Fail::new(span, error.message))?;
+        let types = target.types();
+        let module = types.module(field.declared_in.module);
+        let module = module.map_err(|error| Fail::new(span, error.to_string()))?;
+        let class = module.module.class(field.declared_in.token.0);
+        let of = of.unboxed().map_err(told)?;
+        of.field(&class.map_err(told)?, field.token.0).map_err(told)
+    }
+
+    /// Makes what has to exist in the program before it can be written.
+    fn ready_leaves(
+        &mut self,
+        leaves: Vec<Leaf>,
+        site: &CallSite,
+        root: &impl Fn(&mut Self, Asked<'_>) -> Option<cordebug::value::Value>,
+        span: Span,
+    ) -> Result<Vec<(Vec<FieldRef>, Argument)>> {
+        let mut ready = Vec::with_capacity(leaves.len());
+        for leaf in leaves {
+            ready.push((leaf.path, self.ready(leaf.value, site, root, span)?));
+        }
+        Ok(ready)
+    }
+
+    /// Writes a value part by part.
+    fn write_leaves(
+        &mut self,
+        place: &cordebug::value::Value,
+        leaves: &[(Vec<FieldRef>, Argument)],
+        span: Span,
+    ) -> Result<()> {
+        let told =
+            |error: cordebug::Error| Fail::new(span, format!("it cannot be written: {error}"));
+        for (path, value) in leaves {
+            let mut at = place.clone();
+            for field in path {
+                let of = at.dereference().map_err(told)?;
+                let of = of.ok_or_else(|| Fail::new(span, "it has no place"))?;
+                at = self.runtime_field(&of, field, span)?;
+            }
+            match value {
+                Argument::Null => at.set_reference(0).map_err(told)?,
+                Argument::Object(held) | Argument::Boxed(held) => {
+                    let address = held.runtime_value().reference_address().map_err(told)?;
+                    at.set_reference(address.unwrap_or(0)).map_err(told)?;
+                }
+                Argument::Bytes { ty, bytes } => {
+                    let at = match at.dereference().map_err(told)? {
+                        Some(inner) => inner.unboxed().map_err(told)?,
+                        None => at,
+                    };
+                    match at.address().map_err(told)? {
+                        0 => at.set_bytes(bytes).map_err(told)?,
+                        address => {
+                            let target = self
+                                .stopped_target()
+                                .map_err(|error| Fail::new(span, error.message))?;
+                            let reader = target.reader();
+                            let written = reader.write(&reader.at(ty.clone(), address), bytes);
+                            written.map_err(|why| {
+                                Fail::new(span, format!("it cannot be written: {why}"))
+                            })?;
+                        }
+                    }
+                }
+                Argument::Reference(..) | Argument::Place(..) => {
+                    return Err(Fail::new(span, "only a value can be assigned here"));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Makes what has to exist in the program before it can be passed.
-    fn ready(&mut self, passed: Passed, site: &CallSite, span: Span) -> Result<Argument> {
+    fn ready(
+        &mut self,
+        passed: Passed,
+        site: &CallSite,
+        root: &impl Fn(&mut Self, Asked<'_>) -> Option<cordebug::value::Value>,
+        span: Span,
+    ) -> Result<Argument> {
         let told = |error: CallError| Fail::of_call(span, None, error);
         Ok(match passed {
             Passed::Ready(argument) => argument,
+            Passed::Span(..) => {
+                return Err(Fail::new(
+                    span,
+                    "a span can only be an argument: it exists only in the debugger",
+                ));
+            }
             Passed::Text(units) => {
                 let kept = self.new_string(site, &units).map_err(told)?;
                 self.held(&kept, span)?
             }
             Passed::Box(ty, bytes) => self.box_value(site, &ty, &bytes).map_err(told)?,
             Passed::Type(ty) => Argument::Object(self.type_object(site, &ty).map_err(told)?),
+            Passed::Place(spot, ty) => Argument::Place(self.at_spot(&spot, root, span)?, ty),
+            Passed::Struct(ty, leaves, as_object) => {
+                let leaves = self.ready_leaves(leaves, site, root, span)?;
+                let kept = self.new_zeroed(site, &ty).map_err(told)?;
+                let Argument::Object(held) = self.held(&kept, span)? else {
+                    return Err(Fail::new(span, "the runtime made no place for it"));
+                };
+                let inner = held.inner();
+                let inner = inner.map_err(|error| Fail::new(span, error.to_string()))?;
+                self.write_leaves(&inner, &leaves, span)?;
+                if as_object {
+                    Argument::Object(held)
+                } else {
+                    Argument::Boxed(held)
+                }
+            }
+            Passed::Elements(element, items) => {
+                let mut ready = Vec::with_capacity(items.len());
+                for item in items {
+                    ready.push(self.ready_leaves(item, site, root, span)?);
+                }
+                let count = u32::try_from(ready.len()).unwrap_or(u32::MAX);
+                let kept = self.new_array(site, &element, count).map_err(told)?;
+                let array = self.held(&kept, span)?;
+                if let Argument::Object(held) = &array {
+                    let failed = |error: cordebug::Error| Fail::new(span, error.to_string());
+                    for (position, item) in (0..count).zip(&ready) {
+                        let inside = held.runtime_value().dereference().map_err(failed)?;
+                        let inside =
+                            inside.ok_or_else(|| Fail::new(span, "the runtime made no array"))?;
+                        let place = inside.element_at(position).map_err(failed)?;
+                        self.write_leaves(&place, item, span)?;
+                    }
+                }
+                array
+            }
             Passed::Array(element, count, bytes) => {
                 let kept = self.new_array(site, &element, count).map_err(told)?;
                 let target = self

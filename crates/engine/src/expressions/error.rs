@@ -21,6 +21,8 @@ pub(crate) struct Fail {
     pub(crate) thrown: Option<Box<ExceptionReport>>,
 }
 
+/// Characters of an exception's message that are told in a line.
+const MAX_HEADLINE: usize = 1_000;
 /// Entries of an exception's stack that are told in the message.
 const MAX_STACK: usize = 20;
 /// Exceptions inside one another that are told in the message.
@@ -134,9 +136,17 @@ impl Fail {
     }
 }
 
-/// An exception's type and message.
+/// An exception's type and message; of a long one the beginning, as the report has all that was read.
 fn headline(report: &ExceptionReport) -> String {
-    match (&report.message, &report.message_overridden_by) {
+    let message =
+        report
+            .message
+            .as_ref()
+            .map(|message| match message.char_indices().nth(MAX_HEADLINE) {
+                Some((end, _)) => format!("{}… (cut)", message.get(..end).unwrap_or_default()),
+                None => message.clone(),
+            });
+    match (message, &report.message_overridden_by) {
         (Some(message), None) => format!("{}: {message}", report.type_name),
         (Some(message), Some(by)) => format!(
             "{}: {message} (made with that; {by} computes its own message)",

@@ -4,13 +4,16 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use cordebug::thread::Thread;
+use metadata::signature::Primitive;
 use syntax::tree::PseudoVariable;
 use syntax::{FormatKind, Watch};
 
 use super::bind::{Binder, Context};
-use super::effecting::{Prepared, prepare};
+use super::effecting::Asked;
 use super::error::{Fail, Result};
-use super::frames::{context, exception};
+use super::frames::{context, exception, held_by_dynamic, open_dynamic};
+use super::keeping::keeping;
+use super::passing::{Prepared, prepare};
 use super::plan::Node;
 use super::run::{Interrupt, Journal, Limits, Runner, Surroundings};
 use crate::api::{
@@ -26,6 +29,8 @@ use crate::values::{Reader, Unreadable, Value};
 
 /// Values inside values that are told as text.
 const DEPTH: u32 = 4;
+/// What is told of a call that gives no value.
+const RETURNED_NOTHING: &str = "(returned nothing)";
 /// Calls and writes of one evaluation.
 const MAX_EFFECTS: u32 = 1_000;
 
@@ -66,11 +71,17 @@ impl Engine<'_> {
         let numbers = (self.pid.unwrap_or(0), id.0, self.hits_of_stop());
         let mut all = Vec::with_capacity(request.expressions.len());
         self.evaluations.begin();
-        for text in &request.expressions {
+        for asked in &request.expressions {
+            let kept = keeping(asked);
+            let text = kept.map_or(asked.as_str(), |(_, value)| value);
             // What was not begun when the request was given up is left alone.
             let begun = if self.evaluations.is_cancelled() {
                 let why = "it was cancelled before it was begun";
                 Err(Fail::new(syntax::Span::empty(0), why))
+            } else if kept.is_some() && !request.side_effects {
+                let why = "keeping an object alive changes the program, which is not allowed here";
+                let fail = Fail::new(syntax::Span::empty(0), why);
+                Err(fail.hint("side_effects allows it"))
             } else {
                 Ok(())
             };
@@ -86,9 +97,14 @@ impl Engine<'_> {
                         request,
                         deadline: Instant::now() + limit,
                     })
+                })
+                .and_then(|value| match kept {
+                    Some((Some(number), "null")) => self.let_go_of_kept(number, value),
+                    Some((number, _)) => self.keep_evaluated(request, &thread, number, value),
+                    None => Ok(value),
                 });
             all.push(Evaluated {
-                expression: text.clone(),
+                expression: asked.clone(),
                 outcome: outcome.map_err(|fail| ExpressionError {
                     code: fail.code.map(str::to_owned),
                     exception: fail.thrown.as_ref().map(|it| it.type_name.clone()),
@@ -115,19 +131,41 @@ impl Engine<'_> {
     fn evaluate_one(&mut self, place: &Place<'_>) -> Result<EvaluatedValue> {
         let mut plan = None;
         let mut journal = Journal::default();
+        let mut loaded = false;
         for _ in 0..MAX_EFFECTS {
-            match self.run_once(place, &mut plan, &mut journal)? {
+            let ran = match self.run_once(place, &mut plan, &mut journal) {
+                // The program would load it when it comes to code that needs it.
+                Err(fail) if plan.is_none() && !loaded && self.may_load_linq(place, &fail) => {
+                    loaded = true;
+                    let site = CallSite::on(place.thread.clone());
+                    match self.load_assembly(&site, super::bind::LINQ) {
+                        Ok(()) => continue,
+                        Err(_) => return Err(fail),
+                    }
+                }
+                ran => ran?,
+            };
+            match ran {
                 Ran::Value(value) => return Ok(value),
                 Ran::Effect(prepared) => {
                     let site = CallSite::on(place.thread.clone());
                     let (thread, frame) = (place.thread, place.request.frame);
-                    let root = |engine: &mut Engine<'_>, number: usize| {
+                    let root = |engine: &mut Engine<'_>, asked: Asked<'_>| {
                         let target = engine.stopped_target().ok()?;
                         let frame = frame_at(target, thread, frame).ok()?;
                         let target = &*target;
                         let reader = target.reader();
-                        let variables = target.frame_variables(&reader, frame).ok()?;
-                        variables.runtime_place(&reader, number)
+                        match asked {
+                            Asked::Variable(number) => {
+                                let variables = target.frame_variables(&reader, frame).ok()?;
+                                variables.runtime_place(&reader, number)
+                            }
+                            Asked::Static(field) => {
+                                let ty = Type::Named(field.declared_in.clone());
+                                let ty = reader.types.to_runtime(&ty).ok()?;
+                                ty.static_field(field.token.0, Some(&frame)).ok()
+                            }
+                        }
                     };
                     self.bring_about(prepared, &site, place.deadline, root, &mut journal)?;
                 }
@@ -137,6 +175,11 @@ impl Engine<'_> {
             syntax::Span::empty(0),
             format!("the expression calls the program more than {MAX_EFFECTS} times"),
         ))
+    }
+
+    /// Whether an expression failed only because the program has not loaded LINQ yet, and it may be loaded for it.
+    fn may_load_linq(&mut self, place: &Place<'_>, fail: &Fail) -> bool {
+        place.request.side_effects && !self.evaluations.is_forbidden() && lacks_linq(fail)
     }
 
     /// Runs a plan as far as reading goes.
@@ -160,6 +203,7 @@ impl Engine<'_> {
             Some(known) => known.clone(),
             None => {
                 let mut context = context(&reader, &scope, exception.as_ref());
+                open_dynamic(&held_by_dynamic(&reader, &scope), &mut context);
                 context.handles = target.handle_types();
                 context.return_value = returned.as_ref().map(|it| it.ty.clone());
                 let mut planned = place.plan(&reader, &context)?;
@@ -168,6 +212,13 @@ impl Engine<'_> {
                 plan.insert(planned).clone()
             }
         };
+        if place.request.types_only {
+            return Ok(Ran::Value(EvaluatedValue {
+                ty: reader.types.full_text(&planned.node.ty),
+                text: String::new(),
+                variable: None,
+            }));
+        }
         journal.active = planned.effects && planned.node.may_act();
         let variables = |number: usize| scope.value(&reader, number);
         let around = Surroundings {
@@ -185,19 +236,30 @@ impl Engine<'_> {
             frame: Some(&scope.context.frame),
         };
         let node = &planned.node;
-        let mut runner = Runner::new(&reader, &around, planned.slots, journal);
+        let mut runner = Runner::new(&reader, &around, planned.slots, journal)
+            .noticing_secrets(place.request.mask_secrets);
         let value = runner.eval(node);
         let told = value.and_then(|value| {
+            let value = runner.settled(value, node.span)?;
             let text = runner.describe(&value, &node.ty, planned.limits, node.span)?;
             Ok((value, text))
         });
         match told {
             Ok((value, text)) => {
                 // A comparison with a secret tells no secret.
-                let is_secret = place.request.mask_secrets
-                    && node.ty != Type::BOOL
-                    && secrets::is_secret_named(place.text);
-                let masked = "*** (masked because of a name in the expression)";
+                let may_tell = place.request.mask_secrets && node.ty != Type::BOOL;
+                let is_named = secrets::is_secret_named(place.text);
+                let is_secret = may_tell && (is_named || runner.has_read_secret());
+                let masked = match is_named {
+                    true => "*** (masked because of a name in the expression)",
+                    false => "*** (masked because of a name in what it reads)",
+                };
+                let is_void = node.ty == Type::Primitive(Primitive::Void);
+                let text = if is_void {
+                    RETURNED_NOTHING.into()
+                } else {
+                    text
+                };
                 let opened = || target.result(&reader, &planned.view, &value, place.text);
                 Ok(Ran::Value(EvaluatedValue {
                     ty: reader.types.full_text(&node.ty),
@@ -207,10 +269,16 @@ impl Engine<'_> {
             }
             Err(Interrupt::Fail(fail)) => Err(fail),
             Err(Interrupt::Effect(effect)) => {
-                prepare(&reader, Some(&scope), *effect).map(Ran::Effect)
+                journal.secure(&reader);
+                prepare(&reader, *effect).map(Ran::Effect)
             }
         }
     }
+}
+
+/// Whether an expression does not bind only because the program has not loaded LINQ.
+pub(super) fn lacks_linq(fail: &Fail) -> bool {
+    fail.hint.as_deref() == Some(super::bind::NO_LINQ)
 }
 
 impl Place<'_> {

@@ -44,10 +44,41 @@ pub(super) fn context(
     context
 }
 
+/// What the `dynamic` variables of a frame hold, by their numbers: members and operators are those of that type.
+pub(super) fn held_by_dynamic(reader: &Reader<'_>, frame: &FrameVariables) -> Vec<(usize, Type)> {
+    let mut held = Vec::new();
+    for (number, declared) in frame.shape.variables.iter().enumerate() {
+        if !is_dynamic(declared) {
+            continue;
+        }
+        let object = frame.value(reader, number);
+        let object = object.and_then(|it| reader.object(&reader.behind_ref(&it)?));
+        if let Ok(Some(object)) = object {
+            held.push((number, object.ty));
+        }
+    }
+    held
+}
+
+/// Tells a context what `dynamic` variables hold.
+pub(super) fn open_dynamic(held: &[(usize, Type)], context: &mut Context) {
+    for (number, ty) in held {
+        if let Some(variable) = context.variables.get_mut(*number) {
+            variable.holds = Some(ty.clone());
+        }
+    }
+}
+
+/// Whether a variable is `dynamic`, so that only its value says what can be done with it.
+pub(super) fn is_dynamic(declared: &Declared) -> bool {
+    declared.notes.dynamic.first() == Some(&true) && declared.ty == Type::OBJECT
+}
+
 /// The names that are known at a place in code, whether a frame is there or not.
 pub(super) fn declared_context(types: Types<'_>, at: &CodePlace, shape: &Shape) -> Context {
     let mut context = Context {
         module: Some(at.module),
+        at: Some((at.method, at.offset.0)),
         ..Context::default()
     };
     for variable in &shape.variables {
@@ -65,9 +96,12 @@ pub(super) fn declared_context(types: Types<'_>, at: &CodePlace, shape: &Shape) 
                 .iter()
                 .map(|it| it.as_deref().map(Rc::from))
                 .collect(),
+            holds: None,
             constant: constant(types, variable),
         });
     }
+    context.closures = closures(shape);
+    context.method = method_name(types, at);
     context.this = shape
         .variables
         .iter()
@@ -79,6 +113,32 @@ pub(super) fn declared_context(types: Types<'_>, at: &CodePlace, shape: &Shape) 
     }
     context.imports = imports(types, at).unwrap_or_default();
     context
+}
+
+/// The closures that variables lie in.
+fn closures(shape: &Shape) -> Vec<(usize, Type)> {
+    let mut found: Vec<(usize, Type)> = Vec::new();
+    for (number, variable) in shape.variables.iter().enumerate() {
+        if let Home::Field(_, ty, _) = &variable.home {
+            let ty = ty.without_ref();
+            if !found.iter().any(|(_, it)| it == ty) {
+                found.push((number, ty.clone()));
+            }
+        }
+    }
+    found
+}
+
+/// The name of the method that the user wrote, also inside its lambdas and local functions.
+fn method_name(types: Types<'_>, at: &CodePlace) -> String {
+    let name = types
+        .metadata(at.module)
+        .ok()
+        .and_then(|it| it.metadata().method(at.method).ok())
+        .and_then(|it| it.name().ok().map(|it| it.to_string()))
+        .unwrap_or_default();
+    let inside = name.strip_prefix('<').and_then(|it| it.split_once('>'));
+    inside.map_or(name.clone(), |(outer, _)| outer.to_owned())
 }
 
 fn constant(types: Types<'_>, variable: &Declared) -> Option<Constant> {

@@ -1,4 +1,4 @@
-//! Getters that only read a field, so that the field can be read instead of running them.
+//! Getters that only read a field, and setters that only set one: the field can be used instead of running them.
 
 use std::rc::Rc;
 
@@ -21,6 +21,26 @@ pub(crate) fn field_behind(types: Types<'_>, getter: &Method) -> Option<FieldRef
         | [0x7e, a, b, c, d, 0x2a] => Token(u32::from_le_bytes([a, b, c, d])),
         _ => return None,
     };
+    field_of(types, getter, token)
+}
+
+/// The field that a setter sets, if that is all it does.
+pub(crate) fn field_set_by(types: Types<'_>, setter: &Method) -> Option<FieldRef> {
+    let module = types.metadata(setter.declared_in.module).ok()?;
+    let body = module.body(setter.token).ok()??;
+    let token = match *body.code {
+        // ldarg.0, ldarg.1, stfld, ret; and the same without optimisation
+        [0x02, 0x03, 0x7d, a, b, c, d, 0x2a] | [0x00, 0x02, 0x03, 0x7d, a, b, c, d, 0x2a] => {
+            Token(u32::from_le_bytes([a, b, c, d]))
+        }
+        _ => return None,
+    };
+    field_of(types, setter, token)
+}
+
+/// The field of an accessor's own type that its code names.
+fn field_of(types: Types<'_>, accessor: &Method, token: Token) -> Option<FieldRef> {
+    let module = types.metadata(accessor.declared_in.module).ok()?;
     let metadata = module.metadata();
     let name: String = if token.is(Table::MemberRef) {
         metadata.member_ref(token).ok()?.name.into()
@@ -28,10 +48,10 @@ pub(crate) fn field_behind(types: Types<'_>, getter: &Method) -> Option<FieldRef
         metadata.field(token).ok()?.name().ok()?.into()
     };
     // A field of a base type has another declaring type, which is not worth the trouble.
-    let fields = types.fields(&getter.declared_in).ok()?;
+    let fields = types.fields(&accessor.declared_in).ok()?;
     let field = fields.iter().find(|it| *it.name == *name)?;
     Some(FieldRef {
-        declared_in: Rc::clone(&getter.declared_in),
+        declared_in: Rc::clone(&accessor.declared_in),
         name: field.name.clone(),
         token: field.token,
         ty: field.ty.clone(),

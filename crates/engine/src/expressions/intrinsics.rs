@@ -46,6 +46,7 @@ const KNOWN: &[(&str, &[&str])] = &[
             "ToString",
             "CompareOrdinal",
             "ToCharArray",
+            "op_Implicit",
             ".ctor",
         ],
     ),
@@ -94,11 +95,33 @@ const KNOWN: &[(&str, &[&str])] = &[
             "Find",
             "Exists",
             "ForEach",
+            "FindAll",
+            "FindIndex",
+            "FindLast",
+            "FindLastIndex",
+            "TrueForAll",
+            "ConvertAll",
+            "Sort",
         ],
+    ),
+    (
+        "System.Collections.Generic.HashSet`1",
+        &["Contains", "get_Count"],
+    ),
+    ("System.Collections.Generic.Comparer`1", &["Create"]),
+    (
+        "System.Linq.ILookup`2",
+        &["get_Item", "get_Count", "Contains"],
     ),
     (
         "System.Collections.Generic.List`1",
         &[
+            "FindLast",
+            "FindLastIndex",
+            "RemoveAll",
+            "Sort",
+            "Contains",
+            "IndexOf",
             "get_Item",
             "get_Count",
             "Find",
@@ -125,6 +148,10 @@ const KNOWN: &[(&str, &[&str])] = &[
         &["get_Key", "get_Value"],
     ),
     ("System.Linq.IGrouping`2", &["get_Key"]),
+    (
+        "System.Runtime.CompilerServices.ITuple",
+        &["get_Length", "get_Item"],
+    ),
     (
         "System.Linq.Enumerable",
         &[
@@ -183,6 +210,41 @@ const KNOWN: &[(&str, &[&str])] = &[
             "MinBy",
             "DistinctBy",
             "Chunk",
+            "SkipLast",
+            "TakeLast",
+            "UnionBy",
+            "ExceptBy",
+            "IntersectBy",
+            "Order",
+            "OrderDescending",
+            "Index",
+            "CountBy",
+            "AggregateBy",
+            "SequenceEqual",
+            "ToLookup",
+            "ToHashSet",
+        ],
+    ),
+    (
+        "System.Linq.ImmutableArrayExtensions",
+        &[
+            "Select",
+            "SelectMany",
+            "Where",
+            "Any",
+            "All",
+            "SequenceEqual",
+            "Aggregate",
+            "ElementAt",
+            "ElementAtOrDefault",
+            "First",
+            "FirstOrDefault",
+            "Last",
+            "LastOrDefault",
+            "Single",
+            "SingleOrDefault",
+            "ToDictionary",
+            "ToArray",
         ],
     ),
 ];
@@ -230,12 +292,22 @@ const NUMBER_MEMBERS: &[&str] = &[
     "op_GreaterThan",
     "op_LessThanOrEqual",
     "op_GreaterThanOrEqual",
+    "op_Increment",
+    "op_Decrement",
     "op_UnaryNegation",
     "op_UnaryPlus",
     "op_OnesComplement",
     "op_Implicit",
     "op_Explicit",
 ];
+
+/// Whether a name is one that LINQ brings.
+pub(crate) fn is_linq(name: &str) -> bool {
+    let mut all = KNOWN
+        .iter()
+        .filter(|(ty, _)| *ty == "System.Linq.Enumerable");
+    matches!(name, "Enumerable" | "Linq") || all.any(|(_, members)| members.contains(&name))
+}
 
 /// How we compute a method, if we do.
 pub(crate) fn find(types: Types<'_>, method: &Method) -> Option<Intrinsic> {

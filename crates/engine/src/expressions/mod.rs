@@ -19,6 +19,8 @@ mod evaluate;
 mod frames;
 mod getters;
 mod intrinsics;
+mod keeping;
+mod passing;
 mod plan;
 mod results;
 mod run;

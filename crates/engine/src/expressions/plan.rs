@@ -149,6 +149,24 @@ pub(crate) enum Initial {
     Set(Node, Node),
     /// Calls `Add`.
     Add(Node),
+    /// Puts the object that a member leads to into a slot and sets that up.
+    Inside(Node, u32, Vec<Initial>),
+}
+
+impl Initial {
+    fn visit(&self, f: &mut dyn FnMut(&Node)) {
+        match self {
+            Initial::Set(place, value) => {
+                place.visit(f);
+                value.visit(f);
+            }
+            Initial::Add(call) => call.visit(f),
+            Initial::Inside(member, _, steps) => {
+                member.visit(f);
+                steps.iter().for_each(|it| it.visit(f));
+            }
+        }
+    }
 }
 
 /// A lambda: its parameters' slots and its body.
@@ -156,6 +174,8 @@ pub(crate) enum Initial {
 pub(crate) struct Closure {
     /// Where the arguments go.
     pub(crate) slots: Vec<u32>,
+    /// Slots of enclosing lambdas that the body reads: their values may be others by the time it runs.
+    pub(crate) captures: Vec<u32>,
     /// What to compute.
     pub(crate) body: Node,
 }
@@ -238,6 +258,10 @@ pub(crate) enum Op {
     Assign(Box<Node>, Box<Node>),
     /// `x++` and its like: the place, the new value computed from the old one in the slot, whether the old is the result.
     Update(Box<Node>, u32, Box<Node>, bool),
+    /// `place ??= value`: the place, the slot for what is there already, what is made of that, and what to set otherwise.
+    Fill(Box<Node>, u32, Box<Node>, Box<Node>),
+    /// `(a, b) = value`: the places, the slot for the value, the value, and what each place gets of it.
+    Spread(Vec<Option<Node>>, u32, Box<Node>, Vec<Node>),
     /// A part of an array by start and end.
     Slice(Box<Node>, Box<Node>),
     /// An index or range.
@@ -304,6 +328,8 @@ impl Node {
                     | Op::Interpolate(_)
                     | Op::Assign(..)
                     | Op::Update(..)
+                    | Op::Fill(..)
+                    | Op::Spread(..)
                     | Op::Initialize(..)
             );
         });
@@ -340,7 +366,9 @@ impl Node {
                 one.visit(f);
                 two.visit(f);
             }
-            Op::Conditional(one, two, three) | Op::Coalesce(one, _, two, three) => {
+            Op::Conditional(one, two, three)
+            | Op::Coalesce(one, _, two, three)
+            | Op::Fill(one, _, two, three) => {
                 one.visit(f);
                 two.visit(f);
                 three.visit(f);
@@ -388,18 +416,15 @@ impl Node {
             Op::Collection(items) => items.iter().for_each(|(_, it)| it.visit(f)),
             Op::Initialize(one, _, steps) => {
                 one.visit(f);
-                for step in steps {
-                    match step {
-                        Initial::Set(place, value) => {
-                            place.visit(f);
-                            value.visit(f);
-                        }
-                        Initial::Add(call) => call.visit(f),
-                    }
-                }
+                steps.iter().for_each(|it| it.visit(f));
             }
             Op::Anonymous(members) => members.iter().for_each(|(_, it)| it.visit(f)),
             Op::Lambda(closure) => closure.body.visit(f),
+            Op::Spread(places, _, value, parts) => {
+                places.iter().flatten().for_each(|it| it.visit(f));
+                value.visit(f);
+                all(parts, f);
+            }
             Op::Range(one, two) => {
                 for node in [one, two].into_iter().flatten() {
                     node.visit(f);

@@ -1,8 +1,10 @@
 //! Results of expressions as values that can be opened: each is held while the program stays stopped.
 //!
 //! A result has a path, `#e1` and so on, which leads to it as any other path does; so its children are paged like those of a
-//! variable. What exists only in the debugger has no place in the program: its elements come with it.
+//! variable. What exists only in the debugger has no place in the program: its elements come with it, and so do those of what
+//! lies inside, to a depth and a number that are bounded.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 
 use super::run::{Made, Val};
@@ -16,6 +18,10 @@ use crate::values::{Held, Reader, Snapshot, Unreadable, Value};
 const MAX_RESULTS: usize = 1_000;
 /// Elements that come with what exists only here.
 const MAX_MEMBERS: usize = 100;
+/// Elements that come with it altogether.
+const MAX_INSIDE: usize = 1_000;
+/// How deep inside each other.
+const MAX_DEPTH: u32 = 4;
 
 /// The results of this stop.
 #[derive(Debug, Default)]
@@ -87,6 +93,22 @@ impl Target {
         })
     }
 
+    /// Holds what code of the program gave; its path.
+    pub(crate) fn keep_result(
+        &self,
+        reader: &Reader<'_>,
+        value: &Value,
+        view: &View,
+    ) -> Option<String> {
+        let kept = if value.ty.is_value() == Some(true) {
+            Kept::Struct(reader.snapshot(value).ok()?)
+        } else {
+            Kept::Object(reader.hold(&reader.object(value).ok()??).ok()?)
+        };
+        let number = self.results.borrow_mut().keep(kept, view);
+        Some(format!("#e{number}"))
+    }
+
     /// A result as a variable, if it is something that can be opened.
     pub(super) fn result(
         &self,
@@ -96,7 +118,7 @@ impl Target {
         name: &str,
     ) -> Option<api::Variable> {
         let viewer = Viewer::new(reader, view, &self.object_ids);
-        self.variable(&viewer, value, name, true)
+        self.variable(&viewer, value, name, MAX_DEPTH, &Cell::new(MAX_INSIDE))
     }
 
     fn variable(
@@ -104,7 +126,8 @@ impl Target {
         viewer: &Viewer<'_, '_>,
         value: &Val,
         name: &str,
-        open: bool,
+        depth: u32,
+        room: &Cell<usize>,
     ) -> Option<api::Variable> {
         let reader = viewer.reader;
         let (kept, place) = match value {
@@ -113,7 +136,8 @@ impl Target {
                 (Kept::Object(reader.hold(object).ok()?), place)
             }
             Val::Struct(place) => (Kept::Struct(reader.snapshot(place).ok()?), place.clone()),
-            Val::Made(made) if open => return self.made(viewer, made, name),
+            Val::Made(made) if depth > 0 => return self.made(viewer, made, name, depth, room),
+            Val::Boxed(_, inner) => return self.variable(viewer, inner, name, depth, room),
             _ => return None,
         };
         let number = self.results.borrow_mut().keep(kept, viewer.view);
@@ -121,7 +145,14 @@ impl Target {
     }
 
     /// What exists only here, with its elements.
-    fn made(&self, viewer: &Viewer<'_, '_>, made: &Made, name: &str) -> Option<api::Variable> {
+    fn made(
+        &self,
+        viewer: &Viewer<'_, '_>,
+        made: &Made,
+        name: &str,
+        depth: u32,
+        room: &Cell<usize>,
+    ) -> Option<api::Variable> {
         let types = viewer.reader.types;
         let (ty, parts): (&Type, Vec<(String, &Val)>) = match made {
             Made::Sequence(ty, items, _) => {
@@ -135,10 +166,11 @@ impl Target {
             _ => return None,
         };
         let count = parts.len();
-        let shown = parts.iter().take(MAX_MEMBERS);
+        let shown = parts.iter().take(MAX_MEMBERS.min(room.get()));
+        room.set(room.get() - shown.len());
         let members: Vec<api::Variable> = shown
             .map(|(name, value)| {
-                let known = self.variable(viewer, value, name, false);
+                let known = self.variable(viewer, value, name, depth - 1, room);
                 known.unwrap_or_else(|| self.plain(viewer, value, name))
             })
             .collect();
@@ -149,6 +181,7 @@ impl Target {
             kind: VariableKind::Pseudo,
             path: String::new(),
             declared_type: None,
+            label: None,
             shadowed: false,
             value: api::Value {
                 type_name: types.text(ty).to_string(),
@@ -217,5 +250,6 @@ fn child(name: &str, path: String, value: Value) -> Child {
         notes: TypeNotes::default(),
         value: Ok(value),
         shadowed: false,
+        display: None,
     }
 }

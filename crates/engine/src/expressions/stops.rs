@@ -11,12 +11,13 @@ use cordebug::thread::Thread;
 use syntax::tree::{Expr, PseudoVariable};
 use syntax::{MessagePart, Watch};
 
-use super::bind::Binder;
-use super::effecting::{Prepared, prepare};
+use super::bind::{Binder, LINQ};
 use super::error::{Fail, Result};
-use super::frames::{context, exception};
+use super::evaluate::lacks_linq;
+use super::frames::{context, exception, held_by_dynamic, open_dynamic};
+use super::passing::{Prepared, prepare};
 use super::plan::Node;
-use super::run::{Interrupt, Journal, Runner, Surroundings, Val};
+use super::run::{Interrupt, Journal, Limits, Runner, Surroundings, Val};
 use super::scalar::{self, Scalar};
 use crate::api::{Error, ErrorCode};
 use crate::calls::CallSite;
@@ -24,10 +25,15 @@ use crate::engine::Engine;
 use crate::target::Target;
 use crate::types::{Generics, ModuleId, Type};
 use crate::values::scope::{FrameContext, FrameVariables};
+use crate::values::view::secrets::is_secret_named;
 use crate::values::{Reader, Unreadable, Value};
 
 /// How long a condition may take.
 const LIMIT: Duration = Duration::from_secs(2);
+/// Elements of a sequence in a message.
+const MAX_SHOWN: usize = 10;
+/// Characters of a text inside a value in a message.
+const MAX_TEXT: usize = 200;
 /// Calls of the program in one condition or message.
 const MAX_CALLS: u32 = 100;
 /// Plans kept per expression: generic code may run in many instantiations.
@@ -53,6 +59,8 @@ struct Bound {
     generics: Generics,
     /// The type of `$exception`.
     exception: Option<Type>,
+    /// What `dynamic` variables held.
+    held: Vec<(usize, Type)>,
     plan: Rc<Node>,
     slots: u32,
 }
@@ -97,6 +105,14 @@ impl Planned {
         let frame = target
             .active_frame(hit.thread)
             .map_err(|error| unreadable(error.into()))?;
+        // An exception may be thrown in code that the runtime has made itself, such as a call of native code.
+        let frame = match frame {
+            Some(made) if made.function().is_err() => {
+                let mut callers = target.frames(hit.thread);
+                callers.find(|it| it.function().is_ok()).or(Some(made))
+            }
+            frame => frame,
+        };
         let Some(frame) = frame else {
             return Err(Fail::new(span, "the thread is not in managed code"));
         };
@@ -105,7 +121,8 @@ impl Planned {
         let exception = exception(&reader, hit.thread, &self.expr);
         let handles = || target.handle_types();
         let (plan, slots) = self.plan(&reader, &scope, exception.as_ref(), handles)?;
-        journal.active = plan.may_act();
+        // What a message tells of an object may be its own text.
+        journal.active = plan.may_act() || !self.is_condition;
         let variables = |number: usize| scope.value(&reader, number);
         let around = Surroundings {
             variables: &variables,
@@ -120,7 +137,8 @@ impl Planned {
             },
             frame: Some(&scope.context.frame),
         };
-        let mut runner = Runner::new(&reader, &around, slots, journal);
+        let mut runner =
+            Runner::new(&reader, &around, slots, journal).noticing_secrets(!self.is_condition);
         let value = runner
             .eval(&plan)
             .and_then(|value| show(&mut runner, value, &plan.ty));
@@ -128,9 +146,15 @@ impl Planned {
             Ok(value) => Ok(Ran::Value(value)),
             Err(Interrupt::Fail(fail)) => Err(fail),
             Err(Interrupt::Effect(effect)) => {
-                prepare(&reader, Some(&scope), *effect).map(Ran::Effect)
+                journal.secure(&reader);
+                prepare(&reader, *effect).map(Ran::Effect)
             }
         }
+    }
+
+    /// The expression as it is written.
+    pub(super) fn text(&self) -> String {
+        self.expr.to_string()
     }
 
     /// The plan in a context.
@@ -151,6 +175,7 @@ impl Planned {
     ) -> Result<(Rc<Node>, u32)> {
         let exception_type = exception.map(|it| &it.ty);
         let at = &scope.context;
+        let held = held_by_dynamic(reader, scope);
         let mut plans = self.plans.borrow_mut();
         let known = plans.iter().find(|it| {
             it.module == at.module
@@ -158,11 +183,13 @@ impl Planned {
                 && it.offset == at.offset.0
                 && it.generics == at.generics
                 && it.exception.as_ref() == exception_type
+                && it.held == held
         });
         if let Some(known) = known {
             return Ok((known.plan.clone(), known.slots));
         }
         let mut context = context(reader, scope, exception);
+        open_dynamic(&held, &mut context);
         context.handles = handles();
         let mut binder = Binder::new(reader.types, &context);
         let (plan, slots) = (Rc::new(self.bind(&mut binder)?), binder.slots());
@@ -179,6 +206,7 @@ impl Planned {
             offset: at.offset.0,
             generics: at.generics.clone(),
             exception: exception_type.cloned(),
+            held,
             plan: plan.clone(),
             slots,
         });
@@ -213,20 +241,46 @@ pub(crate) struct Message {
 #[derive(Debug)]
 enum Part {
     Text(String),
-    Hole(Planned, bool),
+    Hole(Planned, Told),
+}
+
+/// How a value of a message is told.
+#[derive(Debug, Clone, Copy)]
+struct Told {
+    /// Whether texts stand in quotes.
+    quotes: bool,
+    /// Whether whole numbers are told in hexadecimal.
+    hex: bool,
+    /// Whether code of the program may run to tell it.
+    calls: bool,
+    /// Whether secrets are masked.
+    masked: bool,
+    /// Whether the expression has the name of one.
+    is_secret: bool,
 }
 
 impl Message {
     /// A message that was parsed; a hole that is no expression stays empty, its owner refuses it.
-    pub(crate) fn new(text: &str, message: syntax::Message) -> Self {
+    pub(crate) fn new(text: &str, message: syntax::Message, masked: bool) -> Self {
         let mut parts = Vec::new();
         for part in message.parts {
             match part {
                 MessagePart::Text(text, _) => parts.push(Part::Text(text)),
-                MessagePart::Hole(Ok(Watch { expr, formats }), _) => {
+                MessagePart::Hole(Ok(Watch { expr, formats }), span) => {
                     // Strings are shown as text, unless they are wanted as they are written.
-                    let quotes = formats.iter().any(|it| it.kind == syntax::FormatKind::Raw);
-                    parts.push(Part::Hole(Planned::new(expr, false), quotes));
+                    let asks = |kind| formats.iter().any(|it| it.kind == kind);
+                    let raw = asks(syntax::FormatKind::Raw);
+                    let named = text
+                        .get(span.start as usize..span.end as usize)
+                        .unwrap_or(text);
+                    let told = Told {
+                        quotes: raw,
+                        hex: asks(syntax::FormatKind::Hex),
+                        calls: !raw && !asks(syntax::FormatKind::NoSideEffects),
+                        masked,
+                        is_secret: masked && is_secret_named(named),
+                    };
+                    parts.push(Part::Hole(Planned::new(expr, false), told));
                 }
                 MessagePart::Hole(Err(_), _) => {}
             }
@@ -261,9 +315,20 @@ impl Engine<'_> {
         for part in &message.parts {
             match part {
                 Part::Text(text) => told.push_str(text),
-                Part::Hole(planned, quotes) => {
+                Part::Hole(planned, how) => {
+                    let how = Told {
+                        calls: how.calls && !self.evaluations.is_forbidden(),
+                        ..*how
+                    };
                     let shown = self.run_at_hit(planned, hit, |runner, value, ty| {
-                        runner.shown(&value, ty, *quotes, planned.expr.span)
+                        let text = runner.shown(&value, ty, how, planned.expr.span)?;
+                        let is_secret = how.is_secret || how.masked && runner.has_read_secret();
+                        // A comparison with a secret tells no secret.
+                        Ok(if is_secret && *ty != Type::BOOL {
+                            "***".into()
+                        } else {
+                            text
+                        })
                     });
                     match shown {
                         Ok(text) => told.push_str(&text),
@@ -287,11 +352,27 @@ impl Engine<'_> {
         let span = planned.expr.span;
         let deadline = Instant::now() + LIMIT;
         let mut journal = Journal::default();
+        let mut loaded = false;
         for _ in 0..MAX_CALLS {
             let Some(target) = &self.target else {
                 return Err(Fail::new(span, "the program has ended"));
             };
-            match planned.run(target, hit, deadline, &mut journal, &show)? {
+            let ran = match planned.run(target, hit, deadline, &mut journal, &show) {
+                // The program would load it when it comes to code that needs it.
+                Err(fail) if !loaded && lacks_linq(&fail) && !self.evaluations.is_forbidden() => {
+                    loaded = true;
+                    let site = CallSite::on(hit.thread.clone());
+                    self.evaluations.at_hit(true);
+                    let done = self.load_assembly(&site, LINQ);
+                    self.evaluations.at_hit(false);
+                    match done {
+                        Ok(()) => continue,
+                        Err(_) => return Err(fail),
+                    }
+                }
+                ran => ran?,
+            };
+            match ran {
                 Ran::Value(value) => return Ok(value),
                 Ran::Effect(prepared) => {
                     let site = CallSite::on(hit.thread.clone());
@@ -311,25 +392,80 @@ impl Engine<'_> {
 }
 
 impl Runner<'_, '_> {
-    /// A value in a line of text: strings as they are, objects by their type if only code could tell more.
-    pub(super) fn shown(
+    /// A value in a line of text: strings as they are, objects as they tell themselves if they do, else by their elements or
+    /// their type.
+    fn shown(
         &mut self,
         value: &Val,
         ty: &Type,
-        quotes: bool,
+        shown: Told,
         span: syntax::Span,
     ) -> super::run::Result<String> {
         if let Val::Null = value {
             return Ok("null".into());
         }
-        let text = self.plain_text(value, ty, span)?;
+        let limits = Limits {
+            elements: MAX_SHOWN,
+            text: MAX_TEXT,
+            depth: 2,
+            hex: shown.hex,
+            quotes: shown.quotes,
+            masked: shown.masked,
+        };
+        let is_number =
+            matches!(value, Val::Scalar(Scalar::Int(kind, _)) if *kind != scalar::Kind::Char);
+        if shown.hex && is_number {
+            return self.describe(value, ty, limits, span);
+        }
+        let exact = self.exact_type(value).unwrap_or_else(|| ty.clone());
+        if let Val::Object(object) = value
+            && let Some(told) = self.exception_line(object, span)?
+        {
+            return Ok(told);
+        }
+        // The name of a sequence's type says less than its elements.
+        let is_sequence = match value {
+            Val::Object(object) => object.ty != Type::STRING && self.is_readable_sequence(&exact),
+            Val::Made(made) => matches!(**made, super::run::Made::Sequence(..)),
+            _ => false,
+        };
+        if is_sequence {
+            return self.describe(value, ty, limits, span);
+        }
+        let text = match self.plain_text(value, ty, span)? {
+            Some(units) => Some(units),
+            None if shown.calls => Some(self.text_of(value, ty, span)?),
+            None => None,
+        };
         Ok(match text {
-            Some(units) if quotes && *ty == Type::STRING => scalar::quoted(&units),
+            Some(units) if shown.quotes && *ty == Type::STRING => scalar::quoted(&units),
             Some(units) => String::from_utf16_lossy(&units),
-            None => {
-                let exact = self.exact_type(value).unwrap_or_else(|| ty.clone());
-                format!("{{{}}}", self.types.text(&exact))
-            }
+            None => format!("{{{}}}", self.types.text(&exact)),
         })
+    }
+
+    /// An exception in a line: its stack is not what a message is for.
+    fn exception_line(
+        &mut self,
+        object: &crate::values::Object,
+        span: syntax::Span,
+    ) -> super::run::Result<Option<String>> {
+        let base = self.types.core_named("System", "Exception");
+        let is_exception =
+            base.is_some_and(|base| self.types.derives_from(&object.ty, &base).unwrap_or(false));
+        if !is_exception {
+            return Ok(None);
+        }
+        let name = self.types.full_text(&object.ty);
+        let message = self.reader.object_field(object, "_message").ok();
+        let message = message.and_then(|it| super::run::decode(self.reader, &it, span).ok());
+        let message = match message {
+            Some(message) => self.plain_text(&message, &Type::STRING, span)?,
+            None => None,
+        };
+        Ok(Some(match message.filter(|it| !it.is_empty()) {
+            Some(units) => format!("{name}: {}", String::from_utf16_lossy(&units)),
+            None => name,
+        }))
     }
 }

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use cordebug::procfs::{self, MappedLibrary, Stat};
 use cordebug::runtime;
-use cordebug::transport::{self, Readiness};
 
 use super::builds;
-use super::claim::Claim;
+use super::claim::{Claim, Leaving};
 use super::listing::Users;
+use super::lost::{is_bound_to_lost_debugger, lost_debugger, was_debugged};
 use crate::api::{Error, ErrorCode};
 use crate::program;
 
@@ -36,7 +36,7 @@ pub fn check_attachable(pid: u32) -> Result<(), Error> {
 }
 
 /// How long a runtime may take to be ready for the next debugger after one has left.
-const BETWEEN_DEBUGGERS: Duration = Duration::from_secs(2);
+pub(super) const BETWEEN_DEBUGGERS: Duration = Duration::from_secs(2);
 
 /// As [`check_attachable`], but a runtime that a debugger has only just left is given the time to notice it, and one
 /// that had a debugger before is asked whether it still waits for that one. The process is claimed before anybody does
@@ -58,28 +58,6 @@ pub(crate) fn await_attachable(pid: u32) -> Result<Claim, Error> {
     Ok(claim)
 }
 
-/// Whether the runtime waits for a debugger that was killed; `false` also if it does not answer.
-fn is_bound_to_lost_debugger(pid: u32) -> bool {
-    let Ok(pipes) = runtime::debugger_pipes(pid) else {
-        return false;
-    };
-    match transport::ask(&pipes, Instant::now() + BETWEEN_DEBUGGERS) {
-        Ok(readiness) => readiness == Readiness::BoundToLostDebugger,
-        Err(error) => {
-            tracing::debug!(%error, "asking the runtime whether it is free");
-            false
-        }
-    }
-}
-
-/// Why a process whose debugger was killed cannot be attached to.
-pub fn lost_debugger(pid: u32) -> Error {
-    let message = format!(
-        "process {pid} cannot be attached to again: its debugger was killed, and its runtime waits for that one only"
-    );
-    Error::new(ErrorCode::AlreadyDebugged, message).hint("restart the program, then attach")
-}
-
 fn await_check(pid: u32) -> Result<(), Error> {
     let deadline = Instant::now() + BETWEEN_DEBUGGERS;
     loop {
@@ -93,12 +71,13 @@ fn await_check(pid: u32) -> Result<(), Error> {
 }
 
 /// Whether an error may only tell that the runtime is between two debuggers: its pipes are still open, or gone and not
-/// yet made anew.
+/// yet made anew, or the one that is there is leaving.
 fn may_pass(pid: u32, error: &Error) -> bool {
     let variable = |name: &str| procfs::environment_variable(pid, name).ok().flatten();
     match error.code {
         ErrorCode::AlreadyDebugged => {
             runtime::debugger_pipes(pid).is_ok_and(|pipes| debugger_of(pid, &pipes).is_none())
+                || Leaving::is_said_of(pid)
         }
         ErrorCode::DebuggingDisabled => program::debugging_switched_off(variable).is_none(),
         _ => false,
@@ -147,7 +126,7 @@ impl Seen {
 
     /// The runtime that the process has loaded.
     pub(super) fn runtime(&self) -> io::Result<Option<MappedLibrary>> {
-        procfs::mapped_library(self.pid, RUNTIME)
+        procfs::loaded_library(self.pid, RUNTIME)
     }
 
     /// Whether the process has a runtime linked into it: no library, but the runtime's pipe or socket.
@@ -240,16 +219,6 @@ fn check_undebugged(pid: u32, pipes: &[PathBuf]) -> Result<(), Error> {
     })
 }
 
-/// Whether the process had a debugger before. Its runtime keeps the old pipes, which are deleted, after every end of a
-/// debugger; a debugger that was killed looks like one that let go.
-pub(crate) fn was_debugged(pid: u32) -> bool {
-    let pipes = runtime::debugger_pipes(pid).into_iter().flatten();
-    let old: Vec<PathBuf> = pipes
-        .map(|pipe| format!("{} (deleted)", pipe.display()).into())
-        .collect();
-    holds(pid, &old)
-}
-
 /// The other process that has the pipes open.
 fn debugger_of(pid: u32, pipes: &[PathBuf]) -> Option<u32> {
     let me = std::process::id();
@@ -259,13 +228,18 @@ fn debugger_of(pid: u32, pipes: &[PathBuf]) -> Option<u32> {
 }
 
 /// Whether a process has one of the files open.
-fn holds(pid: u32, files: &[PathBuf]) -> bool {
-    let Ok(open) = fs::read_dir(format!("/proc/{pid}/fd")) else {
-        return false;
-    };
+pub(super) fn holds(pid: u32, files: &[PathBuf]) -> bool {
+    held(pid, files).next().is_some()
+}
+
+/// Those of the files that a process has open, as often as it has.
+pub(super) fn held(pid: u32, files: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
+    let open = fs::read_dir(format!("/proc/{pid}/fd"))
+        .into_iter()
+        .flatten();
     open.flatten()
         .filter_map(|entry| fs::read_link(entry.path()).ok())
-        .any(|target| files.contains(&target))
+        .filter(|target| files.contains(target))
 }
 
 /// Why a runtime has no debugger pipe.
@@ -390,13 +364,27 @@ fn not_permitted(pid: u32, error: &io::Error) -> Error {
         return Error::new(
             ErrorCode::ProcessNotFound,
             format!("process {pid} has just ended"),
-        );
+        )
+        .hint("`ndbg ps` lists the .NET processes");
     }
     Error::new(
         ErrorCode::PermissionDenied,
         format!("process {pid} may not be inspected: {error}"),
     )
-    .hint("run ndbg as the same user; `ndbg doctor` tells what else may forbid it")
+    .hint(inspection_hint(
+        rustix::process::geteuid().as_raw(),
+        procfs::owner(pid).ok(),
+    ))
+}
+
+/// What may help one user to look into a process of another, or of the same.
+fn inspection_hint(me: u32, owner: Option<u32>) -> &'static str {
+    if me == 0 || owner == Some(me) {
+        "the user is not the reason: the system protects this process, or ndbg lacks CAP_SYS_PTRACE here; `ndbg doctor` \
+         tells more"
+    } else {
+        "run ndbg as the same user; `ndbg doctor` tells what else may forbid it"
+    }
 }
 
 /// A process for people: its number and command.
@@ -514,6 +502,15 @@ mod tests {
         } else {
             let error = refused.expect_err("not ours");
             assert_eq!(error.code, ErrorCode::PermissionDenied, "{error}");
+        }
+    }
+
+    #[test]
+    fn who_is_the_same_user_already_is_not_told_to_be() {
+        assert!(inspection_hint(1000, Some(0)).contains("same user"));
+        assert!(inspection_hint(1000, None).contains("same user"));
+        for (me, owner) in [(0, Some(0)), (0, None), (1000, Some(1000))] {
+            assert!(!inspection_hint(me, owner).contains("same user"));
         }
     }
 

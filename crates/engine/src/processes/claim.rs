@@ -5,6 +5,7 @@
 //! back when its holder is gone, however it ends.
 
 use std::io;
+use std::mem::ManuallyDrop;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::thread;
@@ -27,15 +28,10 @@ pub(crate) struct Claim {
 impl Claim {
     /// Claims a process; whether somebody else had to leave it first.
     pub(crate) fn of(pid: u32) -> Result<(Self, bool), Error> {
-        // Another process may get the same id.
-        let start = procfs::stat(pid).map_or(0, |stat| stat.start_time);
-        let name = format!("ndbg-debugs-{pid}-{start}");
         let deadline = Instant::now() + PATIENCE;
         let mut waited = false;
         loop {
-            let bound = SocketAddr::from_abstract_name(&name)
-                .and_then(|name| UnixDatagram::bind_addr(&name));
-            match bound {
+            match bind("debugs", pid) {
                 Ok(name) => return Ok((Self { _name: name }, waited)),
                 Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
                     if Instant::now() >= deadline {
@@ -54,6 +50,35 @@ impl Claim {
             }
         }
     }
+}
+
+/// Says that the debugger of a process leaves it as soon as it can, until this process has ended: the system closes the
+/// debugger's pipes only then.
+#[derive(Debug)]
+pub(crate) struct Leaving {
+    _name: ManuallyDrop<Option<UnixDatagram>>,
+}
+
+impl Leaving {
+    /// Begins to say it.
+    pub(crate) fn of(pid: u32) -> Self {
+        Self {
+            _name: ManuallyDrop::new(bind("leaves", pid).ok()),
+        }
+    }
+
+    /// Whether somebody says it.
+    pub(super) fn is_said_of(pid: u32) -> bool {
+        bind("leaves", pid).is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse)
+    }
+}
+
+/// Takes a name that only one can have.
+fn bind(what: &str, pid: u32) -> io::Result<UnixDatagram> {
+    // Another process may get the same id.
+    let start = procfs::stat(pid).map_or(0, |stat| stat.start_time);
+    let name = SocketAddr::from_abstract_name(format!("ndbg-{what}-{pid}-{start}"))?;
+    UnixDatagram::bind_addr(&name)
 }
 
 fn taken(pid: u32) -> Error {
@@ -76,5 +101,8 @@ mod tests {
         assert_eq!(error.code, ErrorCode::AlreadyDebugged);
         drop(claim);
         Claim::of(pid).expect("free again");
+        assert!(!Leaving::is_said_of(pid));
+        Leaving::of(pid);
+        assert!(Leaving::is_said_of(pid));
     }
 }

@@ -5,7 +5,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -30,6 +30,11 @@ impl Leftovers {
             start_time: procfs::stat(pid).ok().map(|stat| stat.start_time),
             folder: runtime::temporary_folder(pid).unwrap_or_else(|_| std::env::temp_dir()),
         }
+    }
+
+    /// Where the process has its pipes and its socket, and most likely what it starts has too.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Removes the files, unless the process still lives.
@@ -82,6 +87,53 @@ impl Leftovers {
         .map(|name| self.folder.join(name))
         .to_vec()
     }
+}
+
+/// Removes what runtimes left in a temporary folder that were killed together with whoever would have tidied up after
+/// them: sockets of our user that nobody listens on, of processes that are gone, and the pipes that belong to them.
+///
+/// The folder may be shared with another container, where the numbers mean other processes: nobody listening is the
+/// proof, and a runtime has its socket before its pipes.
+pub fn sweep_temporary(folder: &Path) {
+    let user = rustix::process::geteuid().as_raw();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let Some((pid, start_time)) = name.to_str().and_then(process_of_socket) else {
+            continue;
+        };
+        let ours = entry
+            .metadata()
+            .is_ok_and(|it| it.file_type().is_socket() && it.uid() == user);
+        let left = Leftovers {
+            pid,
+            start_time: Some(start_time),
+            folder: folder.to_owned(),
+        };
+        if ours && !left.still_there() && nobody_listens(&entry.path()) {
+            tracing::debug!(pid, "removing what a killed runtime left");
+            left.remove();
+        }
+    }
+}
+
+/// The process that a runtime's socket belongs to: `dotnet-diagnostic-PID-START-socket`.
+fn process_of_socket(name: &str) -> Option<(u32, u64)> {
+    let numbers = name.strip_prefix("dotnet-diagnostic-")?;
+    let (pid, start_time) = numbers.strip_suffix("-socket")?.split_once('-')?;
+    Some((pid.parse().ok()?, start_time.parse().ok()?))
+}
+
+fn nobody_listens(socket: &Path) -> bool {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+
+    let Ok(address) = SocketAddrUnix::new(socket) else {
+        return false;
+    };
+    // Without waiting: one who listens may be busy.
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).is_ok_and(
+        |ours| rustix::net::connect(&ours, &address) == Err(rustix::io::Errno::CONNREFUSED),
+    )
 }
 
 /// Where named semaphores lie.
@@ -186,6 +238,41 @@ mod tests {
         }
         leftovers.remove();
         assert_eq!(names(folder.path()).len(), 3);
+    }
+
+    #[test]
+    fn only_sockets_of_dead_processes_that_nobody_listens_on_are_swept_with_their_pipes() {
+        use std::os::unix::net::UnixListener;
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let gone = dead(folder.path());
+        let me = std::process::id();
+        let start = procfs::stat(me).expect("our own stat").start_time;
+        let socket = |pid: u32, start| {
+            let name = format!("dotnet-diagnostic-{pid}-{start}-socket");
+            UnixListener::bind(folder.path().join(name)).expect("a new socket")
+        };
+        for file in gone.files() {
+            if !file.to_string_lossy().ends_with("-socket") {
+                fs::write(file, "").expect("a file");
+            }
+        }
+        drop(socket(gone.pid, gone.start_time.expect("it was alive")));
+        // Of this process, which lives; of another container, where somebody listens; and what only looks like one.
+        drop(socket(me, start));
+        let listening = socket(me, start.wrapping_sub(1));
+        fs::write(folder.path().join("dotnet-diagnostic-1-2-socket"), "").expect("a file");
+        fs::write(folder.path().join("dotnet-diagnostic-x"), "").expect("a file");
+        sweep_temporary(folder.path());
+        let mut expected = vec![
+            format!("dotnet-diagnostic-{me}-{start}-socket"),
+            format!("dotnet-diagnostic-{me}-{}-socket", start.wrapping_sub(1)),
+            "dotnet-diagnostic-1-2-socket".to_owned(),
+            "dotnet-diagnostic-x".to_owned(),
+        ];
+        expected.sort();
+        assert_eq!(names(folder.path()), expected);
+        drop(listening);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use cordebug::runtime;
 use serde::{Deserialize, Serialize};
 
 use super::attachable::{Seen, check_owner, check_runtime, no_runtime};
+use super::lost::check_not_lost;
 use crate::api::{Details, Error, ErrorCode, ProcessId, RuntimeVersion};
 
 /// One .NET process.
@@ -53,7 +54,9 @@ fn summary(pid: u32, users: &Users) -> Option<ProcessSummary> {
     let seen = Seen::look(pid).ok()?;
     let library = seen.runtime();
     let check = match &library {
-        Ok(Some(library)) => check_owner(&seen, users).and_then(|()| check_runtime(&seen, library)),
+        Ok(Some(library)) => check_owner(&seen, users)
+            .and_then(|()| check_runtime(&seen, library))
+            .and_then(|()| check_not_lost(pid, seen.stat.start_time)),
         // The socket tells that there is a runtime even where the process may not be looked into.
         _ if !seen.has_embedded_runtime() => return None,
         Ok(None) => Err(no_runtime(&seen)),
@@ -91,6 +94,11 @@ pub fn find_by_name(name: &str) -> Result<ProcessSummary, Error> {
 
 fn choose(name: &str, processes: Vec<ProcessSummary>) -> Result<ProcessSummary, Error> {
     let wanted = stem(name);
+    if wanted.is_empty() {
+        let message = format!("{name:?} is not the name of a program");
+        return Err(Error::new(ErrorCode::InvalidParameter, message)
+            .hint("give the name of its dll or executable, or the process id"));
+    }
     let all = enumerate(&processes);
     let mut matching: Vec<_> = processes
         .into_iter()

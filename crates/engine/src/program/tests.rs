@@ -337,18 +337,18 @@ fn surroundings_are_checked_too() {
         no_pipes,
         files,
         expect![[r#"
-        LAUNCH_FAILED: the program could not be debugged: its runtime needs pipes in the temporary folder /proc/nowhere, where none can be made: No such file or directory (os error 2)
-        hint: make room in that folder, or set TMPDIR to another one; `ndbg doctor` tells more
-    "#]],
+            LAUNCH_FAILED: the program could not be debugged: its runtime needs pipes in the temporary folder /proc/nowhere, where none can be made: No such file or directory (os error 2)
+            hint: create that folder, or set TMPDIR to one that exists; `ndbg doctor` tells more
+        "#]],
     );
     let bad_argument = launch(|it| it.args = vec!["a".into(), "b\0".into()]);
     check_launch(
         bad_argument,
         files,
         expect![[r#"
-        INVALID_PARAMETER: argument 2 holds a zero byte
-        hint: 
-    "#]],
+            INVALID_PARAMETER: argument 2 holds a zero byte
+            hint: leave that character out: the system ends texts at a zero byte, and names at `=`
+        "#]],
     );
     let bad_variable = launch(|it| {
         it.env.insert("A=B".into(), None);
@@ -357,9 +357,9 @@ fn surroundings_are_checked_too() {
         bad_variable,
         files,
         expect![[r#"
-        INVALID_PARAMETER: the environment variable name "A=B" is empty or holds `=` or a zero byte
-        hint: 
-    "#]],
+            INVALID_PARAMETER: the environment variable name "A=B" is empty or holds `=` or a zero byte
+            hint: leave that character out: the system ends texts at a zero byte, and names at `=`
+        "#]],
     );
 }
 

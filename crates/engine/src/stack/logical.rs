@@ -167,10 +167,12 @@ pub(super) fn awaiting(target: &mut Target, start: Value) -> (Vec<AsyncFrame>, A
         let Some(mut waiting) = awaiters.into_iter().next() else {
             return (chain, AsyncEnd::Nobody);
         };
+        // What was passed on the way may be a link itself: only meeting it twice on one way is a circle.
+        let mut passed = HashSet::new();
         let link = loop {
             match fields.link(&waiting) {
                 Link::Pass(next) => {
-                    if !seen.insert(next.address().unwrap_or(0)) {
+                    if !passed.insert(next.address().unwrap_or(0)) {
                         break Link::Unknown("the chain leads back to itself".into());
                     }
                     waiting = next;

@@ -90,9 +90,14 @@ impl Fields<'_> {
             return Awaiters::Unknown(format!("who waits for a {name} cannot be told"));
         };
         let Ok(Some(continuation)) = continuation.dereference() else {
-            return match self.is_done(object) {
-                true => Awaiters::Completed,
-                false => Awaiters::Nobody,
+            if self.is_done(object) {
+                return Awaiters::Completed;
+            }
+            // The loops of `Parallel` are started by a source that completes when all are done.
+            let source = self.source_of_loop(object);
+            return match source {
+                Some(task) => self.awaiters(&task),
+                None => Awaiters::Nobody,
             };
         };
         match self.raw_name(&continuation).as_str() {
@@ -116,6 +121,17 @@ impl Fields<'_> {
             }
             _ => Awaiters::Some(vec![continuation]),
         }
+    }
+
+    /// The task that a body of `Parallel.ForEachAsync` or `ForAsync` helps to complete.
+    fn source_of_loop(&mut self, object: &Value) -> Option<Value> {
+        let machine = self.machine_of(object)?;
+        let state = self.object(&machine, "o")?;
+        let names = self.raw_names(&state);
+        let is_loop = names.iter().any(|it| it.starts_with("ForEachAsyncState"));
+        let task = is_loop.then(|| self.object(&state, "_task"))??;
+        // It is no loop itself: what is looked at next ends.
+        self.machine_of(&task).is_none().then_some(task)
     }
 
     /// What stands behind an object that waits for a task.
@@ -153,6 +169,14 @@ impl Fields<'_> {
         }
         if is("MulticastDelegate") {
             return self.link_of_delegate(waiting);
+        }
+        if is("WhenEachState") {
+            let source = self.field(waiting, "_waitForNextCompletedTask");
+            let state = source.and_then(|source| self.object(&source, "_continuationState"));
+            return match state {
+                Some(state) => Link::Pass(state),
+                None => Link::Frame(plain(AsyncKind::Combinator, "Task.WhenEach".into()), None),
+            };
         }
         if is("UnwrapPromise`1") {
             return match self.awaiters(waiting) {

@@ -57,9 +57,10 @@ impl Engine<'_> {
             ));
         };
         let found = target.process.thread(thread.0).map_err(|error| {
+            tracing::debug!(%error, thread = thread.0, "no such thread");
             Error::new(
                 ErrorCode::InvalidThread,
-                format!("there is no managed thread {}: {error}", thread.0),
+                format!("there is no managed thread {}", thread.0),
             )
             .hint("list the threads for their ids")
         })?;
@@ -245,6 +246,25 @@ pub(crate) fn is_user(target: &mut Target, frame: &RuntimeFrame) -> bool {
         Some(frame::kind(module, process, token))
     };
     found() == Some(FrameKind::User)
+}
+
+/// Whether the user's code is among the frames from the innermost to another of the same thread.
+pub(crate) fn passes_user_code(target: &mut Target, thread: &Thread, last: &RuntimeFrame) -> bool {
+    let end = last.stack_range();
+    let mut walk = Walk::new(thread);
+    for _ in 0..MAX_WALK {
+        let Ok(Some(Walked { frame, .. })) = walk.next(target) else {
+            // What cannot be walked to may be anything.
+            return true;
+        };
+        if is_user(target, &frame) {
+            return true;
+        }
+        if end.is_some() && frame.stack_range() == end {
+            return false;
+        }
+    }
+    true
 }
 
 /// The words of a part of the stack, innermost first, each once.

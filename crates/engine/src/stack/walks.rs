@@ -21,6 +21,9 @@ pub(crate) struct Walks {
     /// The run of the program after which it was walked to.
     runs: u64,
     known: Vec<Known>,
+    /// A thread that is still in an evaluation which was given up, and where its stack ended before: what lies above is no
+    /// frame of the program's own doing.
+    stuck: Option<(u32, u64)>,
 }
 
 #[derive(Debug)]
@@ -30,9 +33,17 @@ struct Known {
     /// The frames, innermost first; `None` for native code.
     steps: Vec<Option<Frame>>,
     ended: bool,
+    /// Where the frames that are shown begin, until the first was found.
+    hidden_above: Option<u64>,
 }
 
 impl Walks {
+    /// Frames of a thread above a stack pointer are not shown until the program runs again; `None` shows all.
+    pub(crate) fn hide(&mut self, stuck: Option<(u32, u64)>) {
+        self.stuck = stuck;
+        self.known.clear();
+    }
+
     /// The frames of this stop are gone.
     pub(crate) fn forget(&mut self) {
         self.known.clear();
@@ -53,6 +64,7 @@ impl Walks {
                     walk,
                     steps: Vec::new(),
                     ended: false,
+                    hidden_above: self.stuck.filter(|(of, _)| *of == id).map(|(_, top)| top),
                 });
                 self.known.len() - 1
             }
@@ -71,7 +83,18 @@ impl Known {
         while self.steps.len() <= index && !self.ended {
             match self.walk.next() {
                 None => self.ended = true,
-                Some(Ok(Step::Frame(frame))) => self.steps.push(Some(frame)),
+                Some(Ok(Step::Frame(frame))) => {
+                    if let Some(top) = self.hidden_above {
+                        let is_above = frame.internal_kind().is_some()
+                            || frame.stack_range().is_none_or(|(_, end)| end < top);
+                        if is_above {
+                            continue;
+                        }
+                        self.hidden_above = None;
+                    }
+                    self.steps.push(Some(frame));
+                }
+                Some(Ok(Step::Native)) if self.hidden_above.is_some() => {}
                 Some(Ok(Step::Native)) => self.steps.push(None),
                 Some(Err(error)) => return Err(error),
             }

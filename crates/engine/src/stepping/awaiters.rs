@@ -42,6 +42,13 @@ const LINKS: [&str; 8] = [
     "_box",
 ];
 
+/// What the framework's tasks of `WhenAll`, `WhenAny` and `WaitAny` have in their names.
+const FOR_SEVERAL: [&str; 3] = [
+    "WhenAllPromise",
+    "WhenAnyPromise",
+    "CompleteOnInvokePromise",
+];
+
 /// A method that goes on when an invocation completes.
 #[derive(Debug)]
 pub(super) struct Awaiter {
@@ -67,7 +74,8 @@ impl Engine<'_> {
         (found, waiters)
     }
 
-    /// Who awaits the invocation that a frame belongs to, and whether its end wakes a thread; `None` if nobody does so far.
+    /// Who awaits the invocation that a frame belongs to, and whether its end wakes a thread; `None` if nobody does so far,
+    /// or only the framework's task for several others does, which nobody awaits so far.
     fn who_awaits(&mut self, frame: &Frame) -> Option<(Vec<Awaiter>, bool)> {
         let mut start = || {
             let machine = frame.first_argument().ok()?.dereference().ok()??;
@@ -86,7 +94,7 @@ impl Engine<'_> {
         };
         let mut left = start()?;
         let mut found = Vec::new();
-        let mut wakes = false;
+        let (mut wakes, mut is_open) = (false, false);
         for _ in 0..MAX_OBJECTS {
             let Some(object) = left.pop() else { break };
             if let Some(awaiter) = self.awaiter(&object) {
@@ -94,10 +102,13 @@ impl Engine<'_> {
             } else if self.wakes_a_thread(&object) {
                 wakes = true;
             } else {
-                left.extend(self.behind(&object));
+                let behind = self.behind(&object);
+                is_open |= behind.is_empty() && self.is_for_several(&object);
+                left.extend(behind);
             }
         }
-        Some((found, wakes))
+        let is_untold = is_open && found.is_empty() && !wakes;
+        (!is_untold).then_some((found, wakes))
     }
 
     /// Whether an exception that the compiler's own handler of an async method takes goes to code that is not the user's:
@@ -143,6 +154,16 @@ impl Engine<'_> {
             positions.get(start)?.standing == Standing::NoText
                 && caller.standing == Standing::NoSymbols,
         )
+    }
+
+    /// Whether an object is the framework's task for several others: whoever made it may be about to wait for it.
+    fn is_for_several(&mut self, object: &Value) -> bool {
+        let Some(target) = &mut self.target else {
+            return false;
+        };
+        let types = Fields::new(target).types(object);
+        let named = |name: &String| FOR_SEVERAL.iter().any(|it| name.contains(it));
+        types.first().is_some_and(named)
     }
 
     /// The user's method that an object is the box of.

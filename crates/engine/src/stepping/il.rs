@@ -43,6 +43,40 @@ pub(super) fn calls(code: &[u8], range: IlRange) -> Vec<(IlOffset, Token)> {
     found
 }
 
+/// What makes a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CallKind {
+    /// `call` and `callvirt`.
+    Method,
+    /// `newobj`.
+    Constructor,
+    /// `calli`: the token is a signature.
+    Pointer,
+}
+
+/// All calls in a range, in the order of the code; code that cannot be read ends the list.
+pub(super) fn all_calls(code: &[u8], range: IlRange) -> Vec<(IlOffset, CallKind, Token)> {
+    let end = (range.end.0 as usize).min(code.len());
+    let mut at = range.start.0 as usize;
+    let mut found = Vec::new();
+    while at < end {
+        let Some(instruction) = read(code, at) else {
+            break;
+        };
+        let kind = match code.get(at) {
+            Some(0x28 | 0x6f) => Some(CallKind::Method),
+            Some(0x73) => Some(CallKind::Constructor),
+            Some(0x29) => Some(CallKind::Pointer),
+            _ => None,
+        };
+        if let Some((kind, token)) = kind.zip(i32_at(code, at + 1)) {
+            found.push((IlOffset(at as u32), kind, Token(token as u32)));
+        }
+        at = instruction.next;
+    }
+    found
+}
+
 /// A call whose result the statement puts into a local variable and leaves there.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct StoredCall {
@@ -327,6 +361,13 @@ mod tests {
             end: IlOffset(16),
         };
         assert_eq!(calls(&code, behind), []);
+        let kinds = all_calls(&code, IlRange::ALL);
+        let kinds: Vec<_> = kinds
+            .into_iter()
+            .map(|(at, kind, _)| (at.0, kind))
+            .collect();
+        let (method, constructor) = (CallKind::Method, CallKind::Constructor);
+        assert_eq!(kinds, [(0, method), (16, method), (21, constructor)]);
     }
 
     #[track_caller]

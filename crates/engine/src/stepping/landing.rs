@@ -64,8 +64,28 @@ impl Engine<'_> {
             Ok(at) => at,
             Err(error) => return self.step_failed(thread, &error),
         };
+        if self.is_still_inside(at) {
+            return match self.begin_leg(thread, at, StepKind::Out) {
+                Ok(()) => false,
+                Err(error) => self.step_failed(thread, &error),
+            };
+        }
         self.note_return(thread, at);
         self.landed(thread, at)
+    }
+
+    /// Whether a step out has come to a handler of the very method that it is to leave: the runtime ends a step where an
+    /// exception is caught, wherever that is.
+    fn is_still_inside(&self, at: Position) -> bool {
+        let steps = self.stepping.steps.as_ref();
+        steps.is_some_and(|steps| {
+            let from = steps.from;
+            steps.kind == StepKind::Out
+                && steps.leg.leaves
+                && at.method.is_some()
+                && at.method == from.method
+                && at.frame <= from.frame
+        })
     }
 
     fn is_waiter(&self, stepper: &Com<ICorDebugStepper>) -> bool {
@@ -94,6 +114,12 @@ impl Engine<'_> {
     pub(super) fn landed(&mut self, thread: &Thread, at: Position) -> bool {
         if self.is_at_taker(at) {
             return self.step_landed_at_awaiter(thread, at);
+        }
+        if let Some(call) = self.unwanted_call(thread, at) {
+            return match self.leave_call(at, &call) {
+                Ok(()) => false,
+                Err(error) => self.step_failed(thread, &error),
+            };
         }
         let mut next = self.after(at);
         tracing::trace!(?at, ?next, "a leg of a step has ended");
@@ -188,10 +214,11 @@ impl Engine<'_> {
                 return Next::Leg(StepKind::Out);
             }
             let entered = at.frame < from.frame;
-            if entered && kind == StepKind::Into && self.is_skipped(method) {
+            let is_chosen = self.is_in_wanted_call();
+            if entered && kind == StepKind::Into && !is_chosen && self.is_skipped(method) {
                 return Next::Leg(StepKind::Out);
             }
-            if self.is_passed_through(method) {
+            if self.is_passed_through(method) || (is_chosen && self.is_type_initializer(method)) {
                 return Next::Through(through(kind));
             }
         }

@@ -20,6 +20,7 @@ mod position;
 mod returns;
 mod run_to;
 mod stored;
+mod targets;
 mod waiters;
 
 use std::collections::HashMap;
@@ -40,6 +41,7 @@ use completion::Alone;
 use invocation::Invocation;
 use position::{IlRange, MethodId, Position, Standing};
 pub(crate) use stored::StoredResult;
+use targets::Wanted;
 
 /// Frames walked at most to find the user's code.
 const MAX_WALK: usize = 1_000;
@@ -72,6 +74,8 @@ struct Steps {
     boundary: bool,
     /// Whether it follows the thread that has just taken the result of the invocation that it left.
     follows_taker: bool,
+    /// The one call of the statement that it goes into.
+    wanted: Option<Wanted>,
     leg: Leg,
 }
 
@@ -80,6 +84,8 @@ struct Steps {
 struct Leg {
     /// Where it began.
     at: Option<Position>,
+    /// Whether it is to leave the method.
+    leaves: bool,
     stepper: Option<Stepper>,
     /// Waits for what is run after a return to code that is not shown: see [`Engine::stepper_beyond`].
     beyond: Option<Stepper>,
@@ -173,7 +179,18 @@ impl Engine<'_> {
         {
             return Err(error);
         }
-        let from = self.origin_of_step(&thread, position, kind);
+        self.begin_steps((id, &thread), position, kind, count, None)
+    }
+
+    fn begin_steps(
+        &mut self,
+        (id, thread): (u32, &Thread),
+        position: Position,
+        kind: StepKind,
+        count: u32,
+        wanted: Option<Wanted>,
+    ) -> Result<(), Error> {
+        let from = self.origin_of_step(thread, position, kind);
         self.stepping.steps = Some(Steps {
             kind,
             count: StepsMade {
@@ -182,11 +199,12 @@ impl Engine<'_> {
             },
             thread: id,
             from,
-            boundary: self.is_called_from_boundary(&thread),
+            boundary: self.is_called_from_boundary(thread),
             follows_taker: false,
+            wanted,
             leg: Leg::default(),
         });
-        if let Err(error) = self.begin_leg(&thread, position, kind) {
+        if let Err(error) = self.begin_leg(thread, position, kind) {
             self.end_steps();
             return Err(error);
         }
@@ -256,6 +274,7 @@ impl Engine<'_> {
         };
         let mut leg = Leg {
             at: Some(at),
+            leaves: kind == StepKind::Out,
             ..Leg::default()
         };
         self.arm_awaits(thread, at, range, kind, &mut leg);

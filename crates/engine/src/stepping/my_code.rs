@@ -160,7 +160,7 @@ impl Engine<'_> {
         })
     }
 
-    fn ask_metadata(
+    pub(super) fn ask_metadata(
         &self,
         method: MethodId,
         question: impl FnOnce(Metadata<'_>, Token) -> bool,

@@ -10,7 +10,7 @@
 
 use cordebug::thread::{Frame, Thread};
 use cordebug::variables::CompiledCode;
-use metadata::signature::{self, Primitive};
+use metadata::signature::{self, MethodSignature, Primitive};
 use metadata::tables::{MethodSpecRow, Table};
 use metadata::{IlOffset, Token};
 
@@ -38,7 +38,14 @@ pub(super) struct Callee {
     /// `Type.Method`.
     text: String,
     /// Its name alone.
-    name: String,
+    pub(super) name: String,
+    /// The type that it is called on, or that declares it.
+    pub(super) owner: Type,
+    /// The owner as it stands before the name, with a dot; nothing if the compiler made it.
+    pub(super) owner_text: String,
+    /// What type parameters in the signature stand for.
+    pub(super) generics: Generics,
+    pub(super) signature: MethodSignature,
     pub(super) returns: Type,
 }
 
@@ -448,7 +455,7 @@ pub(super) fn callee(
         .of_signature(module, &signature.return_type, &inner)
         .unwrap_or(Type::OBJECT);
     let shown = name.strip_prefix("get_").unwrap_or(&name);
-    let owner = match owner.as_named().map(|named| types.simple_name(named)) {
+    let owner_text = match owner.as_named().map(|named| types.simple_name(named)) {
         // Methods of closures and state machines belong to the code around them.
         Some(Ok((_, simple))) if metadata::csharp::GeneratedName::parse(&simple).is_some() => {
             String::new()
@@ -460,12 +467,16 @@ pub(super) fn callee(
         _ => shown.to_owned(),
     };
     let text = match &*name {
-        AWAITED if owner.contains("Awaiter") => "await".to_owned(),
-        _ => format!("{owner}{shown}"),
+        AWAITED if owner_text.contains("Awaiter") => "await".to_owned(),
+        _ => format!("{owner_text}{shown}"),
     };
     Some(Callee {
         text,
         name,
+        owner,
+        owner_text,
+        generics: inner,
+        signature,
         returns,
     })
 }

@@ -21,6 +21,8 @@ const MAX_TEXT: usize = 1 << 20;
 const MAX_SECTION: u64 = 16 << 20;
 const MAX_SECTIONS: u64 = 1 << 10;
 const MAX_THREADS: usize = 1 << 16;
+/// Where a frame has the address of the next one: behind the word that tells its kind.
+const NEXT_FRAME: u64 = 8;
 
 /// What is needed of the description.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,11 +33,14 @@ struct Offsets {
     next_link: u64,
     state: u64,
     mode: u64,
+    /// Where a thread has its number in the system, and the newest of its frames.
+    system_id: u64,
+    frame: u64,
 }
 
 /// Where the threads of one process are.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     offsets: Offsets,
     /// The address of the pointer to the list's owner.
     store: u64,
@@ -43,7 +48,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// The layout of a process; `None` if its runtime is older or cannot be read.
-    pub(super) fn of(pid: u32) -> Option<Self> {
+    pub(crate) fn of(pid: u32) -> Option<Self> {
         let library = procfs::mapped_library(pid, LIBRARY).ok()??;
         // The file as the process sees it, also in another container.
         let path = format!("/proc/{pid}/root{}", library.path.display());
@@ -66,21 +71,67 @@ impl Layout {
     /// The threads that the runtime has in its list, dead ones and those that were not started included.
     pub(super) fn threads(&self, memory: &File) -> io::Result<Vec<Thread>> {
         let it = &self.offsets;
+        let states = self.addresses(memory)?.into_iter().map(|thread| {
+            let at = thread.wrapping_add(it.state);
+            Ok(Thread {
+                at,
+                state: word(memory, at)?,
+                cooperative: word(memory, thread.wrapping_add(it.mode))? != 0,
+            })
+        });
+        states.collect()
+    }
+
+    /// Where the runtime has its threads.
+    fn addresses(&self, memory: &File) -> io::Result<Vec<u64>> {
+        let it = &self.offsets;
         let store = pointer(memory, self.store)?;
         let mut link = pointer(memory, store.wrapping_add(it.first_link))?;
         let mut threads = Vec::new();
         while link != 0 && threads.len() < MAX_THREADS {
-            let thread = link.wrapping_sub(it.next_link);
-            let at = thread.wrapping_add(it.state);
-            threads.push(Thread {
-                at,
-                state: word(memory, at)?,
-                cooperative: word(memory, thread.wrapping_add(it.mode))? != 0,
-            });
+            threads.push(link.wrapping_sub(it.next_link));
             link = pointer(memory, link)?;
         }
         Ok(threads)
     }
+
+    /// The threads, other than those that `is_known`, that are on their way into code of the program: the
+    /// runtime has put a frame on top of the one that each thread has from its start.
+    pub(crate) fn entering(
+        &self,
+        memory: &File,
+        is_known: impl Fn(u32) -> bool,
+    ) -> io::Result<Vec<Entering>> {
+        let it = &self.offsets;
+        let mut found = Vec::new();
+        for thread in self.addresses(memory)? {
+            let id = word(memory, thread.wrapping_add(it.system_id))?;
+            if id == 0 || is_known(id) {
+                continue;
+            }
+            let newest = pointer(memory, thread.wrapping_add(it.frame))?;
+            if is_frame(newest) && is_frame(pointer(memory, newest.wrapping_add(NEXT_FRAME))?) {
+                let state = word(memory, thread.wrapping_add(it.state))?;
+                let is_held = state & super::HELD != 0;
+                found.push(Entering { id, is_held });
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// A thread on its way into code of the program.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entering {
+    /// Its number in the system.
+    pub(crate) id: u32,
+    /// Whether the runtime holds it.
+    pub(crate) is_held: bool,
+}
+
+/// Whether there is a frame at an address: the list ends with all bits set.
+fn is_frame(at: u64) -> bool {
+    at != 0 && at != u64::MAX
 }
 
 pub(super) fn word(memory: &File, at: u64) -> io::Result<u32> {
@@ -113,6 +164,8 @@ impl Offsets {
             next_link: field("Thread", "LinkNext")?,
             state: field("Thread", "State")?,
             mode: field("Thread", "PreemptiveGCDisabled")?,
+            system_id: field("Thread", "OSId")?,
+            frame: field("Thread", "Frame")?,
         })
     }
 }
@@ -163,7 +216,7 @@ fn exported(path: &Path, name: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    const TEXT: &str = r#"{"version":0,"types":{"Thread":{"Id":16,"State":0,"PreemptiveGCDisabled":4,"LinkNext":[112,"pointer"]},
+    const TEXT: &str = r#"{"version":0,"types":{"Thread":{"Id":16,"OSId":296,"State":0,"PreemptiveGCDisabled":4,"Frame":8,"LinkNext":[112,"pointer"]},
         "ThreadStore":{"FirstThreadLink":160,"ThreadCount":184}},"globals":{"AppDomain":[[1],"pointer"],"ThreadStore":[[2],"pointer"]}}"#;
 
     #[test]
@@ -174,6 +227,8 @@ mod tests {
             next_link: 112,
             state: 0,
             mode: 4,
+            system_id: 296,
+            frame: 8,
         };
         assert_eq!(Offsets::parse(TEXT), Some(expected));
     }

@@ -25,6 +25,7 @@ mod members;
 mod resolve;
 mod runtime;
 mod text;
+mod tuple_names;
 
 use std::rc::Rc;
 

@@ -46,7 +46,9 @@ impl Types<'_> {
             element::PTR => Type::Pointer(inner()?),
             element::BYREF => Type::ByRef(inner()?),
             element::FNPTR => {
-                let mut parts = arguments()?.into_iter();
+                // The library often leaves out what a function takes and returns.
+                let mut parts = arguments()?.into_iter().peekable();
+                parts.peek().ok_or(TypeError::Open)?;
                 Type::Function(Rc::new(FunctionType {
                     is_managed: true,
                     returns: parts.next().unwrap_or(Type::Primitive(Primitive::Void)),

@@ -15,7 +15,7 @@ use crate::stack::frame_at;
 use crate::types::{Field, Kind, Named, Type};
 
 use super::literal::{self, Literal};
-use super::requests::Roots;
+use super::roots::Roots;
 use super::scope::VariableKind;
 use super::view::{Viewer, known::Known};
 use super::walk::{self, Step};
@@ -43,19 +43,70 @@ impl Engine<'_> {
     pub(crate) fn set_variable(&mut self, set: &SetVariable) -> Result<Reply, Error> {
         self.check_stop(set.stop)?;
         let (_, thread) = self.thread_of(set.thread)?;
-        if let Some(told) = self.set_property(set, &thread)? {
-            return Ok(told);
+        let done = match self.property_to_set(set, &thread) {
+            Ok(Some(setting)) => return self.set_property(set, &thread, setting),
+            Ok(None) => self.set_place(set, &thread),
+            // What is no literal and no path may be computed.
+            Err(error) if self.is_variable(set, &thread)? => {
+                return self.set_by_expression(set, &thread, error);
+            }
+            Err(error) => Err(error),
+        };
+        match done {
+            Ok(()) => self.told_after(set, &thread),
+            Err(error) if self.may_be_assigned(set, &thread)? => {
+                self.set_by_expression(set, &thread, error)
+            }
+            Err(error) => Err(error),
         }
+    }
+
+    /// Whether the path begins with something that the frame knows.
+    pub(super) fn is_variable(
+        &mut self,
+        set: &SetVariable,
+        thread: &Thread,
+    ) -> Result<bool, Error> {
+        self.seen_from(set, thread, |roots, _| {
+            let steps = walk::steps(&set.path).map_err(|why| refused(set, &why))?;
+            Ok(match steps.first() {
+                Some((_, Step::Member(root))) => roots.root(root).is_ok(),
+                _ => true,
+            })
+        })
+    }
+
+    /// Whether an assignment may be tried: the place can be written, or it is none that a variable stands for.
+    fn may_be_assigned(&mut self, set: &SetVariable, thread: &Thread) -> Result<bool, Error> {
+        if !self.is_variable(set, thread)? {
+            return Ok(true);
+        }
+        self.seen_from(set, thread, |roots, viewer| {
+            let steps = walk::steps(&set.path).map_err(|why| refused(set, &why))?;
+            // The names of a tuple's elements are only those of its declaration.
+            let of_tuple = match steps.last() {
+                Some((at, Step::Member(_))) => set.path.get(..*at).is_some_and(|parent| {
+                    let types = roots.reader.types;
+                    let parent = roots.at_path(viewer, parent);
+                    parent.is_ok_and(|it| types.tuple_elements(it.ty.without_ref()).is_some())
+                }),
+                _ => false,
+            };
+            Ok(of_tuple || roots.destination(viewer, set).is_ok())
+        })
+    }
+
+    fn set_place(&mut self, set: &SetVariable, thread: &Thread) -> Result<(), Error> {
         let mut kept = None;
         // Making a string runs the program, and everything is to be found anew afterwards.
         for _ in 0..2 {
-            let frame = frame_at(self.stopped_target()?, &thread, set.frame);
+            let frame = frame_at(self.stopped_target()?, thread, set.frame);
             let target = &*self.stopped_target()?;
             let reader = target.reader().looking_from(frame.as_ref().ok());
             let roots = Roots {
                 target,
                 reader: &reader,
-                thread: &thread,
+                thread,
                 frame,
                 index: set.frame,
             };
@@ -80,10 +131,14 @@ impl Engine<'_> {
             .map_err(|why| refused(set, &why))?;
             break;
         }
-        self.told_after(set, &thread)
+        Ok(())
     }
 
-    fn told_after(&mut self, set: &SetVariable, thread: &Thread) -> Result<Reply, Error> {
+    pub(super) fn told_after(
+        &mut self,
+        set: &SetVariable,
+        thread: &Thread,
+    ) -> Result<Reply, Error> {
         let query = VariablesQuery {
             stop: set.stop,
             thread: Some(crate::api::ThreadId(thread.id().map_err(|error| {
@@ -135,8 +190,16 @@ impl Roots<'_, '_> {
             return Err(refused(set, &"the path does not begin with a variable"));
         };
         let mut at = self.root_destination(&root, set)?;
-        for step in steps {
-            at = self.step_destination(viewer, &at, &step, set)?;
+        let mut steps = steps.peekable();
+        while let Some(step) = steps.next() {
+            let is_last = steps.peek().is_none();
+            let from = at;
+            at = self.step_destination(viewer, &from, &step, set)?;
+            // What lies inside an element that is a struct is a part of it.
+            let is_element = !matches!(step, Step::Member(_));
+            if is_element && (is_last || at.value.ty.is_value() == Some(true)) && !set.force {
+                self.check_element(viewer, &from.value, set)?;
+            }
         }
         // What a by-ref leads to is written, not the by-ref.
         if let Type::ByRef(_) = at.value.ty {
@@ -149,6 +212,21 @@ impl Roots<'_, '_> {
             };
         }
         Ok(at)
+    }
+
+    /// Refuses to put something in the place of an element where that would break the collection.
+    fn check_element(
+        &self,
+        viewer: &Viewer<'_, '_>,
+        owner: &Value,
+        set: &SetVariable,
+    ) -> Result<(), Error> {
+        let subject = viewer.subject(owner).map_err(|why| refused(set, &why))?;
+        let known = viewer.type_of(&subject).map(|ty| self.reader.known(ty));
+        match known.and_then(Known::why_fixed) {
+            Some(why) => Err(refused(set, &why).hint("say that it is to be set by force")),
+            None => Ok(()),
+        }
     }
 
     fn root_destination(&self, root: &str, set: &SetVariable) -> Result<Destination, Error> {
@@ -320,6 +398,9 @@ impl Roots<'_, '_> {
             return self.enum_or_path(viewer, to, set);
         };
         let known = self.reader.known(&to.ty);
+        if let (Literal::Null, Type::Pointer(_) | Type::Function(_)) = (&literal, &to.ty) {
+            return Ok(Written::Bytes(vec![0; size_of::<u64>()]));
+        }
         if let Some(primitive) = to.ty.underlying()
             && super::Scalar::size(primitive).is_some()
         {
@@ -392,21 +473,26 @@ impl Roots<'_, '_> {
         let types = self.reader.types;
         if to.ty.is_reference() {
             let object = self.reader.object(&from).map_err(failed)?;
-            let Some(object) = object else {
-                return Ok(Written::Reference(0));
+            let fits = |ty: &Type| {
+                let named = types.named(&to.ty);
+                let derives = |named: Rc<Named>| types.derives_from(ty, &named).unwrap_or(false);
+                to.ty == Type::OBJECT || *ty == to.ty || named.is_some_and(derives)
             };
-            let fits = to.ty == Type::OBJECT
-                || object.ty == to.ty
-                || types
-                    .named(&to.ty)
-                    .is_some_and(|named| types.derives_from(&object.ty, &named).unwrap_or(false));
-            if !fits {
-                let why = format!("{} is no {}", types.text(&object.ty), types.text(&to.ty));
+            // What is null has only the type of its own place.
+            let ty = object.as_ref().map_or(&from.ty, |object| &object.ty);
+            if !fits(ty) {
+                let why = format!("{} is no {}", types.text(ty), types.text(&to.ty));
                 return Err(refused(set, &why));
             }
-            return Ok(Written::Reference(object.address));
+            return Ok(Written::Reference(
+                object.map_or(0, |object| object.address),
+            ));
         }
-        if from.ty != to.ty || self.has_references(&to.ty, 0) {
+        // Any pointer is a `void*` (C# 23.5).
+        let void = Type::Primitive(metadata::signature::Primitive::Void);
+        let is_any_pointer = matches!((&from.ty, &to.ty),
+            (Type::Pointer(_), Type::Pointer(inner)) if **inner == void);
+        if from.ty != to.ty && !is_any_pointer || self.has_references(&to.ty, 0) {
             let why = format!(
                 "only a {} without references can be copied there",
                 types.text(&to.ty)

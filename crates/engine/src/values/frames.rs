@@ -39,6 +39,9 @@ impl FrameContext {
         let module = ModuleId(function.module()?.identity());
         let (offset, mapping) = frame.ip()?.unwrap_or((0, Mapping::Unmapped));
         let metadata = types.metadata(module)?.metadata();
+        if metadata.method(method)?.impl_flags().is_runtime_async() {
+            return Err(super::Unreadable::RuntimeAsync);
+        }
         let declaring = metadata.method(method)?.declaring_type()?;
         let open = types.open_named(module, declaring)?;
         // Code that is shared between instantiations may not know which it runs for.

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use cordebug::heap::{ArrayPlaces, TypeId};
 use metadata::Token;
+use metadata::csharp::{GeneratedKind, GeneratedName};
 
 use crate::types::{Field, ModuleId, Named, Type, TypeCacheMap, Types};
 
@@ -36,6 +37,8 @@ pub(crate) struct LayoutCache {
     members: TypeCacheMap<Type, Rc<[Member]>>,
     pub(super) known: TypeCacheMap<Type, super::view::known::Known>,
     pub(super) views: TypeCacheMap<Type, Rc<[super::view::MemberView]>>,
+    /// Whether the fields behind properties tell them, by module and field.
+    pub(super) backing: TypeCacheMap<(ModuleId, Token), bool>,
     /// What is in scope at places in code, by module, method and offset; of the instantiation that was there last.
     pub(super) shapes: TypeCacheMap<(ModuleId, Token, u32), (CodePlace, Rc<Shape>)>,
     /// What assemblies say about how types are shown.
@@ -53,6 +56,7 @@ impl LayoutCache {
         self.members.clear();
         self.known.clear();
         self.views.clear();
+        self.backing.clear();
         self.shapes.clear();
         self.targeted.take();
     }
@@ -103,6 +107,69 @@ impl LayoutCache {
         Ok(members)
     }
 
+    /// The instance fields of a struct.
+    pub(super) fn value_members(&self, types: Types<'_>, ty: &Type) -> Result<Rc<[Member]>> {
+        use cordebug::hresult::CORDBG_E_CLASS_NOT_LOADED;
+        if let Some(known) = self.members.get(ty) {
+            return Ok(known);
+        }
+        match types.to_runtime(ty)?.id() {
+            Err(why) if why.code() == Some(CORDBG_E_CLASS_NOT_LOADED) => {
+                let members = self.sequential(types, ty)?;
+                let members = members.ok_or_else(|| Unreadable::Failed {
+                    why: format!(
+                        "the runtime has not loaded {}: it does not say where its fields lie",
+                        types.text(ty)
+                    ),
+                })?;
+                self.members.insert(ty.clone(), members.clone());
+                Ok(members)
+            }
+            id => self.members(types, ty, || Ok(id?)),
+        }
+    }
+
+    /// The fields of a struct over references that lies only inside others: the runtime then has just the one that stands
+    /// for all of these, and leads nobody there. Numbers (and padding) that are declared to lie one behind another do so.
+    fn sequential(&self, types: Types<'_>, ty: &Type) -> Result<Option<Rc<[Member]>>> {
+        let Some(named) = ty.as_named() else {
+            return Ok(None);
+        };
+        let definition = types.definition(named)?;
+        let is_packed = definition.layout()?.is_some_and(|it| it.packing != 0);
+        if !definition.flags().is_sequential() || is_packed {
+            return Ok(None);
+        }
+        let mut members = Vec::new();
+        let mut end = 0_u32;
+        for field in types
+            .fields(named)?
+            .iter()
+            .filter(|it| !it.flags.is_static())
+        {
+            let of_inner = field.ty.as_named().map(|inner| types.fields(inner));
+            let is_padding = of_inner.transpose()?.is_some_and(|it| it.is_empty());
+            if field
+                .ty
+                .underlying()
+                .and_then(super::Scalar::size)
+                .is_none()
+                && !is_padding
+            {
+                return Ok(None);
+            }
+            let (size, alignment) = self.size_at(types, &field.ty, 1)?;
+            let offset = end.next_multiple_of(alignment);
+            end = offset.saturating_add(size);
+            members.push(Member {
+                field: field.clone(),
+                declared_in: named.clone(),
+                offset,
+            });
+        }
+        Ok(Some(members.into()))
+    }
+
     /// The size of a value of a type where it is stored, and what its address is a multiple of.
     pub(super) fn size_and_alignment(&self, types: Types<'_>, ty: &Type) -> Result<(u32, u32)> {
         self.size_at(types, ty, 0)
@@ -119,7 +186,7 @@ impl LayoutCache {
         if ty.is_value() != Some(true) {
             return Ok((8, 8));
         }
-        let members = self.members(types, ty, || Ok(types.to_runtime(ty)?.id()?))?;
+        let members = self.value_members(types, ty)?;
         let (mut end, mut alignment) = (0_u32, 1_u32);
         for member in members.iter() {
             let (size, of_member) = self.size_at(types, &member.field.ty, depth + 1)?;
@@ -143,8 +210,25 @@ impl LayoutCache {
     }
 }
 
+/// How many elements a struct has whose only field stands for many: one with the attribute `InlineArray`, or what the
+/// compiler makes of a `fixed` field, `<Name>e__FixedBuffer`.
+pub(crate) fn buffer_length(types: Types<'_>, named: &Rc<Named>) -> Option<u32> {
+    inline_array_length(types, named).or_else(|| {
+        let definition = types.definition(named).ok()?;
+        let name = definition.name().ok()?;
+        let generated = GeneratedName::parse(&name)?;
+        if generated.kind != GeneratedKind::Other('e') || generated.suffix != "FixedBuffer" {
+            return None;
+        }
+        let fields = types.fields(named).ok()?;
+        let element = fields.iter().find(|it| !it.flags.is_static())?;
+        let of_element = super::Scalar::size(element.ty.underlying()?)? as u32;
+        definition.layout().ok()??.size.checked_div(of_element)
+    })
+}
+
 /// How many elements a struct with the attribute `InlineArray` has.
-pub(super) fn inline_array_length(types: Types<'_>, named: &Named) -> Option<u32> {
+fn inline_array_length(types: Types<'_>, named: &Named) -> Option<u32> {
     let metadata = types.metadata(named.module).ok()?.metadata();
     let attribute = metadata.find_attribute(
         named.token,

@@ -134,11 +134,15 @@ impl Literal {
             _ => return Err(format!("{} is no number", self.describe())),
         };
         let bad = |_| format!("{text} is no number");
-        Ok(if primitive == Primitive::R4 {
-            text.parse::<f32>().map_err(bad)?.to_le_bytes().into()
-        } else {
-            text.parse::<f64>().map_err(bad)?.to_le_bytes().into()
-        })
+        let outside = || format!("{text} is outside of the range of {}", primitive.keyword());
+        if primitive == Primitive::R4 {
+            let value = text.parse::<f32>().map_err(bad)?;
+            let value = Some(value).filter(|it| it.is_finite());
+            return Ok(value.ok_or_else(outside)?.to_le_bytes().into());
+        }
+        let value = text.parse::<f64>().map_err(bad)?;
+        let value = Some(value).filter(|it| it.is_finite());
+        Ok(value.ok_or_else(outside)?.to_le_bytes().into())
     }
 
     /// The fields of a `decimal`.

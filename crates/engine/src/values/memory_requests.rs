@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::stack::frame_at;
 use crate::types::Type;
 
-use super::requests::Roots;
+use super::roots::Roots;
 use super::view::{Subject, Viewer};
 use super::{Object, Reader, Scalar, Value};
 

@@ -33,17 +33,21 @@
 
 mod answering;
 mod assign;
+mod assign_expression;
 mod assigned;
+mod backing;
 mod frames;
 mod layout;
 mod literal;
 mod memory;
 mod memory_requests;
+mod opening;
 mod properties;
 mod questions;
 mod reader;
 mod requests;
 mod returned;
+mod roots;
 mod scalar;
 pub(crate) mod scope;
 mod setters;
@@ -58,7 +62,7 @@ use std::rc::Rc;
 
 use crate::types::Type;
 
-pub(crate) use layout::{LayoutCache, Member};
+pub(crate) use layout::{LayoutCache, Member, buffer_length};
 pub(crate) use questions::Answer;
 pub(crate) use reader::{Held, Reader};
 pub(crate) use returned::{ReturnedCall, ReturnedValues};

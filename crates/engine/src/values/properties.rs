@@ -6,15 +6,19 @@ use crate::api::{Error, VariablesQuery};
 use crate::calls::{Argument, Call, CallError, Outcome};
 use crate::engine::Engine;
 use crate::stack::frame_at;
-use crate::types::Method;
+use crate::types::{Method, Type};
 
 use super::answering::Allowance;
-use super::requests::Roots;
+use super::roots::Roots;
+use super::view::masking::has_secrets;
 use super::view::{Children, Opens, Viewer};
 use super::{Unreadable, Value};
 
 /// Getters run for one request at most.
 const MAX_GETTERS: usize = 200;
+
+/// A property and its getter; none if that is not to be run.
+type Getter = (String, Option<Method>);
 
 /// What a getter gave.
 pub(super) struct Computed {
@@ -43,6 +47,12 @@ impl Engine<'_> {
         let (this, getters) = self.getters(query, thread, path)?;
         let mut computed = Vec::new();
         for (name, getter) in getters {
+            let Some(getter) = getter else {
+                let why = "its getter was not run: it may tell what is masked".into();
+                let result = Err(CallError::Refused(why));
+                computed.push(Computed { name, result });
+                continue;
+            };
             if let Some(why) = allowance.is_used_up(self.evaluations.is_cancelled()) {
                 let result = Err(CallError::Refused(why));
                 computed.push(Computed { name, result });
@@ -66,12 +76,13 @@ impl Engine<'_> {
         Ok(computed)
     }
 
+    /// The object, and its getters.
     fn getters(
         &mut self,
         query: &VariablesQuery,
         thread: &Thread,
         path: &str,
-    ) -> Result<(Argument, Vec<(String, Method)>), Error> {
+    ) -> Result<(Argument, Vec<Getter>), Error> {
         let target = self.stopped_target()?;
         let frame = frame_at(target, thread, query.frame);
         let target = &*target;
@@ -103,6 +114,9 @@ impl Engine<'_> {
             return Ok(nothing);
         };
         let mut getters = Vec::new();
+        // Texts that the framework makes of what it holds: `DebuggerDisplayResultDescription` of a task.
+        let may_tell =
+            query.view.mask_secrets && reader.is_of_framework(ty) && has_secrets(reader.types, ty);
         for member in members {
             if !matches!(member.value, Err(Unreadable::WouldRunCode)) {
                 continue;
@@ -110,7 +124,8 @@ impl Engine<'_> {
             if let Ok(Some(getter)) = viewer.getter(ty, &member.name)
                 && getters.len() < MAX_GETTERS
             {
-                getters.push((member.name, getter));
+                let is_kept_back = may_tell && getter.returns == Type::STRING;
+                getters.push((member.name, (!is_kept_back).then_some(getter)));
             }
         }
         let this = if getters.is_empty() {

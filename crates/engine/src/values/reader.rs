@@ -247,6 +247,16 @@ impl Reader<'_> {
         Ok(size)
     }
 
+    /// The word at an address.
+    pub(super) fn word_at(&self, address: u64) -> Result<u64> {
+        self.memory.word(address)
+    }
+
+    /// The 32-bit number at an address.
+    pub(super) fn number_at(&self, address: u64) -> Result<u32> {
+        self.memory.u32(address)
+    }
+
     /// The word of a reference, pointer, by-ref or function pointer.
     pub(crate) fn word(&self, value: &Value) -> Result<u64> {
         let bytes = self.bytes(value, 8)?;
@@ -376,8 +386,7 @@ impl Reader<'_> {
 
     /// The instance fields of a struct, with where they lie in it.
     pub(crate) fn struct_members(&self, ty: &Type) -> Result<Rc<[Member]>> {
-        let id = || Ok(self.types.to_runtime(ty)?.id()?);
-        self.layouts.members(self.types, ty, id)
+        self.layouts.value_members(self.types, ty)
     }
 
     /// The value of a field of an object.
@@ -430,6 +439,7 @@ impl Reader<'_> {
             let mut members = members.iter();
             members.find(|it| {
                 field_display_name(&it.field.name).is_some_and(|shown| shown == name)
+                    && self.tells_property(&it.declared_in, &it.field)
                     && !self.is_redeclared(ty, &it.declared_in, name)
             })
         };
@@ -524,7 +534,7 @@ impl Reader<'_> {
         let shape = self.array(object)?;
         if position >= shape.count {
             return Err(Unreadable::OutOfRange {
-                index: position,
+                index: position.into(),
                 length: shape.count,
             });
         }
@@ -535,6 +545,13 @@ impl Reader<'_> {
             place: Place::Memory(object.address.wrapping_add(offset)),
             run: object.run,
         })
+    }
+
+    /// Where the characters of a string object lie.
+    pub(crate) fn text_start(&self, object: &Object) -> Result<u64> {
+        self.fresh(object.run)?;
+        let places = self.array_places(object)?;
+        Ok(object.address + u64::from(places.first))
     }
 
     /// At most `limit` units of a string object, and how many it has.

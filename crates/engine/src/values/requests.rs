@@ -1,42 +1,44 @@
-//! Requests about values.
+//! Requests about values: looking at them, keeping and letting go of objects.
 
-use std::rc::Rc;
+use cordebug::thread::Thread;
 
-use cordebug::thread::{Frame, Thread};
-
-use crate::api::{Error, ErrorCode, Reply, VariableKind, VariableScope, Variables, VariablesQuery};
+use crate::api::{Error, ErrorCode, Reply, Variables, VariablesQuery};
 use crate::engine::Engine;
 use crate::stack::frame_at;
 use crate::target::Target;
-use crate::types::{Field, Named, Type, TypeNotes};
 
 use super::answering::{Allowance, no_answers};
 use super::properties::Computed;
 use super::questions::{Answers, Inquiry, Question};
-use super::scope::{self, Scope};
-use super::view::{Child, Viewer};
-use super::walk::{self, Step};
-use super::{Reader, ReturnedCall, Snapshot, Unreadable};
-
-/// What the names of returned values begin with.
-const RETURNED: &str = "$returnvalue";
+use super::roots::Roots;
+use super::view::Viewer;
+use super::walk;
 
 /// Variables of a frame and children of a value told at most.
 const MAX_COUNT: u32 = 10_000;
+/// Levels of children told at once, at most: each is three of the message that carries them, which may have 128.
+const MAX_DEPTH: u32 = 32;
+/// Kept objects that are named where another was asked for.
+const MAX_SHOWN: usize = 20;
 /// Objects kept at most: each keeps memory of the program alive.
 const MAX_KEPT: usize = 1000;
 
 impl Engine<'_> {
-    /// The variables of a frame, or what lies inside one of them.
-    pub(crate) fn variables(&mut self, query: &VariablesQuery) -> Result<Reply, Error> {
-        self.check_stop(query.stop)?;
+    /// A query with the format that the expression asked for, if it is about what an expression gave.
+    pub(super) fn as_its_result_is_shown(&self, query: &VariablesQuery) -> VariablesQuery {
         let path = query.path.as_deref().unwrap_or_default();
         let target = self.target.as_ref();
         let view = target.and_then(|it| it.view_of_result(path, &query.view));
-        let query = &VariablesQuery {
+        VariablesQuery {
             view: view.unwrap_or_else(|| query.view.clone()),
             ..query.clone()
-        };
+        }
+    }
+
+    /// The variables of a frame, or what lies inside one of them.
+    pub(crate) fn variables(&mut self, query: &VariablesQuery) -> Result<Reply, Error> {
+        self.check_stop(query.stop)?;
+        let query = &self.as_its_result_is_shown(query);
         let (id, thread) = self.thread_of(query.thread)?;
         let stop = self.stop_id()?;
         let told = Variables {
@@ -113,10 +115,15 @@ fn look_at(
     told: &mut Variables,
 ) -> Result<(), Error> {
     let count = u64::from(query.count.min(MAX_COUNT));
+    let depth = query.depth.min(MAX_DEPTH);
     if let Some(path) = query.path.as_deref().filter(|path| !path.is_empty()) {
         let child = roots.at_path(viewer, path)?;
         let mut parent = viewer.variable(&child, 0);
-        if query.view.mask_secrets && walk::leads_to_secret(path) {
+        // Not if it is only the last name that sounds like one.
+        let is_secret = walk::leads_to_secret(path)
+            && (walk::leads_through_secret(path)
+                || viewer.is_secret_variable(&child.name, &child.ty));
+        if query.view.mask_secrets && is_secret {
             // What lies inside a secret is as secret as all of it.
             parent.value = super::view::masked(parent.value.type_name);
             told.parent = Some(Box::new(parent));
@@ -140,7 +147,7 @@ fn look_at(
                 let mut children = children.named_like(&query.names);
                 children.fill_in(viewer, computed);
                 (told.variables, told.omitted) =
-                    viewer.page(&children, path, query.start, count, query.depth);
+                    viewer.page(&children, path, query.start, count, depth);
             }
             Err(why) => told.notes.push(why.to_string()),
         }
@@ -149,7 +156,7 @@ fn look_at(
     let (list, note) = roots.list(viewer, query.scope)?;
     told.notes.extend(note);
     let children = super::view::Children::Members(list).named_like(&query.names);
-    (told.variables, told.omitted) = viewer.page(&children, "", query.start, count, query.depth);
+    (told.variables, told.omitted) = viewer.page(&children, "", query.start, count, depth);
     roots.say_who_returned(&mut told.variables);
     Ok(())
 }
@@ -157,6 +164,21 @@ fn look_at(
 impl Engine<'_> {
     /// Keeps the object that a path leads to alive and known over continues, as `$1` and so on.
     pub(crate) fn keep_object(&mut self, query: &VariablesQuery) -> Result<Reply, Error> {
+        let number = self.keep_as(query, None)?;
+        let query = VariablesQuery {
+            path: Some(format!("${number}")),
+            count: 0,
+            ..query.clone()
+        };
+        self.variables(&query)
+    }
+
+    /// Keeps the object that a path leads to under a number, in place of what is kept under it; the next if absent.
+    pub(crate) fn keep_as(
+        &mut self,
+        query: &VariablesQuery,
+        number: Option<u64>,
+    ) -> Result<u64, Error> {
         self.check_stop(query.stop)?;
         let (_, thread) = self.thread_of(query.thread)?;
         let target = self.stopped_target()?;
@@ -191,446 +213,46 @@ impl Engine<'_> {
                 None => return Err(refused(&"it is null")),
             }
         };
-        let number = target.kept.keys().next_back().map_or(1, |last| last + 1);
-        target.kept.insert(number, held);
-        let query = VariablesQuery {
-            path: Some(format!("${number}")),
-            count: 0,
-            ..query.clone()
+        let next = || {
+            target
+                .kept
+                .keys()
+                .next_back()
+                .map_or(1, |it| it.saturating_add(1))
         };
-        self.variables(&query)
+        let number = number.unwrap_or_else(next);
+        target.kept.insert(number, held);
+        Ok(number)
     }
 
     /// Lets go of a kept object.
     pub(crate) fn release_object(&mut self, number: u64) -> Result<Reply, Error> {
         let target = self.stopped_target()?;
         if target.kept.remove(&number).is_none() {
-            return Err(Error::new(
-                ErrorCode::InvalidParameter,
-                format!("no object is kept as ${number}"),
-            ));
+            return Err(no_such_kept(target, &format!("${number}")));
         }
         Ok(Reply::Status(Box::new(self.status())))
     }
 }
 
-/// The member whose name has dots in it, as explicit implementations of interfaces have, and how many more steps it takes.
-fn explicit(
-    viewer: &Viewer<'_, '_>,
-    value: &super::Value,
-    notes: &TypeNotes,
-    first: &str,
-    more: impl Iterator<Item = (usize, Step)>,
-) -> Option<(usize, Child)> {
-    let mut name = first.to_owned();
-    for (count, (_, step)) in (1..).zip(more) {
-        let Step::Member(next) = step else { break };
-        name = format!("{name}.{next}");
-        if let Some(member) = viewer.member_named(value, notes, &name) {
-            return Some((count, member));
-        }
-    }
-    None
-}
-
-/// Where paths begin: the variables of a frame, the exception, kept objects.
-pub(crate) struct Roots<'r, 't> {
-    pub(crate) target: &'r Target,
-    pub(crate) reader: &'r Reader<'t>,
-    pub(crate) thread: &'r Thread,
-    /// The frame, if there is one: exceptions and kept objects need none.
-    pub(crate) frame: Result<Frame, Error>,
-    pub(crate) index: u32,
-}
-
-impl Roots<'_, '_> {
-    pub(super) fn scope(&self) -> Result<Scope, Error> {
-        self.target.scope(self.reader, self.frame.clone()?)
-    }
-
-    /// What a path leads to, with the name of its last step.
-    pub(crate) fn at_path(&self, viewer: &Viewer<'_, '_>, path: &str) -> Result<Child, Error> {
-        let failed = |why: &Unreadable| {
-            Error::new(
-                ErrorCode::InvalidParameter,
-                format!("\"{path}\" cannot be found: {why}"),
-            )
+/// What is said of a number under which no object is kept.
+pub(super) fn no_such_kept(target: &Target, name: &str) -> Error {
+    let known: Vec<String> = target.kept.keys().map(|it| format!("${it}")).collect();
+    let hint = if known.is_empty() {
+        "none is kept: `$1 = expression` keeps one, where side effects are allowed".to_owned()
+    } else {
+        let shown: Vec<&str> = known.iter().take(MAX_SHOWN).map(String::as_str).collect();
+        let more = if known.len() > MAX_SHOWN {
+            " and more"
+        } else {
+            ""
         };
-        let steps = walk::steps(path).map_err(|why| failed(&why))?;
-        let mut steps = steps.into_iter().peekable();
-        let Some((_, Step::Member(root))) = steps.next() else {
-            return Err(Error::new(
-                ErrorCode::InvalidParameter,
-                format!("\"{path}\" does not begin with a variable"),
-            ));
-        };
-        let mut child = self.root(&root)?;
-        while let Some((at, step)) = steps.next() {
-            if let (Step::Member(name), Ok(value)) = (&step, &child.value) {
-                let mut found = viewer.member_named(value, &child.notes, name);
-                if found.is_none()
-                    && let Some((count, member)) =
-                        explicit(viewer, value, &child.notes, name, steps.clone())
-                {
-                    found = Some(member);
-                    steps.by_ref().take(count).for_each(drop);
-                }
-                if let Some(member) = found {
-                    child = member;
-                    continue;
-                }
-            }
-            let value = match &child.value {
-                Ok(value) => viewer.step(value, &step),
-                Err(why) => Err(why.clone()),
-            };
-            // A whole value that cannot be reached is an error; one that cannot be read is told as such.
-            let value = match value {
-                Err(
-                    why @ (Unreadable::NoField { .. }
-                    | Unreadable::NoElement { .. }
-                    | Unreadable::OutOfRange { .. }
-                    | Unreadable::Null { .. }
-                    | Unreadable::WrongKind { .. }),
-                ) => {
-                    return Err(Error::new(
-                        ErrorCode::InvalidParameter,
-                        format!("\"{path}\" cannot be followed at {at}: {why}"),
-                    )
-                    .hint("ask for the members of what comes before"));
-                }
-                value => value,
-            };
-            child.name = match &step {
-                Step::Member(name) => name.clone(),
-                Step::Index(indexes) => format!("{indexes:?}"),
-                Step::Key(key) => format!("[\"{key}\"]"),
-                Step::Position(position) => format!("[#{position}]"),
-            };
-            child.kind = match step {
-                Step::Member(_) => VariableKind::Field,
-                _ => VariableKind::Element,
-            };
-            child.notes = TypeNotes::default();
-            child.ty = match &value {
-                Ok(value) => value.ty.clone(),
-                Err(_) => Type::OBJECT,
-            };
-            child.value = value;
-        }
-        child.path = path.to_owned();
-        Ok(child)
-    }
-
-    pub(super) fn root(&self, name: &str) -> Result<Child, Error> {
-        if name == "$exception" {
-            return self.exception().ok_or_else(|| {
-                Error::new(
-                    ErrorCode::InvalidParameter,
-                    "there is no exception in flight on this thread",
-                )
-            });
-        }
-        if let Some(number) = name.strip_prefix("#e") {
-            return self.result(name, number);
-        }
-        if name.starts_with(RETURNED) {
-            return self.returned_named(name);
-        }
-        if let Some(id) = name.strip_prefix('#') {
-            return self.object(name, id);
-        }
-        if let Some(number) = name.strip_prefix('$') {
-            return self.kept(name, number);
-        }
-        let frame = self.frame.clone()?;
-        let scope = self.target.scope_of(self.reader, frame, name)?;
-        if let Some(variable) = scope.find(name) {
-            return Ok(child(variable));
-        }
-        if let Some((_, member)) = self.member_of_this(&scope, name) {
-            return Ok(member);
-        }
-        if let Some(found) = self.static_of(&scope, name)? {
-            let (named, field) = &found;
-            return Ok(Child {
-                kind: VariableKind::Static,
-                ..pseudo(name, self.reader.static_field(named, field, None))
-            });
-        }
-        let scope = self.scope()?;
-        let names: Vec<String> = scope.variables.iter().map(|it| it.name.clone()).collect();
-        Err(Error::new(
-            ErrorCode::InvalidParameter,
-            format!("frame {} has no variable {name}", self.index),
-        )
-        .hint(
-            "names are those of arguments, locals, captured variables, and fields of the code's own type",
-        )
-        .details(crate::api::Details::Candidates(names)))
-    }
-
-    fn object(&self, name: &str, id: &str) -> Result<Child, Error> {
-        let address = id
-            .parse()
-            .ok()
-            .and_then(|id| self.target.object_ids.address(self.target.runs, id));
-        let object = address.map(|address| self.reader.object_at(address));
-        let Some(object) = object else {
-            return Err(Error::new(
-                ErrorCode::StaleReference,
-                format!("there is no object {name}: it was never told, or the program ran since"),
-            )
-            .hint("ask again for the value; its object id is told with it"));
-        };
-        let value = object.map(|object| self.reader.reference_to(&object));
-        Ok(pseudo(name, value))
-    }
-
-    /// The result of an expression.
-    fn result(&self, name: &str, number: &str) -> Result<Child, Error> {
-        let number = number.parse().ok();
-        let found = number.and_then(|it| self.target.result_place(self.reader, it));
-        found.map(|value| pseudo(name, value)).ok_or_else(|| {
-            Error::new(
-                ErrorCode::StaleReference,
-                format!("there is no result {name}: it is of an earlier stop, or of too long ago"),
-            )
-            .hint("evaluate the expression again")
-        })
-    }
-
-    /// A field of `this`, as C# lets one name it.
-    pub(super) fn member_of_this(
-        &self,
-        scope: &Scope,
-        name: &str,
-    ) -> Option<(super::Value, Child)> {
-        let this = scope.this()?.value.clone().ok()?;
-        let view = crate::api::View::default();
-        let viewer = Viewer::new(self.reader, &view, &self.target.object_ids);
-        let mut member = viewer.member_named(&this, &TypeNotes::default(), name)?;
-        member.path = name.to_owned();
-        Some((this, member))
-    }
-
-    /// A static field of the type that the code is in, or of one of its base types.
-    pub(super) fn static_of(
-        &self,
-        scope: &Scope,
-        name: &str,
-    ) -> Result<Option<(Rc<Named>, Field)>, Error> {
-        let types = self.reader.types;
-        let told = |why: Unreadable| {
-            Error::new(
-                ErrorCode::InvalidParameter,
-                format!("the static members cannot be told: {why}"),
-            )
-        };
-        let ty = Type::Named(scope.context.user_type(types).map_err(told)?);
-        for named in types.ancestry(&ty).map_err(|why| told(why.into()))? {
-            let fields = types.fields(&named).map_err(|why| told(why.into()))?;
-            let shown = |field: &&Field| {
-                field.flags.is_static()
-                    && metadata::csharp::field_display_name(&field.name)
-                        .is_some_and(|shown| shown == name)
-            };
-            if let Some(field) = fields.iter().find(shown) {
-                return Ok(Some((named, field.clone())));
-            }
-        }
-        Ok(None)
-    }
-
-    fn kept(&self, name: &str, number: &str) -> Result<Child, Error> {
-        let held = number.parse().ok();
-        let held = held.and_then(|number: u64| self.target.kept.get(&number));
-        let Some(held) = held else {
-            let known = self.target.kept.keys().map(|it| format!("${it}")).collect();
-            return Err(Error::new(
-                ErrorCode::InvalidParameter,
-                format!("no object is kept as {name}"),
-            )
-            .details(crate::api::Details::Candidates(known)));
-        };
-        let object = self.reader.held(held);
-        let value = object.map(|object| self.reader.reference_to(&object));
-        Ok(pseudo(name, value))
-    }
-
-    fn exception(&self) -> Option<Child> {
-        let exception = self.thread.current_exception().ok()??;
-        let value = self.reader.of_runtime(&exception, None);
-        Some(pseudo("$exception", value))
-    }
-
-    /// What the calls of the last step returned, if it ended in this frame.
-    fn returned(&self) -> Vec<Child> {
-        let named = self.returned_calls();
-        let told = |(name, call): (String, &ReturnedCall)| {
-            let restored = |it: &Snapshot| self.reader.restored(it);
-            let value = call.value.as_ref().map_err(Unreadable::clone);
-            Child {
-                ty: call.ty.clone(),
-                ..pseudo(&name, value.and_then(restored))
-            }
-        };
-        named.map(told).collect()
-    }
-
-    fn returned_calls(&self) -> impl Iterator<Item = (String, &ReturnedCall)> {
-        let thread = self.thread.id().unwrap_or(0);
-        let here = self.index == 0;
-        let named = self.target.returned.named(thread);
-        named.filter(move |_| here)
-    }
-
-    fn returned_named(&self, name: &str) -> Result<Child, Error> {
-        let mut returned = self.returned();
-        let known: Vec<String> = returned.iter().map(|it| it.name.clone()).collect();
-        let number = name.strip_prefix(RETURNED).unwrap_or_default();
-        let at = match number.parse::<usize>() {
-            Ok(number) => number.checked_sub(1),
-            Err(_) if number.is_empty() => returned.len().checked_sub(1),
-            Err(_) => None,
-        };
-        if let Some(at) = at.filter(|at| *at < returned.len()) {
-            return Ok(returned.swap_remove(at));
-        }
-        Err(Error::new(
-            ErrorCode::InvalidParameter,
-            format!("there is no {name}: the last step on this thread ended behind no such call that returns a value"),
-        )
-        .hint("it is there in frame 0 after a step over, or out of, a call that returns something")
-        .details(crate::api::Details::Candidates(known)))
-    }
-
-    /// Says of returned values which method they are from.
-    fn say_who_returned(&self, variables: &mut [crate::api::Variable]) {
-        let numbered = |name: &str| name.starts_with(RETURNED);
-        for variable in variables.iter_mut().filter(|it| numbered(&it.name)) {
-            let mut calls = self.returned_calls();
-            if let Some((_, call)) = calls.find(|(name, _)| *name == variable.name) {
-                let note = format!("returned by {}", call.method);
-                variable.value.notes.push(note);
-            }
-        }
-    }
-
-    /// The variables of the frame, and something to know about them.
-    fn list(
-        &self,
-        viewer: &Viewer<'_, '_>,
-        wanted: VariableScope,
-    ) -> Result<(Vec<Child>, Option<String>), Error> {
-        let scope = self.scope()?;
-        let note = scope.without_symbols.as_ref().map(|why| {
-            format!("locals are told by number and without their scopes: no symbols ({why})")
-        });
-        let is_wanted = |kind: scope::VariableKind| match wanted {
-            VariableScope::All => true,
-            VariableScope::Arguments => matches!(
-                kind,
-                scope::VariableKind::This | scope::VariableKind::Argument
-            ),
-            VariableScope::Locals => !matches!(
-                kind,
-                scope::VariableKind::This | scope::VariableKind::Argument
-            ),
-            VariableScope::Statics | VariableScope::TypeArguments => false,
-        };
-        let variables = scope.variables.iter();
-        let mut list: Vec<Child> = variables
-            .filter(|it| is_wanted(it.kind))
-            .map(child)
-            .collect();
-        match wanted {
-            VariableScope::All | VariableScope::Locals => {
-                list.extend(self.exception());
-                list.extend(self.returned());
-            }
-            VariableScope::Statics => {
-                let statics = scope
-                    .context
-                    .user_type(self.reader.types)
-                    .and_then(|ty| viewer.static_list(&Type::Named(ty)));
-                list = statics.map_err(|why| {
-                    Error::new(
-                        ErrorCode::InvalidParameter,
-                        format!("the static members cannot be told: {why}"),
-                    )
-                })?;
-            }
-            VariableScope::TypeArguments => list = self.type_arguments(&scope),
-            VariableScope::Arguments => {}
-        }
-        Ok((list, note))
-    }
-
-    fn type_arguments(&self, scope: &Scope) -> Vec<Child> {
-        let types = self.reader.types;
-        let context = &scope.context;
-        let names = match types.metadata(context.module) {
-            Ok(module) => metadata::csharp::GenericNames::declared(
-                module.metadata(),
-                Some(context.declared_in.token),
-                Some(context.method),
-            ),
-            Err(_) => return Vec::new(),
-        };
-        let of_type = names
-            .of_type
-            .into_iter()
-            .zip(context.generics.of_type.iter());
-        let of_method = names
-            .of_method
-            .into_iter()
-            .zip(context.generics.of_method.iter());
-        let told = |(name, ty): (String, &Type)| {
-            let text: Vec<u16> = types.full_text(ty).encode_utf16().collect();
-            Child {
-                path: name.clone(),
-                name,
-                kind: VariableKind::TypeArgument,
-                ty: Type::OBJECT,
-                notes: TypeNotes::default(),
-                value: Ok(self.reader.text(text)),
-                shadowed: false,
-            }
-        };
-        of_type.chain(of_method).map(told).collect()
-    }
-}
-
-fn pseudo(name: &str, value: super::Result<super::Value>) -> Child {
-    Child {
-        name: name.to_owned(),
-        kind: VariableKind::Pseudo,
-        path: name.to_owned(),
-        ty: match &value {
-            Ok(value) => value.ty.clone(),
-            Err(_) => Type::OBJECT,
-        },
-        notes: TypeNotes::default(),
-        value,
-        shadowed: false,
-    }
-}
-
-fn child(variable: &scope::Variable) -> Child {
-    Child {
-        name: variable.name.clone(),
-        kind: match variable.kind {
-            scope::VariableKind::This => VariableKind::This,
-            scope::VariableKind::Argument => VariableKind::Argument,
-            scope::VariableKind::Local => VariableKind::Local,
-            scope::VariableKind::Constant => VariableKind::Constant,
-            scope::VariableKind::Captured => VariableKind::Captured,
-        },
-        path: variable.name.clone(),
-        ty: variable.ty.clone(),
-        notes: variable.notes.clone(),
-        value: variable.value.clone(),
-        shadowed: variable.shadowed,
-    }
+        format!("kept are {}{more}", shown.join(", "))
+    };
+    Error::new(
+        ErrorCode::InvalidParameter,
+        format!("no object is kept as {name}"),
+    )
+    .hint(hint)
+    .details(crate::api::Details::Candidates(known))
 }

@@ -58,6 +58,9 @@ pub(crate) struct FrameVariables {
     pub(crate) shape: Rc<Shape>,
 }
 
+/// Set in the number of a variable it means the closure that the variable lies in.
+pub(crate) const CLOSURE: usize = 1 << 31;
+
 impl FrameVariables {
     /// Those of a frame; nothing of them is read yet.
     pub(crate) fn of(reader: &Reader<'_>, context: FrameContext) -> Result<Self> {
@@ -77,18 +80,15 @@ impl FrameVariables {
 
     /// The value of a variable, by its number in the shape.
     pub(crate) fn value(&self, reader: &Reader<'_>, number: usize) -> Result<Value> {
-        let declared = self.shape.variables.get(number);
-        self.read(reader, declared.ok_or(Unreadable::OptimizedAway)?)
-            .map(|(value, ..)| value)
-    }
-
-    /// The library's own value of an argument or local.
-    pub(crate) fn root(&self, number: usize) -> Option<cordebug::value::Value> {
-        match self.shape.variables.get(number)?.home {
-            Home::Argument(index) => self.context.frame.argument(index).ok(),
-            Home::Local(index) => self.context.frame.local(index).ok(),
-            Home::Constant(_) | Home::Field(..) => None,
+        let declared = self.shape.variables.get(number & !CLOSURE);
+        let declared = declared.ok_or(Unreadable::OptimizedAway)?;
+        if number & CLOSURE != 0 {
+            return match &declared.home {
+                Home::Field(holder, of, _) => self.at(reader, holder, of).map(|(value, ..)| value),
+                _ => Err(Unreadable::OptimizedAway),
+            };
         }
+        self.read(reader, declared).map(|(value, ..)| value)
     }
 
     /// The library's own value of a variable, wherever it lives: one that is captured or hoisted is a field.
@@ -97,7 +97,14 @@ impl FrameVariables {
         reader: &Reader<'_>,
         number: usize,
     ) -> Option<cordebug::value::Value> {
-        let declared = self.shape.variables.get(number)?;
+        let declared = self.shape.variables.get(number & !CLOSURE)?;
+        if number & CLOSURE != 0 {
+            let Home::Field(holder, of, _) = &declared.home else {
+                return None;
+            };
+            let (_, root, _) = self.at(reader, holder, of).ok()?;
+            return root;
+        }
         let (_, root, holder) = self.read(reader, declared).ok()?;
         root.or_else(|| {
             let (object, member) = holder?;
@@ -145,6 +152,12 @@ impl FrameVariables {
     /// Whether the code cannot have assigned the local in a slot so far.
     fn is_unassigned(&self, reader: &Reader<'_>, slot: u32) -> bool {
         let context = &self.context;
+        let module = reader.types.module(context.module);
+        if !context.is_exact && module.is_ok_and(|it| it.is_optimized() == Some(true)) {
+            // The offset may be of code far before, as where a loop was replaced while it ran; and the compiler tells no
+            // value of a variable that has none.
+            return false;
+        }
         let known = self.shape.unassigned(context.is_exact, || {
             assigned::in_method(reader.types, &context.at, context.is_exact).unwrap_or_default()
         });

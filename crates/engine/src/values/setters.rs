@@ -11,13 +11,13 @@ use crate::stack::frame_at;
 use crate::types::{Method, Property, Type, TypeNotes};
 
 use super::assign::{Written, refused};
-use super::requests::Roots;
+use super::roots::Roots;
 use super::view::{Child, Viewer};
 use super::walk::{self, Step};
 use super::{Place, Unreadable, Value};
 
 /// A property that is to be set.
-struct Setting {
+pub(super) struct Setting {
     setter: Method,
     getter: Option<Method>,
     /// What it belongs to; absent if it is static.
@@ -35,16 +35,22 @@ enum Given {
 }
 
 impl Engine<'_> {
-    /// Sets what a path leads to through its setter; `None` if that is no property that only a setter can set.
+    /// The property that a path leads to and that only a setter can set, if it does; nothing has run then.
+    pub(super) fn property_to_set(
+        &mut self,
+        set: &SetVariable,
+        thread: &Thread,
+    ) -> Result<Option<Setting>, Error> {
+        self.seen_from(set, thread, |roots, viewer| roots.setting(viewer, set))
+    }
+
+    /// Sets a property through its setter.
     pub(super) fn set_property(
         &mut self,
         set: &SetVariable,
         thread: &Thread,
-    ) -> Result<Option<Reply>, Error> {
-        let found = self.seen_from(set, thread, |roots, viewer| roots.setting(viewer, set))?;
-        let Some(setting) = found else {
-            return Ok(None);
-        };
+        setting: Setting,
+    ) -> Result<Reply, Error> {
         let site = CallSite::on(thread.clone());
         let value = match setting.value {
             Given::Ready(value) => value,
@@ -93,7 +99,7 @@ impl Engine<'_> {
             })?;
         }
         let told = setting.getter.map(|getter| run(self, &getter, None));
-        self.told_property(set, thread, told).map(Some)
+        self.told_property(set, thread, told)
     }
 
     fn setter_threw(&mut self, set: &SetVariable, exception: &crate::calls::Kept) -> Error {
@@ -115,7 +121,7 @@ impl Engine<'_> {
     }
 
     /// Looks at a program from the frame that a request names.
-    fn seen_from<T>(
+    pub(super) fn seen_from<T>(
         &mut self,
         set: &SetVariable,
         thread: &Thread,
@@ -163,6 +169,7 @@ impl Engine<'_> {
             notes: TypeNotes::default(),
             value,
             shadowed: false,
+            display: None,
         };
         let variable = viewer.variable(&child, 0);
         Ok(Reply::Variables(Box::new(Variables {

@@ -11,7 +11,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use metadata::csharp::{GeneratedKind, GeneratedName};
-use metadata::pdb::{HoistedScope, Pdb};
+use metadata::pdb::Pdb;
 use metadata::signature;
 use metadata::tables::StandAloneSigRow;
 use metadata::{IlOffset, Metadata, Symbols, Token};
@@ -19,6 +19,8 @@ use metadata::{IlOffset, Metadata, Symbols, Token};
 use super::scope::VariableKind;
 use super::{Place, Reader, Result, Scalar, Unreadable, Value};
 use crate::types::{Field, Generics, Kind, ModuleId, Named, Type, TypeNotes, Types};
+
+mod moved;
 
 /// Closures refer to each other less deeply.
 const MAX_CLOSURES: u32 = 64;
@@ -137,6 +139,7 @@ impl Shape {
         };
         collector.arguments()?;
         collector.locals()?;
+        collector.primary_parameters()?;
         Ok(Self {
             variables: settle(collector.variables),
             without_symbols: symbols.err().map(str::to_owned),
@@ -236,6 +239,10 @@ impl Collector<'_, '_> {
                 continue;
             }
             let name = parameter.name.as_deref().unwrap_or_default();
+            if moved::is_of_query(name) {
+                self.query_variables(&Rc::new(home), &ty, VariableKind::Argument, 0);
+                continue;
+            }
             let name = if name.is_empty() {
                 format!("arg{index}")
             } else {
@@ -296,87 +303,6 @@ impl Collector<'_, '_> {
         let fields = self.types.fields(named).unwrap_or_default();
         let of_instances = |it: &&Field| !it.flags.is_static();
         fields.iter().filter(of_instances).cloned().collect()
-    }
-
-    /// The fields of a closure are the variables it captured; those of the closures it refers to come before.
-    fn closure(&mut self, closure: &Rc<Home>, ty: &Type, depth: u32) {
-        if depth >= MAX_CLOSURES {
-            return;
-        }
-        let fields = self.fields(ty);
-        let inside = |field: &Field| Home::Field(closure.clone(), ty.clone(), field.clone());
-        let is_outer = |name: &str| generated_kind(name) == Some(GeneratedKind::ClosureLocal);
-        for outer in fields.iter().filter(|it| is_outer(&it.name)) {
-            self.closure(&Rc::new(inside(outer)), &outer.ty, depth + 1);
-        }
-        for field in &fields {
-            match generated_kind(&field.name) {
-                None => {
-                    let notes = self.notes(field.token);
-                    let (kind, ty) = (VariableKind::Captured, field.ty.clone());
-                    self.add(&field.name, kind, ty, notes, inside(field));
-                }
-                Some(GeneratedKind::This) => self.captured_this(&field.ty, inside(field), depth),
-                // The delegates of a closure that captured nothing, and the like.
-                Some(_) => {}
-            }
-        }
-    }
-
-    fn captured_this(&mut self, ty: &Type, home: Home, depth: u32) {
-        // A lambda in an async method: its `this` is the state machine's, or a closure around it.
-        if self.is_generated(ty, GeneratedKind::Closure) {
-            self.closure(&Rc::new(home), ty, depth + 1);
-            return;
-        }
-        let notes = TypeNotes::default();
-        self.add("this", VariableKind::This, ty.clone(), notes, home);
-    }
-
-    /// The fields of a state machine: parameters under their own names, locals that are in scope here, closures.
-    fn state_machine(&mut self, machine: &Rc<Home>, ty: &Type) {
-        let scopes = self
-            .pdb
-            .and_then(|pdb| pdb.hoisted_scopes(self.place.method).ok())
-            .unwrap_or_default();
-        let mut arguments = Vec::new();
-        for field in self.fields(ty) {
-            let home = Home::Field(machine.clone(), ty.clone(), field.clone());
-            let (name, kind) = match GeneratedName::parse(&field.name) {
-                None => (field.name.to_string(), VariableKind::Argument),
-                Some(name) => match name.kind {
-                    GeneratedKind::This => {
-                        self.captured_this(&field.ty, home, 0);
-                        continue;
-                    }
-                    GeneratedKind::ClosureLocal => {
-                        self.closure(&Rc::new(home), &field.ty, 0);
-                        continue;
-                    }
-                    GeneratedKind::HoistedLocal if !name.text.is_empty() => {
-                        if !self.in_scope(&scopes, name.hoisted_slot()) {
-                            continue;
-                        }
-                        (name.text.to_owned(), VariableKind::Local)
-                    }
-                    _ => continue,
-                },
-            };
-            let notes = self.notes(field.token);
-            self.add(&name, kind, field.ty, notes, home);
-            if kind == VariableKind::Argument {
-                arguments.extend(self.variables.pop());
-            }
-        }
-        // Arguments come first, so that a captured one takes the place of its own copy.
-        arguments.append(&mut self.variables);
-        self.variables = arguments;
-    }
-
-    fn in_scope(&self, scopes: &[HoistedScope], slot: Option<usize>) -> bool {
-        // Without scopes everything is told rather than nothing.
-        let scope = slot.and_then(|slot| scopes.get(slot));
-        scope.is_none_or(|scope| scope.contains(self.place.offset))
     }
 
     fn locals(&mut self) -> Result<()> {

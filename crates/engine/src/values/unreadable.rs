@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::types::TypeError;
+use crate::types::{Type, TypeError};
 
 /// Why a value cannot be read; the text is for the user, in place of the value.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -16,6 +16,10 @@ pub(crate) enum Unreadable {
     OptimizedAway,
     #[error("not assigned yet")]
     NotAssigned,
+    #[error(
+        "the method is suspended by the runtime itself (runtime-async), which does not tell where its variables are"
+    )]
+    RuntimeAsync,
     #[error("no memory can be read at 0x{address:x}")]
     NoMemory { address: u64 },
     #[error("what lies at 0x{address:x} is not an object: the reference or the heap is damaged")]
@@ -25,7 +29,7 @@ pub(crate) enum Unreadable {
     #[error("{ty} is not {wanted}")]
     WrongKind { ty: Rc<str>, wanted: &'static str },
     #[error("index {index} is outside of 0..{length}")]
-    OutOfRange { index: u64, length: u64 },
+    OutOfRange { index: i128, length: u64 },
     #[error("it has {size} bytes, more than can be a value of its type")]
     TooLarge { size: u64 },
     #[error("\"{path}\" cannot be followed at {at}: {why}")]
@@ -57,6 +61,9 @@ pub(crate) enum Unreadable {
     NoElement { ty: Rc<str>, key: String },
     #[error("the field {field} of {ty} is not as this version of ndbg knows it")]
     UnknownLayout { ty: Rc<str>, field: String },
+    /// Its name, or the key that it belongs to, says that it is a secret.
+    #[error("*** (masked because of its name)")]
+    Masked(Type),
     #[error("{0}")]
     Type(#[from] TypeError),
     #[error("{0}")]

@@ -18,6 +18,14 @@ pub(crate) enum Step {
     Position(u64),
 }
 
+/// Whether a path leads through something, before its last step, whose name says that it is a secret.
+pub(super) fn leads_through_secret(path: &str) -> bool {
+    let mut steps = steps(path).unwrap_or_default();
+    let last = steps.pop();
+    let before = last.and_then(|(at, _)| path.get(..at));
+    before.is_some_and(leads_to_secret)
+}
+
 /// Whether a path leads to something, or through something, whose name says that it is a secret.
 pub(super) fn leads_to_secret(path: &str) -> bool {
     let steps = steps(path).unwrap_or_default();
@@ -170,7 +178,7 @@ impl Reader<'_> {
             let from_zero = u64::try_from(index.saturating_sub(bound.into())).unwrap_or(u64::MAX);
             if from_zero >= length {
                 return Err(Unreadable::OutOfRange {
-                    index: from_zero,
+                    index: index.into(),
                     length,
                 });
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use host::api::{
     BreakpointChange, BreakpointId, BreakpointSpec, Error, ErrorCode, ExceptionSpec, Line, Place,
-    Reply, Request,
+    Reply, Request, TypeQuery,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,11 +14,11 @@ use super::{Call, run, statement};
 use crate::registry::Which;
 use crate::report::breakpoints::{BreakpointReport, BreakpointsReport};
 use crate::schema::{self, JsonObject};
-use crate::{arguments, session};
+use crate::{arguments, report, session};
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct SetArguments {
-    /// Id, if there are several.
+    /// Id, if several.
     session: Option<String>,
     #[serde(flatten)]
     wanted: Wanted,
@@ -52,6 +52,9 @@ pub(super) struct Wanted {
     hit_condition: Option<String>,
     /// Log this text with {expressions} and do not stop: a tracepoint. What it logs is in the output behind "log| ".
     log_message: Option<String>,
+    /// Unmask in log_message.
+    #[serde(default)]
+    show_secrets: bool,
     /// Switch it off after so many stops or messages.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     max_hits: Option<u64>,
@@ -62,7 +65,7 @@ pub(super) struct Wanted {
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct SetExceptionArguments {
-    /// Id, if there are several.
+    /// Id, if several.
     session: Option<String>,
     #[serde(flatten)]
     wanted: WantedException,
@@ -101,7 +104,7 @@ pub(super) struct WantedException {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UpdateArguments {
-    /// Id, if there are several.
+    /// Id, if several.
     session: Option<String>,
     /// The breakpoint.
     id: u32,
@@ -121,7 +124,7 @@ pub(super) struct UpdateArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RemoveArguments {
-    /// Id, if there are several.
+    /// Id, if several.
     session: Option<String>,
     /// The breakpoint.
     id: Option<u32>,
@@ -198,6 +201,7 @@ impl Wanted {
             hit_condition: some(self.hit_condition),
             log_message: some(self.log_message),
             max_hits: self.max_hits,
+            mask_secrets: !self.show_secrets,
             enabled: self.enabled,
             ..BreakpointSpec::at(self.place.place(read)?)
         })
@@ -207,6 +211,9 @@ impl Wanted {
 /// The text of a file: as the program was compiled from it, else as it is here.
 fn source_of(session: &session::DebugSession, file: &str) -> Result<String, Error> {
     match session.ask(Request::Source { file: file.into() }) {
+        Ok(Reply::Source(source)) if source.changed == Some(true) && !source.embedded => {
+            Err(statement::changed(&source.path))
+        }
         Ok(Reply::Source(source)) => Ok(source.text),
         // A file of a module that is not loaded yet.
         _ => statement::read(session.policy(), file),
@@ -300,7 +307,7 @@ pub(super) async fn set(call: &Call, arguments: SetArguments) -> Result<Breakpoi
         let place = breakpoint.spec.place.clone();
         session.named_by_text(ByText { place, text });
     }
-    report(&session, reply)
+    told(&session, reply)
 }
 
 pub(super) async fn set_exception(
@@ -320,10 +327,12 @@ pub(super) async fn set_exception(
         ..BreakpointReport::default()
     };
     if let Some(spec) = spec {
+        let types = spec.types.clone();
         let reply = session
             .request(Request::SetExceptionBreakpoint(spec))
             .await?;
-        told = report(&session, reply)?;
+        told = self::told(&session, reply)?;
+        told.unknown_types = unknown_types(&session, types).await;
     }
     if let Some(stop) = arguments.stop_at_unhandled {
         session.request(Request::StopAtUnhandled(stop)).await?;
@@ -331,6 +340,26 @@ pub(super) async fn set_exception(
         told.stop_at_unhandled = Some(stop);
     }
     Ok(told)
+}
+
+/// Those of some types that no loaded module has; a slip in a name would else never be noticed.
+async fn unknown_types(session: &Arc<session::DebugSession>, types: Vec<String>) -> Vec<String> {
+    let mut unknown = Vec::new();
+    for name in types {
+        let query = TypeQuery {
+            name: name.clone(),
+            module: None,
+            members: Vec::new(),
+            start: 0,
+            count: 1,
+        };
+        let found = session.request(Request::Type(Box::new(query))).await;
+        let is_missing = |error: &Error| error.message.starts_with("no loaded module has a type");
+        if found.as_ref().is_err_and(is_missing) {
+            unknown.push(report::text::one_line(&name, 200));
+        }
+    }
+    unknown
 }
 
 pub(super) async fn update(
@@ -355,7 +384,7 @@ pub(super) async fn update(
         id: BreakpointId(arguments.id),
         change,
     };
-    let mut told = report(&session, session.request(request).await?)?;
+    let mut told = told(&session, session.request(request).await?)?;
     // That it was there before is what an update is about.
     told.duplicate = false;
     Ok(told)
@@ -426,7 +455,7 @@ async fn everything(session: &Arc<session::DebugSession>) -> Result<Everything, 
     }
 }
 
-fn report(session: &session::DebugSession, reply: Reply) -> Result<BreakpointReport, Error> {
+fn told(session: &session::DebugSession, reply: Reply) -> Result<BreakpointReport, Error> {
     let told = BreakpointReport {
         session: session.id().to_owned(),
         ..BreakpointReport::default()

@@ -31,7 +31,7 @@ const FILTER: usize = 64 << 10;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OutputArguments {
-    /// Id, if there are several.
+    /// Id, if several.
     session: Option<String>,
     /// Read on from this position; 0 is the start, each answer tells the next one.
     #[schemars(range(max = 9_007_199_254_740_991_u64))]
@@ -56,7 +56,7 @@ enum StreamName {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct InputArguments {
-    /// Id, if there are several.
+    /// Id, if several.
     session: Option<String>,
     /// What to write; end a line with \n.
     #[serde(default)]
@@ -177,7 +177,8 @@ fn frame(session: &DebugSession, page: &OutputPage) -> OutputPageReport {
         invalid_bytes: page.invalid_bytes,
         cursor: page.next.0,
         end: page.end.0,
-        closed: page.closed,
+        // Nothing is known of an output that goes elsewhere; more may be logged as long as the session lives.
+        closed: page.closed && (!page.elsewhere || session.is_over()),
         ..OutputPageReport::default()
     }
 }

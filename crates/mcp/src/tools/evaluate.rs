@@ -77,10 +77,11 @@ pub(super) async fn evaluate(
     }
     let each = arguments.timeout_ms / u32::try_from(wanted).unwrap_or(u32::MAX);
     let deadline = Instant::now() + Duration::from_millis(arguments.timeout_ms.into());
+    let frame = at.frame(&session).await;
     let request = Evaluate {
         expressions: arguments.expressions,
         thread: at.thread.map(ThreadId),
-        frame: at.frame,
+        frame,
         stop: at.stop.map(StopId),
         side_effects: arguments.side_effects,
         time_limit_ms: each.max(1),
@@ -88,11 +89,16 @@ pub(super) async fn evaluate(
         max_text: 1000,
         view: View::default(),
         mask_secrets: !arguments.show_secrets,
+        types_only: false,
     };
     let turn = Arc::new(session.turn_to_evaluate().await);
     // What does not end has to be ended, which takes longer than its time.
     let limit = Duration::from_millis(arguments.timeout_ms.into()) + ANSWER;
-    let mut results = match ask(&session, &turn, Request::Evaluate(request), limit).await? {
+    let answer = ask(&session, &turn, Request::Evaluate(request), limit).await;
+    if arguments.side_effects {
+        session.told().stale = true;
+    }
+    let mut results = match answer? {
         Reply::Evaluated(results) => results,
         other => return Err(session::unexpected(&other)),
     };
@@ -103,10 +109,11 @@ pub(super) async fn evaluate(
         }
     }
     let mut report = EvaluationsReport::of(session.id(), &results);
+    report.frame = frame;
     if arguments.open {
         let query = VariablesQuery {
             thread: at.thread.map(ThreadId),
-            frame: at.frame,
+            frame,
             stop: at.stop.map(StopId),
             start: arguments.start,
             count: MEMBERS,
@@ -124,7 +131,7 @@ pub(super) async fn evaluate(
         session.policy().check_request(&request, false)?;
         open(&session, &turn, &results, query, deadline, &mut report).await;
     }
-    Ok(report)
+    Ok(report.fit())
 }
 
 /// Tells what is in each result, which runs code of the program.

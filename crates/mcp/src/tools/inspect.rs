@@ -14,13 +14,15 @@ use crate::report::source::SourceReport;
 use crate::report::stack::{FrameReport, StackReport};
 use crate::session;
 
+/// Threads whose chains of awaits are told.
+const BLOCKED: usize = 8;
 /// Frames told unless asked otherwise.
 const FRAMES: u32 = 20;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StackArguments {
-    /// Id, if there are several.
+    /// Id, if several.
     session: Option<String>,
     /// Id; else the one that reported the stop.
     thread: Option<u32>,
@@ -40,7 +42,7 @@ fn frames() -> u32 {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ThreadArguments {
-    /// Id, if there are several.
+    /// Id, if several.
     session: Option<String>,
     /// Id; else the one that reported the stop.
     thread: Option<u32>,
@@ -49,7 +51,7 @@ pub(super) struct ThreadArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ThreadsArguments {
-    /// Id, if there are several.
+    /// Id, if several.
     session: Option<String>,
     /// Ids of threads to keep stopped while the program runs.
     #[serde(default)]
@@ -62,7 +64,7 @@ pub(super) struct ThreadsArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SourceArguments {
-    /// Id, if there are several.
+    /// Id, if several.
     session: Option<String>,
     /// Full path, the end of one, or a name; where the program is stopped if absent.
     file: Option<String>,
@@ -82,7 +84,7 @@ fn lines() -> u32 {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ModulesArguments {
-    /// Id, if there are several.
+    /// Id, if several.
     session: Option<String>,
     /// Only modules whose name or path contains this.
     name: Option<String>,
@@ -164,6 +166,18 @@ pub(super) async fn threads(
     let session = call
         .registry
         .find(arguments.session.as_deref(), Which::Live)?;
+    // All or none: whoever is told that something was wrong need not find out what was done.
+    let wanted: Vec<_> = arguments.freeze.iter().chain(&arguments.thaw).collect();
+    if wanted.len() > 1
+        && let Reply::Threads(known) = session.request(Request::Threads).await?
+        && let Some(unknown) = wanted
+            .iter()
+            .find(|id| known.iter().all(|it| it.id.0 != ***id))
+    {
+        let message = format!("there is no thread {unknown}; no thread was frozen or thawed");
+        return Err(Error::new(ErrorCode::InvalidThread, message)
+            .hint("threads_get lists them with their ids"));
+    }
     let frozen = arguments.freeze.iter().map(|thread| (*thread, true));
     let thawed = arguments.thaw.iter().map(|thread| (*thread, false));
     for (thread, frozen) in frozen.chain(thawed) {
@@ -171,7 +185,17 @@ pub(super) async fn threads(
         session.request(Request::Freeze { thread, frozen }).await?;
     }
     match session.request(Request::Threads).await? {
-        Reply::Threads(threads) => Ok(ThreadsReport::of(session.id(), &threads)),
+        Reply::Threads(threads) => {
+            let mut report = ThreadsReport::of(session.id(), &threads);
+            let blocked = report
+                .threads
+                .iter_mut()
+                .filter(|it| it.is_blocked_elsewhere());
+            for thread in blocked.take(BLOCKED) {
+                thread.awaits = awaits(&session, ThreadId(thread.id)).await;
+            }
+            Ok(report)
+        }
         other => Err(session::unexpected(&other)),
     }
 }

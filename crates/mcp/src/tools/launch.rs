@@ -137,7 +137,7 @@ pub(super) struct AttachArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DisconnectArguments {
-    /// Id, if there are several.
+    /// Id, if several.
     session: Option<String>,
     /// true ends the program, false lets it run on. Default: a launched one is ended, an attached one runs on.
     terminate: Option<bool>,
@@ -183,7 +183,8 @@ pub(super) async fn launch_test(call: &Call, arguments: TestArguments) -> Result
         return Err(Error::new(
             ErrorCode::InvalidParameter,
             "filter holds the character U+0000",
-        ));
+        )
+        .hint("leave that character out"));
     }
     let stop_at_failure = arguments.stop_at_failure;
     let arguments = LaunchArguments {
@@ -245,9 +246,10 @@ fn check(policy: &Policy, arguments: LaunchArguments) -> Result<Checked, Error> 
         .chain([&arguments.program])
         .any(|text| text.contains('\0'))
     {
-        return Err(invalid(
-            "a text for a program cannot hold the character U+0000".into(),
-        ));
+        return Err(
+            invalid("a text for a program cannot hold the character U+0000".into())
+                .hint("leave that character out of program, args, env and cwd"),
+        );
     }
     if let Some(name) = arguments
         .env
@@ -256,7 +258,8 @@ fn check(policy: &Policy, arguments: LaunchArguments) -> Result<Checked, Error> 
     {
         return Err(invalid(format!(
             "{name:?} cannot be the name of an environment variable"
-        )));
+        ))
+        .hint("env={\"NAME\": \"value\"}; null as value removes a variable"));
     }
     // The engine runs in another process: what is relative to us must be settled here.
     let absolute = |path: &str| {
@@ -265,8 +268,13 @@ fn check(policy: &Policy, arguments: LaunchArguments) -> Result<Checked, Error> 
                 ErrorCode::InvalidFile,
                 format!("{path:?} is not a path: {error}"),
             )
+            .hint("give a path, absolute or from where ndbg was started")
         })
     };
+    if arguments.cwd.as_deref() == Some("") {
+        return Err(invalid("cwd is an empty text".into())
+            .hint("give a folder, or leave cwd out to use the current one"));
+    }
     let cwd: Option<PathBuf> = arguments.cwd.as_deref().map(absolute).transpose()?;
     let follow = match arguments.follow_child {
         None | Some(FollowChild::Any(false)) => Follow::Program,
@@ -287,10 +295,12 @@ fn check(policy: &Policy, arguments: LaunchArguments) -> Result<Checked, Error> 
                 .hint("types=[\"System.FormatException\"], or types=[\"*\"] for every type")
         })
     };
+    let maps = source_maps(&arguments.source_maps);
     let mut texts = Vec::new();
     let mut spec = |wanted: Wanted| {
         let text = wanted.text();
-        let spec = wanted.spec(|file| statement::read(policy, file))?;
+        let spec = wanted
+            .spec(|file| statement::read_of(policy, &program, &maps, cwd.as_deref(), file))?;
         texts.extend(text.map(|text| ByText {
             place: spec.place.clone(),
             text,
@@ -372,7 +382,8 @@ pub(super) async fn attach(call: &Call, arguments: AttachArguments) -> Result<Re
             return Err(Error::new(
                 ErrorCode::InvalidParameter,
                 "debug_attach takes a pid or a name, not both",
-            ));
+            )
+            .hint("leave name out: the pid is exact"));
         }
     };
     if let Some(session) = call.registry.of_process(pid) {
@@ -425,7 +436,7 @@ pub(super) async fn disconnect(
         .await?;
     let deadline = tokio::time::Instant::now() + END;
     let waited = match session.wait_over(deadline).await {
-        Waited::Settled => None,
+        Waited::Settled | Waited::Passed => None,
         Waited::TimedOut => Some(END),
     };
     // That a start was given up, or a host had died, is what became of the session, not a failure of this call.

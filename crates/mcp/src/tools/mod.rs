@@ -313,7 +313,7 @@ impl Call {
             error = self.registry.closed() => return Err(error),
         };
         let waited = match waited {
-            Waited::Settled => None,
+            Waited::Settled | Waited::Passed => None,
             Waited::TimedOut => Some(begun.elapsed()),
         };
         reporting::report(session, Purpose::Stop { waited }).await

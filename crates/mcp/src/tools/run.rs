@@ -1,6 +1,8 @@
 //! Letting a program run, stopping it, looking at its state.
 
-use host::api::{Error, Line, Reply, Request, State, StepKind, ThreadId};
+use std::sync::Arc;
+
+use host::api::{Error, ErrorCode, Line, Reply, Request, State, StepKind, ThreadId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -8,8 +10,8 @@ use super::Call;
 use super::breakpoints::{self, Spot};
 use crate::registry::Which;
 use crate::report::{Overview, Report};
-use crate::reporting::{self, Purpose};
-use crate::session;
+use crate::reporting::{self, PULSE, Purpose};
+use crate::session::{self, DebugSession};
 
 /// How long a call waits unless told otherwise.
 pub(super) const TIMEOUT_MS: u64 = 30_000;
@@ -21,7 +23,7 @@ pub(super) fn timeout_ms() -> u64 {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WaitArguments {
-    /// Id, if there are several.
+    /// Id, if several.
     pub(super) session: Option<String>,
     /// How long to wait at most.
     #[serde(default = "timeout_ms")]
@@ -32,14 +34,14 @@ pub(super) struct WaitArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SessionArguments {
-    /// Id, if there are several.
+    /// Id, if several.
     pub(super) session: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StepArguments {
-    /// Id, if there are several.
+    /// Id, if several.
     session: Option<String>,
     /// over: to the next statement; into: also into a method it calls; out: to the caller.
     kind: StepName,
@@ -73,7 +75,7 @@ pub(super) fn yes() -> bool {
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct RunToArguments {
-    /// Id, if there are several.
+    /// Id, if several.
     session: Option<String>,
     #[serde(flatten)]
     place: Spot,
@@ -86,7 +88,7 @@ pub(super) struct RunToArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GotoArguments {
-    /// Id, if there are several.
+    /// Id, if several.
     session: Option<String>,
     /// The line, in the method of the innermost frame.
     #[schemars(range(min = 1))]
@@ -166,7 +168,9 @@ pub(super) async fn wait(call: &Call, arguments: WaitArguments) -> Result<Report
     let session = call
         .registry
         .find(arguments.session.as_deref(), Which::Any)?;
-    call.stop_report(&session, 0, arguments.timeout_ms).await
+    let resumed = session.news().status.resumes;
+    call.stop_report(&session, resumed, arguments.timeout_ms)
+        .await
 }
 
 pub(super) async fn pause(call: &Call, arguments: SessionArguments) -> Result<Report, Error> {
@@ -179,7 +183,7 @@ pub(super) async fn pause(call: &Call, arguments: SessionArguments) -> Result<Re
             reporting::report(&session, Purpose::Stop { waited: None }).await
         }
         // A program that is still starting stops when it is there.
-        Reply::Status(_) => call.stop_report(&session, 0, TIMEOUT_MS).await,
+        Reply::Status(status) => call.stop_report(&session, status.resumes, TIMEOUT_MS).await,
         other => Err(session::unexpected(&other)),
     }
 }
@@ -192,7 +196,32 @@ pub(super) async fn status(call: &Call, arguments: SessionArguments) -> Result<O
     };
     let mut sessions = Vec::with_capacity(wanted.len());
     for session in wanted {
+        see_whether_it_lives(&session).await;
         sessions.push(reporting::report(&session, Purpose::Status { brief }).await?);
     }
-    Ok(Overview { sessions })
+    let overview = Overview {
+        sessions,
+        ..Overview::default()
+    };
+    Ok(overview.fit())
+}
+
+/// A host that was killed a moment ago has told nothing: what was heard of it last would be told as if it were so now.
+async fn see_whether_it_lives(session: &Arc<DebugSession>) {
+    if session.is_over() {
+        return;
+    }
+    let asked = session.blocking(|session| {
+        let sent = session.send(Request::Status)?;
+        sent.wait(std::time::Instant::now() + PULSE)
+    });
+    match asked.await {
+        Ok(Err(error)) if error.code == ErrorCode::HostDied => {
+            // What became of the program is told right after.
+            let soon = tokio::time::Instant::now() + 4 * PULSE;
+            session.wait_over(soon).await;
+        }
+        Ok(Ok(Reply::Status(status))) => session.learn_notes(status.notes),
+        _ => {}
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use host::api::{Details, Error, ErrorCode, Line, Place};
+use host::api::{Details, Error, ErrorCode, Line, Place, SourceMap};
 
 use crate::policy::Policy;
 use crate::report::{source, text};
@@ -50,6 +50,66 @@ pub(crate) fn read(policy: &Policy, file: &str) -> Result<String, Error> {
         Error::new(ErrorCode::InvalidFile, message)
             .hint("give the file's full path, or a line instead of text")
     })
+}
+
+/// The text of a file of a program that does not run yet: named by its path, or by the end of one.
+pub(super) fn read_of(
+    policy: &Policy,
+    program: &Path,
+    maps: &[SourceMap],
+    cwd: Option<&Path>,
+    file: &str,
+) -> Result<String, Error> {
+    let path = Path::new(file);
+    if path.is_absolute() || path.is_file() {
+        return read_unchanged(policy, program, maps, path);
+    }
+    let below = cwd.map(|cwd| cwd.join(path)).filter(|it| it.is_file());
+    let found = match below {
+        Some(path) => vec![path],
+        // A program that may not be launched is not looked into.
+        None if policy.check_source(&program.to_string_lossy()).is_err() => Vec::new(),
+        None => host::sources_named(program, file),
+    };
+    match found.as_slice() {
+        [] => read(policy, file),
+        [only] => read_unchanged(policy, program, maps, only),
+        several => {
+            let (count, shown) = (several.len(), text::quoted(file, 200));
+            let message = format!("{count} files of the program are called {shown}");
+            let names = several.iter().take(CANDIDATES);
+            let names = names.map(|it| text::one_line(&it.to_string_lossy(), 200));
+            Err(Error::new(ErrorCode::InvalidFile, message)
+                .hint("give more of the path")
+                .details(Details::Candidates(names.collect())))
+        }
+    }
+}
+
+/// The text of a file, unless it says nothing of the program because it was changed since that was built.
+fn read_unchanged(
+    policy: &Policy,
+    program: &Path,
+    maps: &[SourceMap],
+    file: &Path,
+) -> Result<String, Error> {
+    let text = read(policy, &file.to_string_lossy())?;
+    let may_look = policy.check_source(&program.to_string_lossy()).is_ok();
+    if may_look && host::source_is_changed(program, file, maps) {
+        return Err(changed(&file.to_string_lossy()));
+    }
+    Ok(text)
+}
+
+/// That a file has other lines than the program knows.
+pub(super) fn changed(file: &str) -> Error {
+    let message = format!(
+        "{} was changed since the program was built, so the line that the text has now says nothing of the program",
+        text::quoted(file, 200)
+    );
+    Error::new(ErrorCode::InvalidFile, message).hint(
+        "build it again (debug_launch and debug_restart build a project first), or give the line that the statement had then",
+    )
 }
 
 /// Where a text stands in a file: its line, and its column if the line does not begin with it.

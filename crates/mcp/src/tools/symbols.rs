@@ -12,7 +12,7 @@ use crate::session;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SearchArguments {
-    /// Id, if there are several.
+    /// Id, if several.
     session: Option<String>,
     /// Part of a name, its capitals (WrLi), or Task.Run, Shop.*; * and ? are wildcards.
     pattern: String,
@@ -48,7 +48,7 @@ fn symbols_count() -> u32 {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TypeArguments {
-    /// Id, if there are several.
+    /// Id, if several.
     session: Option<String>,
     /// Order, Shop.Order, List<T>, int.
     name: String,

@@ -3,6 +3,8 @@
 //! Nothing here runs code of the program but the setting of a variable, which says so. Values with names of secrets are
 //! masked unless a call asks for them.
 
+use std::sync::Arc;
+
 use host::api::{
     Error, ErrorCode, Reply, Request, SetVariable, StopId, ThreadId, VariableScope, VariablesQuery,
     View,
@@ -15,6 +17,7 @@ use crate::registry::Which;
 use crate::report::objects::{MemoryReport, ObjectAnswer};
 use crate::report::text;
 use crate::report::variables::{SetReport, VariableEntry, VariablesReport};
+use crate::reporting;
 use crate::session::{self, DebugSession};
 
 /// Bytes of the texts of variables in one answer.
@@ -23,13 +26,12 @@ const TEXT: u32 = 8000;
 /// A frame of a stopped program.
 #[derive(Deserialize, JsonSchema, Clone)]
 pub(super) struct FrameArguments {
-    /// Id, if there are several.
+    /// Id, if several.
     pub(super) session: Option<String>,
     /// Id; else the one that reported the stop.
     pub(super) thread: Option<u32>,
-    /// 0 is the innermost.
-    #[serde(default)]
-    pub(super) frame: u32,
+    /// Else the report's.
+    pub(super) frame: Option<u32>,
     /// Refuse if this stop is over.
     pub(super) stop: Option<u32>,
 }
@@ -126,7 +128,7 @@ pub(super) struct ObjectArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MemoryArguments {
-    /// Id, if there are several.
+    /// Id, if several.
     session: Option<String>,
     /// Where, as 0x7f12ab34 or in decimal.
     address: String,
@@ -141,11 +143,20 @@ fn memory_count() -> u32 {
 }
 
 impl FrameArguments {
-    fn query(&self) -> VariablesQuery {
+    /// The frame that is meant: without a number the one whose variables the stop report tells, so that what was seen there
+    /// can be asked for by its name.
+    pub(super) async fn frame(&self, session: &Arc<DebugSession>) -> u32 {
+        match self.frame {
+            Some(frame) => frame,
+            None => reporting::shown_frame(session, self.thread.map(ThreadId)).await,
+        }
+    }
+
+    async fn query(&self, session: &Arc<DebugSession>) -> VariablesQuery {
         VariablesQuery {
             stop: self.stop.map(StopId),
             thread: self.thread.map(ThreadId),
-            frame: self.frame,
+            frame: self.frame(session).await,
             view: View {
                 mask_secrets: true,
                 text_length: text_length(),
@@ -164,7 +175,7 @@ pub(super) async fn variables(
     let session = call
         .registry
         .find(arguments.at.session.as_deref(), Which::Live)?;
-    let query = arguments.at.query();
+    let query = arguments.at.query(&session).await;
     let view = View {
         raw: arguments.raw,
         statics: arguments.statics,
@@ -212,19 +223,28 @@ pub(super) async fn set(call: &Call, arguments: SetArguments) -> Result<SetRepor
     let request = SetVariable {
         stop: at.stop.map(StopId),
         thread: at.thread.map(ThreadId),
-        frame: at.frame,
+        frame: at.frame(&session).await,
         path: arguments.path.clone(),
         value: arguments.value,
         force: arguments.force,
     };
-    let stop = match session
+    let told = match session
         .request(Request::SetVariable(Box::new(request)))
         .await?
     {
-        Reply::Variables(told) => told.stop,
+        Reply::Variables(told) => told,
         other => return Err(session::unexpected(&other)),
     };
-    let mut variable = value_at(&session, at, &arguments.path).await?;
+    session.told().stale = true;
+    // What only a getter can tell was told with the reply: it was run after the setter.
+    let after = value_at(&session, at, &arguments.path).await;
+    let by_getter = told.parent.as_deref().filter(|_| told.code_runs > 0);
+    let mut variable = match (after, by_getter) {
+        (Err(_), Some(by_getter)) => VariableEntry::from(by_getter),
+        (Ok(after), Some(by_getter)) if after.unreadable => VariableEntry::from(by_getter),
+        (after, _) => after?,
+    };
+    let stop = told.stop;
     variable.was = before
         .map(|before| before.value)
         .filter(|was| *was != variable.value);
@@ -237,14 +257,14 @@ pub(super) async fn set(call: &Call, arguments: SetArguments) -> Result<SetRepor
 
 /// A value by its path, in short.
 async fn value_at(
-    session: &std::sync::Arc<DebugSession>,
+    session: &Arc<DebugSession>,
     at: &FrameArguments,
     path: &str,
 ) -> Result<VariableEntry, Error> {
     let query = VariablesQuery {
         path: Some(path.to_owned()),
         count: 0,
-        ..at.query()
+        ..at.query(session).await
     };
     match session.request(Request::Variables(Box::new(query))).await? {
         Reply::Variables(told) => match &told.parent {
@@ -265,7 +285,7 @@ pub(super) async fn object(call: &Call, arguments: ObjectArguments) -> Result<Ob
         .find(arguments.at.session.as_deref(), Which::Live)?;
     let query = VariablesQuery {
         path: Some(arguments.path.clone()),
-        ..arguments.at.query()
+        ..arguments.at.query(&session).await
     };
     match session
         .request(Request::InspectObject(Box::new(query)))

@@ -217,7 +217,7 @@ fn what_cannot_be_set_says_why() {
             Hint: add line, or text: a part of the statement
             > breakpoint_set {"file":"a.cs","line":0}
             !INVALID_PARAMETER: breakpoint_set: line must be a whole number from 1 to 4294967295, not 0
-            Hint: breakpoint_set takes column, condition, enabled, file, function, hit_condition, line, log_message, max_hits, session, text
+            Hint: breakpoint_set takes column, condition, enabled, file, function, hit_condition, line, log_message, max_hits, session, show_secrets, text
             > breakpoint_set {"file":"a.cs","function":"Main","line":1}
             !INVALID_PARAMETER: these parameters name more than one place
             Hint: give file and line (and column), or file and text, or function alone
@@ -251,7 +251,7 @@ fn what_cannot_be_set_says_why() {
             Hint: breakpoint_list lists the breakpoints
             > debug_launch {"breakpoints":[{"file":"a.cs","lien":3}],"program":"<fixtures>/hello/hello.dll"}
             !INVALID_PARAMETER: breakpoints[0]: there is no parameter "lien", did you mean line?
-            Hint: breakpoints[0] takes column, condition, enabled, file, function, hit_condition, line, log_message, max_hits, text
+            Hint: breakpoints[0] takes column, condition, enabled, file, function, hit_condition, line, log_message, max_hits, show_secrets, text
             > debug_launch {"exceptions":[{"thrown":true}],"program":"<fixtures>/hello/hello.dll"}
             !INVALID_PARAMETER: exceptions: no exception type is named
             Hint: types=["System.FormatException"], or types=["*"] for every type

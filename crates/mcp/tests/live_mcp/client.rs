@@ -198,7 +198,17 @@ pub(crate) fn normalized(text: &str, sandbox: &str) -> String {
     let text = text.replace(&format!("from .NET {major}"), "from .NET <major>");
     let text = numbers_after(&text, &format!(".NET {major}.{minor}."), ".NET <version>");
     let text = numbers_after(&text, "process ", "process <pid>");
-    addresses(&numbers_after(&text, "thread ", "thread <tid>"))
+    let text = addresses(&numbers_after(&text, "thread ", "thread <tid>"));
+    // Which threads the runtime has of its own is its affair.
+    let lines = text.split_inclusive('\n').map(|line| {
+        let is_list = line.starts_with("Threads: ");
+        if is_list {
+            "Threads: <threads>.\n"
+        } else {
+            line
+        }
+    });
+    lines.collect()
 }
 
 /// Replaces addresses: long hexadecimal numbers.

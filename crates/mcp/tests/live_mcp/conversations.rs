@@ -33,7 +33,7 @@ fn an_unhandled_exception_is_seen_and_the_program_ends_as_it_would() {
             s1 stopped: unhandled exception (thread <tid>), in Program.ProcessOrder(int id) at <source>/throws.cs:35.
             Launched <fixtures>/throws/throws.dll, process <pid>, .NET <version>.
             Exception OrderException: "order 2 failed"
-              caused by System.DivideByZeroException: "Attempted to divide by zero."
+              caused by System.DivideByZeroException: "Attempted to divide by zero.", thrown in Program.Ratio(int whole, int parts) at <source>/throws.cs:41
               33 |         catch (DivideByZeroException inner)
               34 |         {
             > 35 |             throw new OrderException(id, $"order {id} failed", inner); //@throw_outer
@@ -64,7 +64,7 @@ fn an_unhandled_exception_is_seen_and_the_program_ends_as_it_would() {
             Launched <fixtures>/throws/throws.dll, process <pid>, .NET <version>.
             Its last stop: unhandled exception (thread <tid>).
             Exception OrderException: "order 2 failed"
-              caused by System.DivideByZeroException: "Attempted to divide by zero."
+              caused by System.DivideByZeroException: "Attempted to divide by zero.", thrown in Program.Ratio(int whole, int parts) at <source>/throws.cs:41
             > debug_continue
             !NO_SESSION: no program is being debugged; s1 is over
             Hint: debug_launch or debug_attach begins a session; debug_status tells how the last one ended
@@ -373,7 +373,7 @@ fn two_programs_are_debugged_at_once() {
             s2 stopped: unhandled exception (thread <tid>), in Program.ProcessOrder(int id) at <source>/throws.cs:35.
             Launched <fixtures>/throws/throws.dll, process <pid>, .NET <version>.
             Exception OrderException: "order 2 failed"
-              caused by System.DivideByZeroException: "Attempted to divide by zero."
+              caused by System.DivideByZeroException: "Attempted to divide by zero.", thrown in Program.Ratio(int whole, int parts) at <source>/throws.cs:41
               33 |         catch (DivideByZeroException inner)
               34 |         {
             > 35 |             throw new OrderException(id, $"order {id} failed", inner); //@throw_outer
@@ -421,7 +421,7 @@ fn two_programs_are_debugged_at_once() {
             Launched <fixtures>/throws/throws.dll, process <pid>, .NET <version>.
             Its last stop: unhandled exception (thread <tid>).
             Exception OrderException: "order 2 failed"
-              caused by System.DivideByZeroException: "Attempted to divide by zero."
+              caused by System.DivideByZeroException: "Attempted to divide by zero.", thrown in Program.Ratio(int whole, int parts) at <source>/throws.cs:41
         "#]].assert_eq(&agent.transcript());
         agent.close().await;
     });

@@ -160,3 +160,48 @@ fn a_condition_on_the_exception_chooses_where_to_stop() {
         agent.close().await;
     });
 }
+
+#[test]
+fn what_is_asked_without_a_frame_is_asked_of_the_frame_that_was_told() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        let launch = json!({
+            "program": dll("exceptions_told"),
+            "args": ["framework"],
+            "exceptions": [{"types": ["FormatException"]}],
+        });
+        let stopped = agent.call("debug_launch", launch).await;
+        let stopped = text(&stopped);
+        assert!(
+            stopped.contains("text: string = \"no number\""),
+            "{stopped}"
+        );
+        let expressions = json!({"expressions": ["text.Length", "$exception.Message"]});
+        agent.say("evaluate", expressions).await;
+        let innermost = json!({"expressions": ["text"], "frame": 0});
+        let refused = agent.call("evaluate", innermost).await;
+        let refused = text(&refused);
+        assert!(refused.contains("CS0103"), "{refused}");
+        agent
+            .say("variable_set", json!({"path": "text", "value": "\"12\""}))
+            .await;
+        agent
+            .say("variables_get", json!({"names": ["text", "number"]}))
+            .await;
+        expect![[r#"
+            > evaluate {"expressions":["text.Length","$exception.Message"]}
+            In frame #2:
+            text.Length: int = 9
+            $exception.Message: string = "The input string 'no number' was not in a correct format."
+            > variable_set {"path":"text","value":"\"12\""}
+            text: string = "12" (was "no number")
+            > variables_get {"names":["text","number"]}
+            Variables of frame #2 of thread <tid>:
+              text: string = "12"
+              number: int = 5
+        "#]]
+        .assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}

@@ -46,7 +46,7 @@ fn a_script_is_refused_with_the_way_to_follow_its_child() {
             s2 stopped: unhandled exception (thread <tid>), in Program.ProcessOrder(int id) at <source>/throws.cs:35.
             Launched <dotnet>/dotnet <fixtures>/throws/throws.dll, process <pid>, .NET <version>.
             Exception OrderException: "order 2 failed"
-              caused by System.DivideByZeroException: "Attempted to divide by zero."
+              caused by System.DivideByZeroException: "Attempted to divide by zero.", thrown in Program.Ratio(int whole, int parts) at <source>/throws.cs:41
               33 |         catch (DivideByZeroException inner)
               34 |         {
             > 35 |             throw new OrderException(id, $"order {id} failed", inner); //@throw_outer

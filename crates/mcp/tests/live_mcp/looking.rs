@@ -108,7 +108,7 @@ fn the_stack_is_told_in_pages() {
             Stack of thread <tid> of s1:
               (no frames there)
             > stacktrace_get {"thread":1}
-            !INVALID_THREAD: there is no managed thread <tid>: ICorDebugProcess::GetThread failed with E_INVALIDARG (0x80070057)
+            !INVALID_THREAD: there is no managed thread <tid>
             Hint: threads_get lists the threads
             > stacktrace_get
             !NO_SESSION: no program is being debugged; s1 is over
@@ -147,8 +147,12 @@ fn threads_are_listed_frozen_and_thawed() {
         );
         let thawed = agent.call("threads_get", json!({"thaw": [current]})).await;
         assert_eq!(structured(&thawed)["threads"][0].get("frozen"), None);
-        let unknown = agent.call("threads_get", json!({"freeze": [1]})).await;
+        // One that is wrong keeps all others as they are.
+        let unknown = json!({"freeze": [current, 1]});
+        let unknown = agent.call("threads_get", unknown).await;
         assert_eq!(structured(&unknown)["error"]["code"], "INVALID_THREAD");
+        let threads = agent.call("threads_get", json!({})).await;
+        assert_eq!(structured(&threads)["threads"][0].get("frozen"), None);
         agent.close().await;
     });
 }
@@ -223,6 +227,7 @@ fn source_is_read_where_the_program_is_stopped() {
             (no such lines)
             > source_get {"file":"/etc/passwd"}
             !INVALID_FILE: no loaded module was compiled from /etc/passwd with symbols
+            Hint: give a file that a loaded module was compiled from; modules_get tells which have symbols
         "#]]
         .assert_eq(&agent.transcript());
         agent.close().await;

@@ -4,6 +4,7 @@
 //! Transcripts are snapshots after pids, paths and versions are replaced. Each test makes a sandbox first, which
 //! asserts at its end that no process, semaphore, pipe or socket is left.
 
+mod asked_again;
 mod binary;
 mod breakpoints;
 mod client;
@@ -15,16 +16,19 @@ mod exceptions;
 mod following;
 mod http;
 mod in_process;
+mod keeping;
 mod looking;
 mod one_value;
 mod opening;
 mod packages;
+mod places;
 mod policies;
 mod projects;
 mod protocol;
 mod readme;
 mod refusals;
 mod restarts;
+mod secrets;
 mod stdio;
 mod symbols;
 mod told;

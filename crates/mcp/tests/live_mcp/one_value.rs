@@ -21,6 +21,11 @@ fn facts(value: &Value, words: &mut BTreeSet<String>, texts: &mut String) {
             for (name, value) in fields {
                 words.insert(name.clone());
                 facts(value, words, texts);
+                if name == "bytes"
+                    && let Some(bytes) = value.as_str()
+                {
+                    *texts += &letters(bytes);
+                }
             }
         }
         Value::Array(items) => {
@@ -44,6 +49,31 @@ fn facts(value: &Value, words: &mut BTreeSet<String>, texts: &mut String) {
     }
 }
 
+/// The lines of letters that `memory_read` shows for bytes which its structured content has as hexadecimal digits.
+fn letters(bytes: &str) -> String {
+    let digits: Vec<u32> = bytes
+        .chars()
+        .filter_map(|digit| digit.to_digit(16))
+        .collect();
+    let letters: Vec<char> = digits
+        .chunks(2)
+        .map(|byte| byte.iter().fold(0, |value, digit| 16 * value + digit))
+        .map(|byte| char::from_u32(byte).filter(|it| (' '..='~').contains(it)))
+        .map(|letter| letter.unwrap_or('.'))
+        .collect();
+    let line = |line: &[char]| format!("|{}|\n", String::from_iter(line));
+    letters.chunks(16).map(line).collect()
+}
+
+#[test]
+fn letters_of_bytes_are_in_the_structured_content() {
+    let content = json!({"address": "0x7f", "bytes": "002e51322d22"});
+    let told = "0x7f: 00 2e 51 32 2d 22  |..Q2-\"|";
+    assert_eq!(only_in(told, &content), [] as [&str; 0]);
+    let told = "0x7f: 00 2e 51 32 2d 22  |..Q3-.|";
+    assert_eq!(only_in(told, &content), ["Q3"]);
+}
+
 /// The words of a text that have a digit.
 fn numbered(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_alphanumeric())
@@ -58,30 +88,32 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
         .filter(|said| !said.contains('\\'))
 }
 
+/// What the text of an answer says and its structured content does not.
+fn only_in<'t>(told: &'t str, content: &Value) -> Vec<&'t str> {
+    let (mut words, mut texts) = (BTreeSet::new(), String::new());
+    facts(content, &mut words, &mut texts);
+    let written = told.lines().filter_map(|line| {
+        let output = ["out| ", "err| ", "log| "];
+        output.iter().find_map(|mark| line.strip_prefix(mark))
+    });
+    let mut missing: Vec<&str> = numbered(told)
+        .filter(|word| !words.contains(*word))
+        .chain(quoted(told))
+        .chain(written)
+        .collect();
+    missing.retain(|said| !texts.contains(said));
+    missing
+}
+
 /// Everything that the text of an answer says is in its structured content.
 #[track_caller]
 pub(crate) fn check(result: &CallToolResult) {
     let (told, content) = (text(result), structured(result));
-    let (mut words, mut texts) = (BTreeSet::new(), String::new());
-    facts(&content, &mut words, &mut texts);
-    for word in numbered(&told) {
-        assert!(
-            words.contains(word) || texts.contains(word),
-            "{word:?} is only in the text:\n{told}\n{content}"
-        );
-    }
-    for said in quoted(&told) {
-        assert!(
-            texts.contains(said),
-            "{said:?} is only in the text:\n{told}\n{content}"
-        );
-    }
-    for line in told.lines() {
-        let output = ["out| ", "err| ", "log| "];
-        if let Some(said) = output.iter().find_map(|mark| line.strip_prefix(mark)) {
-            assert!(texts.contains(said), "{said:?}:\n{told}\n{content}");
-        }
-    }
+    let missing = only_in(&told, &content);
+    assert!(
+        missing.is_empty(),
+        "{missing:?} is only in the text:\n{told}\n{content}"
+    );
 }
 
 /// Calls a tool, checks its answer and notes that it was called.

@@ -379,7 +379,7 @@ fn a_test_project_is_built_first_and_a_filter_chooses_its_tests() {
         agent.say("debug_launch_test", one).await;
         expect![[r#"
             > debug_launch_test {"env":{},"filter":"Discount","program":"<sandbox>/shop/ShopMstest/bin/Debug/net10.0/ShopMstest.dll","stop_at_failure":false,"timeout_ms":300000}
-            s3 exited with code 2.
+            s3 has run its tests; their host exited with code 2.
             Launched <sandbox>/shop/ShopMstest/bin/Debug/net10.0/ShopMstest.dll --server dotnettestcli --dotnet-test-pipe <socket> --filter Discount, process <pid>, .NET <version>.
             Tests: 1, of which 0 passed, 1 failed, 0 were skipped.
             Failed: Discount_is_taken

@@ -111,14 +111,42 @@ fn read_only_looks_and_changes_nothing() {
         stepped["structuredContent"]["state"], "stopped",
         "{stepped}"
     );
-    let code = json!({"id": 1, "condition": "new object() == null"});
-    let changed = server.call("breakpoint_update", code);
+    // What would run code is refused when it is set, not when it is reached.
+    for code in [
+        json!({"id": 1, "condition": "new object() == null"}),
+        json!({"id": 1, "log_message": "{tick} {Spin(1)}"}),
+        json!({"id": 1, "condition": "(tick = 1) > 0"}),
+    ] {
+        let refused = server.call("breakpoint_update", code);
+        let told = text(&refused);
+        assert!(told.starts_with("PERMISSION_DENIED"), "{told}");
+        assert!(told.contains("this session only looks at it"), "{told}");
+    }
+    let read =
+        json!({"id": 1, "condition": "tick.ToString().Length > 0 && mode.StartsWith(\"s\")"});
+    let changed = server.call("breakpoint_update", read);
     assert_eq!(changed["isError"], false, "{changed}");
     let stopped = server.call("debug_continue", json!({}));
     assert!(
-        text(&stopped).contains("this session only looks at it"),
+        text(&stopped).contains("at breakpoint 1"),
         "{}",
         text(&stopped)
+    );
+    // What a tracepoint logs in an attached program is told, though its own output is not captured.
+    let trace = json!({"id": 1, "condition": "", "log_message": "tick {tick}"});
+    let changed = server.call("breakpoint_update", trace);
+    assert_eq!(changed["isError"], false, "{changed}");
+    let mut told = String::new();
+    for _ in 0..100 {
+        server.call("debug_continue", json!({"timeout_ms": 100}));
+        told = text(&server.call("process_output", json!({}))).to_owned();
+        if told.contains("log| tick") {
+            break;
+        }
+    }
+    assert!(
+        told.contains("log| tick") && told.contains("not captured"),
+        "{told}"
     );
     let released = server.call("debug_disconnect", json!({}));
     assert_eq!(

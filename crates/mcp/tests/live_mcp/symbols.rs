@@ -102,7 +102,7 @@ fn types_are_told_with_their_members() {
               Coupons
             Hint: name one of these
             > type_get {"module":"no-such","name":"Order"}
-            !INVALID_PARAMETER: no loaded module has "no-such" in its name
+            !MODULE_NOT_LOADED: no loaded module has "no-such" in its name
             Hint: modules_get lists them; what is loaded later is found later
             > type_get {"name":" "}
             !INVALID_PARAMETER: an empty pattern would find everything; write a part of a name, or *
@@ -171,7 +171,7 @@ fn symbols_are_found_in_all_modules_the_best_first() {
             > symbols_search {"module":"demo_shop","pattern":"NoSuchNameAnywhere"}
             Nothing fits in the module that could be searched. What is loaded later is found later.
             > symbols_search {"module":"no-such","pattern":"x"}
-            !INVALID_PARAMETER: no loaded module has "no-such" in its name
+            !MODULE_NOT_LOADED: no loaded module has "no-such" in its name
             Hint: modules_get lists them; what is loaded later is found later
             > symbols_search {"pattern":"..."}
             !INVALID_PARAMETER: an empty pattern would find everything; write a part of a name, or *

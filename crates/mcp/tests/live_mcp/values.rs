@@ -227,6 +227,8 @@ fn variables_are_set_and_the_program_finds_them() {
             out| 1|2|12.50|nobody|6|second|10
             out| -7|x|x|new42|5|untitled
             out| 1||n|||0
+            out| t1t|a3a|b4b|5|False|-1|True
+            out| 1|n|||1|nobody
             That is all: the program has closed its output.
             > variable_set {"path":"count","value":"1"}
             !NO_SESSION: no program is being debugged; s1 is over
@@ -443,6 +445,7 @@ fn expressions_are_evaluated_without_and_with_side_effects() {
             > evaluate {"expressions":["Coupons.Percent(\"SAVE15\")"],"side_effects":true}
             Coupons.Percent("SAVE15"): decimal = 15
             > evaluate {"expressions":["order.Id"],"frame":1}
+            In frame #1:
             order.Id: int = 1
             > evaluate {"expressions":[]}
             !INVALID_PARAMETER: evaluate takes 1 to 20 expressions, not 0

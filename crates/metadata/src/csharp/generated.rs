@@ -111,10 +111,13 @@ impl<'a> GeneratedName<'a> {
         Some(Self { kind, text, suffix })
     }
 
-    /// The slot of a hoisted local, which its scope is found by: `<x>5__3` has slot 2.
+    /// The slot of a hoisted local or closure, which its scope is found by: `<x>5__3` and `<>8__3` have slot 2.
     #[must_use]
     pub fn hoisted_slot(&self) -> Option<usize> {
-        if self.kind != GeneratedKind::HoistedLocal {
+        if !matches!(
+            self.kind,
+            GeneratedKind::HoistedLocal | GeneratedKind::ClosureLocal
+        ) {
             return None;
         }
         self.suffix.parse::<usize>().ok()?.checked_sub(1)

@@ -328,8 +328,9 @@ fn method_path(name: &str, is_special: bool, depth: usize) -> Vec<String> {
     path
 }
 
-/// Accessors and operators in the words of C#.
-fn special_name(name: &str) -> String {
+/// The simple name of a method, accessors and operators in the words of C#: `Total.get`, `operator +`.
+#[must_use]
+pub fn special_name(name: &str) -> String {
     // An explicit implementation has the interface's name in front.
     let start = name.rfind('.').map_or(0, |dot| dot + 1);
     let (interface, simple) = name.split_at_checked(start).unwrap_or(("", name));

@@ -158,6 +158,12 @@ impl TypeFlags {
     pub const fn is_nested(self) -> bool {
         self.0 & 7 >= 2
     }
+
+    /// Whether the fields are declared to lie one behind another (ECMA-335 II.23.1.15).
+    #[must_use]
+    pub const fn is_sequential(self) -> bool {
+        self.0 & 0x18 == 8
+    }
 }
 
 impl MethodFlags {

@@ -130,6 +130,7 @@ pub(super) fn catch(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
             repl.say(&report.render_for(Reader::Person));
             return Ok(());
         }
+        "off" | "none" if rest.is_empty() && condition.is_none() => return catch_nothing(repl),
         "throw" | "thrown" | "all" => rest,
         "unhandled" => {
             spec.thrown = false;
@@ -148,6 +149,19 @@ pub(super) fn catch(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
         }
     }
     send(repl, Request::SetExceptionBreakpoint(spec)).map(drop)
+}
+
+/// No exception stops the program any more, but those that nobody catches.
+fn catch_nothing(repl: &mut Repl) -> Result<(), Error> {
+    let (_, exceptions) = all(repl)?;
+    for breakpoint in &exceptions {
+        repl.remove_breakpoint(breakpoint.id)?;
+    }
+    repl.say(match exceptions.len() {
+        0 => "There were no exception breakpoints.",
+        _ => "The exception breakpoints are gone; `catch unhandled off` lets the others pass, too.",
+    });
+    Ok(())
 }
 
 pub(super) fn condition(repl: &mut Repl, arguments: &str) -> Result<(), Error> {

@@ -42,7 +42,9 @@ fn print_text(repl: &Repl, arguments: &str, inside: bool) -> Result<String, Erro
     let value = found.outcome.as_mut().map_err(|why| why.error.clone())?;
     let mut members = String::new();
     // What has no literal is told by its members.
-    let is_object = value.text.starts_with('{') || value.text.starts_with("Count = ");
+    let text = &value.text;
+    let is_list = text.starts_with('[') && text.contains('{');
+    let is_object = text.starts_with('{') || text.starts_with("Count = ") || is_list;
     let path = value.variable.as_ref().map(|it| it.path.clone());
     let query = VariablesQuery {
         path: path.filter(|it| !it.is_empty()),
@@ -309,7 +311,18 @@ fn type_of(repl: &Repl, expression: &str) -> Result<String, Error> {
     if expression.is_empty() {
         return Err(usage("say which expression"));
     }
-    match evaluate(repl, expression.to_owned(), false, View::default())?.pop() {
+    let focus = repl.focus();
+    let request = Evaluate {
+        thread: focus.thread,
+        frame: focus.frame,
+        time_limit_ms: TIME_LIMIT_MS,
+        types_only: true,
+        ..Evaluate::read(expression)
+    };
+    let Reply::Evaluated(mut results) = repl.ask(Request::Evaluate(request))? else {
+        return Err(unexpected());
+    };
+    match results.pop() {
         Some(Evaluated {
             outcome: Ok(value), ..
         }) => Ok(value.ty),

@@ -160,7 +160,13 @@ fn select(repl: &mut Repl, thread: Option<ThreadId>, frame: u32) -> Result<(), E
     let mut text = stack::line(found);
     if let Some(place) = &found.source {
         let lines = gather::lines(&|request| repl.ask(request), place);
-        text.push_str(&source::excerpt_text(&lines));
+        text.push_str(&source::excerpt_text(&lines.lines));
+        if let Some(file) = &lines.changed {
+            let file = report::text::one_line(file, 200);
+            text.push_str(&format!(
+                "{file} was changed since the program was built: its lines are not shown\n"
+            ));
+        }
     }
     repl.say(&text);
     Ok(())

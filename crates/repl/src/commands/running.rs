@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use host::api::{Error, Place, Reply, Request, State, StepKind};
+use host::api::{Error, Place, Reply, Request, State, StepKind, StopReason};
 
 use super::{breakpoints, nothing};
 use crate::failure::{no_program, unexpected, usage};
@@ -17,14 +17,22 @@ const MAX_TIMES: u32 = 1_000_000;
 pub(super) fn run(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
     let args = (!arguments.is_empty()).then(|| words::arguments(arguments));
     let args = args.transpose()?;
-    if args.is_some() || !repl.at_entry || !repl.live.has_program() {
-        again(repl, args)?;
+    let begins = args.is_some() || !repl.at_entry || !repl.live.has_program();
+    if begins {
+        // It does not stay at its entry.
+        repl.passes_stop = true;
+        let begun = again(repl, args);
+        repl.passes_stop = false;
+        begun?;
     }
     if !repl.at_entry || repl.quit.is_some() {
         return Ok(());
     }
     // A breakpoint where a thread stands already is not reached when it runs on.
     if let Some(id) = breakpoints::here(repl)? {
+        if let Some(status) = repl.status().filter(|_| begins) {
+            repl.show_stop(&status);
+        }
         repl.at_entry = false;
         repl.say(&format!("The program is at breakpoint {id}."));
         return Ok(());
@@ -96,11 +104,20 @@ pub(super) fn proceed(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
         return Ok(());
     }
     let times = words::count(arguments)?.min(MAX_TIMES);
-    for _ in 0..times {
-        if repl.resume(Request::Continue)? != Waited::Settled
-            || repl.status().is_none()
-            || repl.interrupted
-        {
+    for left in (0..times).rev() {
+        // Only the last stop is of interest, or one that is no breakpoint's.
+        repl.passes_stop = left > 0;
+        let waited = repl.resume(Request::Continue);
+        repl.passes_stop = false;
+        if waited? != Waited::Settled {
+            break;
+        }
+        let Some(status) = repl.status() else { break };
+        let reasons = status.stop.as_ref().map(|stop| &stop.reasons);
+        let is_breakpoint = |it: &StopReason| matches!(it, StopReason::Breakpoint { .. });
+        let passes = reasons.is_some_and(|it| it.iter().all(is_breakpoint)) && !repl.interrupted;
+        if left > 0 && !passes {
+            repl.show_stop(&status);
             break;
         }
     }

@@ -247,12 +247,12 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         name: "catch",
         aliases: &[],
-        arguments: "[throw|unhandled|user-unhandled] [TYPES] [if CONDITION]",
+        arguments: "[throw|unhandled|user-unhandled|off] [TYPES] [if CONDITION]",
         group: Group::Breakpoints,
         summary: "Stops at exceptions",
-        help: "`catch` stops when any is thrown, `catch IOException !FileNotFoundException` at these and not at those, `catch user-unhandled` when one leaves the user's code, `catch unhandled off` lets the program end without a stop.",
+        help: "`catch` stops when any is thrown, `catch IOException !FileNotFoundException` at these and not at those, `catch user-unhandled` when one leaves the user's code, `catch unhandled off` lets the program end without a stop, `catch off` takes all of these breakpoints away.",
         repeats: false,
-        completes: Words(&["throw", "unhandled", "user-unhandled"]),
+        completes: Words(&["off", "throw", "unhandled", "user-unhandled"]),
         run: breakpoints::catch,
     },
     Command {

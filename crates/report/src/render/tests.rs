@@ -16,6 +16,7 @@ fn exception(depth: u32, type_name: &str, message: &str) -> ExceptionEntry {
         message: Some(message.into()),
         message_overridden_by: None,
         hresult: None,
+        thrown_at: None,
     }
 }
 

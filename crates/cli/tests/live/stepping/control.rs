@@ -27,6 +27,24 @@ fn set(program: &Debuggee<'_>, at: Place) -> host::api::BreakpointId {
     }
 }
 
+/// A thread that begins holds a lock of the runtime's debugger for a moment; stopped in it, the program would take no
+/// request any more.
+#[test]
+fn threads_that_begin_at_a_stop_do_not_keep_the_program_from_stepping() {
+    for _ in 0..6 {
+        let sandbox = Sandbox::new();
+        let program = launch_to(&sandbox, "step_starts", &[], &["start"]);
+        for _ in 0..3 {
+            steps(&program, StepKind::Over, 1);
+        }
+        assert_at(&program, "step_starts", "join");
+        steps(&program, StepKind::Over, 1);
+        assert_at(&program, "step_starts", "joined");
+        program.cont();
+        program.expect_exit(0);
+    }
+}
+
 #[test]
 fn several_steps_are_made_as_one_request_and_counted() {
     let sandbox = Sandbox::new();

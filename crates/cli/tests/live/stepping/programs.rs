@@ -28,6 +28,7 @@ const SMALL: &[Program] = &[
     ("children", &["/bin/true"]),
     ("hello", &["--env DOTNET_NOLOGO --stdin --exit 2 one"]),
     ("source_embedded", &[""]),
+    ("step_starts", &[""]),
     ("uses_library", &[""]),
     ("waits", &["5"]),
 ];
@@ -37,6 +38,7 @@ const BREAKPOINTS: &[Program] = &[
     ("bp_lines", &[""]),
     ("bp_names", &[""]),
     ("bp_runtime_async", &[""]),
+    ("bp_statics", &["2"]),
     ("bp_threads", &["1 2"]),
     ("bp_traces", &["2"]),
 ];
@@ -44,6 +46,7 @@ const BREAKPOINTS: &[Program] = &[
 const ENDS: &[Program] = &[
     ("bp_plugins", &["bytes LIBRARY", "emit"]),
     ("exits", &["return 4", "exit 3", "throw"]),
+    ("fail_fast_caught", &[""]),
     ("throws", &[""]),
     ("demo_shop", &[""]),
     ("demo_stock", &[""]),
@@ -111,6 +114,7 @@ const VALUES: &[Program] = &[
     ("values_members", &[""]),
     ("expressions_statics", &[""]),
     ("values_collections", &[""]),
+    ("secrets", &[""]),
     ("values_hostile", &[""]),
     ("values_returned", &[""]),
     ("values_scopes", &[""]),
@@ -131,6 +135,13 @@ const IN_WORDS: [&str; 5] = [
 
 /// Not walked, and why.
 const LEFT_OUT: &[(&str, &str)] = &[
+    ("async_ends", "fails or waits, and nothing else"),
+    (
+        "values_large",
+        "its collections are too large to be gone through",
+    ),
+    ("values_old", "what values_collections has, which is walked"),
+    ("values_endless", "its loops have a hundred thousand rounds"),
     (
         "async_stacks_release",
         "its Main ends while a thread of the pool is stepped",
@@ -146,12 +157,25 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ),
     ("bp_plugin", "has no Main: bp_plugins runs it"),
     ("demo_hang", "hangs on purpose"),
+    (
+        "desk",
+        "editors look at it, and a task's thread runs its end",
+    ),
+    (
+        "exceptions_any",
+        "polls, and its threads come and go: how often is not the same twice",
+    ),
+    ("left_alone", "never ends"),
     ("library", "has no Main: uses_library runs it"),
     ("loops", "never ends"),
     ("metadata_members", "has no Main"),
     (
         "step_late",
         "polls: how often is not the same twice; stepping::awaits steps it",
+    ),
+    (
+        "step_targets",
+        "its statements are gone back to; stepping::targets steps it",
     ),
     (
         "step_taken",
@@ -167,12 +191,28 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "a tool of the tests, not a program to debug",
     ),
     (
+        "expressions_changes",
+        "writes into a file that its test names",
+    ),
+    (
         "expressions_code",
         "spins until another thread has made a collection",
     ),
     (
         "expressions_compiler",
         "made by a tool: one method of thousands of lines",
+    ),
+    (
+        "expressions_forms",
+        "computes one expression after the other: live_expressions compares them",
+    ),
+    (
+        "expressions_late",
+        "its conditions are what it is for: live_expressions sets them",
+    ),
+    (
+        "expressions_sequences",
+        "computes one expression after the other: live_expressions compares them",
     ),
     ("spin_optimized", "never ends"),
     ("terminal", "waits for input: live_repl steps it"),
@@ -187,6 +227,18 @@ const LEFT_OUT: &[(&str, &str)] = &[
     (
         "step_crowd_optimized",
         "a hundred invocations in any order: stepping::awaits follows one",
+    ),
+    (
+        "values_kinds",
+        "has no statement that others have not; live_values looks at its variables",
+    ),
+    (
+        "values_moved",
+        "has no statement that others have not; live_values looks at its variables",
+    ),
+    (
+        "values_replaced",
+        "is optimised: what its code still has differs between runtimes",
     ),
 ];
 

@@ -7,7 +7,7 @@ use syntax::Span;
 use syntax::tree::{Argument, Expr, ExprKind};
 
 use super::overloads::{Arg, Misfit};
-use super::{Binder, Group, Operand};
+use super::{Binder, Group, Operand, local_functions};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Node, Op};
 use crate::expressions::scalar::Scalar;
@@ -128,8 +128,26 @@ impl Binder<'_> {
         arguments: Vec<Arg<'_>>,
         span: Span,
     ) -> Result<Node> {
+        let target = group.target.as_ref().filter(|_| !group.on_type);
+        let mark = self.note_names(target, &arguments);
+        let node = self.call_of_group(group, arguments, span);
+        let node = node.map(|it| self.named_result(it));
+        self.tuple_names.truncate(mark);
+        node
+    }
+
+    fn call_of_group(
+        &mut self,
+        group: &Group,
+        arguments: Vec<Arg<'_>>,
+        span: Span,
+    ) -> Result<Node> {
+        let is_local = group.methods.iter().any(|it| it.name.contains(">g__"));
         let resolved = if group.methods.is_empty() {
             Err((None, false))
+        } else if is_local {
+            let written = local_functions::written(&group.methods);
+            self.resolve(&written, &group.type_arguments, &arguments)
         } else {
             self.resolve(&group.methods, &group.type_arguments, &arguments)
         };
@@ -145,16 +163,31 @@ impl Binder<'_> {
                 }
                 let implied = group.implied;
                 if is_static && !group.on_type && !implied && group.target.is_some() {
+                    // An extension method of the name is meant then.
+                    if let Some(target) = &group.target
+                        && let Ok(Some(node)) = self.call_extension(group, target, &arguments, span)
+                    {
+                        return Ok(node);
+                    }
                     return Err(Fail::cs(
                         "CS0176",
                         span,
                         format!("`{}` is static: call it on its type", group.name),
                     ));
                 }
-                let nodes = self.apply_arguments(&candidate, arguments, span)?;
+                let mut nodes = self.apply_arguments(&candidate, arguments, span)?;
                 let target = group.target.clone().filter(|_| !is_static);
+                let mut method = candidate.method;
+                if is_local
+                    && let Some(whole) = group.methods.iter().find(|it| it.token == method.token)
+                {
+                    let captured = self.captured_by(whole, span)?;
+                    nodes = local_functions::joined(nodes, captured);
+                    let added = whole.parameters.iter().skip(method.parameters.len());
+                    method.parameters.extend(added.cloned());
+                }
                 return Ok(self.call_node(
-                    candidate.method,
+                    method,
                     candidate.type_arguments,
                     target,
                     nodes,

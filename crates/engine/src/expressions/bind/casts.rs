@@ -82,6 +82,11 @@ impl Binder<'_> {
     ) -> Result<Node> {
         match operand {
             Operand::Value(node) => self.apply_node(node, conv, to, span),
+            Operand::Null(at) if let Conv::User(_, method, _) = conv => {
+                let from = method.parameters.first().map(|it| it.ty.clone());
+                let null = self.convert(Operand::Null(at), &from.unwrap_or(Type::OBJECT), span)?;
+                self.apply_node(null, conv, to, span)
+            }
             Operand::Null(_) => {
                 let mut node = Node::new(Op::Constant(Constant::Null), to.clone(), span);
                 if to.is_reference() {

@@ -148,7 +148,7 @@ impl Binder<'_> {
     }
 
     /// Types and namespaces that can be named without what they lie in.
-    fn types_in_scope(&self, prefix: &str) -> Vec<String> {
+    pub(super) fn types_in_scope(&self, prefix: &str) -> Vec<String> {
         let parameters = self.context.type_parameters.iter();
         let mut names: Vec<String> = parameters.map(|(name, _)| name.to_string()).collect();
         let mut outer = self.context.ty.clone();
@@ -178,6 +178,34 @@ impl Binder<'_> {
             }
         }
         names
+    }
+
+    /// The types of the user's modules that are called so and lie where they cannot be named without their namespace.
+    pub(super) fn types_elsewhere(&self, wanted: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        for module in self.types.modules.iter() {
+            let id = ModuleId(module.identity());
+            let Ok(metadata) = self.types.metadata(id).map(|it| it.metadata()) else {
+                continue;
+            };
+            if !module.type_names(metadata).may_have(wanted)
+                || module.symbols(self.types.process).is_err()
+            {
+                continue;
+            }
+            for (_, row) in metadata.rows::<TypeDefRow>() {
+                // Nested types have no namespace of their own.
+                let Ok(row) = row else { continue };
+                let names = (metadata.string(row.namespace), metadata.string(row.name));
+                if let (0 | 1, (Ok(namespace), Ok(name))) = (row.flags & 7, names)
+                    && !namespace.is_empty()
+                    && name == wanted
+                {
+                    found.push(format!("{namespace}.{name}"));
+                }
+            }
+        }
+        found
     }
 
     fn names_in_namespace(&self, namespace: &str, prefix: &str) -> Vec<String> {

@@ -20,7 +20,7 @@ impl Binder<'_> {
         no: &'e Expr,
     ) -> Result<Operand<'e>> {
         let test = self.bind(condition)?;
-        let test = self.convert(test, &Type::BOOL, condition.span)?;
+        let test = self.boolean(test, condition.span)?;
         let (yes, no) = (self.bind(yes)?, self.bind(no)?);
         for operand in [&yes, &no] {
             if matches!(operand, Operand::Type(..) | Operand::Namespace(..)) {
@@ -114,7 +114,9 @@ impl Binder<'_> {
             )
         };
         let Operand::Value(node) = &left else {
-            if let (Operand::Null(_), Operand::Value(_)) = (&left, &right) {
+            if let (Operand::Null(_), Operand::Value(node)) = (&left, &right)
+                && self.admits_null(&node.ty)
+            {
                 return self.natural(right);
             }
             return Err(fail(self, &left, &right));
@@ -233,7 +235,7 @@ impl Binder<'_> {
                 None => None,
                 Some(guard) => {
                     let operand = self.bind(guard)?;
-                    Some(self.convert(operand, &Type::BOOL, guard.span)?)
+                    Some(self.boolean(operand, guard.span)?)
                 }
             };
             let value = self.bind(&arm.value)?;
@@ -274,7 +276,7 @@ impl Binder<'_> {
             ExprKind::Paren(inner) => self.untyped_value(inner, to),
             ExprKind::Conditional(condition, yes, no) => {
                 let test = self.bind(condition)?;
-                let test = self.convert(test, &Type::BOOL, condition.span)?;
+                let test = self.boolean(test, condition.span)?;
                 let (yes, no) = (self.bind(yes)?, self.bind(no)?);
                 self.conditional_of(test, yes, no, to, span)
             }

@@ -10,6 +10,8 @@ use crate::types::{ModuleId, Named, Type};
 pub(crate) struct Context {
     /// The module of the method.
     pub(crate) module: Option<ModuleId>,
+    /// The method and the offset in it.
+    pub(crate) at: Option<(metadata::Token, u32)>,
     /// The variables in scope, the innermost last; closures and hoisted ones under their own names.
     pub(crate) variables: Vec<Variable>,
     /// The variable that is `this`, by number.
@@ -26,6 +28,10 @@ pub(crate) struct Context {
     pub(crate) exception: Option<Type>,
     /// The type of `$returnvalue`.
     pub(crate) return_value: Option<Type>,
+    /// The name of the method, as it was written.
+    pub(crate) method: String,
+    /// Closures, each by the number of a variable that lies in it, with their types.
+    pub(crate) closures: Vec<(usize, Type)>,
     /// The types of kept values, by number.
     pub(crate) handles: Vec<(u32, Type)>,
 }
@@ -39,6 +45,8 @@ pub(crate) struct Variable {
     pub(crate) ty: Type,
     /// The names of its tuple elements.
     pub(crate) names: TupleNames,
+    /// If it is `dynamic`, the type of what it holds now, where that is known.
+    pub(crate) holds: Option<Type>,
     /// Its value, if it is a constant.
     pub(crate) constant: Option<crate::expressions::plan::Constant>,
 }

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use syntax::Span;
 use syntax::tree::ExprKind;
 
+use super::user_operators::takes_the_same;
 use super::well_known::primitive_kind;
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
@@ -54,14 +55,32 @@ impl Binder<'_> {
                 }
                 self.implicit_types(&node.ty.clone(), to)
                     .or_else(|| self.user_conversion(&node.ty, to, false))
+                    .or_else(|| self.user_conversion_of(Some(node), &node.ty, to, false))
             }
-            Operand::Null(_) => self.admits_null(to).then_some(Conv::Literal),
+            Operand::Null(_) if self.admits_null(to) => Some(Conv::Literal),
+            Operand::Null(_) => self.null_converts(to),
             Operand::Default(_) => Some(Conv::Literal),
             Operand::Lambda(lambda, _) => self.lambda_fits(lambda, to).then_some(Conv::Target),
             Operand::Group(group) => self.group_fits(group, to).then_some(Conv::Target),
             Operand::Untyped(expr) => self.untyped_fits(expr, to).then_some(Conv::Target),
             Operand::Type(..) | Operand::Namespace(..) => None,
         }
+    }
+
+    /// The conversion that a struct defines for a type that null is of: `(ReadOnlySpan<char>)null`.
+    fn null_converts(&self, to: &Type) -> Option<Conv> {
+        let named = to.as_named()?;
+        let methods = self.types.methods(named, Some("op_Implicit")).ok()?;
+        let mut fitting = methods.into_iter().filter(|it| {
+            it.returns == *to
+                && matches!(it.parameters.as_slice(), [from] if self.admits_null(&from.ty))
+        });
+        let method = fitting.next()?;
+        if fitting.next().is_some() {
+            return None;
+        }
+        let (before, after) = (Box::new(Conv::Literal), Box::new(Conv::Identity));
+        Some(Conv::User(before, Rc::new(method), after))
     }
 
     pub(super) fn tuple_literal(&mut self, node: &Node, to: &Type) -> Option<Conv> {
@@ -208,6 +227,20 @@ impl Binder<'_> {
 
     /// A conversion that one of the two types defines (C# 10.5).
     pub(super) fn user_conversion(&self, from: &Type, to: &Type, explicit: bool) -> Option<Conv> {
+        self.user_conversion_of(None, from, to, explicit)
+    }
+
+    /// The same; a constant converts to what its value fits before.
+    fn user_conversion_of(
+        &self,
+        constant: Option<&Node>,
+        from: &Type,
+        to: &Type,
+        explicit: bool,
+    ) -> Option<Conv> {
+        if constant.is_some_and(|it| it.constant.is_none()) {
+            return None;
+        }
         let (source, target) = (self.without_nullable(from), self.without_nullable(to));
         let builtin = |ty: &Type| {
             *ty == Type::OBJECT || Self::is_interface(ty) || Self::enum_of(ty).is_some()
@@ -220,12 +253,25 @@ impl Binder<'_> {
         }
         let mut methods: Vec<Method> = Vec::new();
         for ty in [&source, &target] {
-            let Type::Named(_) = ty else { continue };
+            if !matches!(ty, Type::Named(_)) && *ty != Type::STRING {
+                continue;
+            }
             for named in self.types.ancestry(ty).unwrap_or_default() {
                 for name in ["op_Implicit", "op_Explicit"] {
                     if explicit || name == "op_Implicit" {
                         methods.extend(self.types.methods(&named, Some(name)).unwrap_or_default());
                     }
+                }
+                if explicit && self.checked && self.kind(ty).is_none() {
+                    let checked = self.types.methods(&named, Some("op_CheckedExplicit"));
+                    let checked = checked.unwrap_or_default();
+                    methods.retain(|it| {
+                        let replaces = |other: &Method| {
+                            takes_the_same(it, other) && it.returns == other.returns
+                        };
+                        &*it.name != "op_Explicit" || !checked.iter().any(replaces)
+                    });
+                    methods.extend(checked);
                 }
             }
         }
@@ -240,22 +286,38 @@ impl Binder<'_> {
             }
         };
         let mut found: Vec<(Method, Type, Conv, Conv, bool)> = Vec::new();
+        let mut to_inside = Vec::new();
         for method in methods {
             let [parameter] = method.parameters.as_slice() else {
                 continue;
             };
             let parameter = parameter.ty.without_ref().clone();
             let lifted = from != &source && parameter.is_value() == Some(true);
-            if lifted && !explicit && *to == target {
+            // A reference can be null as what is converted can.
+            if lifted && !explicit && *to == target && !to.is_reference() {
                 continue;
             }
             let given = if lifted { &source } else { from };
             let wanted = if lifted { &target } else { to };
-            let before = standard(given, &parameter);
+            let before = match constant {
+                Some(node) => self.implicit_constant(node, &parameter),
+                None => standard(given, &parameter),
+            };
             let after = standard(&method.returns, wanted);
-            if let (Some(before), Some(after)) = (before, after) {
-                found.push((method, parameter, before, after, lifted));
+            let inside = standard(&method.returns, &target);
+            match (before, after, inside) {
+                (Some(before), Some(after), _) => {
+                    found.push((method, parameter, before, after, lifted));
+                }
+                (Some(before), None, Some(after)) if explicit => {
+                    to_inside.push((method, parameter, before, after, lifted));
+                }
+                _ => {}
             }
+        }
+        // What is converted may become nullable in the end.
+        if found.is_empty() {
+            found = to_inside;
         }
         // The most specific source and target: exact ones win, then those that all others convert to.
         let score = |entry: &(Method, Type, Conv, Conv, bool)| {
@@ -273,12 +335,15 @@ impl Binder<'_> {
                             .is_some()
                 })
             });
+            if specific.is_none() && constant.is_some() {
+                return None;
+            }
             let index = specific.unwrap_or(0);
             found.swap(0, index);
         }
         let (method, _, before, after, lifted) = found.into_iter().next()?;
         let user = Conv::User(Box::new(before), Rc::new(method), Box::new(after));
-        Some(match (lifted, self.nullable_of(to).is_some()) {
+        Some(match (lifted, self.admits_null(to)) {
             (true, true) => Conv::Lifted(Box::new(user)),
             (true, false) => Conv::Unwrap(Box::new(user)),
             _ => user,
@@ -392,6 +457,7 @@ impl Binder<'_> {
                 Kind::Int | Kind::UInt | Kind::Long | Kind::ULong
             )
             && Self::enum_of(&node.ty).is_none()
+            && !self.is_in_range(value, to)
         {
             return Fail::cs(
                 "CS0031",
@@ -415,6 +481,15 @@ impl Binder<'_> {
             span,
             format!("`{source}` cannot be converted to `{target}`"),
         )
+    }
+
+    /// Whether an integral type has a number, whatever type that has itself.
+    fn is_in_range(&self, value: &Scalar, to: &Type) -> bool {
+        let range = self.kind(to).and_then(Kind::range);
+        match (range, value.integer()) {
+            (Some((low, high)), Some(value)) => (low..=high).contains(&value),
+            _ => false,
+        }
     }
 
     /// Whether what gets its type from its place fits there.

@@ -4,14 +4,14 @@ use std::rc::Rc;
 
 use syntax::Span;
 use syntax::tree::{
-    AnonymousMember, ArrayElement, CollectionElement, Expr, InitValue, Initializer,
-    InitializerMember, New, NewArray,
+    AnonymousMember, ArrayElement, CollectionElement, Expr, Identifier, InitValue, Initializer,
+    InitializerMember, New, NewArray, SimpleName,
 };
 
 use super::literals::inferred_name;
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
-use crate::expressions::plan::{Initial, Node, Op};
+use crate::expressions::plan::{Node, Op};
 use crate::types::{Kind, Type};
 
 impl Binder<'_> {
@@ -77,7 +77,7 @@ impl Binder<'_> {
         }
         if named.kind == Kind::Delegate {
             return match arguments.into_iter().next() {
-                Some(argument) => self.convert(argument.operand, ty, span),
+                Some(argument) => self.new_delegate(argument.operand, ty, span),
                 None => Err(Fail::cs(
                     "CS1729",
                     span,
@@ -149,6 +149,30 @@ impl Binder<'_> {
         }
     }
 
+    /// A delegate of a lambda, a method, or of another delegate, which it calls.
+    fn new_delegate(&mut self, from: Operand<'_>, ty: &Type, span: Span) -> Result<Node> {
+        let other = match &from {
+            Operand::Value(node) if node.ty != *ty && self.invoke(&node.ty).is_some() => {
+                Some(node.clone())
+            }
+            _ => None,
+        };
+        let Some(other) = other else {
+            return self.convert(from, ty, span);
+        };
+        let name = SimpleName {
+            identifier: Identifier {
+                text: "Invoke".into(),
+                verbatim: false,
+                span,
+            },
+            arguments: None,
+            span,
+        };
+        let group = self.instance_member(other, &name, span)?;
+        self.convert(group, ty, span)
+    }
+
     fn has_constructor(&self, ty: &Type) -> bool {
         let Some(named) = self.types.named(ty) else {
             return false;
@@ -158,97 +182,6 @@ impl Binder<'_> {
             .methods(&named, Some(".ctor"))
             .unwrap_or_default();
         constructors.iter().any(|it| it.parameters.is_empty())
-    }
-
-    fn initialized(&mut self, made: Node, initializer: &Initializer, span: Span) -> Result<Node> {
-        let slot = self.slot();
-        let ty = made.ty.clone();
-        let read = self.slot_node(slot, &ty, span);
-        let mut steps = Vec::new();
-        for member in &initializer.members {
-            match member {
-                InitializerMember::Property(name, InitValue::Expr(value)) => {
-                    // Structs that exist only here have their fields set, objects their properties.
-                    let outer = std::mem::replace(&mut self.assigning, ty.is_reference());
-                    let place = self.member_value(read.clone(), &name.text, name.span);
-                    self.assigning = outer;
-                    let place = place.map_err(|fail| {
-                        if fail.code == Some("CS1061") {
-                            Fail::cs(
-                                "CS0117",
-                                name.span,
-                                format!("`{}` has no member `{}`", self.text(&ty), name.text),
-                            )
-                        } else {
-                            fail
-                        }
-                    })?;
-                    let operand = self.bind(value)?;
-                    let value = self.convert(operand, &place.ty, value.span)?;
-                    steps.push(Initial::Set(place, value));
-                }
-                InitializerMember::Index(arguments, InitValue::Expr(value)) => {
-                    let place = self.element_of(read.clone(), arguments, span)?;
-                    let operand = self.bind(value)?;
-                    let value = self.convert(operand, &place.ty, value.span)?;
-                    steps.push(Initial::Set(place, value));
-                }
-                InitializerMember::Element(value) => {
-                    steps.push(self.add_call(&read, std::slice::from_ref(value), span)?)
-                }
-                InitializerMember::Elements(values, at) => {
-                    steps.push(self.add_call(&read, values, *at)?)
-                }
-                InitializerMember::Property(name, InitValue::Nested(_)) => {
-                    return Err(Fail::new(
-                        name.span,
-                        "nested initialisers cannot be evaluated; create the inner object with new",
-                    ));
-                }
-                InitializerMember::Index(_, InitValue::Nested(_)) => {
-                    return Err(Fail::new(
-                        span,
-                        "nested initialisers cannot be evaluated; create the inner object with new",
-                    ));
-                }
-            }
-        }
-        Ok(Node::new(
-            Op::Initialize(Box::new(made), slot, steps),
-            ty,
-            span,
-        ))
-    }
-
-    fn add_call(&mut self, target: &Node, values: &[Expr], span: Span) -> Result<Initial> {
-        let name = syntax::tree::SimpleName {
-            identifier: syntax::tree::Identifier {
-                text: "Add".into(),
-                verbatim: false,
-                span,
-            },
-            arguments: None,
-            span,
-        };
-        let operand = self.instance_member(target.clone(), &name, span)?;
-        let Operand::Group(group) = operand else {
-            return Err(Fail::cs(
-                "CS1061",
-                span,
-                format!("`{}` has no method `Add`", self.text(&target.ty)),
-            ));
-        };
-        let mut arguments = Vec::new();
-        for value in values {
-            arguments.push(super::overloads::Arg {
-                operand: self.bind(value)?,
-                name: None,
-                by_ref: None,
-                receiver: false,
-                span: value.span,
-            });
-        }
-        self.call_group(&group, arguments, span).map(Initial::Add)
     }
 
     pub(super) fn new_array(&mut self, new: &NewArray, span: Span) -> Result<Node> {
@@ -424,6 +357,15 @@ impl Binder<'_> {
                 .is_named(it, "System.Collections.Generic", "List`1")
                 || self.is_array_interface(it)
         });
+        let is_span = to.as_named().is_some_and(|it| {
+            let mut spans = ["Span`1", "ReadOnlySpan`1"].into_iter();
+            spans.any(|name| self.types.is_named(it, "System", name))
+        });
+        if is_span && let Some(element) = to.as_named().and_then(|it| it.arguments.first()) {
+            let array = Type::SzArray(Rc::new(element.clone()));
+            let array = self.collection(elements, &array, span)?;
+            return self.convert(Operand::Value(array), to, span);
+        }
         let element = match to {
             Type::SzArray(element) => (**element).clone(),
             Type::Named(named) if is_list => {
@@ -465,6 +407,9 @@ impl Binder<'_> {
     ) -> Result<Node> {
         let value = self.value(inner)?;
         let ty = value.ty.clone();
+        if self.is_anonymous(&ty) {
+            return self.anonymous_with(value, initializer, span);
+        }
         let copy = if ty.is_value() == Some(true) {
             value
         } else {
@@ -491,5 +436,46 @@ impl Binder<'_> {
             )
         };
         self.initialized(copy, initializer, span)
+    }
+
+    fn is_anonymous(&self, ty: &Type) -> bool {
+        let named = ty.as_named();
+        let name = named.and_then(|it| self.types.simple_name(it).ok());
+        name.is_some_and(|(_, name)| name.starts_with("<>f__AnonymousType"))
+    }
+
+    /// `with` of an anonymous object: another one, with the members that are named replaced.
+    fn anonymous_with(&mut self, value: Node, with: &Initializer, span: Span) -> Result<Node> {
+        let ty = value.ty.clone();
+        let slot = self.slot();
+        let read = self.slot_node(slot, &ty, span);
+        let properties = match ty.as_named() {
+            Some(named) => self.types.properties(named).unwrap_or_default(),
+            None => Default::default(),
+        };
+        let mut changed = Vec::new();
+        for member in &with.members {
+            let InitializerMember::Property(name, InitValue::Expr(value)) = member else {
+                return Err(Fail::cs("CS0747", span, "`with` takes members: Name = …"));
+            };
+            if !properties.iter().any(|it| *it.name == *name.text) {
+                let told = format!("`{}` has no member `{}`", self.text(&ty), name.text);
+                return Err(Fail::cs("CS0117", name.span, told));
+            }
+            changed.push((name.text.clone(), value));
+        }
+        let mut members = Vec::new();
+        for property in properties.iter() {
+            let mut member = self.member_value(read.clone(), &property.name, span)?;
+            let given = changed.iter().find(|(name, _)| **name == *property.name);
+            if let Some((_, given)) = given {
+                let operand = self.bind(given)?;
+                member = self.convert(operand, &member.ty, given.span)?;
+            }
+            members.push((Rc::from(format!("<{}>i__Field", property.name)), member));
+        }
+        let made = Node::new(Op::Anonymous(members), ty.clone(), span);
+        let op = Op::Let(vec![(slot, value)], Box::new(made));
+        Ok(Node::new(op, ty, span))
     }
 }

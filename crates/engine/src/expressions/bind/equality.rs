@@ -96,6 +96,28 @@ impl Binder<'_> {
         let (Operand::Value(left), Operand::Value(right)) = (left, right) else {
             return Ok(None);
         };
+        // One that may be null equals null only, or what it holds.
+        let inner = [&left.ty, &right.ty].map(|it| self.without_nullable(it));
+        if inner != [left.ty.clone(), right.ty.clone()]
+            && inner.iter().all(|it| self.tuple_elements(it).is_some())
+        {
+            let slots = [self.slot(), self.slot()];
+            let mut sides = Vec::with_capacity(2);
+            for (slot, ty) in slots.iter().zip(&inner) {
+                sides.push(Operand::Value(self.slot_node(*slot, ty, span)));
+            }
+            let [one, other] = sides.as_slice() else {
+                return Ok(None);
+            };
+            let Some(body) = self.tuple_equality(op, one, other, span)? else {
+                return Ok(None);
+            };
+            let [first, second] = slots;
+            let operands = vec![(first, left.clone()), (second, right.clone())];
+            let equality = Some(op == BinaryOp::Equal);
+            let lifted = Op::Lifted(operands, Box::new(body), true, equality);
+            return Ok(Some(Node::new(lifted, Type::BOOL, span)));
+        }
         let (Some(lefts), Some(rights)) = (
             self.tuple_elements(&left.ty),
             self.tuple_elements(&right.ty),

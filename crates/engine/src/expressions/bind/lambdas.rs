@@ -21,14 +21,18 @@ impl Binder<'_> {
         lambda: &'e Lambda,
         inputs: &[Type],
     ) -> Result<Operand<'e>> {
-        self.lambda_parts(lambda, inputs).map(|(_, body)| body)
+        let parts = self.lambda_parts(lambda, inputs, |_, body| Ok(body))?;
+        Ok(parts.1)
     }
 
-    fn lambda_parts<'e>(
+    /// The slots of a lambda's parameters and what is made of its body, where they can be seen: a lambda inside has no type
+    /// before it is converted.
+    fn lambda_parts<'e, T>(
         &mut self,
         lambda: &'e Lambda,
         inputs: &[Type],
-    ) -> Result<(Vec<u32>, Operand<'e>)> {
+        made: impl FnOnce(&mut Self, Operand<'e>) -> Result<T>,
+    ) -> Result<(Vec<u32>, T)> {
         self.lambda_binds = self.lambda_binds.saturating_sub(1);
         if self.lambda_binds == 0 {
             return Err(Fail::new(
@@ -60,6 +64,22 @@ impl Binder<'_> {
             ));
         }
         let outer = self.locals.len();
+        let outermost = self.outermost_lambda;
+        self.outermost_lambda = outermost.or(Some(self.slots));
+        let parts = match self.lambda_inside(lambda, inputs) {
+            Ok((slots, body)) => made(self, body).map(|made| (slots, made)),
+            Err(fail) => Err(fail),
+        };
+        self.outermost_lambda = outermost;
+        self.locals.truncate(outer);
+        parts
+    }
+
+    fn lambda_inside<'e>(
+        &mut self,
+        lambda: &'e Lambda,
+        inputs: &[Type],
+    ) -> Result<(Vec<u32>, Operand<'e>)> {
         let mut slots = Vec::new();
         for (parameter, input) in lambda.parameters.iter().zip(inputs) {
             let ty = match &parameter.ty {
@@ -68,9 +88,29 @@ impl Binder<'_> {
             };
             slots.push(self.declare_parameter(&parameter.name.text, &ty));
         }
-        let body = self.bind(&lambda.body);
-        self.locals.truncate(outer);
-        Ok((slots, body?))
+        let body = self.bind(&lambda.body)?;
+        Ok((slots, body))
+    }
+
+    /// A lambda whose own variables begin at the slot `first`.
+    fn closure(&self, first: u32, slots: Vec<u32>, body: Node) -> Rc<Closure> {
+        let mut captures = Vec::new();
+        // What belongs to no lambda is set once, and may be set after the lambda is made.
+        if let Some(outermost) = self.outermost_lambda {
+            body.visit(&mut |node| match node.op {
+                Op::Slot(slot)
+                    if slot < first && slot >= outermost && !captures.contains(&slot) =>
+                {
+                    captures.push(slot);
+                }
+                _ => {}
+            });
+        }
+        Rc::new(Closure {
+            slots,
+            captures,
+            body,
+        })
     }
 
     /// Whether a lambda can be a delegate of a type.
@@ -98,14 +138,16 @@ impl Binder<'_> {
             .iter()
             .map(|it| it.ty.without_ref().clone())
             .collect();
-        let (slots, body) = self.lambda_parts(lambda, &inputs)?;
-        let body = if invoke.returns == Type::Primitive(Primitive::Void) {
-            self.natural(body)?
-        } else {
-            let span = body.span();
-            self.convert(body, &invoke.returns, span)?
-        };
-        let closure = Rc::new(Closure { slots, body });
+        let first = self.slots;
+        let (slots, body) = self.lambda_parts(lambda, &inputs, |this, body| {
+            if invoke.returns == Type::Primitive(Primitive::Void) {
+                this.natural(body)
+            } else {
+                let span = body.span();
+                this.convert(body, &invoke.returns, span)
+            }
+        })?;
+        let closure = self.closure(first, slots, body);
         Ok(Node::new(Op::Lambda(closure), to.clone(), span))
     }
 
@@ -248,6 +290,7 @@ impl Binder<'_> {
                 ),
             ));
         };
+        let first = self.slots;
         let mut slots = Vec::new();
         let mut arguments = Vec::new();
         for parameter in &invoke.parameters {
@@ -271,7 +314,7 @@ impl Binder<'_> {
         } else {
             self.convert(Operand::Value(call), &invoke.returns, group.span)?
         };
-        let closure = Rc::new(Closure { slots, body });
+        let closure = self.closure(first, slots, body);
         Ok(Node::new(Op::Lambda(closure), to.clone(), group.span))
     }
 }

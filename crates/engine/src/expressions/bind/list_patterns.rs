@@ -20,7 +20,16 @@ impl Binder<'_> {
     ) -> Result<Test> {
         let inner = self.without_nullable(&subject.ty);
         let value = self.narrowed_to(subject, &inner);
-        let length = self.length_of(&value, span).ok_or_else(|| {
+        let length = self.length_of(&value, span);
+        // What is counted but not indexed by number has an indexer that a number does not fit.
+        if length.is_none()
+            && !self.indexers(&value.ty).is_empty()
+            && self.count_of(&value, span).is_some()
+        {
+            let told = format!("`{}` is not indexed by number", self.text(&value.ty));
+            return Err(Fail::cs("CS1503", span, told));
+        }
+        let length = length.ok_or_else(|| {
             Fail::cs(
                 "CS8985",
                 span,
@@ -76,11 +85,22 @@ impl Binder<'_> {
                     Type::INT,
                     span,
                 );
-                let part = Node::new(
-                    Op::Slice(Box::new(value.clone()), Box::new(range)),
-                    value.ty.clone(),
-                    span,
-                );
+                let is_plain = value.ty.element().is_some() || value.ty == Type::STRING;
+                let part = if is_plain {
+                    Node::new(
+                        Op::Slice(Box::new(value.clone()), Box::new(range)),
+                        value.ty.clone(),
+                        span,
+                    )
+                } else {
+                    let count = self.binary_operands(
+                        BinaryOp::Subtract,
+                        Operand::Value(length.clone()),
+                        Operand::Value(int(index + end)),
+                        span,
+                    )?;
+                    self.sliced(&value, int(index), count, span)?
+                };
                 test = and(test, self.part_test(part, inner, pattern.span)?);
                 continue;
             }
@@ -102,6 +122,13 @@ impl Binder<'_> {
             let part = self.element_at(&value, at, span)?;
             test = and(test, self.part_test(part, pattern, pattern.span)?);
         }
+        let mut slices = patterns
+            .iter()
+            .filter(|it| matches!(it.kind, PatternKind::Slice(_)));
+        if let Some(second) = slices.nth(1) {
+            let told = "a list pattern may have one slice only";
+            return Err(Fail::cs("CS8980", second.span, told));
+        }
         Ok(test)
     }
 
@@ -117,15 +144,59 @@ impl Binder<'_> {
         })
     }
 
+    /// A part of what has a method `Slice` for it.
+    pub(super) fn sliced(
+        &mut self,
+        target: &Node,
+        start: Node,
+        count: Node,
+        span: Span,
+    ) -> Result<Node> {
+        let methods: Vec<_> = self
+            .levels(&target.ty)
+            .iter()
+            .flat_map(|it| self.types.methods(it, Some("Slice")).unwrap_or_default())
+            .filter(|it| {
+                it.parameters.len() == 2 && it.parameters.iter().all(|it| it.ty == Type::INT)
+            })
+            .collect();
+        if methods.is_empty() {
+            return Err(Fail::cs(
+                "CS8985",
+                span,
+                format!(
+                    "a part of `{}` cannot be taken: it has no `Slice`",
+                    self.text(&target.ty)
+                ),
+            ));
+        }
+        let group = super::Group {
+            name: "Slice".into(),
+            ty: Some(target.ty.clone()),
+            target: Some(target.clone()),
+            on_type: false,
+            methods,
+            type_arguments: Vec::new(),
+            is_base: false,
+            implied: false,
+            span,
+        };
+        let arguments = [start, count].map(|it| Arg {
+            span: it.span,
+            operand: Operand::Value(it),
+            name: None,
+            by_ref: None,
+            receiver: false,
+        });
+        self.call_group(&group, arguments.into(), span)
+    }
+
     /// An element by a number that is bound already.
     pub(super) fn element_at(&mut self, target: &Node, index: Node, span: Span) -> Result<Node> {
         if let Type::SzArray(element) = &target.ty {
             let ty = (**element).clone();
-            return Ok(Node::new(
-                Op::Element(Box::new(target.clone()), vec![index]),
-                ty,
-                span,
-            ));
+            let element = Node::new(Op::Element(Box::new(target.clone()), vec![index]), ty, span);
+            return Ok(self.named_part(element, target));
         }
         let mut methods = Vec::new();
         for indexer in self.indexers(&target.ty) {
@@ -172,6 +243,11 @@ impl Binder<'_> {
         if !by_number {
             return None;
         }
+        self.count_of(target, span)
+    }
+
+    /// The length or count of anything.
+    pub(super) fn count_of(&mut self, target: &Node, span: Span) -> Option<Node> {
         ["Length", "Count"]
             .into_iter()
             .find_map(|name| self.member_value(target.clone(), name, span).ok())

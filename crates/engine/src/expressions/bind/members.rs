@@ -151,6 +151,14 @@ impl Binder<'_> {
                 "its type is object, as that of everything dynamic: cast it to what it is, as in ((string)x).{name}"
             ));
         }
+        // A parameter of a primary constructor, say, is no member.
+        if self.context.variables.iter().any(|it| *it.name == *name) {
+            return Some(format!("`{name}` is a variable here: write it alone"));
+        }
+        if !self.types.has_namespace("System.Linq") {
+            let may_be = self.uses_linq() && self.is_sequence(ty);
+            return may_be.then(|| super::NO_LINQ.into());
+        }
         let linq = self.types.find("System.Linq", "Enumerable", 0);
         let linq = linq.first()?.as_named()?;
         let is_there = !self.types.methods(linq, Some(name)).ok()?.is_empty();
@@ -381,7 +389,14 @@ impl Binder<'_> {
         };
         let mut node = Node::new(op, ty, span);
         node.names = names;
-        Ok(node)
+        let whole = match &node.op {
+            Op::Field(target, _) | Op::Call(_, Some(target), _) => Some((**target).clone()),
+            _ => None,
+        };
+        Ok(match whole {
+            Some(whole) => self.named_part(node, &whole),
+            None => node,
+        })
     }
 
     /// The number of a tuple element by its name.
@@ -490,6 +505,9 @@ impl Binder<'_> {
             let element = (**element).clone();
             return self.array_element(target, &element, arguments, span);
         }
+        if let Some(node) = self.element_in_place(&target, arguments, span)? {
+            return Ok(node);
+        }
         let indexers = self.indexers(&target.ty);
         // `^1` and `1..2` on what has a length and an indexer by number.
         if let [argument] = arguments
@@ -524,7 +542,12 @@ impl Binder<'_> {
             span,
         };
         let arguments = self.arguments(arguments)?;
-        self.call_group(&group, arguments, span)
+        let of = group.target.clone();
+        let mut node = self.call_group(&group, arguments, span)?;
+        if node.names.is_empty() {
+            node.names = self.names_of_part(of.as_ref(), &node.ty, true);
+        }
+        Ok(node)
     }
 
     fn array_element(
@@ -568,10 +591,9 @@ impl Binder<'_> {
             let to = converted.unwrap_or(Type::INT);
             indices.push(self.convert(operand, &to, argument.value.span)?);
         }
-        Ok(Node::new(
-            Op::Element(Box::new(target), indices),
-            element.clone(),
-            span,
-        ))
+        let whole = target.clone();
+        let part = Op::Element(Box::new(target), indices);
+        let part = Node::new(part, element.clone(), span);
+        Ok(self.named_part(part, &whole))
     }
 }

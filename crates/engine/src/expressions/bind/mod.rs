@@ -3,6 +3,7 @@
 //! Only metadata and the names of a frame are looked at, never a value, so that a plan fits every stop in the same
 //! method and instantiation. Every error has its place in the text and, where C# has one, its code.
 
+mod callers;
 mod calls;
 mod casts;
 mod completion;
@@ -13,18 +14,24 @@ mod creation;
 mod enum_operators;
 mod equality;
 mod inference;
+mod initialisers;
 mod lambdas;
 mod list_patterns;
 mod literals;
+mod local_functions;
 mod lookup;
 mod members;
 mod names;
 mod operators;
 mod overloads;
 mod patterns;
+mod positional;
 mod postfix;
 mod queries;
 mod relations;
+mod spreading;
+mod stored;
+mod tuple_names;
 mod type_names;
 mod user_operators;
 pub(super) mod well_known;
@@ -43,6 +50,11 @@ use crate::types::{Method, Type, Types};
 pub(crate) use context::{Context, Import, Variable};
 pub(crate) use names::constant;
 use well_known::WellKnown;
+
+/// What is told where LINQ is missing.
+/// The assembly of LINQ.
+pub(crate) const LINQ: &str = "System.Linq";
+pub(crate) const NO_LINQ: &str = "the program has not loaded System.Linq yet; an evaluation that may run code loads it, and then it is known everywhere";
 
 /// How often lambdas are bound again while overloads are tried; nested ones multiply.
 const MAX_LAMBDA_BINDS: u32 = 4000;
@@ -71,6 +83,12 @@ pub(crate) struct Binder<'t> {
     /// Whether what is bound is to be assigned, so that properties stay properties.
     assigning: bool,
     lambda_binds: u32,
+    /// Whether the whole expression is a name.
+    bare: bool,
+    /// The names that the arguments of the calls which are being bound give to tuple types.
+    tuple_names: Vec<(Type, TupleNames)>,
+    /// The first slot of the outermost lambda that is being bound.
+    outermost_lambda: Option<u32>,
     /// When to give up.
     deadline: Instant,
     extensions: Option<lookup::Extensions>,
@@ -168,6 +186,9 @@ impl<'t> Binder<'t> {
             receivers: Vec::new(),
             assigning: false,
             lambda_binds: MAX_LAMBDA_BINDS,
+            bare: false,
+            outermost_lambda: None,
+            tuple_names: Vec::new(),
             deadline: Instant::now() + TIME_LIMIT,
             extensions: None,
             probe: completion::Probe::default(),
@@ -182,14 +203,38 @@ impl<'t> Binder<'t> {
 
     /// The plan of a whole expression.
     pub(crate) fn whole(&mut self, expr: &Expr) -> Result<Node> {
-        let operand = self.bind(expr)?;
-        self.natural(operand)
+        self.bare = matches!(expr.without_parens().kind, ExprKind::Name(_));
+        let bound = self.bind(expr).and_then(|it| self.natural(it));
+        bound.map_err(|fail| self.without_linq(fail))
+    }
+
+    /// Says that LINQ is missing where that is why a name is not found: the program loads it when it first needs it.
+    fn without_linq(&self, fail: Box<Fail>) -> Box<Fail> {
+        // Where something else is meant, that is told already.
+        let may_be = match fail.code {
+            _ if fail.hint.is_some() => false,
+            Some("CS1929") => self.uses_linq(),
+            Some("CS0103" | "CS0246") => fail.message.contains("`Enumerable`") && self.uses_linq(),
+            Some("CS0234") => fail.message.contains("`Linq`"),
+            _ => false,
+        };
+        if may_be && !self.types.has_namespace("System.Linq") {
+            return fail.hint(NO_LINQ);
+        }
+        fail
+    }
+
+    /// Whether the file uses the namespace of LINQ, loaded or not.
+    fn uses_linq(&self) -> bool {
+        let mut all = self.context.imports.iter().flatten();
+        all.any(|it| matches!(it, Import::Namespace(name) if name == "System.Linq"))
     }
 
     /// The plan of a condition.
     pub(crate) fn condition(&mut self, expr: &Expr) -> Result<Node> {
-        let operand = self.bind(expr)?;
-        self.convert(operand, &Type::BOOL, expr.span)
+        let bound = self.bind(expr);
+        let bound = bound.and_then(|it| self.boolean(it, expr.span));
+        bound.map_err(|fail| self.without_linq(fail))
     }
 
     /// How many variables a plan needs.
@@ -401,7 +446,8 @@ impl<'t> Binder<'t> {
     /// Declares a parameter, or all variables that one carries.
     pub(super) fn declare_parameter(&mut self, name: &str, ty: &Type) -> u32 {
         if !name.contains(CARRIED) {
-            return self.declare(name, ty, Rc::default());
+            let names = self.known_names(ty);
+            return self.declare(name, ty, names);
         }
         let slot = self.slot();
         let elements = self.tuple_elements(ty).unwrap_or_default();

@@ -6,7 +6,7 @@ use syntax::tree::{Identifier, SimpleName};
 use super::context::Import;
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
-use crate::expressions::plan::{Constant, Node, Op};
+use crate::expressions::plan::{Constant, Conversion, Node, Op};
 use crate::types::Type;
 
 impl Binder<'_> {
@@ -48,6 +48,9 @@ impl Binder<'_> {
             }
             _ => {}
         }
+        if let Some(function) = self.local_function(&name.identifier.text, &arguments, span) {
+            return Ok(function);
+        }
         Err(self.unknown_name(name, span))
     }
 
@@ -86,6 +89,18 @@ impl Binder<'_> {
         };
         node.constant = variable.constant.clone();
         node.names = variable.names.clone();
+        // What is dynamic has the members and operators of what it holds; it is assigned as the object it is.
+        if let Some(holds) = variable.holds.clone()
+            && !self.assigning
+            && !self.bare
+        {
+            let conversion = match holds.is_value() {
+                Some(true) => Conversion::Unbox,
+                _ => Conversion::Cast,
+            };
+            let opened = Op::Convert(conversion, Box::new(node));
+            return Some(Node::new(opened, holds, span));
+        }
         Some(node)
     }
 
@@ -168,13 +183,26 @@ impl Binder<'_> {
         if let Some(named) = &self.context.ty {
             known.extend(self.member_names(&Type::Named(named.clone())));
         }
-        match nearest(text, &known) {
+        match self.similar(text, known) {
             Some(similar) => fail.hint(format!("did you mean `{similar}`?")),
             None if self.context.variables.is_empty() => {
                 fail.hint("this frame has no variables that are known by name")
             }
             None => fail,
         }
+    }
+
+    /// What may be meant by a name that there is not: a type of that name in another namespace of the user's, or something
+    /// that is called almost so, types included.
+    pub(super) fn similar(&self, name: &str, mut known: Vec<String>) -> Option<String> {
+        let elsewhere = self.types_elsewhere(name).into_iter().next();
+        elsewhere.or_else(|| {
+            // A variable is not taken for a type.
+            if name.starts_with(char::is_uppercase) {
+                known.extend(self.types_in_scope(""));
+            }
+            nearest(name, &known).map(str::to_owned)
+        })
     }
 }
 
@@ -190,7 +218,11 @@ pub(super) fn nearest<'n>(name: &str, known: &'n [String]) -> Option<&'n str> {
         .filter(|it| !it.starts_with(['<', '.']))
         .map(|it| (distance(name, it), it))
         .filter(|(distance, it)| *distance <= limit && *distance < it.len())
-        .min_by_key(|(distance, _)| *distance)
+        // Types and members look alike, variables do not.
+        .min_by_key(|(distance, it)| {
+            let is_upper = |name: &str| name.starts_with(char::is_uppercase);
+            (*distance, is_upper(name) != is_upper(it))
+        })
         .map(|(_, it)| it.as_str())
 }
 

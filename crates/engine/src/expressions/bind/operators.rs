@@ -248,6 +248,9 @@ impl Binder<'_> {
         if let Some(node) = self.user_binary(op, &left, &right, span)? {
             return Ok(node);
         }
+        if let Some(node) = self.delegate_operator(op, &left, &right, span)? {
+            return Ok(node);
+        }
         if op == BinaryOp::Add
             && let Some(node) = self.concat(&left, &right, span)?
         {
@@ -276,7 +279,47 @@ impl Binder<'_> {
         if equality && let Some(node) = self.reference_equality(op, &left, &right, span)? {
             return Ok(node);
         }
+        if let Some((left, right)) = self.as_texts(op, &left, &right)? {
+            return self.binary_operands(op, left, right, span);
+        }
         Err(self.no_operator(op, &left, &right, span))
+    }
+
+    /// The operands of an operator of texts, if a type that converts itself to one is among them.
+    fn as_texts(
+        &mut self,
+        op: BinaryOp,
+        left: &Operand<'_>,
+        right: &Operand<'_>,
+    ) -> Result<Option<(Operand<'static>, Operand<'static>)>> {
+        let (Operand::Value(left), Operand::Value(right)) = (left, right) else {
+            return Ok(None);
+        };
+        let becomes = |it: &Node| {
+            it.ty != Type::STRING && self.user_conversion(&it.ty, &Type::STRING, false).is_some()
+        };
+        let (one, other) = (becomes(left), becomes(right));
+        let is_text = |it: &Node| it.ty == Type::STRING;
+        let fits = match op {
+            BinaryOp::Add => one || other,
+            BinaryOp::Equal | BinaryOp::NotEqual => {
+                (one && is_text(right)) || (other && is_text(left))
+            }
+            _ => false,
+        };
+        if !fits {
+            return Ok(None);
+        }
+        let mut texts = Vec::with_capacity(2);
+        for (node, becomes) in [(left, one), (right, other)] {
+            let operand = Operand::Value(node.clone());
+            texts.push(match becomes {
+                true => Operand::Value(self.convert(operand, &Type::STRING, node.span)?),
+                false => Operand::Value(node.clone()),
+            });
+        }
+        let right = texts.pop();
+        Ok(texts.pop().zip(right))
     }
 
     fn describe(&self, operand: &Operand<'_>) -> String {
@@ -432,12 +475,6 @@ impl Binder<'_> {
                 None => {}
             }
         }
-        // Division of integers by a constant zero is refused, whatever is divided.
-        if matches!(op, BinaryOp::Divide | BinaryOp::Remainder)
-            && let Some(Scalar::Int(_, 0)) = right.scalar()
-        {
-            return Err(Fail::cs("CS0020", span, "division by the constant zero"));
-        }
         let op = match op {
             BinaryOp::ConditionalAnd => Op::Logical(true, Box::new(left), Box::new(right)),
             BinaryOp::ConditionalOr => Op::Logical(false, Box::new(left), Box::new(right)),
@@ -465,6 +502,16 @@ impl Binder<'_> {
                 }
                 Operand::Value(node) if node.ty == Type::Primitive(Primitive::Void) => {
                     return Err(self.no_operator(BinaryOp::Add, left, right, span));
+                }
+                // A text that a type makes of itself is preferred to its ToString.
+                Operand::Value(node)
+                    if node.ty.as_named().is_some()
+                        && self
+                            .user_conversion(&node.ty, &Type::STRING, false)
+                            .is_some() =>
+                {
+                    let at = node.span;
+                    self.convert(Operand::Value(node), &Type::STRING, at)?
                 }
                 Operand::Value(node) => node,
                 _ => return Err(self.no_operator(BinaryOp::Add, left, right, span)),

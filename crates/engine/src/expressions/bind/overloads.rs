@@ -518,6 +518,9 @@ impl Binder<'_> {
     ) -> Result<Node> {
         let parameter = method.parameters.get(index);
         let module = self.types.metadata(method.declared_in.module).ok();
+        if let Some(told) = self.caller_argument(method, index, span) {
+            return self.cast_operand(Operand::Value(told), ty, span);
+        }
         let value = parameter
             .and_then(|it| it.token)
             .and_then(|token| module?.metadata().constant(token).ok().flatten());

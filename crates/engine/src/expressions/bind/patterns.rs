@@ -10,7 +10,7 @@ use syntax::tree::{
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Constant, Conversion, Node, Op, Test};
-use crate::expressions::scalar::Scalar;
+use crate::expressions::scalar::{Kind, Scalar};
 use crate::types::Type;
 
 impl Binder<'_> {
@@ -209,6 +209,12 @@ impl Binder<'_> {
         }
         let at = operand.span();
         let node = self.natural(operand)?;
+        if let Some(Scalar::String(units)) = node.scalar()
+            && self.is_span_of_chars(&subject.ty)
+        {
+            let units = units.clone();
+            return self.text_test(&units, subject, span);
+        }
         let target = self.without_nullable(&subject.ty);
         // An object is compared with the constant's own type.
         let by_type =
@@ -228,6 +234,37 @@ impl Binder<'_> {
             Some(Constant::Null) | None => Test::Null,
             Some(constant) => Test::Equal(constant, node.ty),
         })
+    }
+
+    fn is_span_of_chars(&self, ty: &Type) -> bool {
+        let char = Type::Primitive(metadata::signature::Primitive::Char);
+        ty.as_named().is_some_and(|it| {
+            let mut spans = ["Span`1", "ReadOnlySpan`1"].into_iter();
+            spans.any(|name| self.types.is_named(it, "System", name)) && *it.arguments == [char]
+        })
+    }
+
+    /// A text that the characters of a span must be.
+    fn text_test(&mut self, units: &[u16], subject: &Node, span: Span) -> Result<Test> {
+        let int =
+            |value: usize| Node::constant(Scalar::Int(Kind::Int, value as i128), Type::INT, span);
+        let length = self.member_value(subject.clone(), "Length", span)?;
+        let (length, wanted) = (Operand::Value(length), Operand::Value(int(units.len())));
+        let fits = self.binary_operands(BinaryOp::Equal, length, wanted, span)?;
+        let mut test = Test::Check(Box::new(fits));
+        for (index, unit) in units.iter().enumerate() {
+            let part = self.element_at(subject, int(index), span)?;
+            let wanted = Constant::Scalar(Scalar::Int(Kind::Char, (*unit).into()));
+            let equal = Test::Equal(wanted, part.ty.clone());
+            let slot = self.slot();
+            let part = Test::Part {
+                part: Box::new(part),
+                slot,
+                test: Box::new(equal),
+            };
+            test = and(test, part);
+        }
+        Ok(test)
     }
 
     fn relational(
@@ -311,8 +348,13 @@ impl Binder<'_> {
             }
             Designation::Tuple(parts, span) => {
                 let value = self.narrowed_to(subject, ty);
-                let elements = self.deconstruct(&value, parts.len(), *span)?;
-                let mut test = Test::Any;
+                let (mut test, elements) = match self.unnamed_parts(&value, parts.len(), *span)? {
+                    Some(parts) => parts,
+                    None => {
+                        let (call, elements) = self.deconstruct(&value, parts.len(), *span)?;
+                        (self.called(call), elements)
+                    }
+                };
                 for (part, element) in parts.iter().zip(elements) {
                     let slot = self.slot();
                     let read = self.slot_node(slot, &element.ty, *span);
@@ -329,66 +371,6 @@ impl Binder<'_> {
                 Ok(test)
             }
         }
-    }
-
-    /// The parts of a tuple, or those that a record's properties give.
-    fn deconstruct(&mut self, value: &Node, count: usize, span: Span) -> Result<Vec<Node>> {
-        if let Some(elements) = self.tuple_elements(&value.ty) {
-            if elements.len() != count {
-                return Err(Fail::cs(
-                    "CS8502",
-                    span,
-                    format!(
-                        "the tuple has {} elements, {count} are matched",
-                        elements.len()
-                    ),
-                ));
-            }
-            return (0..count)
-                .map(|index| self.tuple_item(value, index, span))
-                .collect();
-        }
-        // `Deconstruct` has out parameters named as the members it gives, which are read instead of calling it.
-        let methods: Vec<_> = self
-            .levels(&value.ty)
-            .iter()
-            .flat_map(|it| {
-                self.types
-                    .methods(it, Some("Deconstruct"))
-                    .unwrap_or_default()
-            })
-            .filter(|it| it.parameters.len() == count && !it.flags.is_static())
-            .collect();
-        let Some(method) = methods.first() else {
-            return Err(Fail::cs(
-                "CS8129",
-                span,
-                format!(
-                    "`{}` has no Deconstruct with {count} out parameters",
-                    self.text(&value.ty)
-                ),
-            ));
-        };
-        let mut parts = Vec::new();
-        for parameter in &method.parameters {
-            let name = &parameter.name;
-            let found = self
-                .member_names(&value.ty)
-                .into_iter()
-                .find(|it| it.eq_ignore_ascii_case(name));
-            let Some(member) = found else {
-                return Err(Fail::new(
-                    span,
-                    format!(
-                        "Deconstruct of `{}` gives `{name}`, which is no member that could be read",
-                        self.text(&value.ty)
-                    ),
-                )
-                .hint("match its members: { X: 1 }"));
-            };
-            parts.push(self.member_value(value.clone(), &member, span)?);
-        }
-        Ok(parts)
     }
 
     /// A member by name, as a value.
@@ -426,7 +408,23 @@ impl Binder<'_> {
         let mut value = self.narrowed_to(subject, &ty);
         value.names = subject.names.clone();
         if let Some(positional) = &pattern.positional {
-            let parts = self.deconstruct(&value, positional.len(), span)?;
+            // Of an object only what it is at run time can tell the parts, if nothing else says what it is.
+            let is_plain = pattern.ty.is_none()
+                && pattern.properties.is_none()
+                && !matches!(pattern.designation, Some(Designation::Single(_)))
+                && positional.iter().all(|it| it.path.is_empty());
+            let unnamed = match is_plain {
+                true => self.unnamed_parts(&value, positional.len(), span)?,
+                false => None,
+            };
+            let (before, parts) = match unnamed {
+                Some(parts) => parts,
+                None => {
+                    let (call, parts) = self.deconstruct(&value, positional.len(), span)?;
+                    (self.called(call), parts)
+                }
+            };
+            test = and(test, before);
             for (sub, part) in positional.iter().zip(parts) {
                 test = and(test, self.part(sub, part)?);
             }

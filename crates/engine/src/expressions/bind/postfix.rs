@@ -5,7 +5,7 @@ use syntax::tree::{Argument, AssignOp, BinaryOp, Expr, ExprKind, PostfixOp, Unar
 
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
-use crate::expressions::plan::{Node, Op};
+use crate::expressions::plan::{Callee, Node, Op};
 use crate::expressions::scalar::{Kind, Scalar};
 use crate::types::{Property, Type};
 
@@ -43,7 +43,17 @@ impl Binder<'_> {
         } else {
             BinaryOp::Subtract
         };
-        let changed = self.binary_operands(op, Operand::Value(old), Operand::Value(one), span);
+        let own = self.user_step(up, &old, span)?;
+        let inner = self.without_nullable(&place.ty);
+        let counts = self
+            .kind(&inner)
+            .is_some_and(|it| it != Kind::String && it != Kind::Bool)
+            || Self::enum_of(&inner).is_some();
+        let changed = match own {
+            Some(own) => Ok(own),
+            None if !counts => Err(not_a_variable(span)),
+            None => self.binary_operands(op, Operand::Value(old), Operand::Value(one), span),
+        };
         let changed = changed.map_err(|_| {
             Fail::cs(
                 "CS0023",
@@ -71,11 +81,17 @@ impl Binder<'_> {
         right: &Expr,
         span: Span,
     ) -> Result<Node> {
-        if matches!(left.kind, ExprKind::Tuple(_) | ExprKind::Declaration(..)) {
-            return Err(Fail::new(
-                span,
-                "deconstruction is a statement that declares or sets several variables; assign them one by one",
-            ));
+        match &left.kind {
+            ExprKind::Tuple(parts) if op == AssignOp::Assign => {
+                return self.spread(parts, right, span);
+            }
+            ExprKind::Tuple(_) | ExprKind::Declaration(..) => {
+                return Err(Fail::new(
+                    span,
+                    "an expression declares no variables: assign to those that the program has, or use the parts where they are needed",
+                ));
+            }
+            _ => {}
         }
         let place = self.place(left, span)?;
         let ty = place.ty.clone();
@@ -89,16 +105,26 @@ impl Binder<'_> {
                 ));
             }
             let slot = self.slot();
-            let value = self.convert(right, &ty, span)?;
-            let old = self.slot_node(slot, &ty, span);
-            let keep = Node::new(
-                Op::Coalesce(Box::new(old.clone()), slot, Box::new(old), Box::new(value)),
-                ty.clone(),
-                span,
-            );
+            // Of `int?` it gives an `int` where the right side is one.
+            let plain = self.types.nullable_of(&ty);
+            let plain = plain.filter(|it| self.implicit(&right, it).is_some());
+            let result = plain.unwrap_or_else(|| ty.clone());
+            if self.implicit(&right, &result).is_none() {
+                let told = match right.value() {
+                    Some(node) => self.text(&node.ty),
+                    None => "expression".into(),
+                };
+                let told = format!(
+                    "`??=` cannot be applied to `{}` and `{told}`",
+                    self.text(&ty)
+                );
+                return Err(Fail::cs("CS0019", span, told));
+            }
+            let value = self.convert(right, &result, span)?;
+            let old = self.slot_node(slot, &result, span);
             return Ok(Node::new(
-                Op::Update(Box::new(place), slot, Box::new(keep), false),
-                ty,
+                Op::Fill(Box::new(place), slot, Box::new(old), Box::new(value)),
+                result,
                 span,
             ));
         }
@@ -114,9 +140,8 @@ impl Binder<'_> {
         let slot = self.slot();
         let old = self.slot_node(slot, &ty, span);
         let right = self.bind(right)?;
-        let computed = self.binary_operands(binary, Operand::Value(old), right, span)?;
-        // `b += 1` converts back to a byte; the right side must fit it by itself.
-        let value = self.cast_operand(Operand::Value(computed), &ty, span)?;
+        let computed = self.binary_operands(binary, Operand::Value(old), right.clone(), span)?;
+        let value = self.compound(binary, computed, &right, &ty, span)?;
         Ok(Node::new(
             Op::Update(Box::new(place), slot, Box::new(value), false),
             ty,
@@ -124,8 +149,44 @@ impl Binder<'_> {
         ))
     }
 
+    /// What a compound assignment sets: `b += 1` converts back to a byte, if the right side fits it by itself (C# 12.21.4).
+    fn compound(
+        &mut self,
+        op: BinaryOp,
+        computed: Node,
+        right: &Operand<'_>,
+        ty: &Type,
+        span: Span,
+    ) -> Result<Node> {
+        let result = Operand::Value(computed.clone());
+        if self.implicit(&result, ty).is_some() {
+            return self.convert(result, ty, span);
+        }
+        let is_predefined = match &computed.op {
+            Op::Call(..) => false,
+            Op::Lifted(_, body, ..) => !matches!(body.op, Op::Call(..)),
+            _ => true,
+        };
+        let is_shift = matches!(
+            op,
+            BinaryOp::ShiftLeft | BinaryOp::ShiftRight | BinaryOp::UnsignedShiftRight
+        );
+        let fits = is_shift || self.implicit(right, ty).is_some();
+        if is_predefined && fits {
+            return self.cast_operand(result, ty, span);
+        }
+        if let Operand::Null(at) = right
+            && is_predefined
+            && !self.admits_null(ty)
+        {
+            let told = format!("null cannot be converted to `{}`", self.text(ty));
+            return Err(Fail::cs("CS0037", *at, told));
+        }
+        Err(self.no_conversion(result, ty, span))
+    }
+
     /// Something that can be assigned.
-    fn place(&mut self, expr: &Expr, span: Span) -> Result<Node> {
+    pub(super) fn place(&mut self, expr: &Expr, span: Span) -> Result<Node> {
         let outer = std::mem::replace(&mut self.assigning, true);
         let bound = self.bind(expr);
         self.assigning = outer;
@@ -143,15 +204,22 @@ impl Binder<'_> {
             Op::Variable(number) if Some(*number) == self.context.this => {
                 Err(Fail::cs("CS1604", span, "`this` cannot be assigned"))
             }
+            Op::StaticField(field) | Op::Field(_, field) if self.is_readonly(field) => {
+                Err(Fail::cs(
+                    "CS0191",
+                    span,
+                    format!("`{}` is readonly and cannot be assigned", field.name),
+                ))
+            }
+            Op::Element(target, _) if self.is_read_only_span(&target.ty) => Err(Fail::cs(
+                "CS8331",
+                span,
+                "the elements of a read-only span cannot be assigned",
+            )),
             Op::Variable(_) | Op::StaticField(_) | Op::Element(..) => Ok(node),
             Op::Field(target, _) => {
                 // A field of a struct that is itself a value and not a variable is gone after the assignment.
-                let is_variable = target.ty.is_reference()
-                    || matches!(
-                        target.op,
-                        Op::Variable(_) | Op::StaticField(_) | Op::Element(..) | Op::Field(..)
-                    );
-                if is_variable {
+                if target.ty.is_reference() || is_variable(target) {
                     Ok(node)
                 } else {
                     Err(Fail::cs(
@@ -161,19 +229,26 @@ impl Binder<'_> {
                     ))
                 }
             }
+            Op::Let(_, element) if matches!(element.op, Op::Element(..)) => Ok(node),
+            Op::Let(_, element) if matches!(&element.op, Op::Call(callee, ..) if self.has_setter(callee)) => {
+                Ok(node)
+            }
+            Op::Call(callee, Some(target), _)
+                if target.ty.is_value() == Some(true)
+                    && callee.method.name.starts_with("get_")
+                    && !is_variable(target) =>
+            {
+                Err(Fail::cs(
+                    "CS1612",
+                    span,
+                    "the value whose property is assigned is not a variable",
+                ))
+            }
             Op::Call(callee, ..) if callee.method.name.starts_with("get_") => {
                 let property = callee.method.name.trim_start_matches("get_");
-                let found: Option<Property> = self
-                    .types
-                    .properties(&callee.method.declared_in)
-                    .ok()
-                    .and_then(|all| {
-                        all.into_iter()
-                            .find(|it| it.getter == Some(callee.method.token))
-                    });
-                match found.and_then(|it| it.setter) {
-                    Some(_) => Ok(node),
-                    None => Err(Fail::cs(
+                match self.has_setter(callee) {
+                    true => Ok(node),
+                    false => Err(Fail::cs(
                         "CS0200",
                         span,
                         format!("`{property}` has no setter"),
@@ -193,6 +268,15 @@ impl Binder<'_> {
             )),
             _ => Err(not_a_variable(span)),
         }
+    }
+
+    pub(super) fn has_setter(&self, getter: &Callee) -> bool {
+        let properties = self.types.properties(&getter.method.declared_in);
+        properties.is_ok_and(|all| {
+            let mut all = all.iter();
+            let found = all.find(|it| it.getter == Some(getter.method.token));
+            found.is_some_and(|it| it.setter.is_some())
+        })
     }
 
     /// `^n` alone.
@@ -366,6 +450,44 @@ impl Binder<'_> {
         ))
     }
 
+    /// `list[1..3]` of what has a length and a method `Slice`.
+    fn sliced_by_method(
+        &mut self,
+        target: &Node,
+        start: Option<&Expr>,
+        end: Option<&Expr>,
+        span: Span,
+    ) -> Result<Node> {
+        let (list, from) = (self.slot(), self.slot());
+        let read = self.slot_node(list, &target.ty, target.span);
+        let zero = Node::constant(Scalar::Int(Kind::Int, 0), Type::INT, span);
+        let length = self.count_of(&read, span).unwrap_or_else(|| zero.clone());
+        let number = |this: &mut Self, end: Option<&Expr>, missing: Node| -> Result<Node> {
+            let Some(end) = end else { return Ok(missing) };
+            if let ExprKind::Unary(UnaryOp::FromEnd, inner) = &end.kind {
+                let back = this.bind(inner)?;
+                let back = this.convert(back, &Type::INT, inner.span)?;
+                let (length, back) = (Operand::Value(length.clone()), Operand::Value(back));
+                return this.binary_operands(BinaryOp::Subtract, length, back, span);
+            }
+            let operand = this.bind(end)?;
+            this.convert(operand, &Type::INT, end.span)
+        };
+        let start = number(self, start, zero)?;
+        let end = number(self, end, length.clone())?;
+        let from_read = self.slot_node(from, &Type::INT, span);
+        let count = self.binary_operands(
+            BinaryOp::Subtract,
+            Operand::Value(end),
+            Operand::Value(from_read.clone()),
+            span,
+        )?;
+        let part = self.sliced(&read, from_read, count, span)?;
+        let ty = part.ty.clone();
+        let values = vec![(list, target.clone()), (from, start)];
+        Ok(Node::new(Op::Let(values, Box::new(part)), ty, span))
+    }
+
     /// `text[^1]` and `text[1..3]` on what has a length and an indexer by number.
     pub(super) fn implicit_index(
         &mut self,
@@ -374,20 +496,29 @@ impl Binder<'_> {
         argument: &Argument,
         span: Span,
     ) -> Result<Option<Node>> {
-        let takes = |name: &str| {
+        let takes = |this: &Self, name: &str| {
             indexers.iter().any(|it| {
                 it.parameters.iter().any(|it| {
                     it.as_named()
-                        .is_some_and(|named| self.types.is_named(named, "System", name))
+                        .is_some_and(|named| this.types.is_named(named, "System", name))
                 })
             })
         };
+        let (by_index, by_range) = (takes(self, "Index"), takes(self, "Range"));
         match &argument.value.without_parens().kind {
-            ExprKind::Unary(UnaryOp::FromEnd, inner) if !takes("Index") => {
+            ExprKind::Unary(UnaryOp::FromEnd, inner) if !by_index => {
                 if self.length_of(target, span).is_none() {
                     return Ok(None);
                 }
                 self.counted_back(target, inner, span).map(Some)
+            }
+            ExprKind::Range(start, end)
+                if target.ty != Type::STRING
+                    && self.count_of(target, span).is_some()
+                    && !by_range =>
+            {
+                self.sliced_by_method(target, start.as_deref(), end.as_deref(), span)
+                    .map(Some)
             }
             ExprKind::Range(start, end) if target.ty == Type::STRING => {
                 let range = self.range(start.as_deref(), end.as_deref(), argument.value.span)?;
@@ -397,7 +528,7 @@ impl Binder<'_> {
                     span,
                 )))
             }
-            _ if takes("Index") || takes("Range") => Ok(None),
+            _ if by_index || by_range => Ok(None),
             _ => self.by_index_value(target, argument, span),
         }
     }
@@ -409,4 +540,14 @@ fn not_a_variable(span: Span) -> Box<Fail> {
         span,
         "the left side of an assignment must be a variable, property or indexer",
     )
+}
+
+/// Whether a struct is a variable, or a part of one.
+fn is_variable(node: &Node) -> bool {
+    match &node.op {
+        Op::Variable(_) | Op::StaticField(_) | Op::Element(..) => true,
+        Op::Field(target, _) => target.ty.is_reference() || is_variable(target),
+        Op::Let(_, element) => is_variable(element),
+        _ => false,
+    }
 }

@@ -236,6 +236,10 @@ fn body(mut value: Expr, first: Identifier, body: &QueryBody, span: Span) -> Res
     Ok(match &body.end {
         QueryEnd::Select(of) => {
             // Selecting the only variable is the sequence itself, unless nothing else was done to it.
+            let same = matches!((&of.kind, scope.names.as_slice()), (ExprKind::Name(it), [one]) if it.identifier.text == one.text);
+            if same && !body.clauses.is_empty() {
+                return Ok(value);
+            }
             call(value, "Select", None, vec![scope.lambda(of)], span)
         }
         QueryEnd::Group { element, key } => {

@@ -16,6 +16,21 @@ pub(super) enum Variance {
 }
 
 impl Binder<'_> {
+    /// Whether methods on sequences could be meant.
+    pub(super) fn is_sequence(&self, ty: &Type) -> bool {
+        let Some(named) = ty.as_named() else {
+            // Arrays, and text.
+            return !matches!(ty, Type::Primitive(it) if *it != Primitive::String);
+        };
+        let is_it = |it: &Named| {
+            let definition = self.types.definition(it);
+            definition.is_ok_and(|it| it.name().is_ok_and(|name| name.starts_with("IEnumerable")))
+        };
+        let interfaces = self.types.interfaces(ty);
+        // What cannot be told may be one.
+        is_it(named) || interfaces.map_or(true, |all| all.iter().any(|it| is_it(it)))
+    }
+
     /// The type inside a nullable.
     pub(super) fn nullable_of(&self, ty: &Type) -> Option<Type> {
         self.types.nullable_of(ty)
@@ -193,7 +208,54 @@ impl Binder<'_> {
 
     /// Whether an object of an exact type is of another type at run time.
     pub(crate) fn is_instance(&self, exact: &Type, wanted: &Type) -> bool {
-        exact == wanted || self.reference_converts(exact, wanted) || self.boxes_to(exact, wanted)
+        exact == wanted
+            || self.reference_converts(exact, wanted)
+            || self.boxes_to(exact, wanted)
+            || self.is_alike_array(exact, wanted)
+            || self.is_alike_list(exact, wanted)
+    }
+
+    /// What arrays implement they implement for all numbers that are stored alike.
+    fn is_alike_list(&self, exact: &Type, wanted: &Type) -> bool {
+        let Type::Named(interface) = wanted else {
+            return false;
+        };
+        let [element] = &*interface.arguments else {
+            return false;
+        };
+        let array = Type::SzArray(element.clone().into());
+        interface.kind == Kind::Interface
+            && self.is_alike_array(exact, &array)
+            && self.reference_converts(&array, wanted)
+    }
+
+    /// Arrays of numbers that are stored alike are of each other's type to the runtime: `int[]` is `uint[]` (ECMA-335 I.8.7.1).
+    fn is_alike_array(&self, exact: &Type, wanted: &Type) -> bool {
+        let elements = match (exact, wanted) {
+            (Type::SzArray(one), Type::SzArray(other)) => (one, other),
+            (
+                Type::Array { element, rank },
+                Type::Array {
+                    element: other,
+                    rank: other_rank,
+                },
+            ) if rank == other_rank => (element, other),
+            _ => return false,
+        };
+        let reduced = |ty: &Type| {
+            use metadata::signature::Primitive;
+            let primitive = ty.underlying().filter(|_| ty.is_value() == Some(true))?;
+            Some(match primitive {
+                Primitive::U1 => Primitive::I1,
+                Primitive::U2 => Primitive::I2,
+                Primitive::U4 => Primitive::I4,
+                Primitive::U8 => Primitive::I8,
+                Primitive::UIntPtr => Primitive::IntPtr,
+                other => other,
+            })
+        };
+        let (one, other) = (reduced(elements.0), reduced(elements.1));
+        one.is_some() && one == other
     }
 
     /// The signature of a delegate type.

@@ -143,12 +143,15 @@ impl Binder<'_> {
     }
 
     fn unknown_type(&self, name: &SimpleName) -> Box<Fail> {
-        Fail::cs(
+        let fail = Fail::cs(
             "CS0246",
             name.span,
             format!("no type or namespace `{}` was found", name.identifier.text),
-        )
-        .hint("write its full name, with namespace; it must be in an assembly that the program has loaded")
+        );
+        match self.similar(&name.identifier.text, Vec::new()) {
+            Some(similar) => fail.hint(format!("did you mean `{similar}`?")),
+            None => fail.hint("write its full name, with namespace; it must be in an assembly that the program has loaded"),
+        }
     }
 
     /// `alias::Name`.

@@ -9,7 +9,7 @@ use super::operators::is_comparison;
 use super::overloads::Arg;
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
-use crate::expressions::plan::{Node, Op};
+use crate::expressions::plan::{Conversion, Node, Op};
 use crate::expressions::scalar::Kind;
 use crate::types::{self, Method, Type};
 
@@ -27,7 +27,15 @@ impl Binder<'_> {
                 continue;
             }
             for level in self.types.ancestry(&inner).unwrap_or_default() {
-                let methods = self.types.methods(&level, Some(name)).unwrap_or_default();
+                let mut methods = self.types.methods(&level, Some(name)).unwrap_or_default();
+                // In a checked context the operator for that comes first. Those of numbers are computed here.
+                if self.checked && self.kind(&inner).is_none() {
+                    let checked = name.replacen("op_", "op_Checked", 1);
+                    let checked = self.types.methods(&level, Some(&checked));
+                    let checked = checked.unwrap_or_default();
+                    methods.retain(|it| !checked.iter().any(|other| takes_the_same(it, other)));
+                    methods.extend(checked);
+                }
                 if !methods.is_empty() {
                     for method in methods {
                         if !found.iter().any(|it| {
@@ -60,6 +68,13 @@ impl Binder<'_> {
         self.user_operator(methods, vec![Operand::Value(node.clone())], false, span)
     }
 
+    /// `++` or `--` that a type defines.
+    pub(super) fn user_step(&mut self, up: bool, node: &Node, span: Span) -> Result<Option<Node>> {
+        let name = if up { "op_Increment" } else { "op_Decrement" };
+        let methods = self.user_operators(name, &[&node.ty]);
+        self.user_operator(methods, vec![Operand::Value(node.clone())], false, span)
+    }
+
     pub(super) fn user_binary(
         &mut self,
         op: BinaryOp,
@@ -85,6 +100,9 @@ impl Binder<'_> {
             BinaryOp::And => "op_BitwiseAnd",
             BinaryOp::Xor => "op_ExclusiveOr",
             BinaryOp::Or => "op_BitwiseOr",
+            BinaryOp::ConditionalAnd | BinaryOp::ConditionalOr => {
+                return self.user_logical(op == BinaryOp::ConditionalAnd, left, right, span);
+            }
             _ => return Ok(None),
         };
         let types: Vec<&Type> = [left, right]
@@ -98,6 +116,110 @@ impl Binder<'_> {
             is_comparison(op),
             span,
         )
+    }
+
+    /// What is asked whether it is true: a `bool`, or what has an operator for that.
+    pub(super) fn boolean(&mut self, operand: Operand<'_>, span: Span) -> Result<Node> {
+        if let Operand::Value(node) = &operand
+            && self.implicit(&operand, &Type::BOOL).is_none()
+            && let Some(test) = self.user_truth(true, node, span)?
+        {
+            return Ok(test);
+        }
+        self.convert(operand, &Type::BOOL, span)
+    }
+
+    /// A type's own `true` or `false`.
+    fn user_truth(&mut self, wanted: bool, node: &Node, span: Span) -> Result<Option<Node>> {
+        let name = if wanted { "op_True" } else { "op_False" };
+        let methods = self.user_operators(name, &[&node.ty]);
+        let test = self.user_operator(methods, vec![Operand::Value(node.clone())], false, span)?;
+        Ok(test.filter(|it| it.ty == Type::BOOL))
+    }
+
+    /// `x && y` of a type with its own `&` and `false`, `x || y` of one with `|` and `true` (C# 12.14.3).
+    fn user_logical(
+        &mut self,
+        and: bool,
+        left: &Operand<'_>,
+        right: &Operand<'_>,
+        span: Span,
+    ) -> Result<Option<Node>> {
+        let (Operand::Value(first), Operand::Value(second)) = (left, right) else {
+            return Ok(None);
+        };
+        let name = if and { "op_BitwiseAnd" } else { "op_BitwiseOr" };
+        let methods = self.user_operators(name, &[&first.ty, &second.ty]);
+        if methods.is_empty() {
+            return Ok(None);
+        }
+        let slot = self.slot();
+        let read = self.slot_node(slot, &first.ty, first.span);
+        let operands = vec![Operand::Value(read.clone()), right.clone()];
+        let Some(both) = self.user_operator(methods, operands, false, span)? else {
+            return Ok(None);
+        };
+        if both.ty != first.ty {
+            let converted = Operand::Value(first.clone());
+            if self.implicit(&converted, &both.ty).is_none() {
+                return Ok(None);
+            }
+            let converted = self.convert(converted, &both.ty, first.span)?;
+            return self.user_logical(and, &Operand::Value(converted), right, span);
+        }
+        let Some(decided) = self.user_truth(!and, &read, span)? else {
+            return Ok(None);
+        };
+        let ty = both.ty.clone();
+        let chosen = Op::Conditional(Box::new(decided), Box::new(read), Box::new(both));
+        let chosen = Node::new(chosen, ty.clone(), span);
+        let op = Op::Let(vec![(slot, first.clone())], Box::new(chosen));
+        Ok(Some(Node::new(op, ty, span)))
+    }
+
+    /// `+` and `-` of delegates.
+    pub(super) fn delegate_operator(
+        &mut self,
+        op: BinaryOp,
+        left: &Operand<'_>,
+        right: &Operand<'_>,
+        span: Span,
+    ) -> Result<Option<Node>> {
+        let name = match op {
+            BinaryOp::Add => "Combine",
+            BinaryOp::Subtract => "Remove",
+            _ => return Ok(None),
+        };
+        let is_delegate =
+            |it: &Type| matches!(it, Type::Named(it) if it.kind == types::Kind::Delegate);
+        let ty = [left, right]
+            .iter()
+            .filter_map(|it| it.value())
+            .map(|it| it.ty.clone())
+            .find(is_delegate);
+        let Some(ty) = ty else { return Ok(None) };
+        let fits = |this: &mut Self, it: &Operand<'_>| this.implicit(it, &ty).is_some();
+        if !fits(self, left) || !fits(self, right) {
+            return Ok(None);
+        }
+        let delegate = self.types.core_named("System", "Delegate");
+        let methods = delegate.and_then(|it| self.types.methods(&it, Some(name)).ok());
+        let method = methods
+            .unwrap_or_default()
+            .into_iter()
+            .find(|it| it.parameters.len() == 2);
+        let Some(method) = method else {
+            return Ok(None);
+        };
+        let both = vec![
+            self.convert(left.clone(), &ty, left.span())?,
+            self.convert(right.clone(), &ty, right.span())?,
+        ];
+        let returns = method.returns.clone();
+        let callee = self.callee(method, Vec::new(), false);
+        let call = Node::new(Op::Call(Rc::new(callee), None, both), returns, span);
+        let cast = Op::Convert(Conversion::Cast, Box::new(call));
+        Ok(Some(Node::new(cast, ty, span)))
     }
 
     fn user_operator(
@@ -217,4 +339,14 @@ impl Binder<'_> {
         let op = Op::Lifted(slots, Box::new(call), comparison, equality);
         Ok(Some(Node::new(op, ty, span)))
     }
+}
+
+/// Whether two operators are for the same operands.
+pub(super) fn takes_the_same(one: &Method, other: &Method) -> bool {
+    one.parameters.len() == other.parameters.len()
+        && one
+            .parameters
+            .iter()
+            .zip(&other.parameters)
+            .all(|(a, b)| a.ty == b.ty)
 }

@@ -7,6 +7,7 @@ use super::{Made, Result, Runner, Val};
 use crate::expressions::scalar::{self, Kind, Scalar};
 use crate::types::Type;
 use crate::values::Value;
+use crate::values::view::secrets::is_secret;
 
 /// How much of a value is told.
 #[derive(Debug, Clone, Copy)]
@@ -67,18 +68,23 @@ impl Runner<'_, '_> {
                     let element = self.element_of(&object.ty);
                     self.describe_items(&items, &element, limits, span)?
                 }
+                None if self.is_anonymous(&object.ty) => {
+                    let object = object.clone();
+                    self.describe_anonymous(&object, limits, span)?
+                }
                 None => format!("{{{}}}", self.types.full_text(&object.ty)),
             },
             Val::Struct(place) => self.describe_struct(place, limits, span)?,
             Val::Made(made) => match &**made {
                 Made::Type(ty) => self.types.full_text(ty),
-                Made::Closure(_) => format!("{{{}}}", self.types.full_text(ty)),
+                Made::Span(_, text) => self.describe(&text.clone(), &Type::STRING, limits, span)?,
+                Made::Closure(..) => format!("{{{}}}", self.types.full_text(ty)),
                 Made::Default(ty) => {
                     let ty = ty.clone();
                     let mut parts = Vec::new();
                     for (name, ty) in self.instance_fields(&ty) {
                         let zero = self.default(&ty);
-                        parts.push((name, zero, ty));
+                        parts.push((shown_name(&name), zero, ty));
                     }
                     self.describe_parts(&ty, parts, limits, span)?
                 }
@@ -91,13 +97,15 @@ impl Runner<'_, '_> {
                                 .iter()
                                 .find(|(it, _)| **it == **name)
                                 .map_or(Type::OBJECT, |(_, ty)| ty.clone());
-                            let shown = field_display_name(name);
-                            let shown = shown.map_or_else(|| name.to_string(), |it| it.to_string());
-                            (shown, value.clone(), ty)
+                            (shown_name(name), value.clone(), ty)
                         })
                         .collect();
                     let ty = ty.clone();
                     self.describe_parts(&ty, parts, limits, span)?
+                }
+                Made::Lazy(_) => {
+                    let settled = self.settled(value.clone(), span)?;
+                    self.describe(&settled, ty, limits, span)?
                 }
                 Made::Sequence(ty, items, _) => {
                     let element = self.element_of(ty);
@@ -119,7 +127,7 @@ impl Runner<'_, '_> {
         })
     }
 
-    fn is_readable_sequence(&self, ty: &Type) -> bool {
+    pub(in crate::expressions) fn is_readable_sequence(&self, ty: &Type) -> bool {
         ty.element().is_some()
             || ty.as_named().is_some_and(|it| {
                 ["List`1", "Dictionary`2", "HashSet`1"]
@@ -167,13 +175,35 @@ impl Runner<'_, '_> {
                 .struct_member(place, member)
                 .map_err(|why| self.unreadable(&why, span))?;
             let value = self.decode(&field, span)?;
-            parts.push((
-                member.field.name.to_string(),
-                value,
-                member.field.ty.clone(),
-            ));
+            let name = shown_name(&member.field.name);
+            parts.push((name, value, member.field.ty.clone()));
         }
         self.describe_parts(&ty, parts, limits, span)
+    }
+
+    fn is_anonymous(&self, ty: &Type) -> bool {
+        let name = ty.as_named().and_then(|it| self.types.simple_name(it).ok());
+        name.is_some_and(|(_, name)| name.starts_with("<>f__AnonymousType"))
+    }
+
+    fn describe_anonymous(
+        &mut self,
+        object: &crate::values::Object,
+        limits: Limits,
+        span: Span,
+    ) -> Result<String> {
+        let members = self
+            .reader
+            .members(object)
+            .map_err(|why| self.unreadable(&why, span))?;
+        let mut parts = Vec::new();
+        for member in members.iter() {
+            let value = self.reader.member(object, member);
+            let value = self.decode(&value, span)?;
+            let name = shown_name(&member.field.name);
+            parts.push((name, value, member.field.ty.clone()));
+        }
+        self.describe_parts(&object.ty, parts, limits, span)
     }
 
     fn describe_parts(
@@ -183,7 +213,8 @@ impl Runner<'_, '_> {
         limits: Limits,
         span: Span,
     ) -> Result<String> {
-        if ty.is_reference() || limits.depth == 0 {
+        let is_anonymous = self.is_anonymous(ty);
+        if ty.is_reference() && !is_anonymous || limits.depth == 0 {
             return Ok(format!("{{{}}}", self.types.full_text(ty)));
         }
         let is_tuple = self.types.tuple_elements(ty).is_some_and(|it| it.len() > 1);
@@ -193,14 +224,18 @@ impl Runner<'_, '_> {
             ..limits
         };
         let mut told = Vec::new();
-        for (name, value, ty) in parts {
-            let text = if limits.masked && crate::values::view::secrets::is_secret(&name) {
+        let parts = self.flat_tuple(is_tuple, parts, span)?;
+        for (name, value, ty) in &parts {
+            let is_secret = || is_secret(name) || self.is_secret_pair(&parts, name);
+            let text = if limits.masked && is_secret() {
                 "***".to_owned()
             } else {
-                self.describe(&value, &ty, inner, span)?
+                self.describe(value, ty, inner, span)?
             };
             told.push(if is_tuple {
                 text
+            } else if is_anonymous {
+                format!("{name} = {text}")
             } else {
                 format!("{name}: {text}")
             });
@@ -208,9 +243,37 @@ impl Runner<'_, '_> {
         let joined = told.join(", ");
         Ok(if is_tuple {
             format!("({joined})")
+        } else if is_anonymous {
+            format!("{{ {joined} }}")
         } else {
             format!("{{{joined}}}")
         })
+    }
+
+    /// The elements of a long tuple in one row.
+    fn flat_tuple(
+        &mut self,
+        is_tuple: bool,
+        parts: Vec<(String, Val, Type)>,
+        span: Span,
+    ) -> Result<Vec<(String, Val, Type)>> {
+        let has_rest = parts.last().is_some_and(|(name, ..)| name == "Rest");
+        if !is_tuple || !has_rest {
+            return Ok(parts);
+        }
+        let mut flat = parts;
+        let Some((name, rest, ty)) = flat.pop() else {
+            return Ok(flat);
+        };
+        let elements = self.types.tuple_elements(&ty).unwrap_or_default();
+        match self.tuple_parts(&[("Rest".into(), rest.clone())], span)? {
+            Some(values) => {
+                let named = values.into_iter().zip(elements).enumerate();
+                flat.extend(named.map(|(at, (value, ty))| (format!("Item{}", at + 8), value, ty)));
+            }
+            None => flat.push((name, rest, ty)),
+        }
+        Ok(flat)
     }
 
     fn describe_items(
@@ -238,6 +301,11 @@ impl Runner<'_, '_> {
         }
         Ok(format!("[{}]", told.join(", ")))
     }
+}
+
+/// The name of a field as the user wrote it: a property's for the field behind it.
+fn shown_name(field: &str) -> String {
+    field_display_name(field).map_or_else(|| field.to_owned(), |it| it.to_string())
 }
 
 fn cut(units: &[u16], limits: Limits) -> String {

@@ -1,19 +1,23 @@
-//! What a run cannot do by reading: calls, new objects, writes. And the journal that lets a run go on behind them.
+//! What a run cannot do by reading: calls, new objects, writes.
 
 use std::rc::Rc;
 
 use syntax::Span;
 
+use super::known::is_closure;
+use super::places::{Home, Located};
 use super::{Interrupt, Made, Result, Runner, Val, null_reference, unreadable};
 use crate::expressions::error::Fail;
 use crate::expressions::getters::field_behind;
 use crate::expressions::plan::{Callee, FieldRef, Node, Op, Referred};
 use crate::expressions::scalar::Scalar;
 use crate::types::{Kind, Method, Type};
-use crate::values::{Held, Snapshot, Unreadable, Value};
+use crate::values::{Unreadable, Value};
 
 /// Parameters of a method that can be called past its override: as many as the framework's own delegates have.
 const MAX_EXACT: usize = 16;
+/// Lambdas that may run inside each other.
+const MAX_NESTING: u32 = 100;
 
 /// Something to be done in the program before a run can go on.
 #[derive(Debug)]
@@ -24,6 +28,8 @@ pub(crate) enum Effect {
         callee: Rc<Callee>,
         /// `this` and its static type.
         target: Option<(Val, Type)>,
+        /// Where `this` lies, if it is a struct that the method may change.
+        home: Option<Home>,
         /// The arguments and the types of the parameters.
         arguments: Vec<(Val, Type)>,
         /// Which of them are passed by reference, so that what is there afterwards is wanted too.
@@ -51,9 +57,9 @@ pub(crate) enum Effect {
     },
     /// A place is to be written.
     Write {
-        /// The variable of the frame that it is or lies in, if it is one.
-        variable: Option<usize>,
-        /// Where.
+        /// The way there.
+        home: Home,
+        /// Where it is now.
         place: Value,
         /// What.
         value: Val,
@@ -62,153 +68,14 @@ pub(crate) enum Effect {
     },
 }
 
-/// What is known of an earlier run of the same plan.
-#[derive(Debug, Default)]
-pub(crate) struct Journal {
-    /// Whether anything is noted at all: only if the plan may have effects.
-    pub(crate) active: bool,
-    entries: Vec<Entry>,
-    position: usize,
-    /// Types whose class constructor was run, and what it threw. They have no entry of their own: a run that is made again
-    /// reads the field where it asked for the constructor before.
-    constructed: Vec<(Type, Option<Box<Fail>>)>,
-}
-
-#[derive(Debug, Clone)]
-enum Entry {
-    /// A value that stays what it is.
-    Plain(Val),
-    /// An object, wherever it is now.
-    Held(Held),
-    /// A struct as it was.
-    Taken(Rc<Snapshot>),
-    /// To be read again: what exists only here.
-    Again,
-    /// The effect threw.
-    Thrown(Box<Fail>),
-    /// What is in an array of one element or in a box, which was made to be passed by reference.
-    Element(Held),
-}
-
-impl Journal {
-    /// Starts from the first entry.
-    pub(super) fn rewind(&mut self) {
-        self.position = 0;
-    }
-
-    fn next(&mut self) -> Option<Entry> {
-        let entry = self.entries.get(self.position).cloned();
-        if entry.is_some() {
-            self.position += 1;
-        }
-        entry
-    }
-
-    fn note(&mut self, entry: Entry) {
-        self.entries.push(entry);
-        self.position = self.entries.len();
-    }
-
-    /// Notes what an effect gave that is no object.
-    pub(crate) fn done(&mut self, value: Val) {
-        self.note(Entry::Plain(value));
-    }
-
-    /// Notes the object that an effect gave.
-    pub(crate) fn done_held(&mut self, held: Held) {
-        self.note(Entry::Held(held));
-    }
-
-    /// Notes the array in which a call left something.
-    pub(crate) fn left(&mut self, array: Held) {
-        self.note(Entry::Element(array));
-    }
-
-    /// Notes that a class constructor was run, and what it threw.
-    pub(crate) fn constructed(&mut self, ty: Type, threw: Option<Box<Fail>>) {
-        self.constructed.push((ty, threw));
-    }
-
-    /// Notes that an effect threw.
-    pub(crate) fn threw(&mut self, fail: Box<Fail>) {
-        self.note(Entry::Thrown(fail));
-    }
+/// Where an argument that is passed by reference leads.
+enum Leads<'n> {
+    Slot(u32),
+    Place(Located, &'n Node),
+    Nowhere,
 }
 
 impl Runner<'_, '_> {
-    /// Reads, or takes what was read before an effect.
-    pub(super) fn journaled(
-        &mut self,
-        node: &Node,
-        read: impl FnOnce(&mut Self) -> Result<Val>,
-    ) -> Result<Val> {
-        if !self.journal.active {
-            return read(self);
-        }
-        match self.journal.next() {
-            Some(Entry::Plain(value)) => return Ok(value),
-            Some(Entry::Held(held)) => {
-                let object = self
-                    .reader
-                    .held(&held)
-                    .map_err(|why| self.unreadable(&why, node.span))?;
-                return Ok(Val::Object(object));
-            }
-            Some(Entry::Taken(snapshot)) => {
-                let value = self
-                    .reader
-                    .restored(&snapshot)
-                    .map_err(|why| self.unreadable(&why, node.span))?;
-                return Ok(Val::Struct(value));
-            }
-            Some(Entry::Again | Entry::Element(_)) => return read(self),
-            Some(Entry::Thrown(fail)) => return Err(Interrupt::Fail(fail)),
-            None => {}
-        }
-        let value = read(self)?;
-        let entry = match &value {
-            Val::Null | Val::Scalar(_) => Entry::Plain(value.clone()),
-            Val::Object(object) => match self.reader.hold(object) {
-                Ok(held) => Entry::Held(held),
-                Err(_) => Entry::Again,
-            },
-            Val::Struct(place) => match self.reader.snapshot(place) {
-                Ok(snapshot) => Entry::Taken(Rc::new(snapshot)),
-                Err(_) => Entry::Again,
-            },
-            _ => Entry::Again,
-        };
-        self.journal.note(entry);
-        Ok(value)
-    }
-
-    /// The outcome of an effect, or the demand that it is brought about.
-    pub(super) fn effect(&mut self, span: Span, effect: impl FnOnce() -> Effect) -> Result<Val> {
-        match self.journal.next() {
-            Some(Entry::Plain(value)) => Ok(value),
-            Some(Entry::Held(held)) => {
-                let object = self
-                    .reader
-                    .held(&held)
-                    .map_err(|why| self.unreadable(&why, span))?;
-                let boxed = object.ty.is_value() == Some(true);
-                Ok(if boxed && let Some(value) = self.reader.unboxed(&object) {
-                    self.decode(&value, span)?
-                } else {
-                    Val::Object(object)
-                })
-            }
-            Some(Entry::Thrown(fail)) => {
-                let mut fail = fail;
-                fail.span = span;
-                Err(Interrupt::Fail(fail))
-            }
-            Some(Entry::Again | Entry::Element(_) | Entry::Taken(_)) | None => {
-                Err(Interrupt::Effect(Box::new(effect())))
-            }
-        }
-    }
-
     /// Refuses a static field whose class constructor threw for this evaluation, whatever it has set before.
     pub(super) fn constructed(&self, field: &FieldRef, span: Span) -> Result<()> {
         let mut all = self.journal.constructed.iter();
@@ -237,7 +104,7 @@ impl Runner<'_, '_> {
         unreadable(why, span).hint(hint).into()
     }
 
-    fn refuse(&self, what: &str, span: Span) -> Interrupt {
+    pub(super) fn refuse(&self, what: &str, span: Span) -> Interrupt {
         Fail::new(
             span,
             format!("{what} would run code in the program, which is not allowed here"),
@@ -251,21 +118,17 @@ impl Runner<'_, '_> {
         node: &Node,
         callee: &Rc<Callee>,
         target: Option<(Val, Type)>,
+        home: Option<Home>,
         arguments: Vec<Val>,
         nodes: &[Node],
     ) -> Result<Val> {
         let span = node.span;
-        if nodes.iter().any(|it| matches!(it.op, Op::Reference(..))) {
-            if let Some((Val::Null, ty)) = &target
-                && self.types.nullable_of(ty).is_none()
-            {
-                return Err(null_reference(span));
-            }
-            return self.call_by_reference(callee, target, arguments, nodes, span);
-        }
+        self.notice_call(callee, target.as_ref(), &arguments);
         if let Some(intrinsic) = callee.intrinsic {
             let receiver = target.as_ref().map(|(value, ty)| (value, ty));
-            if let Some(value) = self.known(intrinsic, callee, receiver, &arguments, nodes, node)? {
+            let known = self
+                .noted(|this| this.known(intrinsic, callee, receiver, &arguments, nodes, node))?;
+            if let Some(value) = known {
                 return Ok(value);
             }
         }
@@ -274,14 +137,14 @@ impl Runner<'_, '_> {
                 return Err(null_reference(span));
             }
             if let Val::Made(made) = value
-                && let Made::Closure(_) = &**made
+                && let Made::Closure(..) = &**made
                 && callee.method.name == "Invoke"
             {
                 return self.invoke(value, arguments, span);
             }
             if let Some(field) = self.getter_field(value, callee, &arguments) {
                 let value = value.clone();
-                return self.journaled(node, |this| this.field(&value, &field, span));
+                return self.journaled(span, |this| this.field(&value, &field, span));
             }
         }
         if let Some(value) = self.made_member(callee, target.as_ref(), &arguments)? {
@@ -292,16 +155,62 @@ impl Runner<'_, '_> {
             let name = written_name(&callee.method);
             return Err(self.refuse(&format!("calling `{name}`"), span));
         }
-        let parameters = callee.method.parameters.iter().map(|it| it.ty.clone());
-        let arguments: Vec<(Val, Type)> = arguments.into_iter().zip(parameters).collect();
-        self.effect(span, || Effect::Call {
+        let target = match (target, &node.op) {
+            (Some((value, ty)), Op::Call(_, Some(from), _)) => {
+                Some((self.lasting(value, from)?, ty))
+            }
+            (target, _) => target,
+        };
+        let arguments = self.passed(callee, arguments, nodes)?;
+        self.effect_of(&node.ty, span, || Effect::Call {
             callee: callee.clone(),
             target,
+            home,
             arguments,
             references: Vec::new(),
             exact,
             span,
         })
+    }
+
+    /// The arguments of a call with the types of their parameters; lists that were made here are made in the program.
+    fn passed(
+        &mut self,
+        callee: &Callee,
+        arguments: Vec<Val>,
+        nodes: &[Node],
+    ) -> Result<Vec<(Val, Type)>> {
+        let parameters = callee.method.parameters.iter().map(|it| it.ty.clone());
+        let mut passed = Vec::with_capacity(arguments.len());
+        for (index, (value, ty)) in arguments.into_iter().zip(parameters).enumerate() {
+            let value = match nodes.get(index) {
+                Some(node) if is_closure(&value) => {
+                    return Err(lambda_for(&callee.method, node.span));
+                }
+                Some(node) => self.lasting(value, node)?,
+                None => value,
+            };
+            passed.push((value, ty));
+        }
+        Ok(passed)
+    }
+
+    /// A list that was made here as one of the program. A variable refers to that from then on, so that what the program does
+    /// to it is seen.
+    fn lasting(&mut self, value: Val, from: &Node) -> Result<Val> {
+        let is_made = matches!(value, Val::Made(_));
+        let mut inner = from;
+        while let Op::Convert(_, operand) = &inner.op {
+            inner = operand;
+        }
+        let lasting = self.materialised(value, from.span)?;
+        if is_made
+            && matches!(lasting, Val::Object(_))
+            && let Op::Slot(slot) = inner.op
+        {
+            self.set(slot, lasting.clone());
+        }
+        Ok(lasting)
     }
 
     /// Whether exactly the method is meant although the object's own type overrides it: the library always calls the override.
@@ -336,32 +245,53 @@ impl Runner<'_, '_> {
     }
 
     /// Calls a method that takes references: what it leaves there goes where they lead.
-    fn call_by_reference(
+    pub(super) fn call_by_reference(
         &mut self,
+        node: &Node,
         callee: &Rc<Callee>,
         target: Option<(Val, Type)>,
-        arguments: Vec<Val>,
+        home: Option<Home>,
         nodes: &[Node],
-        span: Span,
     ) -> Result<Val> {
+        let span = node.span;
+        // Where they lead is found once, before the call.
+        let mut values = Vec::with_capacity(nodes.len());
+        let mut referred: Vec<(usize, Leads<'_>)> = Vec::new();
+        for (index, node) in nodes.iter().enumerate() {
+            let (value, leads) = match &node.op {
+                Op::Reference(Referred::Place(place), _) => {
+                    let (at, place) = self.locate(place)?;
+                    let value = self.read_place(&at, place)?;
+                    (value, Some(Leads::Place(at, place)))
+                }
+                Op::Reference(Referred::Slot(slot), value) => {
+                    (self.eval(value)?, Some(Leads::Slot(*slot)))
+                }
+                Op::Reference(Referred::Nothing, value) => {
+                    (self.eval(value)?, Some(Leads::Nowhere))
+                }
+                _ => (self.eval(node)?, None),
+            };
+            values.push(value);
+            referred.extend(leads.map(|leads| (index, leads)));
+        }
+        self.notice_call(callee, target.as_ref(), &values);
+        if let Some((Val::Null, ty)) = &target
+            && self.types.nullable_of(ty).is_none()
+        {
+            return Err(null_reference(span));
+        }
         if !self.around.calls {
             let name = written_name(&callee.method);
             return Err(self.refuse(&format!("calling `{name}`"), span));
         }
-        let referred: Vec<(usize, &Referred, &Node)> = nodes
-            .iter()
-            .enumerate()
-            .filter_map(|(index, node)| match &node.op {
-                Op::Reference(to, _) => Some((index, to, node)),
-                _ => None,
-            })
-            .collect();
-        let references = referred.iter().map(|(index, ..)| *index).collect();
+        let references = referred.iter().map(|(index, _)| *index).collect();
         let parameters = callee.method.parameters.iter().map(|it| it.ty.clone());
-        let arguments: Vec<(Val, Type)> = arguments.into_iter().zip(parameters).collect();
-        let result = self.effect(span, || Effect::Call {
+        let arguments: Vec<(Val, Type)> = values.into_iter().zip(parameters).collect();
+        let result = self.effect_of(&node.ty, span, || Effect::Call {
             callee: callee.clone(),
             target,
+            home,
             arguments,
             references,
             exact: false,
@@ -369,37 +299,19 @@ impl Runner<'_, '_> {
         })?;
         // They follow the result in the journal.
         let mut left = Vec::with_capacity(referred.len());
-        for (_, _, node) in &referred {
-            left.push(self.left_behind(node.span)?);
+        for _ in &referred {
+            left.push(self.left_behind(span)?);
         }
-        for ((_, to, node), value) in referred.into_iter().zip(left) {
-            match to {
-                Referred::Slot(slot) => self.set(*slot, value),
-                Referred::Place(place) => {
-                    self.write(place, value, node)?;
+        for ((_, leads), value) in referred.into_iter().zip(left) {
+            match leads {
+                Leads::Slot(slot) => self.set(slot, value),
+                Leads::Place(at, place) => {
+                    self.store(&at, place, value, place.span)?;
                 }
-                Referred::Nothing => {}
+                Leads::Nowhere => {}
             }
         }
-        Ok(result)
-    }
-
-    /// What a call left in an argument that was passed by reference.
-    fn left_behind(&mut self, span: Span) -> Result<Val> {
-        let Some(Entry::Element(array)) = self.journal.next() else {
-            return Err(
-                Fail::new(span, "what the method left in the argument is not known").into(),
-            );
-        };
-        let reader = self.reader;
-        let value = reader
-            .held(&array)
-            .and_then(|home| match reader.unboxed(&home) {
-                Some(inner) => Ok(inner),
-                None => reader.element(&home, 0),
-            })
-            .map_err(|why| self.unreadable(&why, span))?;
-        self.decode(&value, span)
+        self.counted(result, span)
     }
 
     /// Members of what exists only here: the length of sequences, the names of types.
@@ -430,11 +342,8 @@ impl Runner<'_, '_> {
             return Ok(None);
         };
         if let Some(ty) = types(target) {
-            let full = self.reflection_name(&ty);
-            let bare = full.split('[').next().unwrap_or(&full);
-            let short = bare.rsplit(['.', '+']).next().unwrap_or(bare);
             return Ok(match name {
-                "get_Name" => Some(Val::text(short)),
+                "get_Name" => Some(Val::text(&self.short_name(&ty))),
                 _ => None,
             });
         }
@@ -465,8 +374,7 @@ impl Runner<'_, '_> {
         if !self.around.calls {
             return Err(self.refuse(&format!("creating a `{}`", self.types.text(&node.ty)), span));
         }
-        let parameters = callee.method.parameters.iter().map(|it| it.ty.clone());
-        let arguments: Vec<(Val, Type)> = arguments.into_iter().zip(parameters).collect();
+        let arguments = self.passed(callee, arguments, nodes)?;
         self.effect(span, || Effect::New {
             callee: callee.clone(),
             arguments,
@@ -475,7 +383,12 @@ impl Runner<'_, '_> {
     }
 
     /// The field that a getter reads, for the very object.
-    fn getter_field(&self, value: &Val, callee: &Callee, arguments: &[Val]) -> Option<FieldRef> {
+    pub(super) fn getter_field(
+        &self,
+        value: &Val,
+        callee: &Callee,
+        arguments: &[Val],
+    ) -> Option<FieldRef> {
         if !arguments.is_empty() || !callee.method.name.starts_with("get_") {
             return None;
         }
@@ -512,32 +425,45 @@ impl Runner<'_, '_> {
         None
     }
 
-    /// Calls a lambda.
+    /// Calls a lambda, or a delegate of the program.
     pub(super) fn invoke(&mut self, target: &Val, arguments: Vec<Val>, span: Span) -> Result<Val> {
-        let Val::Made(made) = target else {
-            return Err(match target {
-                Val::Null => null_reference(span),
-                _ => super::misfit(span),
-            });
+        let made = match target {
+            Val::Made(made) => made,
+            Val::Object(object) => {
+                let delegate = object.ty.as_named().cloned();
+                return match delegate {
+                    Some(delegate) => {
+                        self.call_interface(target, &delegate, "Invoke", arguments, span)
+                    }
+                    None => Err(super::misfit(span)),
+                };
+            }
+            Val::Null => return Err(null_reference(span)),
+            _ => return Err(super::misfit(span)),
         };
-        let Made::Closure(closure) = &**made else {
+        let Made::Closure(closure, captured) = &**made else {
             return Err(super::misfit(span));
         };
-        let outer: Vec<(u32, Val)> = closure
-            .slots
-            .iter()
-            .map(|slot| {
-                (
-                    *slot,
-                    self.slots.get(*slot as usize).cloned().unwrap_or(Val::Null),
-                )
-            })
-            .collect();
-        for (slot, value) in closure.slots.iter().zip(arguments) {
-            self.set(*slot, value);
+        if self.nesting >= MAX_NESTING {
+            return Err(Fail::new(
+                span,
+                format!("more than {MAX_NESTING} lambdas run inside each other"),
+            )
+            .hint("enumerate sequences in between with ToList()")
+            .into());
         }
+        let arguments = closure.slots.iter().copied().zip(arguments);
+        let inside: Vec<(u32, Val)> = captured.iter().cloned().chain(arguments).collect();
+        let mut outer = Vec::with_capacity(inside.len());
+        for (slot, value) in inside {
+            let before = self.slots.get(slot as usize).cloned().unwrap_or(Val::Null);
+            outer.push((slot, before));
+            self.set(slot, value);
+        }
+        self.nesting += 1;
         let result = self.eval(&closure.body);
-        for (slot, value) in outer {
+        self.nesting -= 1;
+        for (slot, value) in outer.into_iter().rev() {
             self.set(slot, value);
         }
         result
@@ -552,6 +478,19 @@ impl Runner<'_, '_> {
     }
 }
 
+/// A lambda as an argument of code of the program.
+fn lambda_for(method: &Method, span: Span) -> Interrupt {
+    let name = match written_name(method) {
+        ".ctor" => "the constructor".to_owned(),
+        name => format!("`{name}`"),
+    };
+    let told = format!(
+        "a lambda cannot be passed to {name}, which runs in the program: it exists only in the debugger"
+    );
+    let hint = "pass a delegate that the program has, or compute it here: LINQ and the methods of List<T> and Array take lambdas";
+    Fail::new(span, told).hint(hint).into()
+}
+
 /// The parameters and result of a method that a delegate of the framework can have the shape of.
 pub(in crate::expressions) fn exact_shape(callee: &Callee) -> Option<(Vec<Type>, Type)> {
     let method = &callee.method;
@@ -564,7 +503,7 @@ pub(in crate::expressions) fn exact_shape(callee: &Callee) -> Option<(Vec<Type>,
 }
 
 /// The name that C# writes for a call: a property's for its accessors.
-fn written_name(method: &Method) -> &str {
+pub(in crate::expressions) fn written_name(method: &Method) -> &str {
     let accessed = ["get_", "set_"]
         .iter()
         .find_map(|it| method.name.strip_prefix(it));

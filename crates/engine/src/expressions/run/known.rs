@@ -5,12 +5,15 @@ use std::rc::Rc;
 use syntax::Span;
 use syntax::tree::BinaryOp;
 
-use super::{Made, Result, Runner, Val, integer, null_reference};
+use super::{Interrupt, Made, Result, Runner, Val, integer, null_reference};
+use crate::api::View;
 use crate::expressions::error::Fail;
 use crate::expressions::intrinsics::Intrinsic;
 use crate::expressions::plan::{Callee, Node};
 use crate::expressions::scalar::{self, Scalar};
 use crate::types::Type;
+use crate::values::Object;
+use crate::values::view::{ObjectIds, Viewer};
 
 impl Runner<'_, '_> {
     pub(super) fn known(
@@ -24,6 +27,13 @@ impl Runner<'_, '_> {
     ) -> Result<Option<Val>> {
         let span = node.span;
         match intrinsic.ty {
+            "System.String" if intrinsic.name == "op_Implicit" => match arguments {
+                [text] => {
+                    let span = Made::Span(node.ty.clone(), text.clone());
+                    Ok(Some(Val::Made(Rc::new(span))))
+                }
+                _ => Ok(None),
+            },
             "System.String" => self.string_member(intrinsic.name, target, arguments, callee, span),
             "System.Object" | "System.ValueType" | "System.Enum" => {
                 self.object_member(intrinsic.name, target, arguments, nodes, span)
@@ -38,9 +48,22 @@ impl Runner<'_, '_> {
                 }
                 _ => Ok(None),
             },
-            "System.Array" => self.array_member(intrinsic.name, target, arguments, span),
+            "System.Runtime.CompilerServices.ITuple" => {
+                self.tuple_member(intrinsic.name, target, arguments, span)
+            }
+            "System.Array" => self.array_member(intrinsic.name, target, arguments, node),
             "System.Collections.Generic.List`1" => {
                 self.list_member(intrinsic.name, target, arguments, node)
+            }
+            "System.Collections.Generic.HashSet`1" => {
+                self.set_member(intrinsic.name, target, arguments, node)
+            }
+            "System.Collections.Generic.Comparer`1" => {
+                // A lambda that compares is as good as the comparer made of it.
+                Ok(arguments.first().filter(|it| is_closure(it)).cloned())
+            }
+            "System.Linq.ILookup`2" | "System.Linq.Lookup`2" => {
+                self.lookup_member(intrinsic.name, target, arguments, node)
             }
             "System.Collections.Generic.Dictionary`2" => {
                 self.dictionary_member(intrinsic.name, target, arguments, node)
@@ -81,8 +104,8 @@ impl Runner<'_, '_> {
                 },
                 _ => Ok(None),
             },
-            "System.Linq.Enumerable" => {
-                self.enumerable(intrinsic.name, callee, arguments, nodes, node)
+            "System.Linq.Enumerable" | "System.Linq.ImmutableArrayExtensions" => {
+                self.enumerable(intrinsic.name, callee, arguments, node)
             }
             _ => self.number_member(intrinsic.name, callee, target, arguments, span),
         }
@@ -125,11 +148,33 @@ impl Runner<'_, '_> {
             ("ToString", Some((value, ty)), []) => {
                 Ok(self.plain_text(value, ty, span)?.map(Val::units))
             }
+            ("ToString", Some((value @ Val::Scalar(_), ty)), [format])
+                if is_enum(&self.types.nullable_of(ty).unwrap_or_else(|| ty.clone())) =>
+            {
+                let format = match self.string_of(format, span)? {
+                    Some(units) => String::from_utf16_lossy(&units),
+                    None if matches!(format, Val::Null) => String::new(),
+                    None => return Ok(None),
+                };
+                // What is left is done by the program.
+                if !matches!(&*format, "" | "G" | "g" | "D" | "d" | "X" | "x") {
+                    return Ok(None);
+                }
+                let text = self.formatted(value, ty, &format, span)?;
+                Ok(Some(Val::units(text)))
+            }
             ("GetType", Some((value, ty)), []) => {
                 let exact = match value {
                     Val::Null => return Err(null_reference(span)),
                     Val::Scalar(scalar) if !matches!(scalar, Scalar::String(_)) => {
                         self.types.nullable_of(ty).unwrap_or_else(|| ty.clone())
+                    }
+                    value if super::lazy::as_lazy(value).is_some() => {
+                        return Err(Fail::new(
+                            span,
+                            "the sequence exists only in the debugger, which knows no type of it but the static one",
+                        )
+                        .into());
                     }
                     value => match self.exact_type(value) {
                         Some(ty) => ty,
@@ -209,14 +254,7 @@ impl Runner<'_, '_> {
         let left = scalar_of(self, a)?;
         let right = scalar_of(self, b)?;
         Ok(match (left, right) {
-            (Some(a), Some(b)) if one == other => Some(Val::bool(match (&a, &b) {
-                (Scalar::Double(a), Scalar::Double(b)) if a.is_nan() => b.is_nan(),
-                (Scalar::Float(a), Scalar::Float(b)) if a.is_nan() => b.is_nan(),
-                _ => matches!(
-                    scalar::binary(BinaryOp::Equal, &a, &b, false),
-                    Some(Ok(Scalar::Bool(true)))
-                ),
-            })),
+            (Some(a), Some(b)) if one == other => Some(Val::bool(same_value(&a, &b))),
             (Some(_), _) if one != other => Some(Val::bool(false)),
             (Some(_), None) => Some(Val::bool(false)),
             _ => None,
@@ -259,33 +297,11 @@ impl Runner<'_, '_> {
         name: &str,
         target: Option<(&Val, &Type)>,
         arguments: &[Val],
-        span: Span,
+        node: &Node,
     ) -> Result<Option<Val>> {
+        let span = node.span;
         if target.is_none() {
-            return match (name, arguments) {
-                ("Find" | "Exists", [array, lambda]) => {
-                    let items = self.items_of(array, span)?;
-                    let found = self.first_match(&items, lambda, span)?;
-                    let element = self
-                        .exact_type(array)
-                        .and_then(|it| it.element().cloned())
-                        .unwrap_or(Type::OBJECT);
-                    Ok(Some(match name {
-                        "Exists" => Val::bool(found.is_some()),
-                        _ => found
-                            .and_then(|it| items.get(it).cloned())
-                            .unwrap_or_else(|| self.default(&element)),
-                    }))
-                }
-                ("ForEach", [array, lambda]) if is_closure(lambda) => {
-                    self.for_each(array, lambda, span).map(Some)
-                }
-                ("IndexOf", [array, wanted]) => {
-                    let items = self.items_of(array, span)?;
-                    self.index_of(&items, wanted, span)
-                }
-                _ => Ok(None),
-            };
+            return self.array_function(name, arguments, node);
         }
         let Some((array, _)) = target else {
             return Ok(None);
@@ -335,182 +351,6 @@ impl Runner<'_, '_> {
         })
     }
 
-    /// The number of the first element for which a lambda is true.
-    pub(super) fn first_match(
-        &mut self,
-        items: &[Val],
-        lambda: &Val,
-        span: Span,
-    ) -> Result<Option<usize>> {
-        for (index, item) in items.iter().enumerate() {
-            if self.is_true(lambda, vec![item.clone()], span)? {
-                return Ok(Some(index));
-            }
-        }
-        Ok(None)
-    }
-
-    pub(super) fn is_true(
-        &mut self,
-        lambda: &Val,
-        arguments: Vec<Val>,
-        span: Span,
-    ) -> Result<bool> {
-        self.item(span)?;
-        match self.invoke(lambda, arguments, span)? {
-            Val::Scalar(Scalar::Bool(value)) => Ok(value),
-            _ => Err(super::misfit(span)),
-        }
-    }
-
-    fn index_of(&mut self, items: &[Val], wanted: &Val, span: Span) -> Result<Option<Val>> {
-        for (index, item) in items.iter().enumerate() {
-            match self.equal(item, wanted, span)? {
-                Some(true) => return Ok(Some(Val::int(index as i128))),
-                Some(false) => {}
-                None => return Ok(None),
-            }
-        }
-        Ok(Some(Val::int(-1)))
-    }
-
-    /// Equality of elements where we know it: primitives, strings, nulls.
-    pub(super) fn equal(&mut self, a: &Val, b: &Val, span: Span) -> Result<Option<bool>> {
-        // Sequences are compared each with each: the time must be looked at.
-        self.tick(span)?;
-        let (a, b) = (
-            self.as_scalar(a.clone(), span)?,
-            self.as_scalar(b.clone(), span)?,
-        );
-        Ok(match (&a, &b) {
-            (Val::Null, Val::Null) => Some(true),
-            (Val::Null, _) | (_, Val::Null) => Some(false),
-            (Val::Scalar(a), Val::Scalar(b)) => Some(matches!(
-                scalar::binary(BinaryOp::Equal, a, b, false),
-                Some(Ok(Scalar::Bool(true)))
-            )),
-            (Val::Object(a), Val::Object(b)) if a.address == b.address => Some(true),
-            (Val::Made(x), Val::Made(y)) => match (&**x, &**y) {
-                (Made::Fields(_, a), Made::Fields(_, b)) => {
-                    let mut all = true;
-                    for ((_, a), (_, b)) in a.iter().zip(b) {
-                        match self.equal(a, b, span)? {
-                            Some(same) => all &= same,
-                            None => return Ok(None),
-                        }
-                    }
-                    Some(all)
-                }
-                _ => None,
-            },
-            _ => None,
-        })
-    }
-
-    fn list_member(
-        &mut self,
-        name: &str,
-        target: Option<(&Val, &Type)>,
-        arguments: &[Val],
-        node: &Node,
-    ) -> Result<Option<Val>> {
-        let span = node.span;
-        let Some((list, _)) = target else {
-            return Ok(None);
-        };
-        if matches!(list, Val::Null) {
-            return Err(null_reference(span));
-        }
-        match (name, arguments) {
-            ("get_Count", _) => {
-                let list = list.clone();
-                self.journaled(node, |this| match &list {
-                    Val::Object(object) => this.raw(object, "_size", span),
-                    other => Ok(Val::int(this.items_of(other, span)?.len() as i128)),
-                })
-                .map(Some)
-            }
-            ("get_Item", [index]) => {
-                let index = integer(index).unwrap_or(-1);
-                let list = list.clone();
-                self.journaled(node, |this| this.list_item(&list, index, span))
-                    .map(Some)
-            }
-            ("Find" | "Exists" | "FindIndex", [lambda]) if is_closure(lambda) => {
-                let items = self.items_of(list, span)?;
-                let found = self.first_match(&items, lambda, span)?;
-                Ok(Some(match name {
-                    "Exists" => Val::bool(found.is_some()),
-                    "FindIndex" => Val::int(found.map_or(-1, |it| it as i128)),
-                    _ => found
-                        .and_then(|it| items.get(it).cloned())
-                        .unwrap_or_else(|| self.default(&node.ty)),
-                }))
-            }
-            ("ForEach", [lambda]) if is_closure(lambda) => {
-                self.for_each(list, lambda, span).map(Some)
-            }
-            ("TrueForAll", [lambda]) if is_closure(lambda) => {
-                for item in self.items_of(list, span)? {
-                    if !self.is_true(lambda, vec![item], span)? {
-                        return Ok(Some(Val::bool(false)));
-                    }
-                }
-                Ok(Some(Val::bool(true)))
-            }
-            ("ConvertAll" | "FindAll", [lambda]) if is_closure(lambda) => {
-                let mut found = Vec::new();
-                for item in self.items_of(list, span)? {
-                    if name == "FindAll" {
-                        if self.is_true(lambda, vec![item.clone()], span)? {
-                            found.push(item);
-                        }
-                    } else {
-                        self.item(span)?;
-                        found.push(self.invoke(lambda, vec![item], span)?);
-                    }
-                }
-                Ok(Some(Val::sequence(node.ty.clone(), found)))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    fn for_each(&mut self, sequence: &Val, action: &Val, span: Span) -> Result<Val> {
-        for item in self.items_of(sequence, span)? {
-            self.item(span)?;
-            self.invoke(action, vec![item], span)?;
-        }
-        Ok(Val::Null)
-    }
-
-    fn list_item(&mut self, list: &Val, index: i128, span: Span) -> Result<Val> {
-        let out_of_range = || {
-            Fail::thrown(
-                span,
-                "System.ArgumentOutOfRangeException",
-                Some("Index was out of range. Must be non-negative and less than the size of the collection. (Parameter 'index')".into()),
-            )
-        };
-        match list {
-            Val::Object(object) => {
-                let size = self.raw(object, "_size", span)?;
-                if index < 0 || index >= integer(&size).unwrap_or(0) {
-                    return Err(out_of_range().into());
-                }
-                let items = self.raw(object, "_items", span)?;
-                self.element(&items, &[index], span)
-            }
-            other => {
-                let items = self.items_of(other, span)?;
-                let item = usize::try_from(index)
-                    .ok()
-                    .and_then(|it| items.get(it).cloned());
-                item.ok_or_else(|| out_of_range().into())
-            }
-        }
-    }
-
     fn dictionary_member(
         &mut self,
         name: &str,
@@ -536,16 +376,40 @@ impl Runner<'_, '_> {
                 let is_default = match &comparer {
                     Val::Null => true,
                     Val::Object(object) => {
+                        let module = object.ty.as_named().map(|it| it.module);
                         let name = self.types.text(&object.ty);
-                        name.contains("Default")
-                            || name.contains("OrdinalComparer")
-                            || name.contains("GenericEqualityComparer")
+                        // A comparer of the program may have any name.
+                        module.is_some()
+                            && module == self.types.core_module()
+                            && (name.contains("Default")
+                                || name.contains("OrdinalComparer")
+                                || name.contains("GenericEqualityComparer"))
                     }
                     _ => false,
                 };
                 let compares = matches!(name, "get_Item" | "ContainsKey");
                 if compares && (!plain || !is_default) {
                     return Ok(None);
+                }
+                match (name, arguments) {
+                    ("get_Count", _) => {
+                        let count = self.raw(object, "_count", span)?;
+                        let free = self.raw(object, "_freeCount", span)?;
+                        let count = super::integer(&count).unwrap_or(0);
+                        return Ok(Some(Val::int(count - super::integer(&free).unwrap_or(0))));
+                    }
+                    (_, [Val::Scalar(key)]) if compares => {
+                        if let Some(found) = self.value_of_key(object, key, span)? {
+                            return match (name, found) {
+                                ("ContainsKey", found) => Ok(Some(Val::bool(found.is_some()))),
+                                (_, Some(value)) => Ok(Some(value)),
+                                (_, None) => {
+                                    Err(self.no_such_key(&Val::Scalar(key.clone()), span)?)
+                                }
+                            };
+                        }
+                    }
+                    _ => {}
                 }
                 self.items_of(dictionary, span)?
             }
@@ -580,7 +444,7 @@ impl Runner<'_, '_> {
                 let mut found = None;
                 for item in &items {
                     if let Some(it) = part(item, "key")
-                        && self.equal(&it, key, span)? == Some(true)
+                        && self.equals(&it, key, &Val::Null, span)?
                     {
                         found = part(item, "value");
                         break;
@@ -589,18 +453,7 @@ impl Runner<'_, '_> {
                 match (name, found) {
                     ("ContainsKey", found) => Some(Val::bool(found.is_some())),
                     (_, Some(value)) => Some(value),
-                    (_, None) => {
-                        let shown = self.text_of(key, &Type::OBJECT, span)?;
-                        return Err(Fail::thrown(
-                            span,
-                            "System.Collections.Generic.KeyNotFoundException",
-                            Some(format!(
-                                "The given key '{}' was not present in the dictionary.",
-                                String::from_utf16_lossy(&shown)
-                            )),
-                        )
-                        .into());
-                    }
+                    (_, None) => return Err(self.no_such_key(key, span)?),
                 }
             }
             _ => None,
@@ -608,7 +461,76 @@ impl Runner<'_, '_> {
     }
 }
 
+impl Runner<'_, '_> {
+    fn no_such_key(&mut self, key: &Val, span: Span) -> Result<Interrupt> {
+        let shown = self.text_of(key, &Type::OBJECT, span)?;
+        Ok(Fail::thrown(
+            span,
+            "System.Collections.Generic.KeyNotFoundException",
+            Some(format!(
+                "The given key '{}' was not present in the dictionary.",
+                String::from_utf16_lossy(&shown)
+            )),
+        )
+        .into())
+    }
+
+    /// The value of a key of a dictionary, looked for by what the keys are and not by their hash codes; `None` if keys of
+    /// that kind have to be compared otherwise.
+    fn value_of_key(
+        &mut self,
+        dictionary: &Object,
+        key: &Scalar,
+        span: Span,
+    ) -> Result<Option<Option<Val>>> {
+        let (view, ids) = (View::default(), ObjectIds::default());
+        let viewer = Viewer::new(self.reader, &view, &ids);
+        let reader = self.reader;
+        let found = match key {
+            Scalar::String(units) => {
+                let length = units.len() as u64;
+                let limit = u32::try_from(length).unwrap_or(u32::MAX);
+                viewer.entry_with_key(dictionary, |it| {
+                    let object = reader.object(it).ok().flatten();
+                    let text = object.and_then(|it| reader.string_units(&it, limit).ok());
+                    text.is_some_and(|(text, of)| of == length && *text == **units)
+                })
+            }
+            Scalar::Int(_, number) => viewer.entry_with_key(dictionary, |it| {
+                reader.scalar(it).ok().and_then(|it| it.as_i128()) == Some(*number)
+            }),
+            _ => return Ok(None),
+        };
+        match found {
+            None => Ok(Some(None)),
+            Some(Ok(value)) => self.decode(&value, span).map(Some).map(Some),
+            Some(Err(why)) => Err(self.unreadable(&why, span)),
+        }
+    }
+}
+
 /// Whether a delegate is a lambda of the expression.
 pub(super) fn is_closure(value: &Val) -> bool {
-    matches!(value, Val::Made(made) if matches!(**made, Made::Closure(_)))
+    matches!(value, Val::Made(made) if matches!(**made, Made::Closure(..)))
+}
+
+/// `Equals` of two primitives: not a number is itself, and a number of another type is another.
+pub(super) fn same_value(a: &Scalar, b: &Scalar) -> bool {
+    match (a, b) {
+        (Scalar::Double(a), Scalar::Double(b)) => a == b || a.is_nan() && b.is_nan(),
+        (Scalar::Float(a), Scalar::Float(b)) => a == b || a.is_nan() && b.is_nan(),
+        (Scalar::Half(a), Scalar::Half(b)) if a == b => true,
+        (a, b) => {
+            a.kind() == b.kind()
+                && matches!(
+                    scalar::binary(BinaryOp::Equal, a, b, false),
+                    Some(Ok(Scalar::Bool(true)))
+                )
+        }
+    }
+}
+
+fn is_enum(ty: &Type) -> bool {
+    let named = ty.as_named();
+    named.is_some_and(|it| matches!(it.kind, crate::types::Kind::Enum(_)))
 }

@@ -1,483 +1,298 @@
-//! `System.Linq.Enumerable`, interpreted over sequences that can be read.
+//! `System.Linq.Enumerable`, interpreted.
 //!
-//! Lambdas cannot be compiled into the program, so the operators run here, element by element, at once and with a limit.
+//! Lambdas cannot be compiled into the program, so the operators run here. Those that give a sequence only note what they are
+//! applied to ([`super::lazy`]); the others pull the elements they need, and no more, as C# does.
 
-use std::cmp::Ordering;
 use std::rc::Rc;
 
 use syntax::Span;
 
-use super::known::is_closure;
+use super::lazy::{Operator, as_lazy};
 use super::{Made, Result, Runner, Val, integer};
 use crate::expressions::error::Fail;
 use crate::expressions::plan::{Callee, Node};
-use crate::expressions::scalar::{Kind, Scalar};
 use crate::types::Type;
 use crate::values::view::known::Known;
 
+/// A call of an operator.
+pub(super) struct Applied<'c> {
+    pub(super) name: &'c str,
+    callee: &'c Callee,
+    pub(super) source: Val,
+    pub(super) rest: &'c [Val],
+    pub(super) node: &'c Node,
+}
+
+impl Applied<'_> {
+    /// The first argument behind the source whose parameter is of such a type; null if there is none.
+    pub(super) fn comparer(&self, this: &Runner<'_, '_>) -> Val {
+        let parameters = self.callee.method.parameters.iter().skip(1);
+        let mut found = self.rest.iter().zip(parameters).filter(|(_, parameter)| {
+            let named = parameter.ty.as_named();
+            named.is_some_and(|it| {
+                ["IComparer`1", "IEqualityComparer`1"]
+                    .iter()
+                    .any(|name| this.types.is_named(it, "System.Collections.Generic", name))
+            })
+        });
+        found.next().map_or(Val::Null, |(value, _)| value.clone())
+    }
+
+    /// How many arguments the delegate takes that is the parameter with a number, behind the source.
+    fn takes(&self, index: usize) -> usize {
+        let parameter = self.callee.method.parameters.get(index + 1);
+        let named = parameter.and_then(|it| it.ty.as_named());
+        named.map_or(0, |it| it.arguments.len().saturating_sub(1))
+    }
+
+    /// The argument behind the source with a number, if it is a delegate.
+    pub(super) fn delegate(&self, index: usize) -> Option<Val> {
+        let parameter = self.callee.method.parameters.get(index + 1)?;
+        let is_delegate =
+            matches!(&parameter.ty, Type::Named(it) if it.kind == crate::types::Kind::Delegate);
+        is_delegate.then(|| self.rest.get(index).cloned())?
+    }
+
+    /// The type of the elements of what it gives.
+    fn element(&self) -> Type {
+        let first = self.node.ty.as_named().and_then(|it| it.arguments.first());
+        first
+            .or(self.node.ty.element())
+            .cloned()
+            .unwrap_or(Type::OBJECT)
+    }
+}
+
 impl Runner<'_, '_> {
-    #[expect(
-        clippy::too_many_lines,
-        reason = "one operator of the framework after the other"
-    )]
     pub(super) fn enumerable(
         &mut self,
         name: &str,
         callee: &Rc<Callee>,
         arguments: &[Val],
-        nodes: &[Node],
         node: &Node,
     ) -> Result<Option<Val>> {
         let span = node.span;
-        let made = |items: Vec<Val>| Some(Val::sequence(node.ty.clone(), items));
         match (name, arguments) {
             ("Range", [start, count]) => {
                 let (start, count) = (integer(start).unwrap_or(0), integer(count).unwrap_or(0));
-                if count < 0 {
-                    return Err(
-                        Fail::thrown(span, "System.ArgumentOutOfRangeException", None).into(),
-                    );
+                if count < 0 || count > 0 && start + count - 1 > i128::from(i32::MAX) {
+                    return Err(out_of_range(span, "count"));
                 }
-                let mut items = Vec::new();
-                for offset in 0..count {
-                    self.item(span)?;
-                    items.push(Val::int(start + offset));
-                }
-                return Ok(made(items));
+                let op = Operator::Range(start, count);
+                return self.lazy(&node.ty, op, Vec::new(), span).map(Some);
             }
             ("Repeat", [value, count]) => {
                 let count = integer(count).unwrap_or(0);
-                let mut items = Vec::new();
-                for _ in 0..count {
-                    self.item(span)?;
-                    items.push(value.clone());
+                if count < 0 {
+                    return Err(out_of_range(span, "count"));
                 }
-                return Ok(made(items));
+                let op = Operator::Repeat(count);
+                return self.lazy(&node.ty, op, vec![value.clone()], span).map(Some);
             }
-            ("Empty", []) => return Ok(made(Vec::new())),
+            ("Empty", []) => return Ok(Some(Val::sequence(node.ty.clone(), Vec::new()))),
             _ => {}
         }
         let Some((source, rest)) = arguments.split_first() else {
             return Ok(None);
         };
-        // A delegate of the program is code of the program.
-        for (argument, node) in rest.iter().zip(nodes.iter().skip(1)) {
-            let is_delegate = matches!(&node.ty, Type::Named(named) if named.kind == crate::types::Kind::Delegate);
-            if is_delegate && !is_closure(argument) {
-                return Ok(None);
+        if matches!(source, Val::Null) {
+            let parameter = callee.method.parameters.first();
+            let parameter = parameter.map_or("source", |it| &*it.name);
+            return Err(null_argument(span, parameter));
+        }
+        for (argument, parameter) in rest.iter().zip(callee.method.parameters.iter().skip(1)) {
+            let is_needed = match &parameter.ty {
+                Type::Named(it) if it.kind == crate::types::Kind::Delegate => true,
+                Type::Named(it) => {
+                    let generic = "System.Collections.Generic";
+                    self.types.is_named(it, generic, "IEnumerable`1")
+                }
+                _ => false,
+            };
+            if is_needed && matches!(argument, Val::Null) {
+                return Err(null_argument(span, &parameter.name));
             }
         }
-        // What only code can enumerate is better left to the program as long as it can be: it may have no end.
+        let applied = Applied {
+            name,
+            callee,
+            source: source.clone(),
+            rest,
+            node,
+        };
+        if let Some(sequence) = self.deferred(&applied)? {
+            return Ok(Some(sequence));
+        }
+        // What only code can enumerate is better left to the program as long as it can be.
         if self.around.calls
             && let Val::Object(object) = source
             && !rest.iter().any(|it| matches!(it, Val::Made(_)))
-            && self.reader.known(&object.ty) == Known::Plain
+            && (self.reader.known(&object.ty) == Known::Plain
+                || rest.iter().any(|it| matches!(it, Val::Object(_))))
         {
             return Ok(None);
         }
-        let items = self.items_of(source, span)?;
-        let lambda = rest.first().filter(|it| is_closure(it));
-        Ok(match (name, rest) {
-            ("AsEnumerable", []) => Some(source.clone()),
-            ("ToList" | "ToArray", []) => made(items),
-            ("Cast", []) => {
-                let to = callee.arguments.first().cloned().unwrap_or(Type::OBJECT);
-                let from = self.element_type(source);
-                let mut cast = Vec::new();
-                for item in items {
-                    cast.push(self.cast_item(item, &from, &to, span)?);
-                }
-                made(cast)
+        self.immediate(&applied)
+    }
+
+    /// The operators that give a sequence: nothing is looked at yet.
+    fn deferred(&mut self, applied: &Applied<'_>) -> Result<Option<Val>> {
+        let (node, rest) = (applied.node, applied.rest);
+        let span = node.span;
+        let comparer = applied.comparer(self);
+        let one = |index: usize| rest.get(index).cloned().unwrap_or(Val::Null);
+        let delegate = |index: usize| applied.delegate(index).unwrap_or(Val::Null);
+        let count = || {
+            let count = rest.first().and_then(integer).unwrap_or(0);
+            u64::try_from(count).unwrap_or(0)
+        };
+        let element = || {
+            let arguments = &applied.callee.arguments;
+            arguments.first().cloned().unwrap_or(Type::OBJECT)
+        };
+        let (op, more) = match applied.name {
+            "Where" => (Operator::Where(applied.takes(0) == 2), vec![one(0)]),
+            "Select" => (Operator::Select(applied.takes(0) == 2), vec![one(0)]),
+            "SelectMany" => {
+                let op = Operator::SelectMany(applied.takes(0) == 2);
+                (op, vec![one(0), one(1)])
             }
-            ("OfType", []) => {
-                let to = callee.arguments.first().cloned().unwrap_or(Type::OBJECT);
-                let from = self.element_type(source);
-                let mut found = Vec::new();
-                for item in items {
-                    if self.is_of(&item, &from, &to) {
-                        found.push(self.cast_item(item, &from, &to, span)?);
-                    }
+            "Skip" => (Operator::Skip(count()), vec![]),
+            "Take" => match rest {
+                [Val::Made(_) | Val::Struct(_)] => {
+                    let (start, end) = self.range_of(&one(0), span)?;
+                    let start = start.unwrap_or((0, false));
+                    let end = end.unwrap_or((0, true));
+                    (Operator::TakeRange(start, end), vec![])
                 }
-                made(found)
+                _ => (Operator::Take(count()), vec![]),
+            },
+            "SkipLast" => (Operator::SkipLast(count()), vec![]),
+            "TakeLast" => (Operator::TakeLast(count()), vec![]),
+            "SkipWhile" => (Operator::SkipWhile(applied.takes(0) == 2), vec![one(0)]),
+            "TakeWhile" => (Operator::TakeWhile(applied.takes(0) == 2), vec![one(0)]),
+            "Reverse" => (Operator::Reverse, vec![]),
+            "Append" => (Operator::Append, vec![one(0)]),
+            "Prepend" => (Operator::Prepend, vec![one(0)]),
+            "Concat" => (Operator::Concat, vec![one(0)]),
+            "DefaultIfEmpty" => {
+                let value = rest.first().cloned();
+                let value = value.unwrap_or_else(|| self.default(&element()));
+                (Operator::DefaultIfEmpty, vec![value])
             }
-            ("Where", [_]) => {
-                let mut found = Vec::new();
-                for (index, item) in items.into_iter().enumerate() {
-                    if self.truth_of(lambda, &item, index, span)? {
-                        found.push(item);
-                    }
-                }
-                made(found)
+            "Distinct" => (Operator::Distinct, vec![Val::Null, comparer]),
+            "DistinctBy" => (Operator::Distinct, vec![one(0), comparer]),
+            "Union" => (Operator::Union, vec![one(0), Val::Null, comparer]),
+            "UnionBy" => (Operator::Union, vec![one(0), one(1), comparer]),
+            "Except" | "Intersect" => {
+                let op = Operator::Among(applied.name == "Intersect", false);
+                (op, vec![one(0), Val::Null, comparer])
             }
-            ("Select", [_]) => {
-                let mut found = Vec::new();
-                for (index, item) in items.into_iter().enumerate() {
-                    found.push(self.apply_lambda(lambda, &item, index, span)?);
-                }
-                made(found)
+            "ExceptBy" | "IntersectBy" => {
+                let op = Operator::Among(applied.name == "IntersectBy", true);
+                (op, vec![one(0), one(1), comparer])
             }
-            ("SelectMany", [_, more @ ..]) => {
-                let mut found = Vec::new();
-                for (index, item) in items.into_iter().enumerate() {
-                    let inner = self.apply_lambda(lambda, &item, index, span)?;
-                    for part in self.items_of(&inner, span)? {
-                        found.push(match more.first() {
-                            Some(result) => self.invoke(result, vec![item.clone(), part], span)?,
-                            None => part,
-                        });
-                    }
-                }
-                made(found)
-            }
-            ("Count" | "LongCount", _) => {
-                let count = self.filtered(items, lambda, span)?.len() as i128;
-                let kind = if name == "Count" {
-                    Kind::Int
-                } else {
-                    Kind::Long
-                };
-                Some(Val::Scalar(Scalar::Int(kind, count)))
-            }
-            ("Any", _) => {
-                for (index, item) in items.iter().enumerate() {
-                    if lambda.is_none() || self.truth_of(lambda, item, index, span)? {
-                        return Ok(Some(Val::bool(true)));
-                    }
-                }
-                Some(Val::bool(false))
-            }
-            ("All", [_]) => {
-                for (index, item) in items.iter().enumerate() {
-                    if !self.truth_of(lambda, item, index, span)? {
-                        return Ok(Some(Val::bool(false)));
-                    }
-                }
-                Some(Val::bool(true))
-            }
-            (
-                "First" | "FirstOrDefault" | "Last" | "LastOrDefault" | "Single"
-                | "SingleOrDefault",
-                _,
-            ) => {
-                let fallback = rest.iter().find(|it| !is_closure(it)).cloned();
-                let mut found = Vec::new();
-                for (index, item) in items.into_iter().enumerate() {
-                    if lambda.is_none() || self.truth_of(lambda, &item, index, span)? {
-                        found.push(item);
-                        if name.starts_with("First") {
-                            break;
-                        }
-                    }
-                }
-                if name.starts_with("Single") && found.len() > 1 {
-                    return Err(invalid(span, "Sequence contains more than one element"));
-                }
-                let one = if name.starts_with("Last") {
-                    found.pop()
-                } else {
-                    found.into_iter().next()
-                };
-                match one {
-                    Some(value) => Some(value),
-                    None if name.ends_with("OrDefault") => {
-                        Some(fallback.unwrap_or_else(|| self.default(&node.ty)))
-                    }
-                    None if lambda.is_some() => {
-                        return Err(invalid(span, "Sequence contains no matching element"));
-                    }
-                    None => return Err(invalid(span, "Sequence contains no elements")),
+            "Zip" => {
+                let op = Operator::Zip(applied.element());
+                match applied.delegate(1) {
+                    Some(result) => (op, vec![one(0), Val::Null, result]),
+                    None => (op, vec![one(0), one(1)]),
                 }
             }
-            ("ElementAt" | "ElementAtOrDefault", [index]) => {
-                let item = integer(index)
-                    .and_then(|it| usize::try_from(it).ok())
-                    .and_then(|it| items.get(it).cloned());
-                match item {
-                    Some(item) => Some(item),
-                    None if name == "ElementAtOrDefault" => Some(self.default(&node.ty)),
-                    None => {
-                        return Err(
-                            Fail::thrown(span, "System.ArgumentOutOfRangeException", None).into(),
-                        );
-                    }
-                }
+            "Order" | "OrderDescending" => {
+                let op = Operator::Ordered(vec![applied.name != "Order"]);
+                (op, vec![Val::Null, comparer])
             }
-            ("Contains", [wanted]) => {
-                for item in &items {
-                    match self.equal(item, wanted, span)? {
-                        Some(true) => return Ok(Some(Val::bool(true))),
-                        Some(false) => {}
-                        None => return Ok(None),
-                    }
-                }
-                Some(Val::bool(false))
+            "OrderBy" | "OrderByDescending" => {
+                let op = Operator::Ordered(vec![applied.name != "OrderBy"]);
+                (op, vec![one(0), comparer])
             }
-            ("Skip" | "Take", [Val::Scalar(Scalar::Int(_, count))]) => {
-                let count = usize::try_from((*count).max(0)).unwrap_or(usize::MAX);
-                made(if name == "Skip" {
-                    items.into_iter().skip(count).collect()
-                } else {
-                    items.into_iter().take(count).collect()
-                })
-            }
-            ("SkipWhile" | "TakeWhile", [_]) => {
-                let mut at = items.len();
-                for (index, item) in items.iter().enumerate() {
-                    if !self.truth_of(lambda, item, index, span)? {
-                        at = index;
-                        break;
-                    }
-                }
-                made(if name == "SkipWhile" {
-                    items.into_iter().skip(at).collect()
-                } else {
-                    items.into_iter().take(at).collect()
-                })
-            }
-            ("Reverse", []) => made(items.into_iter().rev().collect()),
-            ("Append", [value]) => {
-                let mut items = items;
-                items.push(value.clone());
-                made(items)
-            }
-            ("Prepend", [value]) => {
-                let mut items = items;
-                items.insert(0, value.clone());
-                made(items)
-            }
-            ("Concat", [other]) => {
-                let mut items = items;
-                items.extend(self.items_of(other, span)?);
-                made(items)
-            }
-            ("DefaultIfEmpty", _) if !items.is_empty() => made(items),
-            ("DefaultIfEmpty", []) => {
-                let element = callee.arguments.first().cloned().unwrap_or(Type::OBJECT);
-                made(vec![self.default(&element)])
-            }
-            ("DefaultIfEmpty", [value]) => made(vec![value.clone()]),
-            ("Distinct", []) => self.unique(items, span)?.and_then(made),
-            ("DistinctBy", [_]) => {
-                let keys = self.keys(&items, lambda, span)?;
-                let mut kept: Vec<(Val, Val)> = Vec::new();
-                for (key, item) in keys.into_iter().zip(items) {
-                    let mut known = false;
-                    for (other, _) in &kept {
-                        match self.equal(other, &key, span)? {
-                            Some(same) => known |= same,
-                            None => return Ok(None),
-                        }
-                    }
-                    if !known {
-                        kept.push((key, item));
-                    }
-                }
-                made(kept.into_iter().map(|(_, it)| it).collect())
-            }
-            ("Union", [other]) => {
-                let mut items = items;
-                items.extend(self.items_of(other, span)?);
-                self.unique(items, span)?.and_then(made)
-            }
-            ("Except" | "Intersect", [other]) => {
-                let others = self.items_of(other, span)?;
-                let Some(items) = self.unique(items, span)? else {
+            "ThenBy" | "ThenByDescending" => {
+                let Some(lazy) = as_lazy(&applied.source) else {
                     return Ok(None);
                 };
-                let mut found = Vec::new();
-                for item in items {
-                    let mut present = false;
-                    for other in &others {
-                        match self.equal(&item, other, span)? {
-                            Some(same) => present |= same,
-                            None => return Ok(None),
-                        }
-                    }
-                    if present == (name == "Intersect") {
-                        found.push(item);
-                    }
-                }
-                made(found)
-            }
-            ("Zip", [other, more @ ..]) => {
-                let others = self.items_of(other, span)?;
-                let mut found = Vec::new();
-                for (a, b) in items.into_iter().zip(others) {
-                    found.push(match more.first() {
-                        Some(lambda) => self.invoke(lambda, vec![a, b], span)?,
-                        None => {
-                            let ty = node
-                                .ty
-                                .as_named()
-                                .and_then(|it| it.arguments.first().cloned())
-                                .unwrap_or(Type::OBJECT);
-                            self.tuple(&ty, vec![a, b])
-                        }
-                    });
-                }
-                made(found)
-            }
-            ("Aggregate", [seed, more @ ..]) => {
-                let (mut value, items, lambda, last) = if is_closure(seed) {
-                    let mut items = items.into_iter();
-                    let Some(first) = items.next() else {
-                        return Err(invalid(span, "Sequence contains no elements"));
-                    };
-                    (first, items.collect::<Vec<_>>(), seed, None)
-                } else {
-                    let Some(lambda) = more.first() else {
-                        return Ok(None);
-                    };
-                    (seed.clone(), items, lambda, more.get(1))
+                let Operator::Ordered(descending) = &lazy.op else {
+                    return Ok(None);
                 };
-                for item in items {
-                    self.item(span)?;
-                    value = self.invoke(lambda, vec![value, item], span)?;
-                }
-                match last {
-                    Some(last) => Some(self.invoke(last, vec![value], span)?),
-                    None => Some(value),
-                }
+                let mut descending = descending.clone();
+                descending.push(applied.name != "ThenBy");
+                let mut parts = lazy.parts.clone();
+                parts.extend([one(0), comparer]);
+                let op = Operator::Ordered(descending);
+                return self.lazy(&node.ty, op, parts, span).map(Some);
             }
-            ("Sum" | "Average" | "Max" | "Min", _) => {
-                let values = match lambda {
-                    Some(_) => self.keys(&items, lambda, span)?,
-                    None => items,
+            "GroupBy" => {
+                let (element, result) = match (applied.takes(1), applied.takes(2)) {
+                    (1, 2) => (delegate(1), delegate(2)),
+                    (1, _) if applied.delegate(1).is_some() => (delegate(1), Val::Null),
+                    (2, _) => (Val::Null, delegate(1)),
+                    _ => (Val::Null, Val::Null),
                 };
-                self.reduce(name, values, node, span)?
-            }
-            ("MaxBy" | "MinBy", [_]) => {
-                let keys = self.keys(&items, lambda, span)?;
-                let mut best: Option<(Val, Val)> = None;
-                for (key, item) in keys.into_iter().zip(items) {
-                    let better = match &best {
-                        None => true,
-                        Some((other, _)) => match self.order(&key, other, span)? {
-                            Some(order) => {
-                                order
-                                    == if name == "MaxBy" {
-                                        Ordering::Greater
-                                    } else {
-                                        Ordering::Less
-                                    }
-                            }
-                            None => return Ok(None),
-                        },
-                    };
-                    if better {
-                        best = Some((key, item));
+                let ty = match &result {
+                    Val::Null => applied.element(),
+                    // What the result selector is given: its second parameter.
+                    _ => {
+                        let parameters = applied.callee.method.parameters.iter();
+                        let selector = parameters
+                            .filter_map(|it| it.ty.as_named())
+                            .find(|it| it.arguments.len() == 3);
+                        let given = selector.and_then(|it| it.arguments.get(1).cloned());
+                        given.unwrap_or(Type::OBJECT)
                     }
-                }
-                match best {
-                    Some((_, item)) => Some(item),
-                    None => return Err(invalid(span, "Sequence contains no elements")),
-                }
+                };
+                let op = Operator::GroupBy(ty);
+                (op, vec![one(0), element, result, comparer])
             }
-            ("OrderBy" | "OrderByDescending" | "ThenBy" | "ThenByDescending", [_]) => {
-                self.sorted(name, source, items, lambda, node, span)?
-            }
-            ("GroupBy", [key, more @ ..]) if is_closure(key) => {
-                self.grouped(items, lambda, more, node, span)?
-            }
-            ("ToDictionary", [key, more @ ..]) if is_closure(key) => {
-                let keys = self.keys(&items, lambda, span)?;
-                let mut pairs: Vec<Val> = Vec::new();
-                let pair = self.pair_of(&node.ty);
-                for (index, key) in keys.iter().enumerate() {
-                    for other in keys.iter().take(index) {
-                        match self.equal(key, other, span)? {
-                            Some(true) => {
-                                let message = "An item with the same key has already been added.";
-                                return Err(Fail::thrown(
-                                    span,
-                                    "System.ArgumentException",
-                                    Some(message.into()),
-                                )
-                                .into());
-                            }
-                            Some(false) => {}
-                            None => return Ok(None),
-                        }
-                    }
-                }
-                for (key, item) in keys.into_iter().zip(items) {
-                    let value = match more.first() {
-                        Some(lambda) => self.invoke(lambda, vec![item], span)?,
-                        None => item,
-                    };
-                    let Some(pair) = &pair else { return Ok(None) };
-                    pairs.push(Val::Made(Rc::new(Made::Fields(
-                        pair.clone(),
-                        vec![("key".into(), key), ("value".into(), value)],
-                    ))));
-                }
-                made(pairs)
-            }
-            ("Join", [inner, outer_key, inner_key, result]) => {
-                let inners = self.items_of(inner, span)?;
-                let inner_keys = self.keys(&inners, Some(inner_key), span)?;
-                let outer_keys = self.keys(&items, Some(outer_key), span)?;
-                let mut found = Vec::new();
-                for (key, item) in outer_keys.into_iter().zip(items) {
-                    for (other, inner) in inner_keys.iter().zip(&inners) {
-                        match self.equal(&key, other, span)? {
-                            Some(true) => found.push(self.invoke(
-                                result,
-                                vec![item.clone(), inner.clone()],
-                                span,
-                            )?),
-                            Some(false) => {}
-                            None => return Ok(None),
-                        }
-                    }
-                }
-                made(found)
-            }
-            ("GroupJoin", [inner, outer_key, inner_key, result]) => {
-                let inners = self.items_of(inner, span)?;
-                let inner_keys = self.keys(&inners, Some(inner_key), span)?;
-                let outer_keys = self.keys(&items, Some(outer_key), span)?;
-                let sequence = callee.method.parameters.get(1);
+            "Join" => (
+                Operator::Join,
+                vec![one(0), one(1), one(2), one(3), comparer],
+            ),
+            "GroupJoin" => {
+                let sequence = applied.callee.method.parameters.get(1);
                 let sequence = sequence.map_or(Type::OBJECT, |it| it.ty.clone());
-                let mut found = Vec::new();
-                for (key, item) in outer_keys.into_iter().zip(items) {
-                    let mut group = Vec::new();
-                    for (other, inner) in inner_keys.iter().zip(&inners) {
-                        match self.equal(&key, other, span)? {
-                            // What has no key belongs to nothing.
-                            Some(true) if !matches!(key, Val::Null) => group.push(inner.clone()),
-                            Some(_) => {}
-                            None => return Ok(None),
-                        }
-                    }
-                    let group = Val::sequence(sequence.clone(), group);
-                    let group = self.counted(group, span)?;
-                    found.push(self.invoke(result, vec![item, group], span)?);
+                let op = Operator::GroupJoin(sequence);
+                (op, vec![one(0), one(1), one(2), one(3), comparer])
+            }
+            "Cast" | "OfType" => {
+                let (from, to) = (self.element_type(&applied.source), element());
+                let is_cast = applied.name == "Cast";
+                if is_cast && from == to {
+                    return Ok(Some(applied.source.clone()));
                 }
-                made(found)
-            }
-            ("Chunk", [size]) => {
-                let size = integer(size)
-                    .and_then(|it| usize::try_from(it).ok())
-                    .filter(|it| *it > 0);
-                let Some(size) = size else {
-                    return Err(
-                        Fail::thrown(span, "System.ArgumentOutOfRangeException", None).into(),
-                    );
+                let op = if is_cast {
+                    Operator::Cast(from, to)
+                } else {
+                    Operator::OfType(from, to)
                 };
-                let element = node
-                    .ty
-                    .as_named()
-                    .and_then(|it| it.arguments.first().cloned())
-                    .unwrap_or(Type::OBJECT);
-                let chunks = items
-                    .chunks(size)
-                    .map(|it| Val::sequence(element.clone(), it.to_vec()))
-                    .collect();
-                made(chunks)
+                (op, vec![])
             }
-            _ => None,
-        })
+            "Chunk" => {
+                if count() == 0 {
+                    return Err(out_of_range(span, "size"));
+                }
+                (Operator::Chunk(count(), applied.element()), vec![])
+            }
+            "Index" => (Operator::Index(applied.element()), vec![]),
+            "CountBy" => (Operator::CountBy(applied.element()), vec![one(0), comparer]),
+            "AggregateBy" => {
+                let by_key = applied.delegate(1).is_some();
+                let op = Operator::AggregateBy(applied.element(), by_key);
+                (op, vec![one(0), one(1), one(2), comparer])
+            }
+            "AsEnumerable" => return Ok(Some(applied.source.clone())),
+            _ => return Ok(None),
+        };
+        let mut parts = vec![applied.source.clone()];
+        parts.extend(more);
+        self.lazy(&node.ty, op, parts, span).map(Some)
+    }
+
+    /// The groups of a lookup have this type.
+    pub(super) fn group_type(&self, lookup: &Type) -> Option<Type> {
+        let open = self.types.find("System.Linq", "IGrouping", 2);
+        let open = open.first()?.as_named()?;
+        let arguments = &lookup.as_named()?.arguments;
+        self.types.close(open, arguments).ok()
     }
 
     fn element_type(&self, source: &Val) -> Type {
@@ -488,101 +303,46 @@ impl Runner<'_, '_> {
             .unwrap_or(Type::OBJECT)
     }
 
-    fn cast_item(&mut self, item: Val, from: &Type, to: &Type, span: Span) -> Result<Val> {
-        use crate::expressions::plan::Conversion;
-        let conversion = match (from.is_value() == Some(true), to.is_value() == Some(true)) {
-            (true, false) => Conversion::Box,
-            (false, true) => Conversion::Unbox,
-            (false, false) => Conversion::Cast,
-            (true, true) => Conversion::Keep,
-        };
-        self.convert(&conversion, item, from, to, span)
-    }
-
-    fn pair_of(&self, dictionary: &Type) -> Option<Type> {
-        let open = self
-            .types
-            .core("System.Collections.Generic", "KeyValuePair`2")?;
-        self.types
-            .close(open.as_named()?, &dictionary.as_named()?.arguments)
-            .ok()
-    }
-
-    fn truth_of(
+    /// An element as the type that it is cast to: a value is boxed before, so that no number becomes another one.
+    pub(super) fn cast_item(
         &mut self,
-        lambda: Option<&Val>,
-        item: &Val,
-        index: usize,
-        span: Span,
-    ) -> Result<bool> {
-        match self.apply_lambda(lambda, item, index, span)? {
-            Val::Scalar(Scalar::Bool(value)) => Ok(value),
-            _ => Err(super::misfit(span)),
-        }
-    }
-
-    /// Calls a lambda with an element, and its number if it takes two.
-    fn apply_lambda(
-        &mut self,
-        lambda: Option<&Val>,
-        item: &Val,
-        index: usize,
+        item: Val,
+        from: &Type,
+        to: &Type,
         span: Span,
     ) -> Result<Val> {
-        self.item(span)?;
-        let Some(lambda) = lambda else {
-            return Err(super::misfit(span));
+        use crate::expressions::plan::Conversion;
+        let item = self.boxed(item, from);
+        let conversion = match to.is_value() {
+            Some(true) => Conversion::Unbox,
+            _ => Conversion::Cast,
         };
-        let takes_two = matches!(lambda, Val::Made(made) if matches!(&**made, Made::Closure(it) if it.slots.len() == 2));
-        let mut arguments = vec![item.clone()];
-        if takes_two {
-            arguments.push(Val::int(index as i128));
-        }
-        self.invoke(lambda, arguments, span)
+        self.convert(&conversion, item, &Type::OBJECT, to, span)
     }
+}
 
-    fn filtered(&mut self, items: Vec<Val>, lambda: Option<&Val>, span: Span) -> Result<Vec<Val>> {
-        if lambda.is_none() {
-            return Ok(items);
-        }
-        let mut found = Vec::new();
-        for (index, item) in items.into_iter().enumerate() {
-            if self.truth_of(lambda, &item, index, span)? {
-                found.push(item);
-            }
-        }
-        Ok(found)
-    }
+pub(super) fn null_argument(span: Span, name: &str) -> super::Interrupt {
+    Fail::thrown(
+        span,
+        "System.ArgumentNullException",
+        Some(format!("Value cannot be null. (Parameter '{name}')")),
+    )
+    .into()
+}
 
-    pub(super) fn keys(
-        &mut self,
-        items: &[Val],
-        lambda: Option<&Val>,
-        span: Span,
-    ) -> Result<Vec<Val>> {
-        let mut keys = Vec::with_capacity(items.len());
-        for (index, item) in items.iter().enumerate() {
-            keys.push(self.apply_lambda(lambda, item, index, span)?);
-        }
-        Ok(keys)
-    }
+fn out_of_range(span: Span, name: &str) -> super::Interrupt {
+    Fail::thrown(
+        span,
+        "System.ArgumentOutOfRangeException",
+        Some(format!(
+            "Specified argument was out of the range of valid values. (Parameter '{name}')"
+        )),
+    )
+    .into()
+}
 
-    fn unique(&mut self, items: Vec<Val>, span: Span) -> Result<Option<Vec<Val>>> {
-        let mut kept: Vec<Val> = Vec::new();
-        for item in items {
-            let mut known = false;
-            for other in &kept {
-                match self.equal(other, &item, span)? {
-                    Some(same) => known |= same,
-                    None => return Ok(None),
-                }
-            }
-            if !known {
-                kept.push(item);
-            }
-        }
-        Ok(Some(kept))
-    }
+pub(super) fn no_elements(span: Span) -> super::Interrupt {
+    invalid(span, "Sequence contains no elements")
 }
 
 pub(super) fn invalid(span: Span, message: &str) -> super::Interrupt {
@@ -592,4 +352,15 @@ pub(super) fn invalid(span: Span, message: &str) -> super::Interrupt {
         Some(message.into()),
     )
     .into()
+}
+
+/// The two values of a made pair or tuple.
+pub(super) fn made_two(made: &Made) -> Option<(Val, Val)> {
+    match made {
+        Made::Fields(_, fields) => match fields.as_slice() {
+            [(_, one), (_, two)] => Some((one.clone(), two.clone())),
+            _ => None,
+        },
+        _ => None,
+    }
 }

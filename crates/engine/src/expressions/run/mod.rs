@@ -4,19 +4,32 @@
 //! [`Interrupt::Effect`]; the engine has it done and runs the plan again with the outcome known ([`Journal`]). What was
 //! read before an effect is taken from the journal then, so that the order of C# is kept although objects may have moved.
 
+mod comparing;
 mod convert;
+mod cursors;
 mod describe;
 mod effects;
 mod format;
+mod immediate;
+mod journal;
+mod keys;
 mod known;
+mod lazy;
 mod linq;
+mod lists;
 mod matching;
 mod numbers;
+mod operating;
 mod ordering;
+mod places;
+mod pulling;
 mod reading;
+mod secrecy;
 mod sequences;
+mod sorting;
 mod strings;
 mod text;
+mod tuples;
 mod value;
 mod writes;
 
@@ -24,7 +37,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use syntax::Span;
-use syntax::tree::{BinaryOp, PseudoVariable};
+use syntax::tree::PseudoVariable;
 
 use super::bind::well_known;
 use super::error::Fail;
@@ -34,8 +47,10 @@ use crate::types::{Type, Types};
 use crate::values::{Reader, Unreadable};
 
 pub(crate) use describe::Limits;
-pub(in crate::expressions) use effects::exact_shape;
-pub(crate) use effects::{Effect, Journal};
+pub(crate) use effects::Effect;
+pub(in crate::expressions) use effects::{exact_shape, written_name};
+pub(crate) use journal::Journal;
+pub(in crate::expressions) use places::{Home, HomeRoot, HomeStep};
 pub(in crate::expressions) use reading::decode;
 use reading::unreadable;
 pub(crate) use value::{Made, Val};
@@ -94,6 +109,17 @@ pub(crate) struct Runner<'r, 't> {
     items: usize,
     /// Bytes of what was made.
     made: usize,
+    /// Lambdas that run inside each other.
+    nesting: u32,
+    /// Enumerators of the program that are in use.
+    open: Vec<Val>,
+    /// Whether sequences are enumerated to their ends by somebody who runs nothing in between.
+    whole: bool,
+    /// Whether the program runs without cultures, once that was asked.
+    invariant: Option<bool>,
+    /// Whether it is to be noticed when a secret is read.
+    notices_secrets: bool,
+    has_read_secret: bool,
 }
 
 impl<'r, 't> Runner<'r, 't> {
@@ -113,6 +139,12 @@ impl<'r, 't> Runner<'r, 't> {
             steps: 0,
             items: 0,
             made: 0,
+            nesting: 0,
+            open: Vec::new(),
+            whole: false,
+            invariant: None,
+            notices_secrets: false,
+            has_read_secret: false,
         }
     }
 
@@ -192,7 +224,7 @@ impl<'r, 't> Runner<'r, 't> {
             Op::Default => self.default(&node.ty),
             Op::Variable(number) => {
                 let number = *number;
-                self.journaled(node, |this| {
+                self.journaled(span, |this| {
                     let value = (this.around.variables)(number);
                     let value = value.map_err(|why| this.unreadable(&why, span))?;
                     this.decode(&value, span)
@@ -202,14 +234,15 @@ impl<'r, 't> Runner<'r, 't> {
             Op::Pseudo(pseudo) => self.pseudo(*pseudo, span)?,
             Op::Field(target, field) => {
                 let target = self.eval(target)?;
-                self.journaled(node, |this| this.field(&target, field, span))?
+                self.notice_field(&target, &field.name);
+                self.journaled(span, |this| this.field(&target, field, span))?
             }
             Op::StaticField(field) => {
-                self.journaled(node, |this| this.static_field(field, span))?
+                self.journaled(span, |this| this.static_field(field, span))?
             }
             Op::Length(array) => {
                 let array = self.eval(array)?;
-                self.journaled(node, |this| {
+                self.journaled(span, |this| {
                     let length = this.array_length(&array, span)?;
                     Ok(Val::int(length as i128))
                 })?
@@ -221,7 +254,7 @@ impl<'r, 't> Runner<'r, 't> {
                     let index = self.eval(index)?;
                     at.push(integer(&index).unwrap_or(-1));
                 }
-                self.journaled(node, |this| this.element(&array, &at, span))?
+                self.journaled(span, |this| this.element(&array, &at, span))?
             }
             Op::Unary(op, operand, checked) => match self.eval(operand)? {
                 Val::Null => Val::Null,
@@ -350,15 +383,24 @@ impl<'r, 't> Runner<'r, 't> {
                 self.counted(tuple, span)?
             }
             Op::Call(callee, target, arguments) => {
-                let target = match target {
-                    Some(target) => Some((self.eval(target)?, target.ty.clone())),
-                    None => None,
+                let (target, home) = match target {
+                    Some(target) => {
+                        let (value, home) = self.receiver(target)?;
+                        (Some((value, target.ty.clone())), home)
+                    }
+                    None => (None, None),
                 };
+                if arguments
+                    .iter()
+                    .any(|it| matches!(it.op, Op::Reference(..)))
+                {
+                    return self.call_by_reference(node, callee, target, home, arguments);
+                }
                 let mut values = Vec::with_capacity(arguments.len());
                 for argument in arguments {
                     values.push(self.eval(argument)?);
                 }
-                let value = self.call(node, callee, target, values, arguments)?;
+                let value = self.call(node, callee, target, home, values, arguments)?;
                 self.counted(value, span)?
             }
             Op::Invoke(target, arguments) => {
@@ -425,18 +467,22 @@ impl<'r, 't> Runner<'r, 't> {
                 self.counted(made, span)?
             }
             Op::TypeOf(ty) => Val::Made(Rc::new(Made::Type(ty.clone()))),
-            Op::Lambda(closure) => Val::Made(Rc::new(Made::Closure(closure.clone()))),
-            Op::Assign(place, value) => {
-                let value = self.eval(value)?;
-                self.write(place, value, node)?
+            Op::Lambda(closure) => {
+                let captured = closure.captures.iter().map(|slot| {
+                    let value = self.slots.get(*slot as usize).cloned();
+                    (*slot, value.unwrap_or(Val::Null))
+                });
+                Val::Made(Rc::new(Made::Closure(closure.clone(), captured.collect())))
             }
+            Op::Assign(place, value) => self.assign(place, value, node)?,
             Op::Update(place, slot, value, old) => {
-                let before = self.eval(place)?;
-                self.set(*slot, before.clone());
-                let after = self.eval(value)?;
-                let after = self.write(place, after, node)?;
+                let (before, after) = self.update(place, *slot, value, node)?;
                 if *old { before } else { after }
             }
+            Op::Spread(places, slot, value, parts) => {
+                self.spread(places, *slot, value, parts, node)?
+            }
+            Op::Fill(place, slot, held, value) => self.fill(place, *slot, held, value, node)?,
             Op::Slice(target, range) => {
                 let target = self.eval(target)?;
                 let range = self.eval(range)?;
@@ -476,64 +522,6 @@ impl<'r, 't> Runner<'r, 't> {
         }
     }
 
-    pub(super) fn outcome(
-        &self,
-        result: Option<std::result::Result<Scalar, Fault>>,
-        span: Span,
-    ) -> Result<Val> {
-        match result {
-            Some(Ok(value)) => Ok(Val::Scalar(value)),
-            Some(Err(fault)) => Err(thrown(fault, span)),
-            None => Err(misfit(span)),
-        }
-    }
-
-    /// A predefined operator; nulls are lifted ones.
-    fn binary(
-        &mut self,
-        op: BinaryOp,
-        left: Val,
-        right: Val,
-        checked: bool,
-        span: Span,
-    ) -> Result<Val> {
-        // Strings may be objects of the program.
-        let left = self.as_scalar(left, span)?;
-        let right = self.as_scalar(right, span)?;
-        match (&left, &right) {
-            (Val::Scalar(a), Val::Scalar(b)) => {
-                self.outcome(scalar::binary(op, a, b, checked), span)
-            }
-            _ => Ok(lifted(op, &left, &right)),
-        }
-    }
-
-    /// A string object as its text; other values stay.
-    pub(super) fn as_scalar(&mut self, value: Val, span: Span) -> Result<Val> {
-        match value {
-            Val::Object(object) if object.ty == Type::STRING => {
-                Ok(Val::units(self.units(&object, span)?))
-            }
-            Val::Boxed(_, inner) => Ok(*inner),
-            other => Ok(other),
-        }
-    }
-
-    /// Whether two references are the same.
-    fn same(&mut self, left: &Val, right: &Val) -> bool {
-        match (left, right) {
-            (Val::Null, Val::Null) => true,
-            (Val::Object(a), Val::Object(b)) => a.address == b.address,
-            (Val::Made(a), Val::Made(b)) => match (&**a, &**b) {
-                (Made::Type(a), Made::Type(b)) => a == b,
-                _ => Rc::ptr_eq(a, b),
-            },
-            // Literals are interned: equal text of ours is one object.
-            (Val::Scalar(Scalar::String(a)), Val::Scalar(Scalar::String(b))) => a == b,
-            _ => false,
-        }
-    }
-
     /// The default value of a type.
     pub(super) fn default(&self, ty: &Type) -> Val {
         if ty.is_value() != Some(true) || self.types.nullable_of(ty).is_some() {
@@ -556,27 +544,6 @@ pub(super) fn integer(value: &Val) -> Option<i128> {
         Val::Scalar(value) => value.integer(),
         Val::Boxed(_, inner) => integer(inner),
         _ => None,
-    }
-}
-
-/// An operator of which an operand is null.
-fn lifted(op: BinaryOp, left: &Val, right: &Val) -> Val {
-    let both = matches!((left, right), (Val::Null, Val::Null));
-    match op {
-        BinaryOp::Equal => Val::bool(both),
-        BinaryOp::NotEqual => Val::bool(!both),
-        BinaryOp::Less | BinaryOp::Greater | BinaryOp::LessOrEqual | BinaryOp::GreaterOrEqual => {
-            Val::bool(false)
-        }
-        // Three-valued logic: a known side may decide.
-        BinaryOp::And | BinaryOp::Or => {
-            let decides = op == BinaryOp::Or;
-            let known = [left, right]
-                .into_iter()
-                .any(|it| matches!(it, Val::Scalar(Scalar::Bool(value)) if *value == decides));
-            if known { Val::bool(decides) } else { Val::Null }
-        }
-        _ => Val::Null,
     }
 }
 

@@ -47,11 +47,7 @@ impl Runner<'_, '_> {
                     if matches!(arguments.first(), Some(Val::Scalar(_)))
                         && number.kind() == other.kind() =>
                 {
-                    let both_nan = matches!((number, other), (Scalar::Double(a), Scalar::Double(b)) if a.is_nan() && b.is_nan());
-                    let equal = scalar::binary(BinaryOp::Equal, number, other, false);
-                    Some(Val::bool(
-                        both_nan || matches!(equal, Some(Ok(Scalar::Bool(true)))),
-                    ))
+                    Some(Val::bool(super::known::same_value(number, other)))
                 }
                 ("CompareTo", [other]) if number.kind() == other.kind() => {
                     compare(number, other).map(|order| {
@@ -95,6 +91,21 @@ impl Runner<'_, '_> {
             "op_OnesComplement" => Some(UnaryOp::Complement),
             _ => None,
         };
+        if let ([one], "op_Increment" | "op_Decrement") = (scalars.as_slice(), name) {
+            let op = match name {
+                "op_Increment" => BinaryOp::Add,
+                _ => BinaryOp::Subtract,
+            };
+            let step = scalar::convert(&Scalar::Int(Kind::Int, 1), one.kind(), false);
+            let Some(Ok(step)) = step else {
+                return Ok(None);
+            };
+            return match scalar::binary(op, one, &step, callee.checked) {
+                Some(Ok(value)) => Ok(Some(Val::Scalar(value))),
+                Some(Err(fault)) => Err(thrown(fault, span)),
+                None => Ok(None),
+            };
+        }
         Ok(match (scalars.as_slice(), binary, unary) {
             ([a, b], Some(op), _) => match scalar::binary(op, a, b, callee.checked) {
                 Some(Ok(value)) => Some(Val::Scalar(value)),

@@ -67,6 +67,10 @@ impl Runner<'_, '_> {
                 Made::Index(_, number, from_end) if &*field.name == "_value" => {
                     Ok(Val::int(if *from_end { !*number } else { *number }.into()))
                 }
+                Made::Span(_, text) if &*field.name == "_length" => {
+                    let units = self.string_of(text, span)?.unwrap_or_default();
+                    Ok(Val::int(units.len() as i128))
+                }
                 Made::Sequence(_, items, _) => match &*field.name {
                     "_size" => Ok(Val::int(items.len() as i128)),
                     _ => Err(Fail::new(

@@ -10,7 +10,10 @@ use crate::expressions::scalar::{Kind, Scalar};
 use crate::types::{Method, Type};
 use crate::values::view::known::Known;
 use crate::values::view::{ObjectIds, Subject, Viewer};
-use crate::values::{Object, Value};
+use crate::values::{Object, Unreadable, Value};
+
+/// A number, and whether it counts from the end.
+type End = (i64, bool);
 
 impl Runner<'_, '_> {
     pub(super) fn array_length(&mut self, array: &Val, span: Span) -> Result<u64> {
@@ -41,6 +44,15 @@ impl Runner<'_, '_> {
                 .and_then(|index| items.get(index));
             return item.cloned().ok_or_else(|| out_of_range(span));
         }
+        if let Val::Made(made) = array
+            && let Made::Span(_, text) = &**made
+        {
+            let units = self.string_of(text, span)?.unwrap_or_default();
+            let index = at.first().and_then(|it| usize::try_from(*it).ok());
+            let unit = index.and_then(|it| units.get(it)).copied();
+            let unit = unit.ok_or_else(|| out_of_range(span))?;
+            return Ok(Val::Scalar(Scalar::Int(Kind::Char, unit.into())));
+        }
         let place = self.element_place(array, at, span)?;
         self.decode(&place, span)
     }
@@ -49,8 +61,17 @@ impl Runner<'_, '_> {
         let object = match array {
             Val::Null => return Err(null_reference(span)),
             Val::Object(object) => object,
+            Val::Struct(value) => return self.element_in_place(value, at, span),
             _ => return Err(super::misfit(span)),
         };
+        let position = self.element_position(object, at, span)?;
+        self.reader
+            .element(object, position)
+            .map_err(|why| self.unreadable(&why, span))
+    }
+
+    /// The position in memory of the element at some indices.
+    pub(super) fn element_position(&self, object: &Object, at: &[i128], span: Span) -> Result<u64> {
         let shape = self
             .reader
             .array(object)
@@ -70,9 +91,38 @@ impl Runner<'_, '_> {
                 position = position * u64::from(*length) + offset as u64;
             }
         }
-        self.reader
-            .element(object, position)
-            .map_err(|why| self.unreadable(&why, span))
+        Ok(position)
+    }
+
+    /// An element of a span, an inline array or a `fixed` buffer.
+    fn element_in_place(&mut self, of: &Value, at: &[i128], span: Span) -> Result<Value> {
+        let unreadable = |this: &Self, why: Unreadable| this.unreadable(&why, span);
+        let is_span = ["Span`1", "ReadOnlySpan`1"];
+        let is_span = is_span.iter().any(|it| self.is_core(&of.ty, "System", it));
+        let reader = self.reader;
+        let parts = || -> Result<(u64, Value), Unreadable> {
+            if is_span {
+                let length = reader.scalar(&reader.field(of, "_length")?)?;
+                let length = length.as_i128().and_then(|it| u64::try_from(it).ok());
+                return Ok((length.unwrap_or(0), reader.field(of, "_reference")?));
+            }
+            let named = of.ty.as_named();
+            let length = named.and_then(|it| crate::values::buffer_length(reader.types, it));
+            let members = reader.struct_members(&of.ty)?;
+            let first = members.first().ok_or(Unreadable::OptimizedAway)?;
+            let first = reader.struct_member(of, first)?;
+            Ok((length.unwrap_or(0).into(), first))
+        };
+        let (length, first) = parts().map_err(|why| unreadable(self, why))?;
+        let index = at.first().and_then(|it| u64::try_from(*it).ok());
+        let index = index.filter(|it| *it < length);
+        let index = index.ok_or_else(|| out_of_range(span))?;
+        let element = || {
+            let first = reader.behind_ref(&first)?;
+            let stride = reader.size_of(&first.ty)?;
+            reader.offset(&first, index.saturating_mul(stride.into()), &first.ty)
+        };
+        element().map_err(|why| unreadable(self, why))
     }
 
     /// A field of an object by name, decoded.
@@ -84,78 +134,18 @@ impl Runner<'_, '_> {
         self.decode(&value, span)
     }
 
-    fn is_core(&self, ty: &Type, namespace: &str, name: &str) -> bool {
+    pub(super) fn is_core(&self, ty: &Type, namespace: &str, name: &str) -> bool {
         ty.as_named()
             .is_some_and(|it| self.types.is_named(it, namespace, name))
     }
 
     /// The elements of a sequence: arrays, strings, collections of the framework and what we made.
     pub(super) fn items_of(&mut self, value: &Val, span: Span) -> Result<Vec<Val>> {
-        match value {
-            Val::Null => Err(Fail::thrown(
-                span,
-                "System.ArgumentNullException",
-                Some("Value cannot be null. (Parameter 'source')".into()),
-            )
-            .into()),
-            Val::Scalar(Scalar::String(units)) => self.characters(units, span),
-            Val::Made(made) => match &**made {
-                Made::Sequence(_, items, _) => {
-                    for _ in items {
-                        self.item(span)?;
-                    }
-                    Ok(items.clone())
-                }
-                _ => Err(self.not_a_sequence(value, span)),
-            },
-            Val::Object(object) => self.object_items(object, span),
-            _ => Err(self.not_a_sequence(value, span)),
-        }
-    }
-
-    fn characters(&mut self, units: &[u16], span: Span) -> Result<Vec<Val>> {
-        for _ in units {
-            self.item(span)?;
-        }
-        Ok(units.iter().copied().map(character).collect())
-    }
-
-    fn object_items(&mut self, object: &Object, span: Span) -> Result<Vec<Val>> {
-        let generic = "System.Collections.Generic";
-        if object.ty == Type::STRING {
-            let units = self.units(object, span)?;
-            return self.characters(&units, span);
-        }
-        if object.ty.element().is_some() {
-            let count = self.array_length(&Val::Object(object.clone()), span)?;
-            return self.array_items(object, count, span);
-        }
-        if self.is_core(&object.ty, generic, "List`1") {
-            let size = self.raw(object, "_size", span)?;
-            let size = super::integer(&size).unwrap_or(0);
-            return match self.raw(object, "_items", span)? {
-                Val::Object(items) => {
-                    self.array_items(&items, u64::try_from(size).unwrap_or(0), span)
-                }
-                _ => Ok(Vec::new()),
-            };
-        }
-        if self.is_core(&object.ty, generic, "Dictionary`2")
-            || self.is_core(&object.ty, generic, "HashSet`1")
-        {
-            return self.entries(object, span);
-        }
-        match self.viewed_items(object, span)? {
-            Some(items) => Ok(items),
-            None => match self.enumerated(object, span)? {
-                Some(items) => Ok(items),
-                None => Err(self.not_a_sequence(&Val::Object(object.clone()), span)),
-            },
-        }
+        self.consume_all(value, &[], span, |this, pull| this.rest(pull, span))
     }
 
     /// The elements of another collection of the framework, as its view finds them.
-    fn viewed_items(&mut self, object: &Object, span: Span) -> Result<Option<Vec<Val>>> {
+    pub(super) fn viewed_items(&mut self, object: &Object, span: Span) -> Result<Option<Vec<Val>>> {
         // A type of the user's that is derived from one may enumerate something else.
         if !self.reader.is_of_framework(&object.ty) {
             return Ok(None);
@@ -193,64 +183,8 @@ impl Runner<'_, '_> {
         Ok(Some(items))
     }
 
-    fn array_items(&mut self, object: &Object, count: u64, span: Span) -> Result<Vec<Val>> {
-        let mut items = Vec::new();
-        for position in 0..count {
-            self.item(span)?;
-            let place = self
-                .reader
-                .element(object, position)
-                .map_err(|why| self.unreadable(&why, span))?;
-            items.push(self.decode(&place, span)?);
-        }
-        Ok(items)
-    }
-
-    /// The entries of a dictionary as pairs, those of a set as values; free ones have a link below -1.
-    fn entries(&mut self, object: &Object, span: Span) -> Result<Vec<Val>> {
-        let count = self.raw(object, "_count", span)?;
-        let count = super::integer(&count).unwrap_or(0);
-        let Val::Object(entries) = self.raw(object, "_entries", span)? else {
-            return Ok(Vec::new());
-        };
-        let pair = self.pair_type(&object.ty);
-        let mut items = Vec::new();
-        for position in 0..u64::try_from(count).unwrap_or(0) {
-            self.item(span)?;
-            let fail = |this: &Self, why| this.unreadable(&why, span);
-            let entry = self
-                .reader
-                .element(&entries, position)
-                .map_err(|why| fail(self, why))?;
-            let field = |this: &mut Self, name: &str| {
-                let value = this
-                    .reader
-                    .field(&entry, name)
-                    .map_err(|why| fail(this, why))?;
-                this.decode(&value, span)
-            };
-            let has_upper = pair.is_none();
-            let next = field(self, if has_upper { "Next" } else { "next" })?;
-            if super::integer(&next).unwrap_or(-2) < -1 {
-                continue;
-            }
-            match &pair {
-                Some(pair) => {
-                    let key = field(self, "key")?;
-                    let value = field(self, "value")?;
-                    items.push(Val::Made(std::rc::Rc::new(Made::Fields(
-                        pair.clone(),
-                        vec![("key".into(), key), ("value".into(), value)],
-                    ))));
-                }
-                None => items.push(field(self, "Value")?),
-            }
-        }
-        Ok(items)
-    }
-
     /// The type of a dictionary's elements.
-    fn pair_type(&self, dictionary: &Type) -> Option<Type> {
+    pub(super) fn pair_type(&self, dictionary: &Type) -> Option<Type> {
         let named = dictionary.as_named()?;
         if named.arguments.len() != 2 {
             return None;
@@ -261,7 +195,7 @@ impl Runner<'_, '_> {
         self.types.close(open.as_named()?, &named.arguments).ok()
     }
 
-    fn not_a_sequence(&self, value: &Val, span: Span) -> super::Interrupt {
+    pub(super) fn not_a_sequence(&self, value: &Val, span: Span) -> super::Interrupt {
         let ty = self.exact_type(value).map_or_else(
             || "the value".into(),
             |it| format!("`{}`", self.types.text(&it)),
@@ -289,7 +223,7 @@ impl Runner<'_, '_> {
 
     /// The elements of a sequence that only its enumerator can tell, where code may run: so many of them at most that a
     /// sequence without an end has one.
-    fn enumerated(&mut self, object: &Object, span: Span) -> Result<Option<Vec<Val>>> {
+    pub(super) fn enumerated(&mut self, object: &Object, span: Span) -> Result<Option<Vec<Val>>> {
         let generic = "System.Collections.Generic";
         let all = self.types.interfaces(&object.ty).unwrap_or_default();
         let sequence = all
@@ -335,6 +269,7 @@ impl Runner<'_, '_> {
         let most = Val::int(MAX_ITEMS as i128 + 1);
         let take = self.types.construct_method(&take, &element);
         let few = self.effect(span, || Effect::Call {
+            home: None,
             callee: callee(take, element),
             target: None,
             arguments: vec![
@@ -351,14 +286,18 @@ impl Runner<'_, '_> {
             span,
         })?;
         match listed {
-            Val::Object(list) => self.object_items(&list, span).map(Some),
+            Val::Object(list) => self.drain(&Val::Object(list), span).map(Some),
             _ => Ok(None),
         }
     }
 
-    /// `target[range]`
-    pub(super) fn slice(&mut self, target: &Val, range: &Val, span: Span) -> Result<Val> {
-        let (start, end) = &match range {
+    /// The two ends of a range.
+    pub(super) fn range_of(
+        &mut self,
+        range: &Val,
+        span: Span,
+    ) -> Result<(Option<End>, Option<End>)> {
+        Ok(match range {
             Val::Made(made) => match &**made {
                 Made::Range(_, start, end) => (*start, *end),
                 _ => return Err(super::misfit(span)),
@@ -368,7 +307,57 @@ impl Runner<'_, '_> {
                 Some(self.end_of_range(range, "<End>k__BackingField", span)?),
             ),
             _ => return Err(super::misfit(span)),
+        })
+    }
+
+    /// A number, or the number of an index and whether it counts from the end.
+    pub(super) fn index_of_value(&mut self, index: &Val, span: Span) -> Result<(i64, bool)> {
+        let number = match index {
+            Val::Made(made) => match &**made {
+                Made::Index(_, number, from_end) => return Ok((*number, *from_end)),
+                Made::Default(_) => 0,
+                _ => return Err(super::misfit(span)),
+            },
+            Val::Struct(place) => {
+                let number = self.reader.field(place, "_value");
+                let number = number.map_err(|why| self.unreadable(&why, span))?;
+                let number = super::integer(&self.decode(&number, span)?).unwrap_or(0) as i64;
+                return Ok(if number < 0 {
+                    (!number, true)
+                } else {
+                    (number, false)
+                });
+            }
+            value => super::integer(value).unwrap_or(-1),
         };
+        Ok((i64::try_from(number).unwrap_or(-1), false))
+    }
+
+    /// The key and value of a pair, or the two elements of a tuple.
+    pub(super) fn two_of(&mut self, item: &Val, span: Span) -> Result<Option<(Val, Val)>> {
+        match item {
+            Val::Made(made) => Ok(super::linq::made_two(made)),
+            Val::Struct(place) => {
+                let members = self.reader.struct_members(&place.ty);
+                let members = members.map_err(|why| self.unreadable(&why, span))?;
+                let mut parts = Vec::new();
+                for member in members.iter() {
+                    let field = self.reader.struct_member(place, member);
+                    let field = field.map_err(|why| self.unreadable(&why, span))?;
+                    parts.push(self.decode(&field, span)?);
+                }
+                Ok(match parts.as_slice() {
+                    [one, two] => Some((one.clone(), two.clone())),
+                    _ => None,
+                })
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// `target[range]`
+    pub(super) fn slice(&mut self, target: &Val, range: &Val, span: Span) -> Result<Val> {
+        let (start, end) = &self.range_of(range, span)?;
         let text = self.string_of(target, span)?;
         let length = match &text {
             Some(units) => units.len() as i64,
@@ -403,7 +392,8 @@ impl Runner<'_, '_> {
     }
 }
 
-fn character(unit: u16) -> Val {
+/// A character.
+pub(super) fn character(unit: u16) -> Val {
     Val::Scalar(Scalar::Int(Kind::Char, unit.into()))
 }
 

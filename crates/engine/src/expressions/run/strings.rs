@@ -20,6 +20,37 @@ enum Piece {
 }
 
 impl Runner<'_, '_> {
+    /// The length of a string of the program, or one character of it: however long it is, no more is read.
+    fn part_of_string(
+        &mut self,
+        name: &str,
+        target: &Val,
+        pieces: &[Piece],
+        span: Span,
+    ) -> Result<Option<Val>> {
+        let object = match target {
+            Val::Object(object) if object.ty == Type::STRING => object,
+            _ => return Ok(None),
+        };
+        let reader = self.reader;
+        let length = reader.string_units(object, 0);
+        let (_, length) = length.map_err(|why| self.unreadable(&why, span))?;
+        match (name, pieces) {
+            ("get_Length", _) => Ok(Some(Val::int(length.into()))),
+            ("get_Chars", [Piece::Number(index)]) => {
+                let index = u64::try_from(*index).ok().filter(|it| *it < length);
+                // Out of range is told like that of a text that is only here.
+                let Some(index) = index else { return Ok(None) };
+                let letter = reader
+                    .object_field(object, "_firstChar")
+                    .and_then(|first| reader.offset(&first, index * 2, &first.ty));
+                let letter = letter.map_err(|why| self.unreadable(&why, span))?;
+                self.decode(&letter, span).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
     pub(super) fn string_member(
         &mut self,
         name: &str,
@@ -43,6 +74,9 @@ impl Runner<'_, '_> {
         };
         if matches!(target, Val::Null) {
             return Err(null_reference(span));
+        }
+        if let Some(found) = self.part_of_string(name, target, &pieces, span)? {
+            return Ok(Some(found));
         }
         let Some(text) = self.string_of(target, span)? else {
             return Ok(None);
@@ -226,6 +260,31 @@ impl Runner<'_, '_> {
                 if (0..=1 << 20).contains(count) =>
             {
                 Some(Val::units(vec![*unit; *count as usize]))
+            }
+            (".ctor", [Piece::Other, Piece::Number(start), Piece::Number(length)]) => {
+                let [array @ (Val::Made(_) | Val::Object(_)), ..] = arguments else {
+                    return Ok(None);
+                };
+                let items = self.items_of(array, span)?;
+                let part = usize::try_from(*start)
+                    .ok()
+                    .zip(usize::try_from(*length).ok());
+                let part =
+                    part.and_then(|(start, length)| items.get(start..start.checked_add(length)?));
+                match part {
+                    Some(part) => {
+                        let units = part.iter().filter_map(integer);
+                        Some(Val::units(units.map(|it| it as u16).collect()))
+                    }
+                    None => {
+                        return Err(crate::expressions::error::Fail::thrown(
+                            span,
+                            "System.ArgumentOutOfRangeException",
+                            None,
+                        )
+                        .into());
+                    }
+                }
             }
             (".ctor", [Piece::Other]) => match arguments {
                 [array @ (Val::Made(_) | Val::Object(_))] => {

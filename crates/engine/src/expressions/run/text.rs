@@ -11,7 +11,12 @@ use crate::types::{self, Method, Type};
 
 impl Runner<'_, '_> {
     /// The text of a value in a string: null is empty.
-    pub(super) fn text_of(&mut self, value: &Val, ty: &Type, span: Span) -> Result<Vec<u16>> {
+    pub(in crate::expressions) fn text_of(
+        &mut self,
+        value: &Val,
+        ty: &Type,
+        span: Span,
+    ) -> Result<Vec<u16>> {
         if let Some(text) = self.plain_text(value, ty, span)? {
             return Ok(text);
         }
@@ -65,7 +70,10 @@ impl Runner<'_, '_> {
                 Made::Fields(ty, fields) if self.types.tuple_elements(ty).is_some() => {
                     let elements = self.types.tuple_elements(ty).unwrap_or_default();
                     let mut text: Vec<u16> = vec![u16::from(b'(')];
-                    for (index, ((_, value), ty)) in fields.iter().zip(&elements).enumerate() {
+                    let Some(parts) = self.tuple_parts(fields, span)? else {
+                        return Ok(None);
+                    };
+                    for (index, (value, ty)) in parts.iter().zip(&elements).enumerate() {
                         if index > 0 {
                             text.extend(", ".encode_utf16());
                         }
@@ -79,6 +87,59 @@ impl Runner<'_, '_> {
             },
             Val::Struct(_) => return Ok(None),
         }))
+    }
+
+    /// The elements of a tuple; those behind the seventh lie in a tuple of their own.
+    pub(super) fn tuple_parts(
+        &mut self,
+        fields: &[(Rc<str>, Val)],
+        span: Span,
+    ) -> Result<Option<Vec<Val>>> {
+        let mut parts = Vec::with_capacity(fields.len());
+        for (name, value) in fields {
+            if &**name != "Rest" {
+                parts.push(value.clone());
+                continue;
+            }
+            let rest = match value {
+                Val::Made(made) => match &**made {
+                    Made::Fields(_, fields) => fields.clone(),
+                    _ => return Ok(None),
+                },
+                Val::Struct(place) => {
+                    let members = self.reader.struct_members(&place.ty);
+                    let members = members.map_err(|why| self.unreadable(&why, span))?;
+                    let mut fields = Vec::new();
+                    for member in members.iter() {
+                        let part = self.reader.struct_member(place, member);
+                        let part = part.map_err(|why| self.unreadable(&why, span))?;
+                        fields.push((member.field.name.clone(), self.decode(&part, span)?));
+                    }
+                    fields
+                }
+                _ => return Ok(None),
+            };
+            match self.tuple_parts(&rest, span)? {
+                Some(rest) => parts.extend(rest),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(parts))
+    }
+
+    /// An enum's value in one of the formats of enums.
+    fn enum_formatted(&self, value: &Scalar, ty: &Type, format: &str) -> Option<String> {
+        match format {
+            "" | "G" | "g" => self.enum_text(value, ty),
+            "D" | "d" => value.integer().map(|it| it.to_string()),
+            "X" | "x" => {
+                let width = 2 * value.kind().size();
+                let bits = 8 * value.kind().size();
+                let number = value.integer()? & ((1_i128 << bits) - 1);
+                Some(format!("{number:0width$X}"))
+            }
+            _ => None,
+        }
     }
 
     /// `Object.ToString` of an array or of a class that does not override it: its name.
@@ -135,6 +196,24 @@ impl Runner<'_, '_> {
             }
         }
         Some(number.to_string())
+    }
+
+    /// `Type.Name`: without namespace and arguments.
+    pub(super) fn short_name(&self, ty: &Type) -> String {
+        match ty {
+            Type::SzArray(inner) => self.short_name(inner) + "[]",
+            Type::Array { element, rank } => {
+                let commas = ",".repeat((*rank as usize).saturating_sub(1));
+                format!("{}[{commas}]", self.short_name(element))
+            }
+            Type::Pointer(inner) => self.short_name(inner) + "*",
+            Type::ByRef(inner) => self.short_name(inner) + "&",
+            _ => {
+                let full = self.reflection_name(ty);
+                let bare = full.split('[').next().unwrap_or(&full);
+                bare.rsplit(['.', '+']).next().unwrap_or(bare).to_owned()
+            }
+        }
     }
 
     /// The name that reflection gives a type: `System.Collections.Generic.List`1[System.Int32]`.
@@ -205,7 +284,7 @@ impl Runner<'_, '_> {
             checked: false,
         });
         let target = Some((value.clone(), ty.clone()));
-        self.call(&node, &callee, target, arguments, &[])
+        self.call(&node, &callee, target, None, arguments, &[])
     }
 
     pub(super) fn interpolate(&mut self, pieces: &[Piece], span: Span) -> Result<Val> {
@@ -254,22 +333,24 @@ impl Runner<'_, '_> {
             other => other.clone(),
         };
         if let Val::Scalar(number) = &inner {
-            let declared = self.types.nullable_of(ty).unwrap_or_else(|| ty.clone());
+            let declared = match value {
+                Val::Boxed(ty, _) => ty.clone(),
+                Val::Object(object) => object.ty.clone(),
+                _ => self.types.nullable_of(ty).unwrap_or_else(|| ty.clone()),
+            };
             let is_enum = matches!(&declared, Type::Named(named) if matches!(named.kind, types::Kind::Enum(_)));
             if !is_enum && let Some(text) = format::number(number, format) {
                 return Ok(text.encode_utf16().collect());
             }
-            if is_enum && matches!(format, "G" | "g" | "F" | "f" | "") {
-                return self.text_of(value, ty, span);
-            }
-            if is_enum && matches!(format, "D" | "d") {
-                return Ok(scalar::text(number).encode_utf16().collect());
+            if is_enum && let Some(text) = self.enum_formatted(number, &declared, format) {
+                return Ok(text.encode_utf16().collect());
             }
             let real = matches!(
                 number.kind(),
                 Kind::Float | Kind::Double | Kind::Decimal | Kind::Half
             );
-            if real && format.starts_with(['D', 'd', 'X', 'x']) {
+            let is_wrong = format.strip_prefix(['D', 'd', 'X', 'x', 'B', 'b']);
+            if real && is_wrong.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit())) {
                 return Err(crate::expressions::error::Fail::thrown(
                     span,
                     "System.FormatException",

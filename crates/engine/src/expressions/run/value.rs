@@ -1,7 +1,9 @@
 //! Values while an expression runs.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::lazy::Lazy;
 use crate::expressions::plan::Closure;
 use crate::expressions::scalar::Scalar;
 use crate::types::Type;
@@ -33,8 +35,12 @@ pub(crate) enum Made {
     Default(Type),
     /// An array, list or sequence; that of a group has a key.
     Sequence(Type, Vec<Val>, Option<Val>),
-    /// A lambda.
-    Closure(Rc<Closure>),
+    /// A lambda, with the variables of enclosing lambdas as they were when it was made.
+    Closure(Rc<Closure>, Vec<(u32, Val)>),
+    /// A sequence whose elements are computed when they are asked for, each time anew.
+    Lazy(Lazy),
+    /// A span over a text, which has an address only while it is passed on.
+    Span(Type, Val),
     /// `typeof(T)`
     Type(Type),
     /// An index or the two of a range.
@@ -77,8 +83,65 @@ impl Val {
                 | Made::Sequence(ty, ..)
                 | Made::Index(ty, ..)
                 | Made::Range(ty, ..) => Some(ty),
-                Made::Closure(_) | Made::Type(_) => None,
+                Made::Span(ty, _) => Some(ty),
+                Made::Lazy(lazy) => Some(&lazy.ty),
+                Made::Closure(..) | Made::Type(_) => None,
             },
+        }
+    }
+}
+
+thread_local! {
+    /// What is inside values that are being let go of.
+    static LEFT: RefCell<Option<Vec<Val>>> = const { RefCell::new(None) };
+}
+
+/// An expression can nest values as deeply as it makes elements: they are let go of one after the other, not one inside the
+/// other, which would need as deep a stack.
+impl Drop for Made {
+    fn drop(&mut self) {
+        let mut inside = match self {
+            Made::Fields(_, fields) => std::mem::take(fields).into_iter().map(|it| it.1).collect(),
+            Made::Sequence(_, items, key) => {
+                let mut items = std::mem::take(items);
+                items.extend(key.take());
+                items
+            }
+            Made::Closure(_, captured) => std::mem::take(captured)
+                .into_iter()
+                .map(|it| it.1)
+                .collect(),
+            Made::Lazy(lazy) => std::mem::take(&mut lazy.parts),
+            _ => return,
+        };
+        inside.retain(|it| matches!(it, Val::Made(_) | Val::Boxed(..)));
+        if inside.is_empty() {
+            return;
+        }
+        let is_first = LEFT.with_borrow_mut(|left| match left {
+            Some(left) => {
+                left.append(&mut inside);
+                false
+            }
+            None => {
+                *left = Some(inside);
+                true
+            }
+        });
+        if !is_first {
+            return;
+        }
+        let next = || {
+            LEFT.with_borrow_mut(|left| {
+                let next = left.as_mut().and_then(Vec::pop);
+                if next.is_none() {
+                    *left = None;
+                }
+                next
+            })
+        };
+        while let Some(value) = next() {
+            drop(value);
         }
     }
 }

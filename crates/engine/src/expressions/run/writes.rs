@@ -1,155 +1,16 @@
-//! Assignments and initialisers: where a value goes, and what is made of several.
+//! Initialisers: an object or struct is made, then set up step by step.
 
 use std::rc::Rc;
 
 use syntax::Span;
 
-use super::effects::Effect;
-use super::{Made, Result, Runner, Val, null_reference};
+use super::{Effect, Made, Result, Runner, Val, null_reference};
 use crate::expressions::error::Fail;
+use crate::expressions::getters::field_set_by;
 use crate::expressions::plan::{Callee, FieldRef, Initial, Node, Op};
 use crate::types::Type;
-use crate::values::Value;
 
 impl Runner<'_, '_> {
-    /// Assigns.
-    pub(super) fn write(&mut self, place: &Node, value: Val, node: &Node) -> Result<Val> {
-        let span = node.span;
-        if !self.around.writes {
-            return Err(Fail::new(
-                span,
-                "an assignment changes the program, which is not allowed here",
-            )
-            .hint("allow side effects for this evaluation")
-            .into());
-        }
-        if let Op::Call(callee, target, arguments) = &place.op {
-            return self.set_property(callee, target.as_deref(), arguments, value, span);
-        }
-        let (variable, at) = self.place(place)?;
-        let written = value.clone();
-        self.effect(span, || Effect::Write {
-            variable,
-            place: at,
-            value,
-            span,
-        })?;
-        Ok(written)
-    }
-
-    pub(super) fn set_property(
-        &mut self,
-        getter: &Rc<Callee>,
-        target: Option<&Node>,
-        arguments: &[Node],
-        value: Val,
-        span: Span,
-    ) -> Result<Val> {
-        let properties = self
-            .types
-            .properties(&getter.method.declared_in)
-            .unwrap_or_default();
-        let setter = properties
-            .iter()
-            .find(|it| it.getter == Some(getter.method.token))
-            .and_then(|it| it.setter)
-            .and_then(|token| self.types.method(&getter.method.declared_in, token).ok());
-        let Some(setter) = setter else {
-            return Err(Fail::cs("CS0200", span, "the property has no setter").into());
-        };
-        let target = match target {
-            Some(target) => Some((self.eval(target)?, target.ty.clone())),
-            None => None,
-        };
-        let mut values = Vec::new();
-        for argument in arguments {
-            values.push(self.eval(argument)?);
-        }
-        values.push(value.clone());
-        let parameters = setter.parameters.iter().map(|it| it.ty.clone());
-        let arguments: Vec<(Val, Type)> = values.into_iter().zip(parameters).collect();
-        let callee = Rc::new(Callee {
-            is_virtual: getter.is_virtual,
-            checked: false,
-            arguments: Vec::new(),
-            intrinsic: None,
-            method: setter,
-        });
-        let exact = self.is_past_override(&callee, target.as_ref(), span)?;
-        self.effect(span, || Effect::Call {
-            callee,
-            target,
-            arguments,
-            references: Vec::new(),
-            exact,
-            span,
-        })?;
-        Ok(value)
-    }
-
-    /// Where a variable, field or element lies.
-    pub(super) fn place(&mut self, node: &Node) -> Result<(Option<usize>, Value)> {
-        let span = node.span;
-        match &node.op {
-            Op::Variable(number) => {
-                let value =
-                    (self.around.variables)(*number).map_err(|why| self.unreadable(&why, span))?;
-                let behind = self
-                    .reader
-                    .behind_ref(&value)
-                    .map_err(|why| self.unreadable(&why, span))?;
-                let is_ref = matches!(value.ty, Type::ByRef(_));
-                Ok(((!is_ref).then_some(*number), behind))
-            }
-            Op::StaticField(field) => {
-                let fields = self.types.fields(&field.declared_in);
-                let found = fields
-                    .ok()
-                    .and_then(|all| all.iter().find(|it| it.token == field.token).cloned());
-                let Some(found) = found else {
-                    return Err(Fail::new(span, "the static field is gone").into());
-                };
-                let value = self
-                    .reader
-                    .static_field(&field.declared_in, &found, self.around.frame);
-                Ok((None, value.map_err(|why| self.unreadable(&why, span))?))
-            }
-            Op::Field(target, field) if target.ty.is_reference() => match self.eval(target)? {
-                Val::Null => Err(null_reference(span)),
-                Val::Object(object) => {
-                    let value = self.declared_field(&object, field);
-                    Ok((None, value.map_err(|why| self.unreadable(&why, span))?))
-                }
-                _ => Err(Fail::new(
-                    span,
-                    "a value that exists only in the debugger cannot be written",
-                )
-                .into()),
-            },
-            Op::Field(target, field) => {
-                let (variable, outer) = self.place(target)?;
-                let value = self.reader.field(&outer, &field.name);
-                Ok((variable, value.map_err(|why| self.unreadable(&why, span))?))
-            }
-            Op::Element(array, indices) => {
-                let array = self.eval(array)?;
-                let mut at = Vec::new();
-                for index in indices {
-                    let index = self.eval(index)?;
-                    at.push(super::integer(&index).unwrap_or(-1));
-                }
-                let value = self.element_place(&array, &at, span)?;
-                Ok((None, value))
-            }
-            _ => Err(Fail::cs(
-                "CS0131",
-                span,
-                "the left side of an assignment must be a variable, property or indexer",
-            )
-            .into()),
-        }
-    }
-
     /// Sets up a new object.
     pub(super) fn initialize(
         &mut self,
@@ -160,43 +21,146 @@ impl Runner<'_, '_> {
     ) -> Result<Val> {
         let mut value = self.eval(made)?;
         self.set(slot, value.clone());
+        self.set_up(&mut value, slot, steps, node)?;
+        Ok(value)
+    }
+
+    fn set_up(&mut self, value: &mut Val, slot: u32, steps: &[Initial], node: &Node) -> Result<()> {
         for step in steps {
             match step {
                 Initial::Set(place, to) => {
                     let to = self.eval(to)?;
-                    match (&place.op, &value) {
-                        // What exists only here is made anew with the field.
-                        (Op::Field(_, field), Val::Made(_) | Val::Struct(_)) => {
-                            value = self.with_field(&value, field, to, node)?;
+                    // A struct that exists only here is made anew with what is set.
+                    let anew = match (&place.op, &*value) {
+                        (Op::Field(of, field), Val::Made(_) | Val::Struct(_)) if is_slot(of) => {
+                            Some(self.with_field(value, field, to.clone(), node)?)
+                        }
+                        (Op::Call(getter, Some(of), arguments), Val::Made(_) | Val::Struct(_))
+                            if is_slot(of) && of.ty.is_value() == Some(true) =>
+                        {
+                            let mut inputs = Vec::with_capacity(arguments.len() + 1);
+                            for argument in arguments {
+                                inputs.push(self.eval(argument)?);
+                            }
+                            inputs.push(to.clone());
+                            Some(self.with_property(value, getter, inputs, &of.ty, place.span)?)
+                        }
+                        _ => None,
+                    };
+                    match anew {
+                        Some(anew) => {
+                            *value = anew;
                             self.set(slot, value.clone());
                         }
-                        (Op::Call(callee, target, arguments), _) => {
-                            self.set_property(
-                                callee,
-                                target.as_deref(),
-                                arguments,
-                                to,
-                                place.span,
-                            )?;
-                        }
-                        _ => {
-                            let (variable, at) = self.place(place)?;
-                            let span = place.span;
-                            self.effect(span, || Effect::Write {
-                                variable,
-                                place: at,
-                                value: to,
-                                span,
-                            })?;
+                        None => {
+                            let (at, place) = self.locate(place)?;
+                            self.store(&at, place, to, place.span)?;
                         }
                     }
                 }
                 Initial::Add(call) => {
                     self.eval(call)?;
                 }
+                Initial::Inside(member, slot, steps) => {
+                    let mut inner = self.eval(member)?;
+                    if matches!(inner, Val::Null) {
+                        return Err(null_reference(member.span));
+                    }
+                    self.set(*slot, inner.clone());
+                    self.set_up(&mut inner, *slot, steps, node)?;
+                }
             }
         }
-        Ok(value)
+        Ok(())
+    }
+
+    /// A struct that exists only here with a property set: the field behind it, or what its setter makes of a copy in a box.
+    fn with_property(
+        &mut self,
+        value: &Val,
+        getter: &Callee,
+        arguments: Vec<Val>,
+        ty: &Type,
+        span: Span,
+    ) -> Result<Val> {
+        let setter = self.setter_of(getter, span)?;
+        if let ([to], Some(field)) = (&*arguments, field_set_by(self.types, &setter)) {
+            let node = Node::new(Op::Default, ty.clone(), span);
+            return self.with_field(value, &field, to.clone(), &node);
+        }
+        if !self.around.calls {
+            let name = super::effects::written_name(&setter);
+            return Err(self.refuse(&format!("setting `{name}`"), span));
+        }
+        // A struct that nothing has used yet is loaded by making an empty one.
+        let mut home = None;
+        if let Val::Made(made) = value {
+            let of = Val::Made(Rc::new(Made::Type(ty.clone())));
+            let empty = self.helped("GetUninitializedObject", of, span)?;
+            home = matches!(**made, Made::Default(_)).then_some(empty);
+        }
+        let home = match home {
+            Some(home) => home,
+            None => {
+                let whole = self.boxed(value.clone(), ty);
+                self.helped("GetObjectValue", whole, span)?
+            }
+        };
+        let callee = Rc::new(Callee {
+            method: setter.clone(),
+            arguments: Vec::new(),
+            intrinsic: None,
+            is_virtual: false,
+            checked: false,
+        });
+        let parameters = setter.parameters.iter().map(|it| it.ty.clone());
+        let arguments = arguments.into_iter().zip(parameters).collect();
+        let target = Some((home.clone(), ty.clone()));
+        self.effect(span, || Effect::Call {
+            callee,
+            target,
+            home: None,
+            arguments,
+            references: Vec::new(),
+            exact: false,
+            span,
+        })?;
+        let Val::Object(home) = home else {
+            return Err(super::misfit(span));
+        };
+        let inside = self.reader.unboxed(&home);
+        let inside = inside.ok_or_else(|| super::misfit(span))?;
+        self.journaled(span, |this| this.decode(&inside, span))
+    }
+
+    /// What a method of the runtime's helpers with one parameter gives; what comes in a box stays in it.
+    pub(super) fn helped(&mut self, name: &str, argument: Val, span: Span) -> Result<Val> {
+        let helpers = self
+            .types
+            .core_named("System.Runtime.CompilerServices", "RuntimeHelpers");
+        let found = helpers.and_then(|it| self.types.methods(&it, Some(name)).ok());
+        let method = found.and_then(|it| it.into_iter().find(|it| it.parameters.len() == 1));
+        let Some(method) = method else {
+            let told = format!("the runtime has no RuntimeHelpers.{name}");
+            return Err(Fail::new(span, told).into());
+        };
+        let ty = method.parameters.first().map(|it| it.ty.clone());
+        let callee = Rc::new(Callee {
+            method,
+            arguments: Vec::new(),
+            intrinsic: None,
+            is_virtual: false,
+            checked: false,
+        });
+        self.effect_as(span, || Effect::Call {
+            callee,
+            target: None,
+            home: None,
+            arguments: vec![(argument, ty.unwrap_or(Type::OBJECT))],
+            references: Vec::new(),
+            exact: false,
+            span,
+        })
     }
 
     pub(super) fn with_field(
@@ -227,34 +191,9 @@ impl Runner<'_, '_> {
         }
         Ok(Val::Made(Rc::new(Made::Fields(node.ty.clone(), all))))
     }
+}
 
-    /// A value tuple, made here.
-    pub(super) fn tuple(&self, ty: &Type, values: Vec<Val>) -> Val {
-        let ty = self.types.nullable_of(ty).unwrap_or_else(|| ty.clone());
-        let mut values = values;
-        let mut fields: Vec<(Rc<str>, Val)> = Vec::new();
-        if values.len() > 7 {
-            let rest = values.split_off(7);
-            let rest_ty = ty
-                .as_named()
-                .and_then(|it| it.arguments.get(7).cloned())
-                .unwrap_or(Type::OBJECT);
-            let rest = self.tuple(&rest_ty, rest);
-            fields.extend(
-                values
-                    .into_iter()
-                    .enumerate()
-                    .map(|(index, it)| (Rc::from(format!("Item{}", index + 1)), it)),
-            );
-            fields.push(("Rest".into(), rest));
-        } else {
-            fields.extend(
-                values
-                    .into_iter()
-                    .enumerate()
-                    .map(|(index, it)| (Rc::from(format!("Item{}", index + 1)), it)),
-            );
-        }
-        Val::Made(Rc::new(Made::Fields(ty, fields)))
-    }
+/// Whether something is a member of what an initialiser sets up, and not of what lies inside that.
+fn is_slot(of: &Node) -> bool {
+    matches!(of.op, Op::Slot(_))
 }

@@ -57,6 +57,19 @@ impl Decimal {
         (low << 64 | high << 32 | flags).to_le_bytes()
     }
 
+    /// The same for all that are equal: sign and mantissa without zeros at the end, and the scale that is left.
+    pub(crate) fn shortest(self) -> (u128, u8) {
+        if self.mantissa == 0 {
+            return (0, 0);
+        }
+        let (mut mantissa, mut scale) = (self.mantissa, self.scale);
+        while scale > 0 && mantissa.is_multiple_of(10) {
+            mantissa /= 10;
+            scale -= 1;
+        }
+        (mantissa | u128::from(self.negative) << 127, scale)
+    }
+
     pub(crate) fn is_zero(self) -> bool {
         self.mantissa == 0
     }

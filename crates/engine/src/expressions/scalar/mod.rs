@@ -18,6 +18,11 @@ pub(crate) use operators::{
 };
 pub(crate) use text::{quoted, quoted_char, text};
 
+/// The value of a half, by its bits.
+pub(crate) fn half_value(bits: u16) -> f32 {
+    half::to_f32(bits)
+}
+
 /// The primitive types, and those of the framework that behave like them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Kind {

@@ -14,7 +14,8 @@ use crate::types::{Method, ModuleId, Named, Type, TypeNotes};
 use super::super::questions::{Answer, What};
 use super::super::{Reader, Result, Unreadable, Value};
 use super::known::Known;
-use super::secrets;
+use super::labels::Display;
+use super::masking::has_secrets;
 use super::source::{Entry, Items};
 use super::{Child, Children, Subject, Viewer};
 
@@ -140,7 +141,7 @@ impl Viewer<'_, '_> {
         if !matches!(self.reader.own_to_string(ty), Ok(Some(_))) || self.is_ref_struct(ty) {
             return (None, None);
         }
-        if self.view.mask_secrets && self.has_secrets(ty) {
+        if self.view.mask_secrets && has_secrets(self.reader.types, ty) {
             let why = "its ToString was not run: it may tell what is masked";
             return (None, Some(why.into()));
         }
@@ -157,18 +158,6 @@ impl Viewer<'_, '_> {
             Err(Unreadable::WouldRunCode) => (None, None),
             Err(why) => (None, Some(why.to_string())),
         }
-    }
-
-    /// Whether a field or property of a type has the name of a secret: a record's `ToString` tells them all.
-    fn has_secrets(&self, ty: &Type) -> bool {
-        let types = self.reader.types;
-        let ancestry = types.ancestry(ty).unwrap_or_default();
-        ancestry.iter().any(|named| {
-            let fields = types.fields(named).unwrap_or_default();
-            let properties = types.properties(named).unwrap_or_default();
-            fields.iter().any(|it| secrets::is_secret(&it.name))
-                || properties.iter().any(|it| secrets::is_secret(&it.name))
-        })
     }
 
     /// A `ref struct` cannot be passed to a call.
@@ -319,6 +308,10 @@ impl Viewer<'_, '_> {
                     notes: TypeNotes::of(metadata, token),
                     value,
                     shadowed: false,
+                    display: {
+                        let said = Display::of(metadata, token, &named);
+                        self.said_by_member(&subject, said.map(Rc::new).as_ref())
+                    },
                 });
             }
         }

@@ -5,12 +5,10 @@ use crate::types::Type;
 use super::super::{Object, Result, Value};
 use super::Viewer;
 use super::known::Known;
-use super::source::{Entry, EntryFields, Items, Source};
+use super::source::{Entry, EntryFields, Items, Parts, RingKind, Source};
 
 /// Elements collected at most where they can only be listed as a whole.
 const MAX_LISTED: usize = 100_000;
-/// Parts of a collection that refer to each other.
-const MAX_PARTS: u32 = 100_000;
 
 impl Viewer<'_, '_> {
     /// The elements of a collection; `None` for what is none.
@@ -19,9 +17,37 @@ impl Viewer<'_, '_> {
             Known::Collection => self.inside(value, &["items"])?,
             Known::ReadOnlyCollection => self.inside(value, &["list"])?,
             Known::ReadOnlyDictionary => self.inside(value, &["m_dictionary", "_dictionary"])?,
+            Known::ReadOnlyPart => self.inside(value, &["_collection"])?,
+            Known::CollectionExpression => self.inside(value, &["_items"])?,
+            Known::ImmutableArrayBuilder => {
+                let size = self.int(value, &["_count"])?;
+                self.in_array(value, &["_elements"], size)?
+            }
             Known::ReadOnlySet => self.inside(value, &["_set"])?,
             Known::BlockingCollection => self.inside(value, &["_collection"])?,
-            Known::UnboundedChannel => self.inside(value, &["_items"])?,
+            Known::UnboundedChannel | Known::SingleReaderChannel => {
+                self.inside(value, &["_items"])?
+            }
+            Known::SingleReaderQueue => {
+                let first = self.any_field(value, &["_head", "m_head"])?;
+                self.rings(RingKind::SingleReader, first)?
+            }
+            // Its elements are the priorities of its queue.
+            Known::PrioritizedChannel => {
+                let queue = self.any_field(value, &["_items"])?;
+                let size = self.int(&queue, &["_size"])?;
+                let mut items = self.in_array(&queue, &["_nodes"], size)?;
+                items.source = match items.source {
+                    Source::Array { array, .. } => Source::Table {
+                        array,
+                        used: items.count,
+                        has_gaps: false,
+                        fields: EntryFields::value("Item2"),
+                    },
+                    other => other,
+                };
+                items.in_order_of_heap()
+            }
             Known::BoundedChannel => {
                 let items = self.any_field(value, &["_items"])?;
                 let size = self.int(&items, &["_size"])?;
@@ -35,7 +61,10 @@ impl Viewer<'_, '_> {
             }
             Known::ImmutableArray => {
                 let Some(array) = self.object_in(value, &["array"])? else {
-                    return Ok(None);
+                    let mut items = Items::listed(Vec::new());
+                    items.note =
+                        Some("it is default: it has no array, and its members throw".into());
+                    return Ok(Some(items));
                 };
                 self.whole_array(array)?
             }
@@ -58,22 +87,19 @@ impl Viewer<'_, '_> {
             Known::ImmutableDictionary | Known::ImmutableHashSet => {
                 self.hash_buckets(value, known == Known::ImmutableDictionary)?
             }
-            Known::ImmutableStack => {
-                let mut entries = Vec::new();
-                self.immutable_stack(value, &mut entries)?;
-                Items::listed(entries)
-            }
+            Known::ImmutableStack => self.count_by_walking(immutable_stack(value.clone())),
             Known::ImmutableQueue => {
-                let mut entries = Vec::new();
-                self.immutable_stack(&self.any_field(value, &["_forwards"])?, &mut entries)?;
-                let mut backwards = Vec::new();
-                self.immutable_stack(&self.any_field(value, &["_backwards"])?, &mut backwards)?;
-                entries.extend(backwards.into_iter().rev());
-                Items::listed(entries)
+                let forwards = self.any_field(value, &["_forwards"])?;
+                let backwards = self.any_field(value, &["_backwards"])?;
+                self.immutable_queue(forwards, backwards)
             }
             Known::ConcurrentDictionary => self.concurrent_dictionary(value)?,
             Known::ConcurrentQueue => self.concurrent_queue(value)?,
             Known::ConcurrentBag => self.concurrent_bag(value)?,
+            // The empty ones are types of their own, without fields.
+            Known::FrozenDictionary | Known::FrozenSet if self.is_empty_frozen(value) => {
+                Items::listed(Vec::new())
+            }
             Known::FrozenDictionary => self.frozen_dictionary(value)?,
             Known::FrozenSet => match self.frozen_array(value, "_items")? {
                 Some(array) => self.whole_array(array)?,
@@ -106,13 +132,17 @@ impl Viewer<'_, '_> {
     fn inside(&self, value: &Value, names: &[&str]) -> Result<Items> {
         let inner = self.any_field(value, names)?;
         let subject = self.subject(&inner)?;
-        self.items(&subject)?
-            .ok_or_else(|| super::super::Unreadable::WrongKind {
-                ty: self
-                    .type_of(&subject)
-                    .map_or_else(|| "null".into(), |ty| self.reader.types.text(ty)),
-                wanted: "a collection whose elements can be read without running code",
-            })
+        let items = self.nesting.wrapper(|| self.items(&subject));
+        let items = items.unwrap_or_else(|| {
+            let why = "it wraps a collection that wraps another, and so on".into();
+            Err(super::super::Unreadable::Failed { why })
+        });
+        items?.ok_or_else(|| super::super::Unreadable::WrongKind {
+            ty: self
+                .type_of(&subject)
+                .map_or_else(|| "null".into(), |ty| self.reader.types.text(ty)),
+            wanted: "a collection whose elements can be read without running code",
+        })
     }
 
     fn whole_array(&self, array: Object) -> Result<Items> {
@@ -131,58 +161,39 @@ impl Viewer<'_, '_> {
         Ok(self.reader.word(value)? == 0)
     }
 
-    fn immutable_stack(&self, stack: &Value, entries: &mut Vec<Entry>) -> Result<()> {
-        let mut here = stack.clone();
-        for _ in 0..MAX_PARTS {
-            if self.is_null(&here)? {
-                return Ok(());
+    /// A stack to take from, and one to put on whose last element is the newest of all.
+    fn immutable_queue(&self, forwards: Value, backwards: Value) -> Items {
+        let listed = |stack: Value| {
+            let mut items = self.count_by_walking(immutable_stack(stack));
+            items.is_cut |= items.count > MAX_LISTED as u64;
+            let entries = self.entries(&items, 0, items.count.min(MAX_LISTED as u64));
+            (entries, items.is_cut)
+        };
+        let (mut entries, is_cut) = listed(forwards);
+        let mut is_all = !is_cut;
+        if is_all {
+            let (backwards, is_cut) = listed(backwards);
+            is_all = !is_cut;
+            // The oldest of a cut list are not known.
+            if is_all {
+                entries.extend(backwards.into_iter().rev());
             }
-            let tail = self.any_field(&here, &["_tail"])?;
-            // The empty stack is an object of its own.
-            if self.is_null(&tail)? {
-                return Ok(());
-            }
-            entries.push(plain(self.any_field(&here, &["_head"])));
-            here = tail;
         }
-        Ok(())
+        let mut items = Items::listed(entries);
+        items.is_cut = !is_all;
+        items
     }
 
     /// Immutable dictionaries and sets: a tree of buckets, each with one element and perhaps more.
     fn hash_buckets(&self, value: &Value, has_values: bool) -> Result<Items> {
         let root = self.any_field(value, &["_root"])?;
-        let tree = self.tree(
-            i64::from(MAX_PARTS),
-            root,
-            ("_left", "_right"),
-            EntryFields::value("_value"),
-        );
-        let mut entries = Vec::new();
-        for bucket in self.entries(&tree, 0, MAX_LISTED as u64) {
-            let bucket = bucket.value?;
-            let first = self.any_field(&bucket, &["_firstValue"])?;
-            entries.push(self.pair_or_plain(first, has_values));
-            let more = self.any_field(&bucket, &["_additionalElements"])?;
-            if !self.is_null(&more)? {
-                let count = self.int(&more, &["_count"]).unwrap_or(0);
-                let fields = EntryFields::value("_key");
-                let more = self.tree(count, more, ("_left", "_right"), fields);
-                for entry in self.entries(&more, 0, MAX_LISTED as u64) {
-                    entries.push(self.pair_or_plain(entry.value?, has_values));
-                }
-            }
-        }
-        Ok(Items::listed(entries))
+        self.counted(value, &["_count"], Parts::HashTree { root, has_values })
     }
 
-    fn pair_or_plain(&self, value: Value, is_pair: bool) -> Entry {
-        if !is_pair {
-            return plain(Ok(value));
-        }
-        Entry {
-            key: self.any_field(&value, &["key"]).ok(),
-            ..plain(self.any_field(&value, &["value"]))
-        }
+    /// Elements in parts; as many as a field says.
+    fn counted(&self, value: &Value, names: &[&str], parts: Parts) -> Result<Items> {
+        let count = self.int(value, names)?.max(0).cast_unsigned();
+        Ok(Items::new(count, Source::Parts(parts)))
     }
 
     fn concurrent_dictionary(&self, value: &Value) -> Result<Items> {
@@ -190,80 +201,41 @@ impl Viewer<'_, '_> {
         let Some(buckets) = self.object_in(&tables, &["_buckets"])? else {
             return Ok(Items::listed(Vec::new()));
         };
-        let mut entries = Vec::new();
-        for bucket in 0..self.reader.array(&buckets)?.count {
-            let bucket = self.reader.element(&buckets, bucket)?;
-            // A struct around the first node since .NET 8.
-            let mut node = match bucket.ty.is_value() {
-                Some(true) => self.any_field(&bucket, &["_node"])?,
-                _ => bucket,
-            };
-            for _ in 0..MAX_PARTS {
-                if self.is_null(&node)? || entries.len() >= MAX_LISTED {
-                    break;
-                }
-                entries.push(Entry {
-                    key: self.any_field(&node, &["_key"]).ok(),
-                    ..plain(self.any_field(&node, &["_value"]))
-                });
-                node = self.any_field(&node, &["_next"])?;
-            }
+        let source = Source::Parts(Parts::Buckets(buckets));
+        let Some(counts) = self.object_in(&tables, &["_countPerLock"])? else {
+            return Ok(self.count_by_walking(source));
+        };
+        let mut count = 0_i128;
+        for at in 0..self.reader.array(&counts)?.count.min(MAX_LISTED as u64) {
+            let part = self.reader.scalar(&self.reader.element(&counts, at)?)?;
+            count += part.as_i128().unwrap_or_default();
         }
-        Ok(Items::listed(entries))
+        Ok(Items::new(u64::try_from(count).unwrap_or(0), source))
     }
 
     fn concurrent_queue(&self, value: &Value) -> Result<Items> {
-        let mut segment = self.any_field(value, &["_head"])?;
-        let mut entries = Vec::new();
-        for _ in 0..MAX_PARTS {
-            if self.is_null(&segment)? || entries.len() >= MAX_LISTED {
-                break;
-            }
-            let ends = self.any_field(&segment, &["_headAndTail"])?;
-            let head = self.int(&ends, &["Head"])? as u32;
-            let mut tail = self.int(&ends, &["Tail"])? as u32;
-            let mask = self.int(&segment, &["_slotsMask"])? as u32;
-            let frozen = self.int(&segment, &["_frozenForEnqueues"]).unwrap_or(0) != 0;
-            if frozen {
-                // A closed segment's tail was moved by twice its length.
-                tail = tail.wrapping_sub(mask.wrapping_add(1).wrapping_mul(2));
-            }
-            if let Some(slots) = self.object_in(&segment, &["_slots"])? {
-                let count = tail.wrapping_sub(head);
-                if count <= mask.wrapping_add(1) {
-                    for at in 0..count {
-                        let slot = u64::from(head.wrapping_add(at) & mask);
-                        let slot = self.reader.element(&slots, slot)?;
-                        entries.push(plain(self.any_field(&slot, &["Item"])));
-                    }
-                }
-            }
-            segment = self.any_field(&segment, &["_nextSegment"])?;
+        let first = self.any_field(value, &["_head"])?;
+        let is_damaged = self.is_null(&first)?;
+        let mut items = self.rings(RingKind::Segments, first)?;
+        if is_damaged {
+            items.note = Some("it has no first segment: it is damaged".into());
         }
-        Ok(Items::listed(entries))
+        Ok(items)
     }
 
     fn concurrent_bag(&self, value: &Value) -> Result<Items> {
-        let mut queue = self.any_field(value, &["_workStealingQueues"])?;
-        let mut entries = Vec::new();
-        for _ in 0..MAX_PARTS {
-            if self.is_null(&queue)? || entries.len() >= MAX_LISTED {
-                break;
-            }
-            let head = self.int(&queue, &["_headIndex"])?;
-            let tail = self.int(&queue, &["_tailIndex"])?;
-            let mask = self.int(&queue, &["_mask"])?;
-            if let Some(array) = self.object_in(&queue, &["_array"])? {
-                let count = self.reader.array(&array)?.count;
-                // Its own enumeration starts with the newest.
-                for at in (head..tail).rev().take(count as usize) {
-                    let element = self.reader.element(&array, (at & mask).cast_unsigned());
-                    entries.push(plain(element));
-                }
-            }
-            queue = self.any_field(&queue, &["_nextQueue"])?;
-        }
-        Ok(Items::listed(entries))
+        let first = self.any_field(value, &["_workStealingQueues"])?;
+        self.rings(RingKind::WorkQueues, first)
+    }
+
+    fn rings(&self, kind: RingKind, first: Value) -> Result<Items> {
+        let count = self.count_rings(kind, &first)?;
+        let parts = Parts::Rings { kind, first };
+        Ok(Items::new(count, Source::Parts(parts)))
+    }
+
+    fn is_empty_frozen(&self, value: &Value) -> bool {
+        self.reader.types.text(&value.ty).starts_with("EmptyFrozen")
     }
 
     /// The keys or elements of a frozen collection; whole numbers are their own hash codes, and kept as such.
@@ -328,56 +300,43 @@ impl Viewer<'_, '_> {
         }
         let count = self.reader.array(&object)?.count;
         let first = index.cast_unsigned();
-        Ok(Items::new(
-            length.min(count.saturating_sub(first)),
+        let there = count.saturating_sub(first);
+        let mut items = Items::new(
+            length.min(there),
             Source::Array {
                 array: object,
                 first,
                 wrap: u64::MAX,
             },
-        ))
+        );
+        if length > there {
+            items.note = Some(format!(
+                "it says that it has {length} elements, but its array has {there} there: it is damaged or being changed"
+            ));
+        }
+        Ok(items)
     }
 
+    /// Groups in a ring, of which the last is known.
     fn lookup(&self, value: &Value) -> Result<Items> {
         let last = self.any_field(value, &["_lastGrouping"])?;
-        let mut entries = Vec::new();
         if self.is_null(&last)? {
-            return Ok(Items::listed(entries));
+            return Ok(Items::listed(Vec::new()));
         }
-        let end = self.reader.word(&last)?;
-        let mut group = last;
-        for _ in 0..MAX_PARTS {
-            group = self.any_field(&group, &["_next"])?;
-            entries.push(Entry {
-                key: self.any_field(&group, &["_key"]).ok(),
-                ..plain(Ok(group.clone()))
-            });
-            if self.reader.word(&group)? == end || entries.len() >= MAX_LISTED {
-                break;
-            }
-        }
-        Ok(Items::listed(entries))
+        let fields = EntryFields {
+            value: None,
+            ..EntryFields::pair("_key", "")
+        };
+        let first = self.any_field(&last, &["_next"])?;
+        let count = self.int(value, &["_count"])?;
+        Ok(self.chain(count, first, "_next", fields))
     }
 
     fn hashtable(&self, value: &Value) -> Result<Items> {
         let Some(buckets) = self.object_in(value, &["_buckets", "buckets"])? else {
             return Ok(Items::listed(Vec::new()));
         };
-        let mut entries = Vec::new();
-        for at in 0..self.reader.array(&buckets)?.count {
-            let bucket = self.reader.element(&buckets, at)?;
-            let key = self.any_field(&bucket, &["key"])?;
-            let word = self.reader.word(&key)?;
-            // A removed entry's key is the array itself.
-            if word == 0 || word == buckets.address || entries.len() >= MAX_LISTED {
-                continue;
-            }
-            entries.push(Entry {
-                key: Some(key),
-                ..plain(self.any_field(&bucket, &["val"]))
-            });
-        }
-        Ok(Items::listed(entries))
+        self.counted(value, &["_count", "count"], Parts::Hashtable(buckets))
     }
 
     fn expando(&self, value: &Value) -> Result<Items> {
@@ -408,6 +367,16 @@ impl Viewer<'_, '_> {
             }
         }
         Ok(Items::listed(entries))
+    }
+}
+
+/// Each leads to the next; the last is the empty stack, which is an object of its own.
+fn immutable_stack(first: Value) -> Source {
+    Source::Chain {
+        first,
+        next: "_tail",
+        fields: EntryFields::value("_head"),
+        has_end: true,
     }
 }
 

@@ -13,7 +13,8 @@ use crate::expressions::{self, Shown};
 use crate::types::{Named, Type};
 
 use super::super::questions::{Answer, What};
-use super::super::{Result, Unreadable, Value};
+use super::super::{Result, Unreadable, Value, backing};
+use super::masking::has_secrets;
 use super::{Subject, Viewer};
 
 /// A display string longer than this is not meant to be read.
@@ -33,31 +34,19 @@ impl Viewer<'_, '_> {
         let Some(ty) = self.type_of(subject) else {
             return (None, None);
         };
-        let Some((format, named)) = self.display_format(ty) else {
+        let Some(display) = self.display_of(ty) else {
             return (None, None);
         };
-        match self.format(subject, &format, &named, level) {
+        let Some(format) = &display.value else {
+            return (None, None);
+        };
+        match self.format(subject, format, &display.named, level) {
             Ok(text) => (Some(text), None),
             Err(why) => (
                 None,
                 Some(format!("its DebuggerDisplay cannot be shown: {why}")),
             ),
         }
-    }
-
-    /// The attribute's text, and the type that has it. What an assembly says of a type goes before what that says itself.
-    fn display_format(&self, ty: &Type) -> Option<(String, Rc<Named>)> {
-        for named in self.reader.types.ancestry(ty).ok()? {
-            if let Some(said) = self.reader.targeted_display(&named) {
-                return Some((said.text, named));
-            }
-            let metadata = self.reader.types.metadata(named.module).ok()?.metadata();
-            let display = metadata.debugger_displays(named.token).next();
-            if let Some(value) = display.and_then(|it| it.value) {
-                return Some((value.into_owned(), named));
-            }
-        }
-        None
     }
 
     fn format(
@@ -67,9 +56,26 @@ impl Viewer<'_, '_> {
         named: &Rc<Named>,
         level: u32,
     ) -> Result<String> {
+        match self.formatted(subject, format, named, level)? {
+            // There is nothing in it that says more than the fields do.
+            (_, Some((why, false))) => Err(why),
+            (text, _) => Ok(text),
+        }
+    }
+
+    /// The text, and why a part of it could not be told, with whether another could.
+    pub(super) fn formatted(
+        &self,
+        subject: &Subject,
+        format: &str,
+        named: &Rc<Named>,
+        level: u32,
+    ) -> Result<(String, Option<(Unreadable, bool)>)> {
         let mut text = String::new();
         let mut rest = format;
         let mut parts = 0;
+        let mut told = 0;
+        let mut failed = None;
         while let Some(open) = rest.find(['{', '\\']) {
             text.push_str(rest.get(..open).unwrap_or_default());
             let after = rest.get(open + 1..).unwrap_or_default();
@@ -87,13 +93,20 @@ impl Viewer<'_, '_> {
             })?;
             let expression = after.get(..close).unwrap_or_default();
             match self.display_part(subject, expression, named, level) {
-                Ok(part) => text.push_str(&part),
-                // What can be told is told.
-                Err(Unreadable::WouldRunCode) => text.push_str("<would run code>"),
-                Err(why @ Unreadable::Failed { .. }) => {
-                    text.push_str(&format!("<{why}>"));
+                Ok(part) => {
+                    told += 1;
+                    text.push_str(&part);
                 }
-                Err(why) => return Err(why),
+                // What can be told is told.
+                Err(Unreadable::WouldRunCode) => {
+                    told += 1;
+                    text.push_str("<would run code>");
+                }
+                Err(why) => {
+                    text.push_str(&format!("<{why}>"));
+                    told += u32::from(matches!(why, Unreadable::Failed { .. }));
+                    failed.get_or_insert(why);
+                }
             }
             rest = after.get(close + 1..).unwrap_or_default();
             parts += 1;
@@ -102,7 +115,7 @@ impl Viewer<'_, '_> {
             }
         }
         text.push_str(rest);
-        Ok(text)
+        Ok((text, failed.map(|why| (why, told > 0))))
     }
 
     /// One expression of a display string, as text: a member path, or whatever C# has.
@@ -113,6 +126,10 @@ impl Viewer<'_, '_> {
         named: &Rc<Named>,
         level: u32,
     ) -> Result<String> {
+        if self.is_late() {
+            let why = "reading took too long".into();
+            return Err(Unreadable::Failed { why });
+        }
         let expression = whole;
         let (expression, unquoted) = match expression.rsplit_once(',') {
             Some((path, format)) if is_format(format) => {
@@ -130,6 +147,22 @@ impl Viewer<'_, '_> {
         if self.view.mask_secrets && super::secrets::is_secret_named(expression) {
             return Ok("***".into());
         }
+        // Code of something that has a secret in it could tell that under any name.
+        let is_secretive = self.view.mask_secrets
+            && has_secrets(self.reader.types, &Type::Named(Rc::clone(named)));
+        let before = self.is_hushed.replace(is_secretive || self.is_hushed.get());
+        let shown = self.display_value(subject, (whole, expression, unquoted), named, level);
+        self.is_hushed.set(before);
+        shown
+    }
+
+    fn display_value(
+        &self,
+        subject: &Subject,
+        (whole, expression, unquoted): (&str, &str, bool),
+        named: &Rc<Named>,
+        level: u32,
+    ) -> Result<String> {
         let value = match self.follow(subject, expression) {
             Ok(value) => value,
             // Its getter was run, or is to be.
@@ -143,7 +176,8 @@ impl Viewer<'_, '_> {
                     return Err(why);
                 };
                 let limit = self.view.text_length;
-                match expressions::display(self.reader, &this, named, whole, limit) {
+                let masked = self.view.mask_secrets;
+                match expressions::display(self.reader, &this, named, whole, limit, masked) {
                     Ok(Shown::Text(text)) => return Ok(text),
                     Ok(Shown::Value(value)) => value,
                     Err(Unreadable::WouldRunCode) => {
@@ -205,7 +239,7 @@ impl Viewer<'_, '_> {
                 })?;
                 self.ask_value(&value, What::Proxy)
             }
-            Step::Member(name) => match self.reader.field(from, name) {
+            Step::Member(name) => match self.field_unless_secret(from, name) {
                 Err(missing @ Unreadable::NoField { .. }) => {
                     let found = self.property(from, name);
                     found
@@ -274,17 +308,7 @@ impl Viewer<'_, '_> {
         }
         let module = self.reader.types.metadata(named.module).ok()?;
         let body = module.body(getter).ok()??;
-        let token = |bytes: &[u8]| bytes.first_chunk().map(|it| Token(u32::from_le_bytes(*it)));
-        let field = match body.code {
-            // `ldarg.0; ldfld; ret`, and how it is compiled for debugging.
-            [0x02, 0x7b, rest @ ..] if rest.get(4..) == Some(&[0x2a]) => token(rest)?,
-            [0x00, 0x02, 0x7b, rest @ ..]
-                if matches!(rest.get(4..), Some([0x0a, 0x2b, 0x00, 0x06, 0x2a])) =>
-            {
-                token(rest)?
-            }
-            _ => return None,
-        };
+        let field = backing::returned_field(body.code)?;
         let metadata = module.metadata();
         match field.table()? {
             Table::Field => Some(metadata.field(field).ok()?.name().ok()?.into_owned()),
@@ -308,7 +332,13 @@ impl Viewer<'_, '_> {
         }
         let members = self.member_list(subject, &Default::default()).ok()?;
         let found = members.into_iter().find(|it| it.name == name)?;
-        Some(found.value)
+        Some(match found.value {
+            Err(Unreadable::WouldRunCode) => {
+                let value = self.as_value(subject)?;
+                self.ask_value(&value, What::Getter(name.to_owned()))
+            }
+            value => value,
+        })
     }
 }
 

@@ -8,6 +8,7 @@ use super::super::{Object, Result, Scalar, Unreadable, Value};
 use super::asking::Opens;
 use super::known::Known;
 use super::source::{Entry, Items, Source};
+use super::walking::Walked;
 use super::{Child, Viewer, numbers};
 
 impl Viewer<'_, '_> {
@@ -31,6 +32,7 @@ impl Viewer<'_, '_> {
         };
         let ty = match &entry.value {
             Ok(value) => value.ty.clone(),
+            Err(Unreadable::Masked(ty)) => ty.clone(),
             Err(_) => Type::OBJECT,
         };
         Child {
@@ -41,6 +43,7 @@ impl Viewer<'_, '_> {
             notes: TypeNotes::default(),
             value: entry.value,
             shadowed: false,
+            display: None,
         }
     }
 
@@ -80,7 +83,12 @@ impl Viewer<'_, '_> {
             .first()
             .is_some_and(|it| it.key.is_some());
         if !is_keyed {
-            let position = u64::try_from(index).unwrap_or(u64::MAX);
+            let Ok(position) = u64::try_from(index) else {
+                return Err(Unreadable::OutOfRange {
+                    index: index.into(),
+                    length: items.count,
+                });
+            };
             return self.element_at(from, position);
         }
         let wanted = i128::from(index);
@@ -103,6 +111,19 @@ impl Viewer<'_, '_> {
         named(&items, wanted)
             .or_else(|| self.find_entry(&items, is_wanted))
             .unwrap_or_else(|| Err(self.no_element(from, format!("\"{wanted}\""))))
+    }
+
+    /// The value of an entry of a dictionary, by its key.
+    pub(crate) fn entry_with_key(
+        &self,
+        dictionary: &Object,
+        is_wanted: impl Fn(&Value) -> bool,
+    ) -> Option<Result<Value>> {
+        let subject = super::Subject::Object(dictionary.clone());
+        match self.items(&subject) {
+            Ok(items) => self.find_entry(&items?, is_wanted),
+            Err(why) => Some(Err(why)),
+        }
     }
 
     /// The array and position behind an element, where it lies in one.
@@ -134,13 +155,19 @@ impl Viewer<'_, '_> {
         let items = self.items_of(from)?;
         if position >= items.count {
             return Err(Unreadable::OutOfRange {
-                index: position,
+                index: position.into(),
                 length: items.count,
             });
         }
         let entry = self.entries(&items, position, 1).into_iter().next();
         entry.map_or_else(
-            || Err(self.no_element(from, format!("#{position}"))),
+            || match self.clock.is_over() {
+                true => {
+                    let why = format!("reading took too long: element {position} was not reached");
+                    Err(Unreadable::Failed { why })
+                }
+                false => Err(self.no_element(from, format!("#{position}"))),
+            },
             |entry| entry.value,
         )
     }
@@ -175,12 +202,42 @@ impl Viewer<'_, '_> {
         is_wanted: impl Fn(&Value) -> bool,
     ) -> Option<Result<Value>> {
         let mut found = None;
-        self.walk_items(items, &mut |entry| {
-            if entry.key.as_ref().is_some_and(&is_wanted) {
-                found = Some(entry.value);
+        let mut seen = 0_u64;
+        let walked = match &items.source {
+            // Only the keys are read, until it is there.
+            Source::Table {
+                array,
+                used,
+                fields,
+                has_gaps,
+            } => {
+                let gaps = has_gaps.then_some(*fields);
+                let first = self.reader.element(array, 0).ok()?;
+                let stride = u64::from(self.reader.size_of(&first.ty).ok()?);
+                let first_key = self.reader.walk(&first, fields.key?).ok()?;
+                let walked = self.walk_table(array, *used, gaps, 0, &mut |slot| {
+                    seen += 1;
+                    let key = self.reader.offset(&first_key, slot * stride, &first_key.ty);
+                    if key.as_ref().is_ok_and(&is_wanted) {
+                        let entry = self.reader.element(array, slot);
+                        found = Some(self.split(entry, *fields).1);
+                    }
+                    found.is_none()
+                });
+                walked.unwrap_or(Walked::All)
             }
-            found.is_none()
-        });
+            _ => self.walk_items(items, 0, &mut |entry| {
+                seen += 1;
+                if entry.key.as_ref().is_some_and(&is_wanted) {
+                    found = Some(entry.value);
+                }
+                found.is_none()
+            }),
+        };
+        if walked == Walked::Late {
+            let why = format!("reading took too long: it is not among the first {seen} entries");
+            return Some(Err(Unreadable::Failed { why }));
+        }
         found
     }
 }

@@ -118,7 +118,10 @@ impl Viewer<'_, '_> {
                     let inner = self.any_field(value, &["_value"]);
                     object(format!("Value = {}", self.brief(&inner, level + 1)))
                 } else {
-                    object("not created yet".into())
+                    object(
+                        self.lazy_failure(&state, level)
+                            .unwrap_or_else(|| "not created yet".into()),
+                    )
                 }
             }
             Known::WeakReference | Known::WeakReferenceOf => {
@@ -138,26 +141,22 @@ impl Viewer<'_, '_> {
             }
             Known::CancellationTokenSource => object(self.cancellation(value)?),
             Known::RuntimeType => {
-                let handle = self.unsigned(value, &["m_handle", "_handle"])?;
-                let ty = self.type_of_handle(handle);
+                let text = self.runtime_type(value);
+                let text = text.map(|it| format!("typeof({it})"));
                 Ok(Some(Line::new(
-                    ty.map_or_else(
-                        || "a type that cannot be named".into(),
-                        |ty| format!("typeof({})", self.reader.types.full_text(&ty)),
-                    ),
+                    text.unwrap_or_else(|| self.unnamed_type(value).into()),
                     ValueKind::Type,
                 )))
             }
-            Known::MethodInfo | Known::MethodInfo2 => {
-                let declaring = self.any_field(value, &["m_declaringType"]);
-                let name = self.any_field(value, &["m_name"]);
-                match name.and_then(|name| self.reader.string(&name, 1024)) {
-                    Ok(Some((name, _))) => {
-                        object(format!("{} {name}", self.brief(&declaring, level + 1)))
-                    }
-                    _ => Ok(None),
-                }
-            }
+            Known::MethodInfo
+            | Known::MethodInfo2
+            | Known::PropertyInfo
+            | Known::EventInfo
+            | Known::FieldInfo
+            | Known::FieldInfo2 => match self.member_info(value, known) {
+                Some(name) => object(name),
+                None => Ok(None),
+            },
             _ => Ok(None),
         }
     }
@@ -265,6 +264,7 @@ impl Viewer<'_, '_> {
         const CANCELED: i64 = 0x40_0000;
         const COMPLETED: i64 = 0x100_0000;
         const WAITING_ON_CHILDREN: i64 = 0x80_0000;
+        const WAITING_FOR_ACTIVATION: i64 = 0x200_0000;
         const STARTED: i64 = 0x1_0000;
         const DELEGATE_INVOKED: i64 = 0x2_0000;
         let flags = self.int(value, &["m_stateFlags"])?;
@@ -293,13 +293,29 @@ impl Viewer<'_, '_> {
             "Status = Running".into()
         } else if flags & STARTED != 0 {
             "Status = WaitingToRun".into()
-        } else {
+        } else if flags & WAITING_FOR_ACTIVATION != 0 {
             "Status = WaitingForActivation".into()
+        } else {
+            "Status = Created".into()
         };
         if id != 0 {
             text.push_str(&format!(", Id = {id}"));
         }
         Ok(text)
+    }
+
+    /// What the factory of a `Lazy` threw, which it throws again whenever it is asked.
+    fn lazy_failure(&self, state: &Value, level: u32) -> Option<String> {
+        let dispatch = self.any_field(state, &["_exceptionDispatch"]).ok()?;
+        if self.reader.word(&dispatch).ok()? == 0 {
+            return None;
+        }
+        let exception = self
+            .any_field(&dispatch, &["_exception", "m_Exception"])
+            .ok()?;
+        let subject = self.subject(&exception).ok()?;
+        let line = self.line(&subject, &TypeNotes::default(), level + 1);
+        Some(format!("not created, its factory threw {}", line.text))
     }
 
     fn task_exception(&self, task: &Value) -> Result<Option<Value>> {
@@ -350,17 +366,6 @@ impl Viewer<'_, '_> {
         let slot = self.reader.at(Type::OBJECT, handle);
         let address = self.reader.word(&slot)?;
         Ok((address != 0).then_some(slot))
-    }
-
-    /// The type that the runtime's own handle names.
-    fn type_of_handle(&self, handle: u64) -> Option<Type> {
-        // The handles of pointers and parameters are marked, and have no objects.
-        if handle == 0 || handle & 3 != 0 {
-            return None;
-        }
-        let id = cordebug::heap::TypeId::from_object_word(handle);
-        let runtime = self.reader.types.process.type_of_id(id).ok()?;
-        self.reader.types.of_runtime(&runtime).ok()
     }
 
     fn delegate(&self, subject: &Subject, value: &Value) -> Result<Line> {

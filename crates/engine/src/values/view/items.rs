@@ -11,11 +11,6 @@ use super::known::Known;
 use super::source::{Entry, EntryFields, Items, Source};
 use super::{Subject, Viewer};
 
-/// Entries looked at in one walk; more are told as a cut.
-const MAX_WALK: u64 = 1 << 20;
-/// Trees are less deep.
-const MAX_DEPTH: usize = 128;
-
 impl Viewer<'_, '_> {
     pub(crate) fn as_value(&self, subject: &Subject) -> Option<Value> {
         match subject {
@@ -108,10 +103,10 @@ impl Viewer<'_, '_> {
             }
             Known::Dictionary => self.table(value, dictionary)?,
             Known::DictionaryKeys | Known::DictionaryValues => {
-                let fields = EntryFields::value(match known {
-                    Known::DictionaryKeys => "key",
-                    _ => "value",
-                });
+                let fields = match known {
+                    Known::DictionaryKeys => EntryFields::value("key"),
+                    _ => EntryFields::value("value").guarded_by("key"),
+                };
                 let dictionary = self.any_field(value, &["_dictionary"])?;
                 self.table(&dictionary, fields.linked("next"))?
             }
@@ -151,7 +146,8 @@ impl Viewer<'_, '_> {
             }
             Known::PriorityQueue => {
                 let size = self.int(value, &["_size"])?;
-                self.in_array(value, &["_nodes"], size)?
+                let items = self.in_array(value, &["_nodes"], size)?;
+                items.in_order_of_heap()
             }
             Known::SortedList => {
                 let size = self.int(value, &["_size"])?;
@@ -181,18 +177,30 @@ impl Viewer<'_, '_> {
                 self.tree(count, root, ("Left", "Right"), EntryFields::value("Item"))
             }
             Known::SortedDictionary => {
-                let set = self.any_field(value, &["_set"])?;
-                let count = self.int(&set, &["_count", "count"])?;
-                let root = self.any_field(&set, &["_root", "root"])?;
-                let fields = EntryFields::pair("Item.key", "Item.value");
-                self.tree(count, root, ("Left", "Right"), fields)
+                self.sorted(value, EntryFields::pair("Item.key", "Item.value"))?
+            }
+            Known::SortedKeys => {
+                let dictionary = self.any_field(value, &["_dictionary"])?;
+                self.sorted(&dictionary, EntryFields::value("Item.key"))?
+            }
+            Known::SortedValues => {
+                let dictionary = self.any_field(value, &["_dictionary"])?;
+                let fields = EntryFields::value("Item.value").guarded_by("Item.key");
+                self.sorted(&dictionary, fields)?
+            }
+            Known::SortedListKeys | Known::SortedListValues => {
+                let list = self.any_field(value, &["_dict"])?;
+                let size = self.int(&list, &["_size"])?;
+                let names: [&str; 2] = match known {
+                    Known::SortedListKeys => ["keys", "_keys"],
+                    _ => ["values", "_values"],
+                };
+                self.in_array(&list, &names, size)?
             }
             Known::ConcurrentStack => {
                 let first = self.any_field(value, &["_head"])?;
                 let fields = EntryFields::value("_value");
-                let mut items = self.chain(0, first, "_next", fields);
-                items.count = self.count_by_walking(&items);
-                items
+                self.count_by_walking(self.chain(0, first, "_next", fields).source)
             }
             Known::BitArray => {
                 let length = self.int(value, &["m_length", "_bitLength", "_length"])?;
@@ -203,11 +211,11 @@ impl Viewer<'_, '_> {
                     None => Items::listed(Vec::new()),
                 }
             }
-            Known::InlineArray => {
+            Known::Buffer => {
                 let Some(named) = value.ty.as_named() else {
                     return Ok(None);
                 };
-                let length = super::super::layout::inline_array_length(self.reader.types, named);
+                let length = super::super::buffer_length(self.reader.types, named);
                 let members = self.reader.struct_members(&value.ty)?;
                 let Some(first) = members.first() else {
                     return Ok(None);
@@ -224,10 +232,24 @@ impl Viewer<'_, '_> {
         }))
     }
 
+    /// The entries of a sorted dictionary, which are the elements of a set.
+    fn sorted(&self, dictionary: &Value, fields: EntryFields) -> Result<Items> {
+        let set = self.any_field(dictionary, &["_set"])?;
+        let count = self.int(&set, &["_count", "count"])?;
+        let root = self.any_field(&set, &["_root", "root"])?;
+        Ok(self.tree(count, root, ("Left", "Right"), fields))
+    }
+
     /// Elements from the start of an array in a field; no more than the array has.
     pub(super) fn in_array(&self, from: &Value, names: &[&str], size: i64) -> Result<Items> {
         let Some(array) = self.object_in(from, names)? else {
-            return Ok(Items::listed(Vec::new()));
+            let mut items = Items::listed(Vec::new());
+            if size != 0 {
+                items.note = Some(format!(
+                    "it says that it has {size} elements, but it has no array: it is damaged or being changed"
+                ));
+            }
+            return Ok(items);
         };
         let length = self.reader.array(&array)?.count;
         let claimed = size.max(0).cast_unsigned();
@@ -306,6 +328,7 @@ impl Viewer<'_, '_> {
                 first,
                 next,
                 fields,
+                has_end: false,
             },
         )
     }
@@ -328,45 +351,38 @@ impl Viewer<'_, '_> {
         )
     }
 
-    fn count_by_walking(&self, items: &Items) -> u64 {
-        let mut count = 0;
-        self.walk_items(items, &mut |_| {
-            count += 1;
-            count < MAX_WALK
-        });
-        count
-    }
-
     /// Elements from a position on.
     pub(crate) fn entries(&self, items: &Items, start: u64, count: u64) -> Vec<Entry> {
-        let end = start.saturating_add(count).min(items.count);
+        let mut end = start.saturating_add(count);
+        if !items.is_cut {
+            end = end.min(items.count);
+        }
         if start >= end {
             return Vec::new();
         }
         if items.is_indexed() {
             return (start..end)
+                .take_while(|_| !self.is_late())
                 .map(|position| self.entry_at(items, position))
                 .collect();
         }
         let mut entries = Vec::new();
-        let mut position = 0;
-        self.walk_items(items, &mut |mut entry| {
-            if position >= start {
-                entry.position = position;
-                entries.push(entry);
-            }
+        let mut position = start;
+        self.walk_items(items, start, &mut |mut entry| {
+            entry.position = position;
+            entries.push(entry);
             position += 1;
-            position < end && position < MAX_WALK
+            position < end
         });
         entries
     }
 
-    fn entry_at(&self, items: &Items, position: u64) -> Entry {
+    pub(super) fn entry_at(&self, items: &Items, position: u64) -> Entry {
         let mut entry = Entry {
             position,
             key: None,
             value: Err(Unreadable::OutOfRange {
-                index: position,
+                index: position.into(),
                 length: items.count,
             }),
             name: items.indexes(position),
@@ -397,15 +413,15 @@ impl Viewer<'_, '_> {
             Source::Listed(list) => {
                 let at = usize::try_from(position).unwrap_or(usize::MAX);
                 if let Some(found) = list.get(at) {
-                    return Entry {
+                    return self.veiled(Entry {
                         position,
                         ..found.clone()
-                    };
+                    });
                 }
             }
-            Source::Chain { .. } | Source::Tree { .. } => {}
+            Source::Chain { .. } | Source::Tree { .. } | Source::Parts(_) => {}
         }
-        entry
+        self.veiled(entry)
     }
 
     fn bit(&self, array: &Object, position: u64) -> Result<Value> {
@@ -417,122 +433,24 @@ impl Viewer<'_, '_> {
         Ok(self.reader.copied(Type::BOOL, [bit as u8]))
     }
 
-    fn split(&self, entry: Result<Value>, fields: EntryFields) -> (Option<Value>, Result<Value>) {
+    pub(super) fn split(
+        &self,
+        entry: Result<Value>,
+        fields: EntryFields,
+    ) -> (Option<Value>, Result<Value>) {
         let entry = match entry {
             Ok(entry) => entry,
             Err(why) => return (None, Err(why)),
         };
         let key = fields
             .key
+            .filter(|_| !fields.hides_key || self.view.mask_secrets)
             .and_then(|path| self.reader.walk(&entry, path).ok());
         let value = match fields.value {
             Some(path) => self.reader.walk(&entry, path),
             None => Ok(entry),
         };
-        (key, value)
-    }
-
-    /// Visits elements in order until `visit` has enough.
-    pub(super) fn walk_items(&self, items: &Items, visit: &mut dyn FnMut(Entry) -> bool) {
-        let entry = |(key, value)| Entry {
-            position: 0,
-            key,
-            value,
-            name: None,
-        };
-        match &items.source {
-            Source::Table {
-                array,
-                used,
-                fields,
-                ..
-            } => {
-                for slot in 0..*used {
-                    let slot = self.reader.element(array, slot);
-                    let is_used = fields.next.is_none_or(|next| {
-                        let next = slot.as_ref().ok().map(|slot| self.int(slot, &[next]));
-                        // The old set uses hash codes, of which those of unused slots are negative.
-                        let least = if fields.next == Some("hashCode") {
-                            0
-                        } else {
-                            -1
-                        };
-                        next.is_none_or(|next| next.is_ok_and(|next| next >= least))
-                    });
-                    if is_used && !visit(entry(self.split(slot, *fields))) {
-                        return;
-                    }
-                }
-            }
-            Source::Chain {
-                first,
-                next,
-                fields,
-            } => {
-                let mut node = Ok(first.clone());
-                let mut start = None;
-                for _ in 0..MAX_WALK {
-                    let object = match node.as_ref().map(|it| self.reader.object(it)) {
-                        Ok(Ok(Some(object))) => object,
-                        Ok(Err(why)) => {
-                            visit(entry((None, Err(why))));
-                            return;
-                        }
-                        _ => return,
-                    };
-                    // A list may end where it began.
-                    start.get_or_insert(object.address);
-                    let value = self.reader.reference_to(&object);
-                    if !visit(entry(self.split(Ok(value.clone()), *fields))) {
-                        return;
-                    }
-                    node = self.reader.field(&value, next);
-                    if let Ok(following) = &node
-                        && self.reader.word(following).ok() == start
-                    {
-                        return;
-                    }
-                }
-            }
-            Source::Tree {
-                root,
-                left,
-                right,
-                fields,
-            } => {
-                let mut stack: Vec<Value> = Vec::new();
-                let mut node = Some(root.clone());
-                for _ in 0..MAX_WALK {
-                    while let Some(here) = node.take() {
-                        if stack.len() > MAX_DEPTH || !matches!(self.reader.word(&here), Ok(1..)) {
-                            break;
-                        }
-                        // An empty node of an immutable tree is no element.
-                        if self.is_empty_node(&here) {
-                            break;
-                        }
-                        node = self.reader.field(&here, left).ok();
-                        stack.push(here);
-                    }
-                    let Some(here) = stack.pop() else { return };
-                    if !visit(entry(self.split(Ok(here.clone()), *fields))) {
-                        return;
-                    }
-                    node = self.reader.field(&here, right).ok();
-                }
-            }
-            _ => {
-                for position in 0..items.count.min(MAX_WALK) {
-                    if !visit(self.entry_at(items, position)) {
-                        return;
-                    }
-                }
-            }
-        }
-    }
-
-    fn is_empty_node(&self, node: &Value) -> bool {
-        let left = self.reader.field(node, "_left");
-        left.is_ok_and(|left| self.reader.word(&left).is_ok_and(|it| it == 0))
+        let value = self.behind_key(key.as_ref(), value);
+        (key.filter(|_| !fields.hides_key), value)
     }
 }

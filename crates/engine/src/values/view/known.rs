@@ -20,11 +20,26 @@ macro_rules! known {
             Delegate,
             Tuple,
             AnonymousType,
-            InlineArray,
+            /// An inline array, or a `fixed` buffer.
+            Buffer,
             /// The keys of a dictionary, as a collection.
             DictionaryKeys,
             /// Its values.
             DictionaryValues,
+            /// The keys of a sorted dictionary.
+            SortedKeys,
+            /// Its values.
+            SortedValues,
+            /// The keys of a sorted list.
+            SortedListKeys,
+            /// Its values.
+            SortedListValues,
+            /// The keys or the values of a read-only dictionary, around those of another.
+            ReadOnlyPart,
+            /// What builds an immutable array.
+            ImmutableArrayBuilder,
+            /// What the compiler makes of `[1, 2]` where that is to be read only.
+            CollectionExpression,
             $($($known,)*)*
         }
 
@@ -87,6 +102,8 @@ known! {
     }
     "System.Threading.Channels" {
         "UnboundedChannel`1" => UnboundedChannel,
+        "SingleConsumerUnboundedChannel`1" => SingleReaderChannel,
+        "UnboundedPrioritizedChannel`1" => PrioritizedChannel,
         "BoundedChannel`1" => BoundedChannel,
     }
     "System.Dynamic" {
@@ -95,6 +112,10 @@ known! {
     "System.Reflection" {
         "RuntimeMethodInfo" => MethodInfo,
         "RuntimeConstructorInfo" => MethodInfo2,
+        "RuntimePropertyInfo" => PropertyInfo,
+        "RuntimeEventInfo" => EventInfo,
+        "RtFieldInfo" => FieldInfo,
+        "MdFieldInfo" => FieldInfo2,
     }
     "System.Collections" {
         "ArrayList" => ArrayList,
@@ -130,6 +151,7 @@ known! {
         "ConcurrentStack`1" => ConcurrentStack,
         "ConcurrentBag`1" => ConcurrentBag,
         "BlockingCollection`1" => BlockingCollection,
+        "SingleProducerSingleConsumerQueue`1" => SingleReaderQueue,
     }
     "System.Collections.Immutable" {
         "ImmutableArray`1" => ImmutableArray,
@@ -148,6 +170,58 @@ known! {
     "System.Linq" {
         "Lookup`2" => Lookup,
         "Grouping`2" => Grouping,
+    }
+}
+
+impl Known {
+    /// Why an element is not to be put in the place of another, if it is not.
+    pub(crate) const fn why_fixed(self) -> Option<&'static str> {
+        match self {
+            Self::HashSet
+            | Self::SortedSet
+            | Self::ReadOnlySet
+            | Self::ImmutableHashSet
+            | Self::ImmutableSortedSet
+            | Self::FrozenSet
+            | Self::DictionaryKeys
+            | Self::SortedKeys
+            | Self::SortedListKeys => {
+                Some("where it lies depends on what it is: another value would not be found there")
+            }
+            Self::ReadOnlySpan
+            | Self::ReadOnlyMemory
+            | Self::ReadOnlyCollection
+            | Self::ReadOnlyDictionary
+            | Self::ImmutableArray
+            | Self::ImmutableList
+            | Self::ImmutableDictionary
+            | Self::ImmutableSortedDictionary
+            | Self::ImmutableQueue
+            | Self::ImmutableStack
+            | Self::FrozenDictionary
+            | Self::ReadOnlyPart
+            | Self::CollectionExpression
+            | Self::Lookup
+            | Self::Grouping => Some("the collection is one that cannot be changed"),
+            _ => None,
+        }
+    }
+
+    /// Whether its line is made of the lines of what it leads to.
+    pub(super) const fn shows_others(self) -> bool {
+        matches!(
+            self,
+            Self::Tuple
+                | Self::KeyValuePair
+                | Self::DictionaryEntry
+                | Self::Task
+                | Self::TaskOf
+                | Self::ValueTask
+                | Self::ValueTaskOf
+                | Self::Lazy
+                | Self::WeakReference
+                | Self::WeakReferenceOf
+        )
     }
 }
 
@@ -181,9 +255,19 @@ fn classify(types: Types<'_>, ty: &Type) -> Known {
         let Ok(definition) = types.definition(named) else {
             break;
         };
+        if depth == 0
+            && named.kind == Kind::Struct
+            && super::super::buffer_length(types, named).is_some()
+        {
+            return Known::Buffer;
+        }
         if definition.flags().is_nested() {
             if let Some(known) = part_of_dictionary(types, named) {
                 return known;
+            }
+            // What `GetViewBetween` gives keeps the tree of the whole set: only its own code knows what is in it.
+            if definition.name().is_ok_and(|it| it == "TreeSubSet") {
+                return Known::Plain;
             }
             continue;
         }
@@ -197,29 +281,44 @@ fn classify(types: Types<'_>, ty: &Type) -> Known {
             if name.starts_with("<>f__AnonymousType") {
                 return Known::AnonymousType;
             }
-            if named.kind == Kind::Struct
-                && super::super::layout::inline_array_length(types, named).is_some()
-            {
-                return Known::InlineArray;
+            if name.starts_with("<>z__ReadOnlyArray") || name.starts_with("<>z__ReadOnlyList") {
+                return Known::CollectionExpression;
             }
         }
     }
     Known::Plain
 }
 
-/// The collections that `Dictionary.Keys` and `Dictionary.Values` give.
+/// The collections that belong to others: what `Dictionary.Keys` and `Dictionary.Values` give, builders.
 fn part_of_dictionary(types: Types<'_>, named: &Named) -> Option<Known> {
     let metadata = types.metadata(named.module).ok()?.metadata();
     let definition = metadata.type_def(named.token).ok()?;
-    let known = match &*definition.name().ok()? {
-        "KeyCollection" => Known::DictionaryKeys,
-        "ValueCollection" => Known::DictionaryValues,
-        _ => return None,
-    };
     let outer = metadata.type_def(definition.enclosing().ok()??).ok()?;
-    let namespace = outer.namespace().ok()?;
-    let is_dictionary = outer.name().ok()? == "Dictionary`2";
-    (is_dictionary && namespace == "System.Collections.Generic").then_some(known)
+    let (namespace, outer) = (outer.namespace().ok()?, outer.name().ok()?);
+    Some(match (&*namespace, &*outer, &*definition.name().ok()?) {
+        ("System.Collections.Generic", outer, part) => match (outer, part) {
+            ("Dictionary`2", "KeyCollection") => Known::DictionaryKeys,
+            ("Dictionary`2", "ValueCollection") => Known::DictionaryValues,
+            ("SortedDictionary`2", "KeyCollection") => Known::SortedKeys,
+            ("SortedDictionary`2", "ValueCollection") => Known::SortedValues,
+            ("SortedList`2", "KeyList") => Known::SortedListKeys,
+            ("SortedList`2", "ValueList") => Known::SortedListValues,
+            _ => return None,
+        },
+        (
+            "System.Collections.ObjectModel",
+            "ReadOnlyDictionary`2",
+            "KeyCollection" | "ValueCollection",
+        ) => Known::ReadOnlyPart,
+        ("System.Collections.Immutable", "ImmutableArray`1", "Builder") => {
+            Known::ImmutableArrayBuilder
+        }
+        // The builders of the others have the same trees.
+        ("System.Collections.Immutable", outer, "Builder") => {
+            by_name("System.Collections.Immutable", outer)?
+        }
+        _ => return None,
+    })
 }
 
 impl Reader<'_> {

@@ -9,8 +9,10 @@ use metadata::csharp::{GeneratedKind, GeneratedName};
 use crate::api::VariableKind;
 use crate::types::{Field, Method, Named, Property, Type, TypeNotes};
 
+use super::super::questions::What;
 use super::super::{Member, Object, Reader, Result, Unreadable, Value};
 use super::known::Known;
+use super::labels::{Display, MemberDisplay};
 use super::{Children, Subject, Viewer};
 
 /// Elements of a collection that are shown in place of the member that holds it.
@@ -33,6 +35,8 @@ pub(crate) struct Child {
     pub(crate) value: Result<Value>,
     /// Whether another of the same name hides it.
     pub(crate) shadowed: bool,
+    /// What its own `DebuggerDisplay` says.
+    pub(crate) display: Option<Rc<MemberDisplay>>,
 }
 
 impl Child {
@@ -57,6 +61,7 @@ pub(crate) struct MemberView {
     kind: VariableKind,
     notes: TypeNotes,
     root_hidden: bool,
+    display: Option<Rc<Display>>,
 }
 
 impl Reader<'_> {
@@ -85,6 +90,11 @@ impl Reader<'_> {
         Ok(views)
     }
 
+    fn is_pair(&self, named: &Rc<Named>) -> bool {
+        let namespace = "System.Collections.Generic";
+        self.types.is_named(named, namespace, "KeyValuePair`2")
+    }
+
     /// How a member is called that another of the same name hides.
     fn hidden_name(&self, name: &str, declared_in: &Rc<Named>) -> String {
         format!(
@@ -93,22 +103,52 @@ impl Reader<'_> {
         )
     }
 
+    fn is_class_tuple(&self, named: &Named) -> bool {
+        let name = format!("Tuple`{}", named.arguments.len());
+        self.types.is_named(named, "System", &name)
+    }
+
     fn member_view(&self, member: &Member, raw: bool) -> Result<Option<MemberView>> {
         let metadata = self.types.metadata(member.declared_in.module)?.metadata();
         let field = &member.field;
+        // The elements of a `Tuple` are known by their properties.
+        let item = field.name.strip_prefix("m_").filter(|it| {
+            it.starts_with("Item") && !raw && self.is_class_tuple(&member.declared_in)
+        });
         let mut view = MemberView {
             member: member.clone(),
-            name: field.name.to_string(),
-            kind: VariableKind::Field,
+            name: item.unwrap_or(&field.name).to_owned(),
+            kind: match item {
+                Some(_) => VariableKind::Property,
+                None => VariableKind::Field,
+            },
             notes: TypeNotes::of(metadata, field.token),
             root_hidden: false,
+            display: None,
         };
         if raw {
             return Ok(Some(view));
         }
         let mut browsable = metadata.debugger_browsable(field.token);
+        let display = |token| Display::of(metadata, token, &member.declared_in).map(Rc::new);
+        view.display = display(field.token);
+        // A pair hides its fields from the debuggers that run its properties.
+        if self.is_pair(&member.declared_in) {
+            browsable = None;
+            view.kind = VariableKind::Property;
+            view.name = if &*field.name == "key" {
+                "Key"
+            } else {
+                "Value"
+            }
+            .into();
+        }
         if let Some(generated) = GeneratedName::parse(&field.name) {
             match generated.kind {
+                // What the getter makes of it only code can tell.
+                GeneratedKind::BackingField if !self.tells_property(&member.declared_in, field) => {
+                    browsable = None;
+                }
                 GeneratedKind::BackingField => {
                     view.name = generated.text.to_owned();
                     view.kind = VariableKind::Property;
@@ -120,6 +160,7 @@ impl Reader<'_> {
                         if property.name()? == generated.text {
                             browsable = metadata.debugger_browsable(property.token());
                             view.notes = TypeNotes::of(metadata, property.token());
+                            view.display = display(property.token());
                         }
                     }
                 }
@@ -158,8 +199,14 @@ impl Viewer<'_, '_> {
             Known::Tuple if !self.view.raw => return self.tuple_members(subject, notes),
             _ => self.field_list(subject)?,
         };
+        self.veil_pairs(&mut list);
+        for child in &mut list {
+            if child.notes.tuple_names.is_empty() {
+                child.notes = notes.of_part(self.reader.types, ty, &child.ty, false);
+            }
+        }
         if self.view.properties && !self.view.raw {
-            self.add_properties(ty, &mut list)?;
+            self.add_properties(subject, ty, &mut list)?;
         }
         if self.view.statics {
             list.extend(self.static_list(ty)?);
@@ -178,6 +225,23 @@ impl Viewer<'_, '_> {
         let list = self.member_list(&subject, notes).ok()?;
         list.into_iter()
             .find(|it| it.name == name && !matches!(it.value, Err(Unreadable::WouldRunCode)))
+    }
+
+    /// The member that is shown under a name and that only its getter can tell, which is asked for.
+    pub(crate) fn asked_member(
+        &self,
+        value: &Value,
+        notes: &TypeNotes,
+        name: &str,
+    ) -> Option<Child> {
+        let subject = self.subject(value).ok()?;
+        let list = self.member_list(&subject, notes).ok()?;
+        let found = list.into_iter().find(|it| it.name == name)?;
+        let value = self.as_value(&subject)?;
+        Some(Child {
+            value: self.ask_value(&value, What::Getter(name.to_owned())),
+            ..found
+        })
     }
 
     /// The field behind a member that is shown under a name, with the object that holds it unless it lies in a struct.
@@ -236,6 +300,7 @@ impl Viewer<'_, '_> {
                         notes: TypeNotes::default(),
                         value: Ok(target),
                         shadowed: false,
+                        display: None,
                     }]);
                 }
                 if value.ty.underlying().is_some() {
@@ -245,15 +310,18 @@ impl Viewer<'_, '_> {
             }
             Subject::Object(object) => (self.reader.members(object)?, &object.ty),
         };
+        let proxies = self.unstarted_parameters(subject, &members);
         let mut list = Vec::new();
         for view in self
             .reader
             .member_views(ty, &members, self.view.raw)?
             .iter()
         {
+            let proxy = proxies.iter().find(|(name, _)| *name == view.name);
+            let member = proxy.map_or(&view.member, |(_, proxy)| proxy);
             let value = match subject {
-                Subject::Object(object) => Ok(self.reader.member(object, &view.member)),
-                Subject::InPlace(value, _) => self.reader.struct_member(value, &view.member),
+                Subject::Object(object) => Ok(self.reader.member(object, member)),
+                Subject::InPlace(value, _) => self.reader.struct_member(value, member),
                 Subject::Null => continue,
             };
             if view.root_hidden
@@ -271,15 +339,58 @@ impl Viewer<'_, '_> {
                 notes: view.notes.clone(),
                 value,
                 shadowed: false,
+                display: self.said_by_member(subject, view.display.as_ref()),
             });
         }
         Ok(list)
     }
 
+    /// What a member's own attribute says, with the object that it belongs to.
+    pub(super) fn said_by_member(
+        &self,
+        owner: &Subject,
+        display: Option<&Rc<Display>>,
+    ) -> Option<Rc<MemberDisplay>> {
+        let display = Rc::clone(display?);
+        let owner = self.as_value(owner)?;
+        Some(Rc::new(MemberDisplay { display, owner }))
+    }
+
+    /// The parameters of an iterator that nobody has begun to enumerate, by name: until then its own fields for them
+    /// hold nothing.
+    fn unstarted_parameters<'m>(
+        &self,
+        subject: &Subject,
+        members: &'m [Member],
+    ) -> Vec<(&'m str, &'m Member)> {
+        const NOT_STARTED: i128 = -2;
+        let generated =
+            |it: &'m Member| GeneratedName::parse(&it.field.name).map(|name| (name, it));
+        let of_kind = |kind: GeneratedKind| {
+            let all = members.iter().filter_map(generated);
+            all.filter(move |(name, _)| name.kind == kind)
+        };
+        let Subject::Object(object) = subject else {
+            return Vec::new();
+        };
+        let mut proxies = of_kind(GeneratedKind::ParameterProxy).peekable();
+        if proxies.peek().is_none() || self.view.raw {
+            return Vec::new();
+        }
+        let state = of_kind(GeneratedKind::State).next();
+        let state =
+            state.and_then(|(_, it)| self.reader.scalar(&self.reader.member(object, it)).ok());
+        if state.and_then(|it| it.as_i128()) != Some(NOT_STARTED) {
+            return Vec::new();
+        }
+        proxies.map(|(name, it)| (name.suffix, it)).collect()
+    }
+
     /// The children of a member whose own line is not wanted.
     pub(super) fn root_hidden(&self, value: &Value, name: &str) -> Option<Vec<Child>> {
-        let subject = self.subject(value).ok()?;
-        match self.children(&subject, &TypeNotes::default()).ok()? {
+        let subject = self.subject(value).ok().filter(|_| !self.is_late())?;
+        let children = || self.children(&subject, &TypeNotes::default()).ok();
+        match self.nesting.unfold(&subject, children)?? {
             Children::Members(list) => Some(list.iter().map(|it| it.under(name)).collect()),
             Children::Items(items) => Some(
                 self.entries(&items, 0, MAX_ROOT_HIDDEN)
@@ -301,7 +412,7 @@ impl Viewer<'_, '_> {
             .unwrap_or_default();
         let mut list = Vec::with_capacity(elements.len());
         let mut part = value.clone();
-        for (at, ty) in elements.into_iter().enumerate() {
+        for (at, ty) in elements.iter().cloned().enumerate() {
             if at > 0 && at % 7 == 0 {
                 part = self.reader.field(&part, "Rest")?;
             }
@@ -313,16 +424,17 @@ impl Viewer<'_, '_> {
                 name,
                 kind: VariableKind::Field,
                 ty,
-                notes: TypeNotes::default(),
+                notes: notes.of_item(self.reader.types, &elements, at),
                 value: item,
                 shadowed: false,
+                display: None,
             });
         }
         Ok(list)
     }
 
     /// Properties that are not told by a field: those whose getter only returns a field are read, others need code.
-    fn add_properties(&self, ty: &Type, list: &mut Vec<Child>) -> Result<()> {
+    fn add_properties(&self, subject: &Subject, ty: &Type, list: &mut Vec<Child>) -> Result<()> {
         for (name, property) in self.properties(ty)? {
             let is_shown = property.parameters.is_empty() && !list.iter().any(|it| it.name == name);
             if !is_shown {
@@ -330,7 +442,11 @@ impl Viewer<'_, '_> {
             }
             let module = property.declared_in.module;
             let metadata = self.reader.types.metadata(module)?.metadata();
-            if metadata.debugger_browsable(property.token) == Some(BrowsableState::Never) {
+            let browsable = metadata.debugger_browsable(property.token);
+            // The elements of an automatic one are told in its place already.
+            let is_told =
+                browsable == Some(BrowsableState::RootHidden) && self.has_field_behind(&property);
+            if browsable == Some(BrowsableState::Never) || is_told {
                 continue;
             }
             list.push(Child {
@@ -341,9 +457,20 @@ impl Viewer<'_, '_> {
                 ty: property.ty,
                 value: Err(Unreadable::WouldRunCode),
                 shadowed: false,
+                display: {
+                    let said = Display::of(metadata, property.token, &property.declared_in);
+                    self.said_by_member(subject, said.map(Rc::new).as_ref())
+                },
             });
         }
         Ok(())
+    }
+
+    /// Whether a property is an automatic one.
+    fn has_field_behind(&self, property: &Property) -> bool {
+        let fields = self.reader.types.fields(&property.declared_in);
+        let field = format!("<{}>k__BackingField", property.name);
+        fields.is_ok_and(|fields| fields.iter().any(|it| *it.name == *field))
     }
 
     /// The getter of a property, by the name it is shown with.
@@ -408,7 +535,10 @@ impl Viewer<'_, '_> {
     fn static_child(&self, named: &Rc<Named>, field: &Field) -> Result<Option<Child>> {
         let name = match GeneratedName::parse(&field.name) {
             None => field.name.to_string(),
-            Some(generated) if generated.kind == GeneratedKind::BackingField => {
+            Some(generated)
+                if generated.kind == GeneratedKind::BackingField
+                    && self.reader.tells_property(named, field) =>
+            {
                 generated.text.to_owned()
             }
             Some(_) if self.view.raw => field.name.to_string(),
@@ -427,6 +557,7 @@ impl Viewer<'_, '_> {
             notes: TypeNotes::of(metadata, field.token),
             value: self.reader.static_field(named, field, None),
             shadowed: false,
+            display: None,
         }))
     }
 }

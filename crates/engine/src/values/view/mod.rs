@@ -9,18 +9,25 @@
 //! children, depth and the length of the whole reply.
 
 mod asking;
+mod clock;
 mod collections;
 mod display;
 mod elements;
 mod framework;
 mod items;
 pub(crate) mod known;
+mod labels;
+pub(crate) mod masking;
 mod members;
+mod nesting;
 mod numbers;
+mod reflection;
+mod rings;
 pub(crate) mod secrets;
 mod source;
 pub(super) mod targeted;
 mod text;
+mod walking;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -102,6 +109,9 @@ pub(crate) struct Viewer<'r, 't> {
     inquiry: Option<&'r Inquiry<'r>>,
     /// Set inside the lines of values: nothing is asked there.
     is_hushed: Cell<bool>,
+    /// Where the reading of wrappers inside wrappers has got to.
+    nesting: nesting::Nesting,
+    clock: clock::Clock,
 }
 
 impl<'r, 't> Viewer<'r, 't> {
@@ -115,6 +125,8 @@ impl<'r, 't> Viewer<'r, 't> {
             trail: RefCell::default(),
             inquiry: None,
             is_hushed: Cell::new(false),
+            nesting: nesting::Nesting::default(),
+            clock: clock::Clock::start(view.look_limit),
         }
     }
 
@@ -126,6 +138,11 @@ impl<'r, 't> Viewer<'r, 't> {
     /// Whether the reply is as long as it may get.
     pub(crate) fn is_full(&self) -> bool {
         self.left.get() == 0
+    }
+
+    /// Whether looking has taken as long as it may.
+    fn is_late(&self) -> bool {
+        self.clock.is_late()
     }
 
     fn spend(&self, text: &str) {
@@ -170,11 +187,17 @@ impl<'r, 't> Viewer<'r, 't> {
     /// A variable with a name, which may be one whose value is not to be seen.
     pub(crate) fn variable(&self, child: &Child, depth: u32) -> api::Variable {
         let declared = self.reader.types.text_with(&child.ty, &child.notes, false);
-        let value = if self.view.mask_secrets && secrets::is_secret(&child.name) {
+        let is_secret = self.is_secret_variable(&child.name, &child.ty);
+        let mut label = None;
+        let value = if is_secret {
             masked(declared.clone())
         } else {
             match &child.value {
-                Ok(value) => self.value(value, &child.notes, depth, &child.path),
+                Ok(value) => {
+                    let mut shown = self.value(value, &child.notes, depth, &child.path);
+                    label = self.labelled(child, &mut shown);
+                    shown
+                }
                 Err(why) => unreadable(declared.clone(), why),
             }
         };
@@ -186,6 +209,7 @@ impl<'r, 't> Viewer<'r, 't> {
             path: child.path.clone(),
             declared_type: (declared != value.type_name).then_some(declared),
             shadowed: child.shadowed,
+            label,
             value,
         }
     }
@@ -308,19 +332,35 @@ impl<'r, 't> Viewer<'r, 't> {
             }
             Children::Items(items) => {
                 let entries = self.entries(items, start, wanted);
+                if (entries.len() as u64) < wanted.min(total.saturating_sub(start)) {
+                    reason = match self.clock.is_over() {
+                        true => api::OmitReason::Time,
+                        false => api::OmitReason::Missing,
+                    };
+                }
                 for entry in entries {
                     if self.is_full() {
                         reason = api::OmitReason::Size;
                         break;
                     }
-                    let child = self.entry_child(entry, path);
+                    let mut child = self.entry_child(entry, path);
+                    if let Some((ty, notes)) = items.declared.as_deref() {
+                        child.notes = notes.of_part(self.reader.types, ty, &child.ty, true);
+                    }
                     told.push(self.variable(&child, depth));
                 }
             }
         }
         let next = start.saturating_add(told.len() as u64);
         // Who asks for more than there is has nothing left out.
-        let left = total.saturating_sub(next);
+        let mut left = total.saturating_sub(next);
+        if let Children::Items(items) = children
+            && items.is_cut
+            && told.len() as u64 == wanted
+        {
+            // There are more than were counted.
+            left = left.max(1);
+        }
         let omitted = (left > 0).then_some(api::Omitted {
             count: left,
             start: next,
@@ -335,9 +375,13 @@ impl<'r, 't> Viewer<'r, 't> {
         let array = self.type_of(subject);
         let array = array.is_some_and(|it| matches!(it, Type::SzArray(_) | Type::Array { .. }));
         if (array || !self.view.raw)
-            && let Some(items) = self.items(subject)?
+            && let Some(mut items) = self.items(subject)?
         {
-            return Ok(Children::Items(items));
+            let ty = self
+                .type_of(subject)
+                .filter(|_| !notes.tuple_names.is_empty());
+            items.declared = ty.map(|ty| Box::new((ty.clone(), notes.clone())));
+            return Ok(Children::Items(Box::new(items)));
         }
         self.member_list(subject, notes).map(Children::Members)
     }
@@ -363,7 +407,7 @@ pub(crate) enum Children {
     /// Fields and properties.
     Members(Vec<Child>),
     /// Elements.
-    Items(Items),
+    Items(Box<Items>),
 }
 
 impl Children {
@@ -414,6 +458,7 @@ pub(crate) fn is_like(name: &str, pattern: &str) -> bool {
 /// A value that says why there is none.
 pub(crate) fn unreadable(type_name: String, why: &Unreadable) -> api::Value {
     let kind = match why {
+        Unreadable::Masked(_) => return masked(type_name),
         Unreadable::WouldRunCode => api::ValueKind::NotRun,
         _ => api::ValueKind::Unreadable,
     };

@@ -37,7 +37,7 @@ fn float(value: f64, shortest: String, precision: usize) -> String {
         return "NaN".into();
     }
     if value.is_infinite() {
-        return if value > 0.0 { "∞" } else { "-∞" }.into();
+        return if value > 0.0 { "Infinity" } else { "-Infinity" }.into();
     }
     if value == 0.0 {
         return if value.is_sign_negative() { "-0" } else { "0" }.into();
@@ -156,7 +156,8 @@ pub(super) fn decimal(flags: u32, high: u32, low: u64) -> String {
         }
         digits.insert(digits.len() - scale, '.');
     }
-    if flags & 0x8000_0000 != 0 {
+    // .NET writes no sign before a zero of this type.
+    if flags & 0x8000_0000 != 0 && number != 0 {
         digits.insert(0, '-');
     }
     digits
@@ -298,6 +299,7 @@ mod tests {
     fn decimals_keep_their_zeros() {
         assert_eq!(decimal(0x0002_0000, 0, 150), "1.50");
         assert_eq!(decimal(0x8003_0000, 0, 1), "-0.001");
+        assert_eq!(decimal(0x8002_0000, 0, 0), "0.00");
         assert_eq!(
             decimal(0, u32::MAX, u64::MAX),
             "79228162514264337593543950335"

@@ -6,9 +6,11 @@
 /// Single words that make a name a secret.
 const WORDS: &[&str] = &[
     "password",
+    "passwords",
     "passwd",
     "pwd",
     "passphrase",
+    "passphrases",
     "secret",
     "secrets",
     "token",

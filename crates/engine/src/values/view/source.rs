@@ -1,6 +1,6 @@
 //! What elements of collections are, and where they lie.
 
-use crate::types::Type;
+use crate::types::{Type, TypeNotes};
 
 use super::super::{Object, Result, Value};
 
@@ -9,9 +9,13 @@ use super::super::{Object, Result, Value};
 pub(crate) struct Items {
     /// How many there are.
     pub(crate) count: u64,
+    /// Whether there are more than were counted.
+    pub(super) is_cut: bool,
     /// What is wrong with them, if something is.
     pub(super) note: Option<String>,
     pub(super) source: Source,
+    /// What they belong to, and what its declaration says of them.
+    pub(super) declared: Option<Box<(Type, TypeNotes)>>,
     /// Lengths of the dimensions of an array that has several.
     pub(super) shape: Option<(Vec<u32>, Vec<i32>)>,
 }
@@ -45,6 +49,8 @@ pub(super) enum Source {
         first: Value,
         next: &'static str,
         fields: EntryFields,
+        /// Whether the last is no element.
+        has_end: bool,
     },
     /// Sorted, each with smaller ones on the left.
     Tree {
@@ -53,8 +59,34 @@ pub(super) enum Source {
         right: &'static str,
         fields: EntryFields,
     },
+    /// In parts that have a shape of their own.
+    Parts(Parts),
     /// Read already.
     Listed(Vec<Entry>),
+}
+
+/// Collections whose elements are spread over parts.
+#[derive(Debug)]
+pub(super) enum Parts {
+    /// A concurrent dictionary: an array of chains.
+    Buckets(Object),
+    /// An immutable dictionary or set: a tree of buckets.
+    HashTree { root: Value, has_values: bool },
+    /// A `Hashtable`: an array with unused slots.
+    Hashtable(Object),
+    /// A chain of arrays that are used as rings.
+    Rings { kind: RingKind, first: Value },
+}
+
+/// Who makes chains of rings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RingKind {
+    /// A concurrent queue.
+    Segments,
+    /// A bag: each thread has elements of its own.
+    WorkQueues,
+    /// The queue of a channel with one reader.
+    SingleReader,
 }
 
 /// Which fields of an entry hold what.
@@ -65,6 +97,8 @@ pub(super) struct EntryFields {
     pub(super) value: Option<&'static str>,
     /// Below -1 in unused slots.
     pub(super) next: Option<&'static str>,
+    /// Whether the key only says whether the value is a secret, and is not told itself.
+    pub(super) hides_key: bool,
 }
 
 impl EntryFields {
@@ -73,6 +107,7 @@ impl EntryFields {
             key: None,
             value: Some(value),
             next: None,
+            hides_key: false,
         }
     }
 
@@ -81,6 +116,16 @@ impl EntryFields {
             key: Some(key),
             value: Some(value),
             next: None,
+            hides_key: false,
+        }
+    }
+
+    /// The same, of values whose keys are not told along.
+    pub(super) const fn guarded_by(self, key: &'static str) -> Self {
+        Self {
+            key: Some(key),
+            hides_key: true,
+            ..self
         }
     }
 
@@ -109,8 +154,10 @@ impl Items {
     pub(super) fn new(count: u64, source: Source) -> Self {
         Self {
             count,
+            is_cut: false,
             note: None,
             source,
+            declared: None,
             shape: None,
         }
     }
@@ -119,10 +166,20 @@ impl Items {
         Self::new(entries.len() as u64, Source::Listed(entries))
     }
 
+    /// Says of the elements of a heap that only the first is where it is for its rank.
+    pub(super) fn in_order_of_heap(mut self) -> Self {
+        if self.count > 2 && self.note.is_none() {
+            self.note = Some(
+                "the first comes out first; the others are told as they lie, not in the order in which they come out".into(),
+            );
+        }
+        self
+    }
+
     pub(super) fn is_indexed(&self) -> bool {
         match &self.source {
             Source::Table { has_gaps, .. } => !has_gaps,
-            Source::Chain { .. } | Source::Tree { .. } => false,
+            Source::Chain { .. } | Source::Tree { .. } | Source::Parts(_) => false,
             _ => true,
         }
     }

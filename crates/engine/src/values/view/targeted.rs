@@ -27,6 +27,9 @@ pub(crate) struct Targeted {
 pub(super) struct Said {
     /// The display string, or the name of the proxy.
     pub(super) text: String,
+    /// What the value is called, and its type, if that is said.
+    pub(super) name: Option<String>,
+    pub(super) ty: Option<String>,
     /// The module that says it.
     pub(super) by: ModuleId,
     /// The assembly that the target is in, if it is named.
@@ -46,15 +49,19 @@ impl Targeted {
             let metadata = opened.metadata();
             let assembly = Token::new(Table::Assembly, 1);
             let displays = metadata.debugger_displays(assembly);
-            let displays = displays.filter_map(|it| Some((it.value?, it.target?)));
-            for (text, target) in displays.take(left) {
-                add(&mut found.displays, &text, &target, by);
+            for display in displays.take(left) {
                 left -= 1;
+                if let (Some(text), Some(target)) = (display.value, display.target) {
+                    let owned =
+                        |it: Option<std::borrow::Cow<'_, str>>| it.map(|it| it.into_owned());
+                    let labels = (owned(display.name), owned(display.ty));
+                    add(&mut found.displays, &text, labels, &target, by);
+                }
             }
             let proxies = metadata.debugger_type_proxies(assembly);
             let proxies = proxies.filter_map(|(proxy, target)| Some((proxy, target?)));
             for (text, target) in proxies.take(left) {
-                add(&mut found.proxies, &text, &target, by);
+                add(&mut found.proxies, &text, (None, None), &target, by);
                 left -= 1;
             }
         }
@@ -62,7 +69,13 @@ impl Targeted {
     }
 }
 
-fn add(all: &mut HashMap<String, Vec<Said>>, text: &str, target: &str, by: ModuleId) {
+fn add(
+    all: &mut HashMap<String, Vec<Said>>,
+    text: &str,
+    (label, label_of_type): (Option<String>, Option<String>),
+    target: &str,
+    by: ModuleId,
+) {
     // Commas inside brackets belong to the arguments of a constructed type.
     if target.contains('[') {
         return;
@@ -73,6 +86,8 @@ fn add(all: &mut HashMap<String, Vec<Said>>, text: &str, target: &str, by: Modul
     };
     all.entry(name.trim().to_owned()).or_default().push(Said {
         text: text.to_owned(),
+        name: label,
+        ty: label_of_type,
         by,
         assembly: assembly.filter(|it| !it.is_empty()).map(str::to_owned),
     });

@@ -15,6 +15,8 @@ const PREVIEW: u64 = 8;
 const BRIEF: usize = 64;
 /// How deep lines go into values.
 const MAX_LEVEL: u32 = 2;
+/// How deep they go into tuples, tasks and what else shows one value by another.
+const MAX_NESTED: u32 = 4;
 
 /// A line, and what it is.
 #[derive(Debug)]
@@ -40,10 +42,13 @@ impl Viewer<'_, '_> {
     /// The line of what is looked at; `level` 0 is a line of its own, others are parts of one.
     pub(super) fn line(&self, subject: &Subject, notes: &TypeNotes, level: u32) -> Line {
         let before = self.is_hushed.replace(level > 0 || self.is_hushed.get());
-        let mut line = self
-            .try_line(subject, notes, level)
-            .unwrap_or_else(|why| Line::new(why.to_string(), ValueKind::Unreadable));
+        let line = self.nesting.line(subject, || {
+            self.try_line(subject, notes, level)
+                .unwrap_or_else(|why| Line::new(why.to_string(), ValueKind::Unreadable))
+        });
         self.is_hushed.set(before);
+        // What its own line leads back to is told by its type.
+        let mut line = line.unwrap_or_else(|| self.type_line(subject));
         let limit = if level == 0 {
             self.view.text_length.max(16) as usize
         } else {
@@ -59,6 +64,7 @@ impl Viewer<'_, '_> {
     pub(super) fn brief(&self, value: &Result<Value>, level: u32) -> String {
         let subject = match value {
             Ok(value) => self.subject(value),
+            Err(Unreadable::Masked(_)) => return "***".into(),
             Err(why) => return format!("<{why}>"),
         };
         match subject {
@@ -75,7 +81,8 @@ impl Viewer<'_, '_> {
         value: &Result<Value>,
         level: u32,
     ) -> String {
-        if self.view.mask_secrets && super::secrets::is_secret(name) {
+        let ty = value.as_ref().map_or(&Type::OBJECT, |it| &it.ty);
+        if self.is_secret_variable(name, ty) {
             "***".into()
         } else {
             self.brief(value, level)
@@ -120,6 +127,9 @@ impl Viewer<'_, '_> {
         {
             return self.string_line(object, level);
         }
+        if level > MAX_NESTED && known.shows_others() {
+            return Ok(self.type_line(subject));
+        }
         if let Some(line) = self.framework_line(subject, known, notes, level)? {
             return Ok(line);
         }
@@ -132,6 +142,9 @@ impl Viewer<'_, '_> {
                     .push(format!("shown by its fields, for its elements: {why}"));
                 return Ok(line);
             }
+        }
+        if level > MAX_LEVEL {
+            return Ok(self.type_line(subject));
         }
         let (shown, note) = self.debugger_display(subject, level);
         if let Some(shown) = shown {
@@ -238,7 +251,13 @@ impl Viewer<'_, '_> {
     /// Text of the program as a literal; what was cut is said.
     pub(super) fn text_line(&self, units: &[u16], length: u64, level: u32) -> Line {
         let limit = self.string_limit(level) as usize;
-        let shown = units.get(..limit).unwrap_or(units);
+        let mut shown = units.get(..limit).unwrap_or(units);
+        // A character of two units is not cut in half.
+        if let Some((0xd800..=0xdbff, whole)) = shown.split_last()
+            && (shown.len() as u64) < length
+        {
+            shown = whole;
+        }
         let mut line = Line::new(numbers::quoted(shown), ValueKind::String);
         if (shown.len() as u64) < length {
             line.text.push('…');
@@ -270,6 +289,7 @@ impl Viewer<'_, '_> {
         };
         let mut text = match items.lengths() {
             Some(lengths) => format!("Length = {lengths}"),
+            None if items.is_cut => format!("{measure} ≥ {}", items.count),
             None => format!("{measure} = {}", items.count),
         };
         if level < MAX_LEVEL && items.count > 0 {
@@ -283,7 +303,10 @@ impl Viewer<'_, '_> {
                         let value = self.brief_unless_secret(&key, &entry.value, level + 1);
                         format!("[{key}] = {value}")
                     }
-                    None => self.brief(&entry.value, level + 1),
+                    None => {
+                        let name = entry.name.as_deref().unwrap_or_default();
+                        self.brief_unless_secret(name, &entry.value, level + 1)
+                    }
                 })
                 .collect();
             let more = if (entries.len() as u64) < items.count {
@@ -295,15 +318,37 @@ impl Viewer<'_, '_> {
         }
         let mut line = Line::new(text, kind);
         line.notes.extend(items.note.clone());
+        let own = self
+            .type_of(subject)
+            .filter(|_| level == 0 && known != Known::Array);
+        if own.is_some_and(|ty| self.has_own_fields(ty)) {
+            line.notes
+                .push("it has fields of its own, which its raw view shows".into());
+        }
+        if items.is_cut {
+            line.notes
+                .push("counting took too long: there are more than were counted".into());
+        }
         Ok(line)
+    }
+
+    /// Whether a type of the program that is derived from a collection adds fields to it.
+    fn has_own_fields(&self, ty: &Type) -> bool {
+        let types = self.reader.types;
+        let ancestry = types.ancestry(ty).unwrap_or_default();
+        let mut own = ancestry
+            .iter()
+            .take_while(|it| !self.reader.is_of_framework(&Type::Named((*it).clone())));
+        own.any(|named| {
+            let fields = types.fields(named).unwrap_or_default();
+            fields.iter().any(|it| !it.flags.is_static())
+        })
     }
 
     /// `{ Id = 3, Name = "x" }`; deep inside a line only the type.
     fn object_line(&self, subject: &Subject, notes: &TypeNotes, level: u32) -> Result<Line> {
-        let ty = self.type_of(subject).cloned().unwrap_or(Type::OBJECT);
         if level >= MAX_LEVEL {
-            let text = format!("{{{}}}", self.reader.types.text(&ty));
-            return Ok(Line::new(text, ValueKind::Object));
+            return Ok(self.type_line(subject));
         }
         let members = self.member_list(subject, notes)?;
         let is_shown = |child: &&super::Child| {
@@ -314,8 +359,7 @@ impl Viewer<'_, '_> {
         };
         let members: Vec<_> = members.iter().filter(is_shown).collect();
         if members.is_empty() {
-            let text = format!("{{{}}}", self.reader.types.text(&ty));
-            return Ok(Line::new(text, ValueKind::Object));
+            return Ok(self.type_line(subject));
         }
         let mut parts = Vec::new();
         for child in members.iter().take(PREVIEW as usize) {
@@ -333,6 +377,13 @@ impl Viewer<'_, '_> {
         ))
     }
 
+    /// `{Order}`.
+    fn type_line(&self, subject: &Subject) -> Line {
+        let ty = self.type_of(subject).unwrap_or(&Type::OBJECT);
+        let text = format!("{{{}}}", self.reader.types.text(ty));
+        Line::new(text, ValueKind::Object)
+    }
+
     /// `(1, "a")`.
     pub(super) fn tuple_line(
         &self,
@@ -343,7 +394,7 @@ impl Viewer<'_, '_> {
         let members = self.member_list(subject, notes)?;
         let parts: Vec<String> = members
             .iter()
-            .map(|child| self.brief(&child.value, level + 1))
+            .map(|child| self.brief_unless_secret(&child.name, &child.value, level + 1))
             .collect();
         Ok(Line::new(
             format!("({})", parts.join(", ")),

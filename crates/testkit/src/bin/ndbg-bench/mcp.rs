@@ -13,6 +13,7 @@ use crate::Outcome;
 use crate::figures::{Figure, Unit};
 use crate::memory::Held;
 use crate::program::{Memory, Program, breakpoint, launch};
+use crate::stops::TURN;
 
 const STARTS: usize = 41;
 const REPORTS: usize = 150;
@@ -80,13 +81,17 @@ fn steps(sandbox: &Sandbox) -> Outcome {
     )?;
     let mut engine = Figure::time("mcp.step.engine");
     let mut step = Figure::time("mcp.step");
-    for sample in 0..WARM_UP + REPORTS {
-        if sample == WARM_UP {
-            engine.clear();
-            step.clear();
+    for _ in 0..WARM_UP {
+        program.step_over()?;
+        server.call("debug_step", json!({ "kind": "over" }))?;
+    }
+    for _ in 0..REPORTS.div_ceil(TURN) {
+        for _ in 0..TURN {
+            engine.timed(|| program.step_over())?;
         }
-        engine.timed(|| program.step_over())?;
-        step.timed(|| server.call("debug_step", json!({ "kind": "over" })))?;
+        for _ in 0..TURN {
+            step.timed(|| server.call("debug_step", json!({ "kind": "over" })))?;
+        }
     }
     engine.print();
     step.print();

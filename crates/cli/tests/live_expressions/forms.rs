@@ -1,0 +1,113 @@
+//! Initialisers, positional patterns, spans, keys and lambdas, compared with the compiler; what a lambda cannot do is said with
+//! its place and the way around; conditions that only a hit can tell.
+
+use engine::api::{BreakpointSpec, Evaluate, Line, Place, Reply, Request};
+use testkit::fixtures::Fixture;
+use testkit::sandbox::Sandbox;
+
+use crate::evaluate::value;
+use crate::language::stopped_in;
+use crate::sequences::{compare_with_program, evaluate, told};
+
+const FIXTURE: &str = "expressions_forms";
+
+#[test]
+fn initialisers_patterns_spans_and_keys_are_csharps() {
+    compare_with_program(FIXTURE);
+}
+
+#[test]
+fn what_a_lambda_cannot_do_is_said_with_its_place_and_the_way_around() {
+    let sandbox = Sandbox::new();
+    let program = stopped_in(&sandbox, FIXTURE, "main");
+    let rows = [
+        (
+            "Apply(x => x + 1)",
+            "a lambda cannot be passed to `Apply`, which runs in the program",
+            "Apply(x => x + 1) |         ^^^^^^^^^^",
+        ),
+        (
+            "new System.Threading.Thread(() => number.ToString()).IsAlive",
+            "a lambda cannot be passed to the constructor",
+            "^^^^^^^^^^^^^^^^^^^^^^^",
+        ),
+        (
+            "list.Select(x => { return x + 1; }).First()",
+            "a lambda with a block of statements cannot be evaluated; write its body as one expression",
+            "list.Select(x => { return x + 1; }).First() |                    ^",
+        ),
+        (
+            "list.Select(delegate (int x) { return x; })",
+            "write a lambda with an expression body",
+            "^^^^^^^^",
+        ),
+        ("list.Select(async x => x).Count()", "async lambda", "^"),
+    ];
+    let texts = rows.map(|(text, ..)| text.to_owned());
+    for ((text, expected, place), answer) in rows.iter().zip(evaluate(&program, texts.into())) {
+        let told = told(&answer);
+        assert!(
+            told.contains(expected) && told.contains(place),
+            "{text}: {told}"
+        );
+    }
+    // An array is sorted in the program, as its own code would do it.
+    let sorted = ["Array.Sort(array, (a, b) => b - a)", "array[0] - array[3]"];
+    let answers = evaluate(&program, sorted.map(str::to_owned).into());
+    assert_eq!(told(&answers[1]), "ok\tint\t30", "{:?}", answers[0]);
+
+    // The elements of a tuple in an object are read, and a struct's setter is named where nothing may run.
+    let looks = [
+        "pair is (1, \"z\")",
+        "classic is (1, _)",
+        "new Meter { Value = 1 }.Value",
+    ];
+    let request = Request::Evaluate(Evaluate {
+        expressions: looks.map(str::to_owned).into(),
+        ..Evaluate::read("")
+    });
+    let Ok(Reply::Evaluated(answers)) = program.request(request) else {
+        panic!("evaluating gave no answer");
+    };
+    let all: Vec<String> = answers.iter().map(told).collect();
+    assert_eq!(all[..2], ["ok\tbool\ttrue", "ok\tbool\ttrue"]);
+    assert!(
+        all[2].contains("setting `Value` would run code") && all[2].contains("^^^^^"),
+        "{}",
+        all[2]
+    );
+}
+
+#[test]
+fn conditions_know_what_dynamic_holds_and_load_linq() {
+    let fixture = "expressions_late";
+    let at = |marker: &str, condition: &str| {
+        let marker = Fixture::named(fixture).marker(marker);
+        let place = Place::Line {
+            file: marker.file.display().to_string(),
+            line: Line(marker.line),
+            column: None,
+        };
+        BreakpointSpec {
+            condition: Some(condition.into()),
+            ..BreakpointSpec::at(place)
+        }
+    };
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch(fixture)
+        .with(|launch| {
+            launch.breakpoints = vec![
+                at("dynamic", "(each + each).ToString().Length == 8"),
+                at("linq", "numbers.Where(it => it > i).Count() == 2"),
+            ];
+        })
+        .start();
+    let stop = program.wait_stop();
+    assert_eq!(value(&program, "each").1, "\"four\"", "{stop:?}");
+    program.cont();
+    let stop = program.wait_stop();
+    assert_eq!(value(&program, "i").1, "2", "{stop:?}");
+    program.cont();
+    program.expect_exit(0);
+}

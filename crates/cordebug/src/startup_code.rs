@@ -1,0 +1,117 @@
+//! Gives back the pages of code that only the start has needed.
+//!
+//! The kernel maps the pages around each that is used, so that after a start nearly all code of a program and of its
+//! libraries counts as its memory. Given back, only what is run from then on counts; the files stay in the system's cache.
+//!
+//! Invariant: only code is given back that is the file's own: nothing that this process could have changed.
+
+/// A mapping of a file, as `smaps` tells it.
+#[derive(Debug, PartialEq, Eq)]
+struct Code {
+    start: usize,
+    length: usize,
+}
+
+/// Gives back all code of this process that is not running right now; what is run again is mapped again.
+pub fn release_startup_code() {
+    let Ok(text) = std::fs::read_to_string("/proc/self/smaps") else {
+        return;
+    };
+    for code in unchanged_code(&text) {
+        // SAFETY: the range is a private mapping of a file that is not writable and of which this process has no page of
+        // its own, so its contents are those of the file before and after.
+        unsafe {
+            libc::madvise(
+                std::ptr::without_provenance_mut(code.start),
+                code.length,
+                libc::MADV_DONTNEED,
+            );
+        }
+    }
+}
+
+/// Mappings of files that hold code and no page of our own.
+fn unchanged_code(smaps: &str) -> Vec<Code> {
+    let mut found = Vec::new();
+    let mut current = None;
+    for line in smaps.lines() {
+        let mut words = line.split_ascii_whitespace();
+        let Some(first) = words.next() else { continue };
+        if let Some(name) = first.strip_suffix(':') {
+            let is_own = name == "Anonymous" || name == "Private_Dirty";
+            if is_own && words.next() != Some("0") {
+                current = None;
+            } else if name == "VmFlags" {
+                found.extend(current.take());
+            }
+            continue;
+        }
+        let is_code = words.next() == Some("r-xp");
+        let is_file = words.nth(3).is_some_and(|path| path.starts_with('/'));
+        current = range(first).filter(|_| is_code && is_file);
+    }
+    found
+}
+
+fn range(text: &str) -> Option<Code> {
+    let (start, end) = text.split_once('-')?;
+    let number = |text| usize::from_str_radix(text, 16).ok();
+    let (start, end) = (number(start)?, number(end)?);
+    Some(Code {
+        start,
+        length: end.checked_sub(start)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The resident kilobytes of all code that is a file's own.
+    fn resident() -> u64 {
+        let text = std::fs::read_to_string("/proc/self/smaps").expect("our own");
+        let mut is_code = false;
+        let mut sum = 0;
+        for line in text.lines() {
+            if let Some(size) = line.strip_prefix("Rss:") {
+                let size = size.trim().trim_end_matches(" kB").parse::<u64>();
+                sum += size.expect("a number") * u64::from(is_code);
+            } else if !line.contains(": ") {
+                is_code = line.contains(" r-xp ") && line.contains('/');
+            }
+        }
+        sum
+    }
+
+    #[test]
+    fn code_of_the_start_is_given_back_and_runs_again() {
+        let before = resident();
+        release_startup_code();
+        assert!(resident() < before, "{before} kB before");
+        assert_eq!("runs again".to_uppercase(), "RUNS AGAIN");
+    }
+
+    #[test]
+    fn only_code_that_is_the_files_own_is_found() {
+        let mapping = |header: &str, own: &str| {
+            format!(
+                "{header}\nSize: 8 kB\nPrivate_Dirty: {own} kB\nAnonymous: {own} kB\nVmFlags: rd ex\n"
+            )
+        };
+        let text = [
+            mapping("1000-3000 r-xp 00000000 08:01 7    /usr/bin/x y", "0"),
+            // A debugger has set a breakpoint there.
+            mapping("3000-5000 r-xp 00000000 08:01 7    /usr/bin/x", "4"),
+            mapping("5000-6000 rw-p 00000000 08:01 7    /usr/bin/x", "0"),
+            mapping("6000-7000 r-xp 00000000 00:00 0 ", "0"),
+            mapping("7000-8000 r-xp 00000000 00:00 0    [vdso]", "0"),
+            mapping("9000-8000 r-xp 00000000 00:00 0    /broken", "0"),
+        ];
+        let expected = Code {
+            start: 0x1000,
+            length: 0x2000,
+        };
+        assert_eq!(unchanged_code(&text.concat()), [expected]);
+        assert_eq!(unchanged_code("nonsense\n- x\nVmFlags:"), []);
+    }
+}

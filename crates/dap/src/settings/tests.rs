@@ -1,0 +1,180 @@
+//! The names and forms that people's settings have.
+
+use serde_json::json;
+
+use super::*;
+
+#[track_caller]
+fn check_split(line: &str, expected: &[&str]) {
+    assert_eq!(split(line).expect("words"), expected, "{line}");
+}
+
+#[test]
+fn what_a_tool_starts_is_debugged() {
+    let child = |text: Option<&str>| Follow::Child {
+        command_line: text.map(str::to_owned),
+    };
+    let of = |settings: Value| {
+        let settings: LaunchSettings = serde_json::from_value(settings).expect("settings");
+        settings.launch().map(|it| (it.follow, it.await_launcher))
+    };
+    let check = |settings: Value, follow: Follow, awaits: bool| {
+        assert_eq!(
+            of(settings.clone()).ok(),
+            Some((follow, awaits)),
+            "{settings}"
+        );
+    };
+    let dotnet = "/x/dotnet";
+    let run = json!({"program": dotnet, "args": ["run", "--project", "a"]});
+    check(run, child(None), false);
+    check(
+        json!({"program": dotnet, "args": "test a"}),
+        child(None),
+        true,
+    );
+    check(
+        json!({"program": dotnet, "args": ["a.dll"]}),
+        Follow::Program,
+        false,
+    );
+    check(
+        json!({"program": "/x/a", "args": ["run"]}),
+        Follow::Program,
+        false,
+    );
+    let only_run = json!({"program": dotnet, "args": ["run"], "noDebug": true});
+    check(only_run, Follow::Program, false);
+    let itself = json!({"program": dotnet, "args": ["run"], "followChild": false});
+    check(itself, Follow::Program, false);
+    check(
+        json!({"program": "/x/a", "followChild": true}),
+        child(None),
+        false,
+    );
+    check(
+        json!({"program": "/x/a", "followChild": "b.dll"}),
+        child(Some("b.dll")),
+        false,
+    );
+    assert!(of(json!({"program": dotnet, "args": ["watch", "run"]})).is_err());
+}
+
+#[test]
+fn lines_of_arguments_are_split_as_a_shell_would() {
+    check_split("", &[]);
+    check_split("  a  b ", &["a", "b"]);
+    check_split(
+        r#"--name "a b" 'c "d"' x\ y "" $HOME"#,
+        &["--name", "a b", "c \"d\"", "x y", "", "$HOME"],
+    );
+    assert!(split("\"open").is_err());
+}
+
+#[test]
+fn variables_are_read_from_a_file() {
+    let found: Vec<_> = variables("# no\nA=1\n export B = \"x y\" \n\nnonsense\nC='z'").collect();
+    let expected = [("A", "1"), ("B", "x y"), ("C", "z")];
+    let expected = expected.map(|(name, value)| (name.to_owned(), Some(value.to_owned())));
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn settings_of_other_adapters_are_understood() {
+    let settings: LaunchSettings = serde_json::from_value(serde_json::json!({
+        "type": "coreclr", "request": "launch", "preLaunchTask": "build",
+        "program": "bin/a.dll", "cwd": "/x", "args": "--port 80", "env": {"A": 1, "B": null},
+        "console": "internalConsole", "stopAtEntry": true, "logging": {"moduleLoad": false},
+    }))
+    .expect("settings");
+    let launch = settings.launch().expect("a launch");
+    assert_eq!(launch.program, Path::new("/x/bin/a.dll"));
+    assert_eq!(launch.args, ["--port", "80"]);
+    assert_eq!(launch.env.get("A"), Some(&Some("1".to_owned())));
+    assert_eq!(launch.env.get("B"), Some(&None));
+    assert!(launch.stop_at_entry);
+    assert_eq!(settings.unused(), None);
+}
+
+#[test]
+fn settings_that_are_null_are_not_set() {
+    let settings = without_nulls(serde_json::json!({
+        "program": "/a.dll", "args": null, "env": null, "cwd": null, "console": null,
+        "stopAtEntry": null, "noDebug": null, "sourceFileMap": {"/a": null}, "envFile": null,
+        "expressionEvaluationOptions": {"showRawValues": null},
+    }));
+    let settings: LaunchSettings = serde_json::from_value(settings).expect("settings");
+    let expected = LaunchSettings {
+        program: Some("/a.dll".into()),
+        ..LaunchSettings::default()
+    };
+    assert_eq!(settings, expected);
+}
+
+#[test]
+fn files_are_relative_to_the_working_directory_and_commands_are_found() {
+    let folder = std::env::temp_dir().join(format!("ndbg-settings-{}", std::process::id()));
+    let inner = folder.join("Properties");
+    std::fs::create_dir_all(&inner).expect("a folder");
+    std::fs::write(folder.join("some.env"), "A=1").expect("a file");
+    std::fs::write(folder.join("tool"), "").expect("a file");
+    let profile = r#"{ // mine
+        "profiles": {"p": {"commandLineArgs": "x y", /* no */ },},}"#;
+    std::fs::write(inner.join("launchSettings.json"), profile).expect("a file");
+    let settings = |program: &str, path: Option<&Path>| -> LaunchSettings {
+        let mut env = serde_json::Map::new();
+        env.extend(path.map(|path| ("PATH".to_owned(), serde_json::json!(path))));
+        serde_json::from_value(serde_json::json!({
+            "program": program, "cwd": folder, "envFile": "some.env",
+            "launchSettingsProfile": "p", "env": env,
+        }))
+        .expect("settings")
+    };
+    let launch = settings("a.dll", None).launch().expect("a launch");
+    assert_eq!(launch.program, folder.join("a.dll"));
+    assert_eq!(launch.env.get("A"), Some(&Some("1".to_owned())));
+    assert_eq!(launch.args, ["x", "y"]);
+    let tool = |path| settings("tool", path).program().expect("a program");
+    assert_eq!(tool(None), folder.join("tool"));
+    std::fs::rename(folder.join("tool"), inner.join("tool")).expect("renamed");
+    assert_eq!(tool(Some(&inner)), inner.join("tool"));
+    std::fs::remove_dir_all(&folder).expect("removed");
+}
+
+#[track_caller]
+fn check_shown(options: &str, raw: bool, run_code: bool) {
+    let options: EvaluationSettings = serde_json::from_str(options).expect("options");
+    assert_eq!(options.shown(), Shown { raw, run_code }, "{options:?}");
+}
+
+#[test]
+fn options_of_evaluation_choose_what_is_shown() {
+    check_shown("{}", false, false);
+    check_shown(r#"{"showRawValues": true}"#, true, false);
+    check_shown(r#"{"allowImplicitFuncEval": true}"#, false, true);
+    check_shown(
+        r#"{"allowImplicitFuncEval": true, "allowToString": false}"#,
+        false,
+        false,
+    );
+    check_shown(
+        r#"{"allowImplicitFuncEval": false, "allowFastEvaluate": true}"#,
+        false,
+        false,
+    );
+}
+
+#[test]
+fn settings_that_mean_nothing_are_told() {
+    let settings: LaunchSettings = serde_json::from_value(serde_json::json!({
+        "program": "a.dll", "__sessionId": 1, "stopOnEntyr": true, "symbolOptions": {},
+        "expressionEvaluationOptions": {"allowMagic": true},
+    }))
+    .expect("settings");
+    let text = settings.unused().expect("a text");
+    assert_eq!(
+        text,
+        "settings that are not used: stopOnEntyr, symbolOptions (symbols are taken from beside the program), \
+         expressionEvaluationOptions.allowMagic"
+    );
+}

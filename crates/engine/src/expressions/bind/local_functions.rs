@@ -1,0 +1,128 @@
+//! Calls of local functions: methods that the compiler named `<Method>g__Name|0_0`, with what they captured.
+
+use std::rc::Rc;
+
+use syntax::Span;
+
+use super::{Binder, Group, Operand};
+use crate::expressions::error::{Fail, Result};
+use crate::expressions::plan::{Node, Op, Referred};
+use crate::types::{Method, Type};
+use crate::values::scope::CLOSURE;
+
+impl Binder<'_> {
+    /// A local function of the method, or of one around it.
+    pub(super) fn local_function<'e>(
+        &mut self,
+        name: &str,
+        arguments: &[Type],
+        span: Span,
+    ) -> Option<Operand<'e>> {
+        let mut homes: Vec<(Type, Option<Node>)> = Vec::new();
+        for (number, ty) in self.context.closures.clone() {
+            let closure = Node::new(Op::Variable(CLOSURE | number), ty.clone(), span);
+            homes.push((ty, Some(closure)));
+        }
+        if let Some(ty) = self.context.ty.clone() {
+            let this = self.this(span).ok();
+            homes.push((Type::Named(ty), this));
+        }
+        for (ty, target) in homes {
+            let Type::Named(named) = &ty else { continue };
+            let all = self.types.methods(named, None).unwrap_or_default();
+            let mut found: Vec<Method> = all
+                .into_iter()
+                .filter(|it| is_local_function(&it.name, name))
+                .collect();
+            // Other methods may have local functions of the same name.
+            let own = format!("<{}>g__", self.context.method);
+            if found.len() > 1 {
+                found.retain(|it| it.name.starts_with(&own));
+            }
+            if found.is_empty() {
+                continue;
+            }
+            // One in a generic method has that one's type parameters before its own.
+            let outer = match ty.as_named() == self.context.ty.as_ref() {
+                true => self.context.type_parameters.get(named.arguments.len()..),
+                false => None,
+            };
+            let outer = outer.unwrap_or_default().iter().map(|(_, ty)| ty.clone());
+            let all: Vec<Type> = outer.chain(arguments.iter().cloned()).collect();
+            let is_given = found.iter().any(|it| it.arity as usize == all.len());
+            let type_arguments = match is_given {
+                true => all,
+                false => arguments.to_vec(),
+            };
+            return Some(Operand::Group(Box::new(Group {
+                name: name.into(),
+                on_type: target.is_none(),
+                target,
+                ty: Some(ty.clone()),
+                methods: found,
+                type_arguments,
+                is_base: false,
+                implied: true,
+                span,
+            })));
+        }
+        None
+    }
+
+    /// The closures that a local function takes by reference, behind its own parameters.
+    pub(super) fn captured_by(&self, method: &Method, span: Span) -> Result<Vec<Node>> {
+        let mut captured = Vec::new();
+        for parameter in &method.parameters {
+            let ty = parameter.ty.without_ref();
+            if !is_closure_parameter(&parameter.name) {
+                continue;
+            }
+            let closure = self.context.closures.iter().find(|(_, it)| it == ty);
+            let Some((number, ty)) = closure else {
+                return Err(Fail::new(
+                    span,
+                    "the local function cannot be called here: what it captured is not in scope",
+                ));
+            };
+            let place = Node::new(Op::Variable(CLOSURE | number), ty.clone(), span);
+            let to = Referred::Place(Box::new(place.clone()));
+            captured.push(Node::new(
+                Op::Reference(to, Box::new(place)),
+                ty.clone(),
+                span,
+            ));
+        }
+        Ok(captured)
+    }
+}
+
+/// Whether a method of the compiler's is the local function of a name.
+fn is_local_function(method: &str, name: &str) -> bool {
+    let inside = method.split_once(">g__").map(|(_, it)| it);
+    inside.and_then(|it| it.split_once('|')).map(|(it, _)| it) == Some(name)
+        && method.starts_with('<')
+}
+
+/// Whether a parameter is one that the compiler added for what a local function captured.
+pub(super) fn is_closure_parameter(name: &str) -> bool {
+    name.is_empty() || name.starts_with('<')
+}
+
+/// A method as it was written: without the parameters that the compiler added.
+pub(super) fn as_written(method: &Method) -> Method {
+    let mut written = method.clone();
+    written
+        .parameters
+        .retain(|it| !is_closure_parameter(&it.name) || !matches!(it.ty, Type::ByRef(_)));
+    written
+}
+
+/// What goes to a call in the order of all parameters.
+pub(super) fn joined(arguments: Vec<Node>, captured: Vec<Node>) -> Vec<Node> {
+    arguments.into_iter().chain(captured).collect()
+}
+
+/// The methods of a group as they were written.
+pub(super) fn written(methods: &[Method]) -> Rc<[Method]> {
+    methods.iter().map(as_written).collect()
+}

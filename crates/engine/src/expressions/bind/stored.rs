@@ -1,0 +1,83 @@
+//! Elements that lie in a value itself, or where a span leads to: indexing them runs no code.
+
+use syntax::Span;
+use syntax::tree::{Argument, ExprKind, UnaryOp};
+
+use super::{Binder, TupleNames};
+use crate::expressions::error::Result;
+use crate::expressions::plan::{FieldRef, Node, Op};
+use crate::types::Type;
+
+impl Binder<'_> {
+    /// `span[1]`, `inline[1]`, `buffer[1]`; `None` for other types, and for indexes that are counted back or ranges.
+    pub(super) fn element_in_place(
+        &mut self,
+        target: &Node,
+        arguments: &[Argument],
+        span: Span,
+    ) -> Result<Option<Node>> {
+        let [argument] = arguments else {
+            return Ok(None);
+        };
+        let Some(element) = self.stored_element(&target.ty) else {
+            return Ok(None);
+        };
+        let kind = &argument.value.without_parens().kind;
+        if matches!(
+            kind,
+            ExprKind::Unary(UnaryOp::FromEnd, _) | ExprKind::Range(..)
+        ) {
+            return Ok(None);
+        }
+        let operand = self.bind(&argument.value)?;
+        if self.implicit(&operand, &Type::INT).is_none() {
+            return Ok(None);
+        }
+        let index = self.convert(operand, &Type::INT, argument.value.span)?;
+        let names = self.names_of_part(Some(target), &element, true);
+        let op = Op::Element(Box::new(target.clone()), vec![index]);
+        let mut node = Node::new(op, element, span);
+        node.names = names;
+        Ok(Some(node))
+    }
+
+    fn stored_element(&self, ty: &Type) -> Option<Type> {
+        let named = ty.as_named()?;
+        let is = |name: &str| self.types.is_named(named, "System", name);
+        if is("Span`1") || is("ReadOnlySpan`1") {
+            return named.arguments.first().cloned();
+        }
+        crate::values::buffer_length(self.types, named)?;
+        let fields = self.types.fields(named).ok()?;
+        let first = fields.iter().find(|it| !it.flags.is_static())?;
+        Some(first.ty.clone())
+    }
+
+    pub(super) fn is_read_only_span(&self, ty: &Type) -> bool {
+        ty.as_named()
+            .is_some_and(|it| self.types.is_named(it, "System", "ReadOnlySpan`1"))
+    }
+
+    /// Whether only constructors may assign a field.
+    pub(super) fn is_readonly(&self, field: &FieldRef) -> bool {
+        let fields = self.types.fields(&field.declared_in);
+        fields.is_ok_and(|all| {
+            let found = all.iter().find(|it| it.token == field.token);
+            found.is_some_and(|it| it.flags.is_init_only())
+        })
+    }
+
+    /// The names of tuple elements that a part of a value has from where the value is declared.
+    pub(super) fn names_of_part(
+        &self,
+        of: Option<&Node>,
+        part: &Type,
+        an_element: bool,
+    ) -> TupleNames {
+        let names = of.filter(|it| !it.names.is_empty()).and_then(|of| {
+            let range = self.types.names_of_part(&of.ty, part, an_element)?;
+            of.names.get(range).map(TupleNames::from)
+        });
+        names.unwrap_or_default()
+    }
+}

@@ -1,0 +1,135 @@
+//! Names of tuple elements on their way through calls.
+//!
+//! Types know no names, so what a generic method returns has those that its arguments gave to the same tuple type: of
+//! `points.Where(p => p.X > 1).First()` the names of `points`. Where two arguments name one type differently, nobody's count.
+
+use std::rc::Rc;
+
+use super::overloads::Arg;
+use super::{Binder, Operand, TupleNames};
+use crate::expressions::plan::{Node, Op};
+use crate::types::Type;
+
+impl Binder<'_> {
+    /// Notes the names that arguments give to tuple types, while a call of these is bound.
+    pub(super) fn note_names(&mut self, target: Option<&Node>, arguments: &[Arg<'_>]) -> usize {
+        let mark = self.tuple_names.len();
+        if let Some(target) = target {
+            self.note_names_of(target);
+        }
+        for argument in arguments {
+            if let Operand::Value(node) = &argument.operand {
+                self.note_names_of(node);
+            }
+        }
+        mark
+    }
+
+    /// Notes the names of all tuples inside a value's type.
+    pub(super) fn note_names_of(&mut self, node: &Node) {
+        if node.names.iter().any(Option::is_some) {
+            let (ty, names) = (node.ty.clone(), node.names.clone());
+            self.note_names_in(&ty, &names);
+        }
+    }
+
+    fn note_names_in(&mut self, ty: &Type, names: &[Option<Rc<str>>]) {
+        if let Some(elements) = self.tuple_elements(ty) {
+            let count = self.count_names(ty);
+            let own: TupleNames = names.get(..count).map(Rc::from).unwrap_or_default();
+            self.tuple_names.push((ty.clone(), own));
+            let inside = names.get(elements.len()..).unwrap_or_default();
+            self.note_names_among(&elements, inside);
+            return;
+        }
+        match ty {
+            Type::Named(named) => self.note_names_among(&named.arguments, names),
+            Type::SzArray(inner) | Type::Array { element: inner, .. } => {
+                self.note_names_in(inner, names);
+            }
+            _ => {}
+        }
+    }
+
+    fn note_names_among(&mut self, types: &[Type], names: &[Option<Rc<str>>]) {
+        let mut at = 0;
+        for ty in types {
+            let count = self.count_names(ty);
+            if count > 0 {
+                self.note_names_in(ty, names.get(at..at + count).unwrap_or_default());
+            }
+            at += count;
+        }
+    }
+
+    /// The names that the tuples inside a type have here; empty if none has any.
+    pub(super) fn known_names(&self, ty: &Type) -> TupleNames {
+        if self.tuple_names.is_empty() || self.count_names(ty) == 0 {
+            return TupleNames::default();
+        }
+        let mut names = Vec::new();
+        self.known_names_in(ty, &mut names);
+        if names.iter().any(Option::is_some) {
+            names.into()
+        } else {
+            TupleNames::default()
+        }
+    }
+
+    fn known_names_in(&self, ty: &Type, names: &mut Vec<Option<Rc<str>>>) {
+        if self.tuple_elements(ty).is_some() {
+            let mut known = self.tuple_names.iter().filter(|(it, _)| it == ty);
+            let count = self.count_names(ty);
+            match known.next() {
+                Some((_, first)) if first.len() == count && known.all(|(_, it)| it == first) => {
+                    names.extend(first.iter().cloned());
+                }
+                _ => names.extend(std::iter::repeat_n(None, count)),
+            }
+            return;
+        }
+        match ty {
+            Type::Named(named) => {
+                for argument in &named.arguments {
+                    self.known_names_in(argument, names);
+                }
+            }
+            Type::SzArray(inner) | Type::Array { element: inner, .. } => {
+                self.known_names_in(inner, names);
+            }
+            _ => {}
+        }
+    }
+
+    /// A call with the names of what it returns.
+    pub(super) fn named_result(&mut self, mut node: Node) -> Node {
+        if !node.names.is_empty() || self.count_names(&node.ty) == 0 {
+            return node;
+        }
+        if let Op::Call(_, _, arguments) = &node.op {
+            let bodies: Vec<Node> = arguments
+                .iter()
+                .filter_map(|it| match &it.op {
+                    Op::Lambda(closure) => Some(closure.body.clone()),
+                    _ => None,
+                })
+                .collect();
+            for body in &bodies {
+                self.note_names_of(body);
+            }
+        }
+        node.names = self.known_names(&node.ty);
+        node
+    }
+
+    /// What is read of a value, with the names that the value's type has for it.
+    pub(super) fn named_part(&mut self, mut part: Node, whole: &Node) -> Node {
+        if part.names.is_empty() && whole.names.iter().any(Option::is_some) {
+            let outer = std::mem::take(&mut self.tuple_names);
+            self.note_names_of(whole);
+            part.names = self.known_names(&part.ty);
+            self.tuple_names = outer;
+        }
+        part
+    }
+}

@@ -1,0 +1,440 @@
+//! Members of lists, arrays, sets and lookups: those that take lambdas, and those of what exists only here.
+
+use std::rc::Rc;
+
+use syntax::Span;
+
+use super::known::is_closure;
+use super::places::Located;
+use super::{Effect, Made, Result, Runner, Val, integer, null_reference};
+use crate::expressions::error::Fail;
+use crate::expressions::plan::{Callee, Node};
+use crate::types::Type;
+
+const GENERIC: &str = "System.Collections.Generic";
+
+impl Runner<'_, '_> {
+    /// A static method of `System.Array` that takes a lambda.
+    pub(super) fn array_function(
+        &mut self,
+        name: &str,
+        arguments: &[Val],
+        node: &Node,
+    ) -> Result<Option<Val>> {
+        let span = node.span;
+        let (Some(array), Some(last)) = (arguments.first(), arguments.last()) else {
+            return Ok(None);
+        };
+        if name == "IndexOf" {
+            return match arguments {
+                [array, wanted] => self.index_of(array, wanted, span),
+                _ => Ok(None),
+            };
+        }
+        if !is_closure(last) {
+            return Ok(None);
+        }
+        if matches!(array, Val::Null) {
+            return Err(super::linq::null_argument(span, "array"));
+        }
+        let range = arguments.get(1..arguments.len() - 1).unwrap_or_default();
+        if name == "Sort" {
+            if !range.is_empty() {
+                return Ok(None);
+            }
+            self.sort_array(array, last, node)?;
+            return Ok(Some(Val::Null));
+        }
+        self.searched(name, array, range, last, node)
+    }
+
+    pub(super) fn list_member(
+        &mut self,
+        name: &str,
+        target: Option<(&Val, &Type)>,
+        arguments: &[Val],
+        node: &Node,
+    ) -> Result<Option<Val>> {
+        let span = node.span;
+        let Some((list, _)) = target else {
+            return Ok(None);
+        };
+        if matches!(list, Val::Null) {
+            return Err(null_reference(span));
+        }
+        match (name, arguments) {
+            ("get_Count", _) => {
+                let list = list.clone();
+                self.journaled(span, |this| match &list {
+                    Val::Object(object) => this.raw(object, "_size", span),
+                    other => Ok(Val::int(this.array_length(other, span)?.into())),
+                })
+                .map(Some)
+            }
+            ("get_Item", [index]) => {
+                let index = integer(index).unwrap_or(-1);
+                let list = list.clone();
+                self.journaled(span, |this| this.list_item(&list, index, span))
+                    .map(Some)
+            }
+            ("IndexOf", [wanted]) if !matches!(list, Val::Object(_)) => {
+                self.index_of(list, wanted, span)
+            }
+            ("Contains", [wanted]) if !matches!(list, Val::Object(_)) => {
+                let at = self.index_of(list, wanted, span)?;
+                Ok(at.map(|it| Val::bool(integer(&it).unwrap_or(-1) >= 0)))
+            }
+            ("RemoveAll", [lambda]) if is_closure(lambda) => {
+                self.remove_all(list, lambda, span).map(Some)
+            }
+            ("Sort", [lambda]) if is_closure(lambda) => {
+                self.sort_list(list, lambda, span)?;
+                Ok(Some(Val::Null))
+            }
+            (_, [range @ .., lambda]) if is_closure(lambda) => {
+                self.searched(name, list, range, lambda, node)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// What a list or array is asked with a lambda: `Find` and its like.
+    fn searched(
+        &mut self,
+        name: &str,
+        list: &Val,
+        range: &[Val],
+        lambda: &Val,
+        node: &Node,
+    ) -> Result<Option<Val>> {
+        let span = node.span;
+        let numbers: Vec<i128> = range.iter().filter_map(integer).collect();
+        if numbers.len() != range.len() {
+            return Ok(None);
+        }
+        let is_search = matches!(name, "FindIndex" | "FindLastIndex");
+        if !numbers.is_empty() && !is_search {
+            return Ok(None);
+        }
+        let backwards = name.starts_with("FindLast");
+        match name {
+            "Find" | "FindLast" | "Exists" | "FindIndex" | "FindLastIndex" | "TrueForAll" => {
+                let wanted = name != "TrueForAll";
+                let count = self.list_length(list, span)?.unwrap_or(0);
+                let positions = searched_positions(count, &numbers, backwards);
+                let positions = positions.ok_or_else(|| not_in_list(count, &numbers, span))?;
+                let mut found = None;
+                for at in positions {
+                    let item = self.nth(list, at, span)?;
+                    if self.holds(lambda, vec![item.clone()], span)? == wanted {
+                        found = Some((at, item));
+                        break;
+                    }
+                }
+                Ok(Some(match (name, found) {
+                    ("Exists", found) => Val::bool(found.is_some()),
+                    ("TrueForAll", found) => Val::bool(found.is_none()),
+                    ("Find" | "FindLast", Some((_, item))) => item,
+                    ("Find" | "FindLast", None) => self.default(&node.ty),
+                    (_, found) => Val::int(found.map_or(-1, |(at, _)| at.into())),
+                }))
+            }
+            "ConvertAll" | "FindAll" => {
+                let mut all = Vec::new();
+                self.consume(list, span, |this, pull| {
+                    while let Some(item) = pull(this)? {
+                        if name == "ConvertAll" {
+                            all.push(this.invoke(lambda, vec![item], span)?);
+                        } else if this.holds(lambda, vec![item.clone()], span)? {
+                            all.push(item);
+                        }
+                    }
+                    Ok(())
+                })?;
+                Ok(Some(Val::sequence(node.ty.clone(), all)))
+            }
+            "ForEach" => {
+                self.consume(list, span, |this, pull| {
+                    while let Some(item) = pull(this)? {
+                        this.invoke(lambda, vec![item], span)?;
+                    }
+                    Ok(())
+                })?;
+                Ok(Some(Val::Null))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn index_of(&mut self, list: &Val, wanted: &Val, span: Span) -> Result<Option<Val>> {
+        let at = self.consume(list, span, |this, pull| {
+            let mut at = 0;
+            while let Some(item) = pull(this)? {
+                if this.equals(&item, wanted, &Val::Null, span)? {
+                    return Ok(at);
+                }
+                at += 1;
+            }
+            Ok(-1)
+        })?;
+        Ok(Some(Val::int(at)))
+    }
+
+    fn list_item(&mut self, list: &Val, index: i128, span: Span) -> Result<Val> {
+        let out_of_range = || {
+            Fail::thrown(
+                span,
+                "System.ArgumentOutOfRangeException",
+                Some("Index was out of range. Must be non-negative and less than the size of the collection. (Parameter 'index')".into()),
+            )
+        };
+        match list {
+            Val::Object(object) => {
+                let size = self.raw(object, "_size", span)?;
+                if index < 0 || index >= integer(&size).unwrap_or(0) {
+                    return Err(out_of_range().into());
+                }
+                let items = self.raw(object, "_items", span)?;
+                self.element(&items, &[index], span)
+            }
+            Val::Made(made) => match &**made {
+                Made::Sequence(_, items, _) => {
+                    let item = usize::try_from(index)
+                        .ok()
+                        .and_then(|it| items.get(it).cloned());
+                    item.ok_or_else(|| out_of_range().into())
+                }
+                _ => Err(super::misfit(span)),
+            },
+            _ => Err(super::misfit(span)),
+        }
+    }
+
+    /// `RemoveAll`: the lambda is asked about all elements first, as in C#, then they go.
+    fn remove_all(&mut self, list: &Val, lambda: &Val, span: Span) -> Result<Val> {
+        let count = self.list_length(list, span)?.unwrap_or(0);
+        let mut gone = Vec::new();
+        for at in 0..count {
+            let item = self.nth(list, at, span)?;
+            if self.holds(lambda, vec![item], span)? {
+                gone.push(at);
+            }
+        }
+        for at in gone.iter().rev() {
+            let at = Val::int((*at).into());
+            self.call_on_list(list, "RemoveAt", vec![at], span)?;
+        }
+        Ok(Val::int(gone.len() as i128))
+    }
+
+    /// Sorts a list of the program with a comparison: its elements are put where they belong.
+    fn sort_list(&mut self, list: &Val, comparison: &Val, span: Span) -> Result<()> {
+        let before = self.drain(list, span)?;
+        let mut order: Vec<usize> = (0..before.len()).collect();
+        self.introsort(&mut order, &before, comparison, span)?;
+        for (at, from) in order.into_iter().enumerate() {
+            if at == from {
+                continue;
+            }
+            let Some(item) = before.get(from).cloned() else {
+                continue;
+            };
+            let at = Val::int(at as i128);
+            self.call_on_list(list, "set_Item", vec![at, item], span)?;
+        }
+        Ok(())
+    }
+
+    /// Sorts an array of the program with a comparison.
+    fn sort_array(&mut self, array: &Val, comparison: &Val, node: &Node) -> Result<()> {
+        let span = node.span;
+        if !self.around.writes {
+            return Err(self.refuse("sorting an array", span));
+        }
+        if !matches!(array, Val::Object(_)) {
+            let told = "an array that exists only in the debugger cannot be changed";
+            return Err(Fail::new(span, told).hint("use OrderBy").into());
+        }
+        let before = self.drain(array, span)?;
+        let mut order: Vec<usize> = (0..before.len()).collect();
+        self.introsort(&mut order, &before, comparison, span)?;
+        for (at, from) in order.into_iter().enumerate() {
+            if at != from
+                && let Some(item) = before.get(from).cloned()
+            {
+                let place = Located::Element(array.clone(), vec![at as i128]);
+                self.store(&place, node, item, span)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn call_on_list(
+        &mut self,
+        list: &Val,
+        name: &str,
+        arguments: Vec<Val>,
+        span: Span,
+    ) -> Result<Val> {
+        let named = match list {
+            Val::Object(object) => object.ty.as_named().cloned(),
+            _ => None,
+        };
+        let Some(named) = named else {
+            return Err(Fail::new(
+                span,
+                "a list that exists only in the debugger cannot be changed",
+            )
+            .into());
+        };
+        if !self.around.writes {
+            return Err(self.refuse(&format!("calling `{name}`"), span));
+        }
+        self.call_interface(list, &named, name, arguments, span)
+    }
+
+    pub(super) fn set_member(
+        &mut self,
+        name: &str,
+        target: Option<(&Val, &Type)>,
+        arguments: &[Val],
+        node: &Node,
+    ) -> Result<Option<Val>> {
+        let span = node.span;
+        let Some((set @ Val::Made(_), _)) = target else {
+            return Ok(None);
+        };
+        match (name, arguments) {
+            ("get_Count", []) => Ok(self
+                .list_length(set, span)?
+                .map(|count| Val::int(count.into()))),
+            ("Contains", [wanted]) => {
+                let at = self.index_of(set, wanted, span)?;
+                Ok(at.map(|it| Val::bool(integer(&it).unwrap_or(-1) >= 0)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    pub(super) fn lookup_member(
+        &mut self,
+        name: &str,
+        target: Option<(&Val, &Type)>,
+        arguments: &[Val],
+        node: &Node,
+    ) -> Result<Option<Val>> {
+        let span = node.span;
+        let Some((Val::Made(made), _)) = target else {
+            return Ok(None);
+        };
+        let Made::Sequence(_, groups, _) = &**made else {
+            return Ok(None);
+        };
+        if name == "get_Count" {
+            return Ok(Some(Val::int(groups.len() as i128)));
+        }
+        let Some(wanted) = arguments.first() else {
+            return Ok(None);
+        };
+        let mut found = None;
+        for group in groups {
+            if let Val::Made(made) = group
+                && let Made::Sequence(_, members, Some(key)) = &**made
+                && self.equals(key, wanted, &Val::Null, span)?
+            {
+                found = Some(members.clone());
+                break;
+            }
+        }
+        Ok(Some(match name {
+            "Contains" => Val::bool(found.is_some()),
+            _ => Val::sequence(node.ty.clone(), found.unwrap_or_default()),
+        }))
+    }
+
+    /// A list or sequence that was made here as one of the program; others stay as they are.
+    pub(super) fn materialised(&mut self, value: Val, span: Span) -> Result<Val> {
+        let value = self.settled(value, span)?;
+        let Val::Made(made) = &value else {
+            return Ok(value);
+        };
+        let Made::Sequence(ty, items, None) = &**made else {
+            return Ok(value);
+        };
+        let Some(named) = ty.as_named().cloned() else {
+            return Ok(value);
+        };
+        let [element] = &*named.arguments else {
+            return Ok(value);
+        };
+        let mut inside = Vec::with_capacity(items.len());
+        for item in items {
+            inside.push(self.materialised(item.clone(), span)?);
+        }
+        let array = Val::sequence(Type::SzArray(Box::new(element.clone()).into()), inside);
+        if named.kind == crate::types::Kind::Interface {
+            return Ok(array);
+        }
+        let is_list = ["List`1", "HashSet`1"]
+            .iter()
+            .any(|name| self.types.is_named(&named, GENERIC, name));
+        if !is_list {
+            return Ok(value);
+        }
+        let constructors = self.types.methods(&named, Some(".ctor"));
+        let constructor = constructors.unwrap_or_default().into_iter().find(|it| {
+            matches!(it.parameters.as_slice(), [from]
+                if from.ty.as_named().is_some_and(|it| self.types.is_named(it, GENERIC, "IEnumerable`1")))
+        });
+        let Some(method) = constructor else {
+            return Ok(value);
+        };
+        let parameter = method.parameters.first().map(|it| it.ty.clone());
+        let callee = Rc::new(Callee {
+            method,
+            arguments: Vec::new(),
+            intrinsic: None,
+            is_virtual: false,
+            checked: false,
+        });
+        self.effect(span, || Effect::New {
+            callee,
+            arguments: vec![(array, parameter.unwrap_or(Type::OBJECT))],
+            span,
+        })
+    }
+}
+
+/// The numbers of the elements that a search looks at, in its order; `None` if they are not in the list.
+fn searched_positions(count: u64, range: &[i128], backwards: bool) -> Option<Vec<u64>> {
+    let count = i128::from(count);
+    let (start, length) = match (range, backwards) {
+        ([], _) => (0, count),
+        ([start], false) => (*start, count - start),
+        ([start, length], false) => (*start, *length),
+        ([end], true) => (0, end + 1),
+        ([end, length], true) => (end - length + 1, *length),
+        _ => return None,
+    };
+    if start < 0 || length < 0 || start + length > count {
+        return None;
+    }
+    let all = (start..start + length).map(|it| it as u64);
+    Some(if backwards {
+        all.rev().collect()
+    } else {
+        all.collect()
+    })
+}
+
+/// What the framework says of a range that is not in the list.
+fn not_in_list(count: u64, range: &[i128], span: Span) -> super::Interrupt {
+    let whole = 0..=i128::from(count);
+    let message = if range.first().is_some_and(|it| whole.contains(it)) {
+        "Count must be positive and count must refer to a location within the string/array/collection. (Parameter 'count')"
+    } else {
+        "Index was out of range. Must be non-negative and less than or equal to the size of the collection. (Parameter 'startIndex')"
+    };
+    let ty = "System.ArgumentOutOfRangeException";
+    Fail::thrown(span, ty, Some(message.into())).into()
+}

@@ -1,0 +1,124 @@
+//! Whether what an expression gives may be a secret, although its text names none: the value of a dictionary's entry whose
+//! key does, the text of an object that has a secret in it.
+//!
+//! Seen as the plan runs, for whoever wants secrets masked; coarse by intention, since nobody can tell which part of a
+//! result came from where.
+
+use super::{Made, Runner, Val};
+use crate::expressions::plan::Callee;
+use crate::expressions::scalar::Scalar;
+use crate::types::Type;
+use crate::values::view::masking;
+use crate::values::view::secrets::is_secret;
+
+/// Entries of a dictionary that are looked through for keys of secrets.
+const MAX_KEYS: usize = 10_000;
+
+impl Runner<'_, '_> {
+    /// The same, that notices when a secret is read.
+    pub(in crate::expressions) fn noticing_secrets(mut self, is_wanted: bool) -> Self {
+        self.notices_secrets = is_wanted;
+        self
+    }
+
+    /// Whether something was read that is a secret.
+    pub(in crate::expressions) fn has_read_secret(&self) -> bool {
+        self.has_read_secret
+    }
+
+    /// Notices a call that gives a secret.
+    pub(super) fn notice_call(
+        &mut self,
+        callee: &Callee,
+        target: Option<&(Val, Type)>,
+        arguments: &[Val],
+    ) {
+        if !self.notices_secrets || self.has_read_secret {
+            return;
+        }
+        let Some((value, declared)) = target else {
+            return;
+        };
+        self.has_read_secret = match &*callee.method.name {
+            "ToString" => {
+                let exact = self.exact_type(value);
+                masking::has_secrets(self.types, exact.as_ref().unwrap_or(declared))
+            }
+            "get_Values" => self.has_secret_key(value),
+            "get_Item" | "GetValueOrDefault" | "TryGetValue" => {
+                arguments.first().is_some_and(|key| self.is_secret_key(key))
+            }
+            "get_Value" => {
+                let key = self.part(value, "key").or_else(|| self.part(value, "_key"));
+                key.is_some_and(|key| self.is_secret_key(&key))
+            }
+            _ => false,
+        };
+    }
+
+    /// Notices the reading of a field that belongs to a key.
+    pub(super) fn notice_field(&mut self, target: &Val, field: &str) {
+        if !self.notices_secrets || self.has_read_secret {
+            return;
+        }
+        if let Some(key) = masking::key_beside(field)
+            && let Some(key) = self.part(target, key)
+        {
+            self.has_read_secret = self.is_secret_key(&key);
+        }
+    }
+
+    /// Whether the fields of a pair say that its value is a secret.
+    pub(super) fn is_secret_pair(&self, parts: &[(String, Val, Type)], value: &str) -> bool {
+        let Some(key) = masking::key_beside(value) else {
+            return false;
+        };
+        let key = parts.iter().find(|(name, ..)| name == key);
+        key.is_some_and(|(_, key, _)| self.is_secret_key(key))
+    }
+
+    fn has_secret_key(&mut self, dictionary: &Val) -> bool {
+        // What is looked at here is not what the expression looks at.
+        let before = self.items;
+        let entries = self.items_of(dictionary, syntax::Span::empty(0));
+        self.items = before;
+        let entries = entries.unwrap_or_default();
+        entries.iter().take(MAX_KEYS).any(|entry| {
+            let key = self.part(entry, "key");
+            key.is_some_and(|key| self.is_secret_key(&key))
+        })
+    }
+
+    /// A field of a pair.
+    fn part(&self, of: &Val, name: &str) -> Option<Val> {
+        match of {
+            Val::Made(made) => match &**made {
+                Made::Fields(_, fields) => {
+                    let found = fields.iter().find(|(it, _)| **it == *name);
+                    found.map(|(_, value)| value.clone())
+                }
+                _ => None,
+            },
+            Val::Struct(place) => {
+                let field = self.reader.field(place, name).ok()?;
+                self.reader.object(&field).ok()?.map(Val::Object)
+            }
+            Val::Object(object) => {
+                let field = self.reader.object_field(object, name).ok()?;
+                self.reader.object(&field).ok()?.map(Val::Object)
+            }
+            _ => None,
+        }
+    }
+
+    fn is_secret_key(&self, key: &Val) -> bool {
+        match key {
+            Val::Scalar(Scalar::String(units)) => is_secret(&String::from_utf16_lossy(units)),
+            Val::Object(object) => self
+                .reader
+                .string_units(object, 256)
+                .is_ok_and(|(units, _)| is_secret(&String::from_utf16_lossy(&units))),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Setting by the rules of C#, where a literal or a path to another value is not enough: what is widened, boxed or
+//! computed, and statics of other types.
+//!
+//! Only a place that may be written, or that no variable stands for, comes here; what is constant or readonly is refused
+//! before, and by the binder.
+
+use cordebug::thread::Thread;
+
+use super::assign::refused;
+use super::literal;
+use crate::api::{
+    Error, ErrorCode, Evaluate, EvaluatedValue, Reply, SetVariable, ThreadId, Value, ValueKind,
+    Variable, VariableKind, Variables,
+};
+use crate::engine::Engine;
+
+/// What the binder says of a name that means nothing.
+const UNKNOWN_NAME: &str = "CS0103";
+
+impl Engine<'_> {
+    /// Sets by an assignment that is evaluated. `first` is why it could not be set otherwise, which is told if it was a
+    /// literal for a variable: that is the nearer reason.
+    pub(super) fn set_by_expression(
+        &mut self,
+        set: &SetVariable,
+        thread: &Thread,
+        first: Error,
+    ) -> Result<Reply, Error> {
+        let id = thread.id();
+        let id = id.map_err(|error| Error::new(ErrorCode::Runtime, error.to_string()))?;
+        let request = Evaluate {
+            thread: Some(ThreadId(id)),
+            frame: set.frame,
+            stop: set.stop,
+            side_effects: true,
+            ..Evaluate::read(format!("{} = {}", set.path, set.value))
+        };
+        let Reply::Evaluated(all) = self.evaluate_expressions(&request)? else {
+            return Err(first);
+        };
+        match all.into_iter().next().map(|it| it.outcome) {
+            Some(Ok(value)) => match self.told_after(set, thread) {
+                Ok(Reply::Variables(told)) if !is_told_by_code(&told) => Ok(Reply::Variables(told)),
+                // A static of another type is no variable that a path leads to. What a property is now only its getter
+                // can tell: its setter may have made something else of what it was given.
+                _ => {
+                    let request = Evaluate {
+                        expressions: vec![set.path.clone()],
+                        ..request
+                    };
+                    let now = match self.evaluate_expressions(&request)? {
+                        Reply::Evaluated(all) => all.into_iter().next(),
+                        _ => None,
+                    };
+                    let now = now.and_then(|it| it.outcome.ok()).unwrap_or(value);
+                    self.told_as_evaluated(set, ThreadId(id), now)
+                }
+            },
+            Some(Err(failed))
+                if literal::parse(set.value.trim()).is_none()
+                    || failed.code.as_deref() != Some(UNKNOWN_NAME)
+                        && !self.is_variable(set, thread)? =>
+            {
+                let message = failed.error.message.lines().next().unwrap_or_default();
+                let mut error = refused(set, &message);
+                error.hint = failed.error.hint.or(error.hint);
+                Err(error)
+            }
+            _ => Err(first),
+        }
+    }
+
+    fn told_as_evaluated(
+        &self,
+        set: &SetVariable,
+        thread: ThreadId,
+        value: EvaluatedValue,
+    ) -> Result<Reply, Error> {
+        let variable = value.variable.map(|it| it.value);
+        let value = variable.unwrap_or_else(|| Value {
+            type_name: value.ty,
+            text: value.text,
+            kind: ValueKind::Object,
+            object: None,
+            children: 0,
+            indexed: false,
+            full_length: None,
+            cycle: false,
+            notes: Vec::new(),
+            members: Vec::new(),
+            omitted: None,
+        });
+        Ok(Reply::Variables(Box::new(Variables {
+            stop: self.stop_id()?,
+            thread,
+            frame: set.frame,
+            parent: Some(Box::new(Variable {
+                name: set.path.clone(),
+                kind: VariableKind::Static,
+                path: set.path.clone(),
+                declared_type: None,
+                label: None,
+                shadowed: false,
+                value,
+            })),
+            variables: Vec::new(),
+            omitted: None,
+            notes: Vec::new(),
+            code_runs: 0,
+        })))
+    }
+}
+
+fn is_told_by_code(told: &Variables) -> bool {
+    let parent = told.parent.as_ref();
+    parent.is_some_and(|it| it.value.kind == ValueKind::NotRun)
+}
