@@ -14,6 +14,7 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -37,11 +38,26 @@ const LOOK: Duration = Duration::from_micros(100);
 /// The name, as far as the system keeps it, of the runtime's own thread that compiles and never comes to code.
 const COMPILER: &str = ".NET Tiered Com";
 
+/// Threads that were told of, and those that did not begin when they were let.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Begun(Arc<Mutex<HashSet<u32>>>);
+
+impl Begun {
+    pub(crate) fn contains(&self, id: u32) -> bool {
+        let begun = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        begun.contains(&id)
+    }
+
+    fn note(&self, id: u32) {
+        let mut begun = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        begun.insert(id);
+    }
+}
+
 /// Which threads have begun, and how the others are found.
 #[derive(Debug, Default)]
 pub(crate) struct Beginners {
-    /// Those that were told of, and those that did not begin when they were let.
-    begun: HashSet<u32>,
+    pub(crate) begun: Begun,
     /// Worked out when it is first needed; the runtime may not tell.
     view: Option<Option<(Layout, File)>>,
 }
@@ -49,7 +65,7 @@ pub(crate) struct Beginners {
 impl Beginners {
     /// A thread was told of.
     pub(crate) fn note(&mut self, id: u32) {
-        self.begun.insert(id);
+        self.begun.note(id);
     }
 
     /// A thread that is on its way to its first code.
@@ -61,14 +77,15 @@ impl Beginners {
         let (layout, memory) = view.as_ref()?;
         let deadline = Instant::now() + REST;
         loop {
-            let found = layout
-                .entering(memory, |id| self.begun.contains(&id))
-                .ok()?;
+            let found = layout.threads(memory).ok()?;
+            let found = found
+                .iter()
+                .filter(|it| it.enters && !self.begun.contains(it.id));
             let mut moving = false;
             for thread in found {
                 if is_compiler(pid, thread.id) {
-                    self.begun.insert(thread.id);
-                } else if thread.is_held {
+                    self.begun.note(thread.id);
+                } else if thread.is_held() {
                     return Some(thread.id);
                 } else {
                     // On its way to where it is held; one that waits for something else is not.
@@ -115,7 +132,7 @@ impl Engine<'_> {
         self.take_queued()?;
         let refused = |error: &dyn std::fmt::Display| CallError::Refused(error.to_string());
         let target = self.target.as_mut().ok_or(CallError::ProgramEnded)?;
-        if target.beginners.begun.contains(&id) {
+        if target.beginners.begun.contains(id) {
             return Ok(());
         }
         let thread = target.process.thread(id).map_err(|it| refused(&it))?;
@@ -172,7 +189,8 @@ impl Engine<'_> {
     }
 }
 
-fn is_compiler(pid: u32, thread: u32) -> bool {
+/// Whether a thread is the runtime's own that compiles, and never begins.
+pub(crate) fn is_compiler(pid: u32, thread: u32) -> bool {
     let name = std::fs::read_to_string(format!("/proc/{pid}/task/{thread}/comm"));
     name.is_ok_and(|name| name.trim_end() == COMPILER)
 }

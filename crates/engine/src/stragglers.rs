@@ -1,15 +1,20 @@
-//! Helps a runtime that waits for a thread that is gone.
+//! Helps a runtime that waits for a thread that does not come to rest: one that is gone, or one that waits itself.
 //!
 //! To stop its threads the runtime counts those that must come to rest first, marks each of them, and looks every 20 ms
 //! which have done so. A thread that ends in between is not looked at any more, but stays counted: the runtime then
 //! waits for ever with all its threads held, no debugger is told anything, and nothing can be done to the program any
 //! more. Programs that start and end many threads come to that within seconds of passing a breakpoint.
 //!
+//! The other way to that: a thread that begins is held while it has the lock of the runtime's debugger
+//! (`crate::beginners`), and one that meets a breakpoint waits for that lock, which does not count as rest. What is told
+//! of the stop lets the first go on, so it has to be told.
+//!
 //! The cure gives the count back: a thread that is held anyway gets the mark too, the runtime's next look finds it at rest
 //! and takes it off the count. Where the threads and their states lie is told by the runtime itself, from .NET 9 on.
 //!
 //! Invariant: nothing is written unless, over several looks, the runtime's helper was seen to look for threads that are
-//! not at rest while every thread that it could find is; and what was written and not used is taken back.
+//! not at rest while every thread that it could find is, or waits for one that is held as it begins; and what was written
+//! and not used is taken back.
 
 pub(crate) mod layout;
 
@@ -22,6 +27,7 @@ use std::time::Duration;
 
 use cordebug::pidfd::ProcessHandle;
 
+use crate::beginners::{Begun, is_compiler};
 use crate::engine::Engine;
 use layout::Layout;
 
@@ -52,14 +58,16 @@ const WAITED_FOR: u32 = 0x10_0000;
 impl Engine<'_> {
     /// Begins to look after the program, if its runtime tells where its threads are.
     pub(crate) fn watch_for_stragglers(&self, pid: u32) {
+        let begun = self.target.as_ref().map(|it| it.beginners.begun.clone());
+        let begun = begun.unwrap_or_default();
         let watch = thread::Builder::new().name("stragglers".into());
-        if let Err(error) = watch.spawn(move || watch_program(pid)) {
-            tracing::warn!(%error, "a runtime that waits for a thread that is gone would not be noticed");
+        if let Err(error) = watch.spawn(move || watch_program(pid, &begun)) {
+            tracing::warn!(%error, "a runtime that waits for a thread for ever would not be noticed");
         }
     }
 }
 
-fn watch_program(pid: u32) {
+fn watch_program(pid: u32, begun: &Begun) {
     let Ok(process) = ProcessHandle::open(pid) else {
         return;
     };
@@ -76,12 +84,16 @@ fn watch_program(pid: u32) {
         let Ok(memory) = memory_of(pid) else {
             return;
         };
-        let mut is_stuck =
-            || helpers.look_for_threads(pid) && held_thread(&memory, layout).is_some();
+        let held = || {
+            let threads = layout.threads(&memory).ok()?;
+            let begins = |id| !begun.contains(id) && !is_compiler(pid, id);
+            held_thread(&threads, begins, |id| waits_for_ever(pid, id))
+        };
+        let mut is_stuck = || helpers.look_for_threads(pid) && held().is_some();
         let stays = (0..LOOKS).all(|_| is_stuck() && !process.ends_within(PAUSE));
-        if stays && let Some(thread) = held_thread(&memory, layout) {
+        if stays && let Some(thread) = held() {
             let helped = help(&memory, thread);
-            tracing::warn!(pid, ?helped, "the runtime waited for a thread that is gone");
+            tracing::warn!(pid, ?helped, "the runtime waited for a thread for ever");
         }
     }
 }
@@ -116,37 +128,73 @@ impl Helpers {
     }
 }
 
+/// Whether a thread of a process waits for a lock until somebody gives it.
+fn waits_for_ever(pid: u32, thread: u32) -> bool {
+    let call = fs::read_to_string(format!("/proc/{pid}/task/{thread}/syscall"));
+    call.is_ok_and(|line| time_of_wait(&line) == Some("0x0"))
+}
+
 /// Whether a line of `/proc/PID/task/TID/syscall` tells of a wait for a lock that ends by itself.
 fn waits_for_a_time(line: &str) -> bool {
+    time_of_wait(line).is_some_and(|time| time != "0x0")
+}
+
+/// For how long a line of `/proc/PID/task/TID/syscall` says that a lock is waited for.
+fn time_of_wait(line: &str) -> Option<&str> {
     let mut fields = line.split_ascii_whitespace();
     let call = fields.next().and_then(|it| it.parse().ok());
     // The address, the operation, the value, and then the time.
-    call == Some(WAIT_CALL) && fields.nth(3).is_some_and(|time| time != "0x0")
+    let time = fields.nth(3)?;
+    (call == Some(WAIT_CALL)).then_some(time)
 }
 
 /// A thread of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Thread {
+pub(crate) struct Thread {
+    /// Its number in the system.
+    pub(crate) id: u32,
     /// Where its state lies.
     at: u64,
     state: u32,
     /// Whether it may run code of the program.
     cooperative: bool,
+    /// Whether it is on its way into code of the program, or in it: the runtime has put a frame on top of its first.
+    pub(crate) enters: bool,
 }
 
-/// A thread that is held, if all are and none of them is waited for.
-fn held_thread(memory: &File, layout: &Layout) -> Option<Thread> {
-    let threads = layout.threads(memory).ok()?;
-    let mut alive = threads
-        .iter()
-        .filter(|it| it.state & (DEAD | UNSTARTED) == 0);
-    let at_rest = |it: &Thread| {
-        !it.cooperative && it.state & (SUSPEND_PENDING | WAITED_FOR) == SUSPEND_PENDING
-    };
-    if !alive.clone().all(at_rest) {
-        return None;
+impl Thread {
+    /// Whether the runtime holds it.
+    pub(crate) fn is_held(&self) -> bool {
+        self.state & HELD != 0
     }
-    alive.find(|it| it.state & HELD != 0).copied()
+
+    fn is_alive(&self) -> bool {
+        self.state & (DEAD | UNSTARTED) == 0
+    }
+
+    fn is_at_rest(&self) -> bool {
+        !self.cooperative && self.state & (SUSPEND_PENDING | WAITED_FOR) == SUSPEND_PENDING
+    }
+
+    fn is_waited_for(&self) -> bool {
+        self.cooperative && self.state & WAITED_FOR != 0
+    }
+}
+
+/// A thread that is held, if all are at rest and none of them is waited for; or if those that are waited for wait
+/// themselves, and another is held as it begins, which may have what they wait for.
+fn held_thread(
+    threads: &[Thread],
+    begins: impl Fn(u32) -> bool,
+    waits: impl Fn(u32) -> bool,
+) -> Option<Thread> {
+    let alive = || threads.iter().filter(|it| it.is_alive());
+    if alive().all(Thread::is_at_rest) {
+        return alive().find(|it| it.is_held()).copied();
+    }
+    let stuck = alive().all(|it| it.is_at_rest() || it.is_waited_for() && waits(it.id));
+    let begins = |it: &&Thread| it.is_at_rest() && it.is_held() && it.enters && begins(it.id);
+    alive().find(begins).filter(|_| stuck).copied()
 }
 
 /// Marks a held thread as waited for; whether the runtime then found it at rest.
@@ -167,6 +215,32 @@ fn help(memory: &File, thread: Thread) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn thread(id: u32, state: u32, cooperative: bool) -> Thread {
+        Thread {
+            id,
+            at: 0,
+            state,
+            cooperative,
+            enters: true,
+        }
+    }
+
+    #[test]
+    fn nothing_is_done_unless_all_rest_or_wait_for_one_that_begins() {
+        let held = thread(1, SUSPEND_PENDING | HELD, false);
+        let gone = thread(2, DEAD | WAITED_FOR, true);
+        let native = thread(3, SUSPEND_PENDING, false);
+        let runs = thread(4, SUSPEND_PENDING | WAITED_FOR, true);
+        let find = |threads: &[Thread], begins: bool, waits: bool| {
+            held_thread(threads, |_| begins, |_| waits).map(|it| it.id)
+        };
+        assert_eq!(find(&[gone, native, held], false, false), Some(1));
+        assert_eq!(find(&[gone, native], true, true), None);
+        assert_eq!(find(&[native, held, runs], false, true), None);
+        assert_eq!(find(&[native, held, runs], true, false), None);
+        assert_eq!(find(&[native, held, runs], true, true), Some(1));
+    }
 
     #[test]
     fn only_waits_with_an_end_are_seen_as_looks() {

@@ -69,14 +69,20 @@ impl Layout {
     }
 
     /// The threads that the runtime has in its list, dead ones and those that were not started included.
-    pub(super) fn threads(&self, memory: &File) -> io::Result<Vec<Thread>> {
+    pub(crate) fn threads(&self, memory: &File) -> io::Result<Vec<Thread>> {
         let it = &self.offsets;
         let states = self.addresses(memory)?.into_iter().map(|thread| {
             let at = thread.wrapping_add(it.state);
+            let newest = pointer(memory, thread.wrapping_add(it.frame))?;
+            // The one below is that which each thread has from its start.
+            let enters =
+                is_frame(newest) && is_frame(pointer(memory, newest.wrapping_add(NEXT_FRAME))?);
             Ok(Thread {
+                id: word(memory, thread.wrapping_add(it.system_id))?,
                 at,
                 state: word(memory, at)?,
                 cooperative: word(memory, thread.wrapping_add(it.mode))? != 0,
+                enters,
             })
         });
         states.collect()
@@ -94,39 +100,6 @@ impl Layout {
         }
         Ok(threads)
     }
-
-    /// The threads, other than those that `is_known`, that are on their way into code of the program: the
-    /// runtime has put a frame on top of the one that each thread has from its start.
-    pub(crate) fn entering(
-        &self,
-        memory: &File,
-        is_known: impl Fn(u32) -> bool,
-    ) -> io::Result<Vec<Entering>> {
-        let it = &self.offsets;
-        let mut found = Vec::new();
-        for thread in self.addresses(memory)? {
-            let id = word(memory, thread.wrapping_add(it.system_id))?;
-            if id == 0 || is_known(id) {
-                continue;
-            }
-            let newest = pointer(memory, thread.wrapping_add(it.frame))?;
-            if is_frame(newest) && is_frame(pointer(memory, newest.wrapping_add(NEXT_FRAME))?) {
-                let state = word(memory, thread.wrapping_add(it.state))?;
-                let is_held = state & super::HELD != 0;
-                found.push(Entering { id, is_held });
-            }
-        }
-        Ok(found)
-    }
-}
-
-/// A thread on its way into code of the program.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Entering {
-    /// Its number in the system.
-    pub(crate) id: u32,
-    /// Whether the runtime holds it.
-    pub(crate) is_held: bool,
 }
 
 /// Whether there is a frame at an address: the list ends with all bits set.
