@@ -15,8 +15,9 @@ use cordebug::procfs;
 
 use crate::api::{Error, ErrorCode};
 
-/// How long one who leaves may take to give its claim back.
+/// How long one who leaves may take to give its claim back, and one who only asks the runtime something.
 const PATIENCE: Duration = Duration::from_millis(500);
+const PATIENCE_WHILE_ASKED: Duration = Duration::from_secs(3);
 const INTERVAL: Duration = Duration::from_millis(5);
 
 /// The right to debug a process, for as long as it is held.
@@ -28,13 +29,17 @@ pub(crate) struct Claim {
 impl Claim {
     /// Claims a process; whether somebody else had to leave it first.
     pub(crate) fn of(pid: u32) -> Result<(Self, bool), Error> {
-        let deadline = Instant::now() + PATIENCE;
+        let begun = Instant::now();
         let mut waited = false;
         loop {
             match bind("debugs", pid) {
                 Ok(name) => return Ok((Self { _name: name }, waited)),
                 Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
-                    if Instant::now() >= deadline {
+                    let patience = match is_taken("asks", pid) {
+                        true => PATIENCE_WHILE_ASKED,
+                        false => PATIENCE,
+                    };
+                    if begun.elapsed() >= patience {
                         return Err(taken(pid));
                     }
                     waited = true;
@@ -49,6 +54,24 @@ impl Claim {
                 }
             }
         }
+    }
+}
+
+/// The right to ask the runtime of a process something: whoever comes to debug it meanwhile waits for that.
+#[derive(Debug)]
+pub(super) struct Asking {
+    _claim: Claim,
+    _said: Option<UnixDatagram>,
+}
+
+impl Asking {
+    /// Claims a process to ask it.
+    pub(super) fn of(pid: u32) -> Result<Self, Error> {
+        let (claim, _) = Claim::of(pid)?;
+        Ok(Self {
+            _claim: claim,
+            _said: bind("asks", pid).ok(),
+        })
     }
 }
 
@@ -69,8 +92,12 @@ impl Leaving {
 
     /// Whether somebody says it.
     pub(super) fn is_said_of(pid: u32) -> bool {
-        bind("leaves", pid).is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse)
+        is_taken("leaves", pid)
     }
+}
+
+fn is_taken(what: &str, pid: u32) -> bool {
+    bind(what, pid).is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse)
 }
 
 /// Takes a name that only one can have.
@@ -100,7 +127,13 @@ mod tests {
         let error = Claim::of(pid).expect_err("claimed");
         assert_eq!(error.code, ErrorCode::AlreadyDebugged);
         drop(claim);
-        Claim::of(pid).expect("free again");
+        let asking = Asking::of(pid).expect("free again");
+        let patient = thread::spawn(move || Claim::of(pid).expect("given back"));
+        thread::sleep(PATIENCE + INTERVAL);
+        drop(asking);
+        let (claim, waited) = patient.join().expect("no panic");
+        assert!(waited);
+        drop(claim);
         assert!(!Leaving::is_said_of(pid));
         Leaving::of(pid);
         assert!(Leaving::is_said_of(pid));

@@ -17,7 +17,7 @@ use cordebug::runtime;
 use cordebug::transport::{self, Readiness};
 
 use super::attachable::{BETWEEN_DEBUGGERS, held};
-use super::claim::Claim;
+use super::claim::Asking;
 use crate::api::{Error, ErrorCode};
 
 /// How many old pipes a runtime may have and still be asked for a list; a process may often have no more than 1,024 files.
@@ -82,7 +82,7 @@ pub(super) fn check_not_lost(pid: u32, start_time: u64) -> Result<(), Error> {
         Some((then, lost)) if pipe() == Some(then) => lost,
         _ => {
             // Held while it is asked: a debugger that comes at this moment waits for us.
-            let (_claim, _) = Claim::of(pid)?;
+            let _claim = Asking::of(pid)?;
             let lost = is_bound_to_lost_debugger(pid);
             if let Some(now) = pipe() {
                 answers.insert((pid, start_time), (now, lost));
