@@ -3,6 +3,7 @@
 //! The walks go through whole programs; what they visit is what a user of Visual Studio would see.
 
 mod awaits;
+mod combined;
 mod control;
 mod next_statement;
 mod options;

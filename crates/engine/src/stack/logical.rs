@@ -79,7 +79,8 @@ fn resumed(
     Ok(candidate.map(|(found, body)| (found, run_of(target, &body))))
 }
 
-pub(super) fn is_async(target: &mut Target, frame: &RuntimeFrame) -> bool {
+/// Whether a frame is the body of an async method.
+pub(crate) fn is_async(target: &mut Target, frame: &RuntimeFrame) -> bool {
     let Target {
         modules, process, ..
     } = target;

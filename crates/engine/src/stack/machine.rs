@@ -124,7 +124,7 @@ impl Fields<'_> {
     }
 
     /// The task that a body of `Parallel.ForEachAsync` or `ForAsync` helps to complete.
-    fn source_of_loop(&mut self, object: &Value) -> Option<Value> {
+    pub(crate) fn source_of_loop(&mut self, object: &Value) -> Option<Value> {
         let machine = self.machine_of(object)?;
         let state = self.object(&machine, "o")?;
         let names = self.raw_names(&state);

@@ -12,6 +12,7 @@ mod objects;
 pub(crate) mod walks;
 
 pub(crate) use beyond::is_seen_by_user;
+pub(crate) use logical::is_async;
 
 use cordebug::thread::{Frame as RuntimeFrame, Thread};
 

@@ -2,7 +2,6 @@
 //!
 //! Nothing runs in the program: a getter could block, and asking a task to notify us would change it.
 
-use cordebug::stepper::Stepper;
 use cordebug::thread::{Frame, Step, Thread};
 use cordebug::value::Value;
 use metadata::{IlOffset, Token};
@@ -13,6 +12,7 @@ use super::invocation::{Invocation, task_of};
 use super::position::{MethodId, Position, Standing};
 use crate::engine::Engine;
 use crate::fields::Fields;
+use crate::stack;
 
 /// The field of an async iterator's state machine through which it hands out values.
 pub(super) const PROMISE: &str = "<>v__promiseOfValueOrEnd";
@@ -23,6 +23,9 @@ const MAX_AWAITERS: u32 = 64;
 
 /// `ELEMENT_TYPE_VALUETYPE`: the state machine in a box is a struct.
 const VALUE_TYPE: u32 = 0x11;
+
+/// The field of what `Task.WhenEach` waits with through which it is told of the next task.
+const NEXT_OF_EACH: &str = "_waitForNextCompletedTask";
 
 /// Fields that lead from a continuation to the next, in the framework's own types.
 const LINKS: [&str; 8] = [
@@ -42,12 +45,37 @@ const LINKS: [&str; 8] = [
     "_box",
 ];
 
-/// What the framework's tasks of `WhenAll`, `WhenAny` and `WaitAny` have in their names.
-const FOR_SEVERAL: [&str; 3] = [
+/// What the names of the framework's tasks for one other begin with: of `Unwrap` and `Task.Run`, and of `WaitAsync`.
+const PROMISES_OF_ONE: [&str; 2] = ["UnwrapPromise", "CancellationPromise"];
+
+/// What the framework's tasks of `WhenAll`, `WhenAny`, `WaitAny` and `WhenEach` have in their names.
+const FOR_SEVERAL: [&str; 4] = [
     "WhenAllPromise",
     "WhenAnyPromise",
     "CompleteOnInvokePromise",
+    "WhenEachState",
 ];
+
+/// Who goes on when an invocation completes.
+pub(super) enum Waiting {
+    /// These methods of the user's, and perhaps a blocked thread.
+    Told {
+        awaiters: Vec<Awaiter>,
+        wakes: bool,
+    },
+    /// Nobody so far. Code that is not shown may await the invocation: then whoever takes the result of this object goes on.
+    Nobody(Option<Value>),
+}
+
+/// Who has called a frame.
+pub(super) enum Caller {
+    /// A statement of the user's.
+    User,
+    /// An async method that is not shown.
+    Unseen(Frame),
+    /// Neither: a thread began with it.
+    Nobody,
+}
 
 /// A method that goes on when an invocation completes.
 #[derive(Debug)]
@@ -59,56 +87,125 @@ pub(super) struct Awaiter {
 }
 
 impl Engine<'_> {
-    /// Who awaits the invocation that a thread's innermost frame belongs to, and steppers of the threads that block until
-    /// it completes; none while its caller is below it on the stack.
-    pub(super) fn awaiters(&mut self, thread: &Thread) -> (Vec<Awaiter>, Vec<Stepper>) {
-        let Some(frame) = self.active_frame(thread) else {
-            return Default::default();
-        };
-        let (found, wakes) = self.who_awaits(&frame).unwrap_or_default();
-        let waiters = if wakes {
-            self.steppers_of_waiting_threads(thread)
-        } else {
-            Vec::new()
-        };
-        (found, waiters)
-    }
-
-    /// Who awaits the invocation that a frame belongs to, and whether its end wakes a thread; `None` if nobody does so far,
-    /// or only the framework's task for several others does, which nobody awaits so far.
-    fn who_awaits(&mut self, frame: &Frame) -> Option<(Vec<Awaiter>, bool)> {
+    /// Who awaits the invocation that a frame belongs to.
+    pub(super) fn who_awaits(&mut self, frame: &Frame) -> Waiting {
         let mut start = || {
             let machine = frame.first_argument().ok()?.dereference().ok()??;
             let mut reader = Fields::new(self.target.as_mut()?);
             // An async iterator completes a promise of its own with each value.
             if let Some(promise) = reader.field(&machine, PROMISE) {
-                return Some(vec![promise]);
+                return Some((promise, None));
             }
-            let task = task_of(&mut reader, &machine)?.dereference().ok()??;
+            let Some(task) = task_of(&mut reader, &machine)?.dereference().ok()? else {
+                // Not suspended so far, it may be called by a loop.
+                let source = reader.source_of_loop(&machine)?;
+                return Some((source.clone(), Some(source)));
+            };
             // The box of a pooled `ValueTask` is no task and keeps its continuation in a part of it.
             if let Some(core) = reader.field(&task, "_valueTaskSource") {
-                return Some(vec![core]);
+                return Some((core, None));
             }
             let continuation = reader.field(&task, "m_continuationObject")?;
-            Some(vec![continuation.dereference().ok()??])
-        };
-        let mut left = start()?;
-        let mut found = Vec::new();
-        let (mut wakes, mut is_open) = (false, false);
-        for _ in 0..MAX_OBJECTS {
-            let Some(object) = left.pop() else { break };
-            if let Some(awaiter) = self.awaiter(&object) {
-                found.push(awaiter);
-            } else if self.wakes_a_thread(&object) {
-                wakes = true;
-            } else {
-                let behind = self.behind(&object);
-                is_open |= behind.is_empty() && self.is_for_several(&object);
-                left.extend(behind);
+            match continuation.dereference().ok()? {
+                Some(continuation) => Some((continuation, None)),
+                None => {
+                    let source = reader.source_of_loop(&task)?;
+                    Some((source.clone(), Some(source)))
+                }
             }
+        };
+        let Some(start) = start() else {
+            return Waiting::Nobody(None);
+        };
+        let mut left = vec![start];
+        let mut awaiters = Vec::new();
+        let mut wakes = false;
+        // What nobody awaits so far: the last object that code which is not shown hands a result on by.
+        let mut open: Option<Option<Value>> = None;
+        for _ in 0..MAX_OBJECTS {
+            let Some((object, hands_on)) = left.pop() else {
+                break;
+            };
+            if let Some(awaiter) = self.awaiter(&object) {
+                awaiters.push(awaiter);
+                continue;
+            }
+            if self.wakes_a_thread(&object) {
+                wakes = true;
+                continue;
+            }
+            let hands_on = match self.hands_on(&object) {
+                true => Some(object.clone()),
+                false => hands_on,
+            };
+            let behind = self.behind(&object);
+            if behind.is_empty() && (hands_on.is_some() || self.is_for_several(&object)) {
+                open = Some(hands_on);
+                continue;
+            }
+            let source = |it: Value, is_source: bool| match is_source {
+                true => (it.clone(), Some(it)),
+                false => (it, hands_on.clone()),
+            };
+            left.extend(behind.into_iter().map(|(it, is_source)| source(it, is_source)));
         }
-        let is_untold = is_open && found.is_empty() && !wakes;
-        (!is_untold).then_some((found, wakes))
+        match open {
+            Some(open) if awaiters.is_empty() && !wakes => Waiting::Nobody(open),
+            _ => Waiting::Told { awaiters, wakes },
+        }
+    }
+
+    /// Whether the invocation that a frame belongs to was suspended before: until then its caller is below it.
+    pub(super) fn has_been_suspended(&mut self, frame: &Frame) -> bool {
+        let mut has_task = || {
+            let machine = frame.first_argument().ok()?.dereference().ok()??;
+            let mut reader = Fields::new(self.target.as_mut()?);
+            if reader.field(&machine, PROMISE).is_some() {
+                return Some(true);
+            }
+            let task = task_of(&mut reader, &machine)?.dereference().ok()?;
+            Some(task.is_some())
+        };
+        // What cannot be read is left alone.
+        has_task().unwrap_or(true)
+    }
+
+    /// The innermost code outwards of a frame that is a statement of the user's or an async method that is not shown.
+    /// What the compiler has made of the user's method to start it is passed by.
+    pub(super) fn caller(&mut self, thread: &Thread, skip: usize) -> Caller {
+        let mut found = || {
+            let target = self.target.as_mut()?;
+            let frames = thread.stack().ok()?.take(MAX_WALK).flatten();
+            let frames = frames.filter_map(|step| match step {
+                Step::Frame(frame) if frame.internal_kind().is_none() => Some(frame),
+                _ => None,
+            });
+            for frame in frames.skip(skip) {
+                match Position::of_frame(target, &frame).standing {
+                    Standing::NoSymbols if stack::is_async(target, &frame) => {
+                        return Some(Caller::Unseen(frame));
+                    }
+                    Standing::NoSymbols | Standing::NoText => {}
+                    _ => return Some(Caller::User),
+                }
+            }
+            None
+        };
+        found().unwrap_or(Caller::Nobody)
+    }
+
+    /// Whether an object is the run of an async method that is not shown, or the framework's task for one other: what ours
+    /// results in, it results in.
+    fn hands_on(&mut self, object: &Value) -> bool {
+        let Some(target) = &mut self.target else {
+            return false;
+        };
+        let mut fields = Fields::new(target);
+        if fields.field(object, "StateMachine").is_some() {
+            return true;
+        }
+        let name = fields.raw_name(object);
+        PROMISES_OF_ONE.iter().any(|it| name.starts_with(it))
     }
 
     /// Whether an exception that the compiler's own handler of an async method takes goes to code that is not the user's:
@@ -126,10 +223,11 @@ impl Engine<'_> {
         {
             return false;
         }
-        if let Some((awaiters, wakes)) = self.who_awaits(frame) {
-            return awaiters.is_empty() && !wakes;
+        match self.who_awaits(frame) {
+            Waiting::Told { awaiters, wakes } => awaiters.is_empty() && !wakes,
+            Waiting::Nobody(Some(_)) => true,
+            Waiting::Nobody(None) => self.is_called_by_others(thread, at).unwrap_or(false),
         }
-        self.is_called_by_others(thread, at).unwrap_or(false)
     }
 
     /// Whether an async method that has not been suspended yet was called by code that is not the user's.
@@ -198,8 +296,8 @@ impl Engine<'_> {
         })
     }
 
-    /// The objects that a continuation leads to.
-    fn behind(&mut self, object: &Value) -> Vec<Value> {
+    /// The objects that a continuation leads to, and which of them others complete in its place.
+    fn behind(&mut self, object: &Value) -> Vec<(Value, bool)> {
         let Some(target) = &mut self.target else {
             return Vec::new();
         };
@@ -219,6 +317,18 @@ impl Engine<'_> {
             for element in elements {
                 add(Some(element));
             }
+        }
+        // What hands out values one by one keeps who waits for the next in a part of it.
+        let machine = reader.object(object, "StateMachine");
+        let promise = machine.and_then(|machine| reader.field(&machine, PROMISE));
+        for part in [promise, reader.field(object, NEXT_OF_EACH)].into_iter().flatten() {
+            for link in ["_continuation", "_continuationState"] {
+                add(reader.field(&part, link));
+            }
+        }
+        let mut found: Vec<_> = found.into_iter().map(|it| (it, false)).collect();
+        if found.is_empty() {
+            found.extend(reader.source_of_loop(object).map(|source| (source, true)));
         }
         found
     }

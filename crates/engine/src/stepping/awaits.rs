@@ -9,7 +9,7 @@ use cordebug::thread::{Frame, Thread};
 use metadata::pdb::{AsyncStepping, Await};
 use metadata::{IlOffset, Token};
 
-use super::awaiters;
+use super::awaiters::{self, Awaiter, Caller, Waiting};
 use super::invocation::Invocation;
 use super::position::{IlRange, MethodId, Position, Standing};
 use super::{Leg, TrapKind};
@@ -21,6 +21,8 @@ use crate::engine::Engine;
 pub(super) struct Suspended {
     /// Who it is.
     who: Who,
+    /// Whether the step is to leave it: that could not be prepared before it is resumed.
+    leaves: bool,
 }
 
 /// Who is suspended.
@@ -52,19 +54,7 @@ impl Engine<'_> {
             || self.is_in_last_handler(method, at.ip)
             || self.is_async_iterator(method);
         if leaves {
-            (leg.awaiters, leg.waiters) = self.awaiters(thread);
-            for awaiter in &leg.awaiters {
-                for offset in &awaiter.resumes {
-                    let trap = self.trap(awaiter.method, *offset, TrapKind::Awaiter);
-                    leg.traps.extend(trap);
-                }
-            }
-            if leg.is_awaited() && !self.is_async_iterator(method) {
-                let frame = self.active_frame(thread);
-                leg.own = frame.and_then(|frame| self.invocation(&frame));
-            } else if !leg.is_awaited() {
-                self.await_completion(thread, leg);
-            }
+            self.await_end(thread, method, leg);
         }
         if kind != StepKind::Out {
             for pause in stepping.awaits {
@@ -74,6 +64,67 @@ impl Engine<'_> {
                         .extend(self.trap(method, pause.yield_offset, kind));
                 }
             }
+        }
+    }
+
+    /// Prepares a leg out of the invocation of a thread's innermost frame: it goes on with whoever awaits that.
+    fn await_end(&mut self, thread: &Thread, method: MethodId, leg: &mut Leg) {
+        let Some(frame) = self.active_frame(thread) else {
+            return;
+        };
+        let mut waiting = self.who_awaits(&frame);
+        if matches!(waiting, Waiting::Nobody(None)) && !self.has_been_suspended(&frame) {
+            match self.caller(thread, 1) {
+                Caller::User => return,
+                // Who awaits the method that called it goes on.
+                Caller::Unseen(caller) => waiting = self.who_awaits(&caller),
+                // Nobody can await it before it is suspended: then it is looked again.
+                Caller::Nobody if leg.leaves => return self.await_suspension(method, leg),
+                Caller::Nobody => {}
+            }
+            if let Waiting::Nobody(Some(taken)) = &waiting {
+                let own = self.invocation(&frame);
+                return self.await_handed_on(own, taken, leg);
+            }
+        }
+        match waiting {
+            Waiting::Told { awaiters, wakes } => self.follow_awaiters(thread, awaiters, wakes, leg),
+            Waiting::Nobody(taken) => return self.await_completion(thread, taken, leg),
+        }
+        if !leg.is_awaited() {
+            self.await_completion(thread, None, leg);
+        } else if !self.is_async_iterator(method) {
+            leg.own = self.invocation(&frame);
+        }
+    }
+
+    /// Sets the traps at which an invocation that is to be left is suspended.
+    fn await_suspension(&mut self, method: MethodId, leg: &mut Leg) {
+        let stepping = self.async_stepping(method);
+        for pause in stepping.map(|it| it.awaits).unwrap_or_default() {
+            let kind = TrapKind::Yield(pause);
+            let trap = self.trap(method, pause.yield_offset, kind);
+            leg.traps.extend(trap);
+        }
+    }
+
+    /// Sets the traps at which those go on that await an invocation, and steppers of the threads that block until then.
+    pub(super) fn follow_awaiters(
+        &mut self,
+        thread: &Thread,
+        awaiters: Vec<Awaiter>,
+        wakes: bool,
+        leg: &mut Leg,
+    ) {
+        for awaiter in &awaiters {
+            for offset in &awaiter.resumes {
+                let trap = self.trap(awaiter.method, *offset, TrapKind::Awaiter);
+                leg.traps.extend(trap);
+            }
+        }
+        leg.awaiters = awaiters;
+        if wakes {
+            leg.waiters = self.steppers_of_waiting_threads(thread);
         }
     }
 
@@ -137,6 +188,8 @@ impl Engine<'_> {
             Some(invocation) => Who::Known(invocation),
             None => self.task_slot(&frame).map_or(Who::Unknown, Who::ToBe),
         };
+        let steps = self.stepping.steps.as_ref();
+        let leaves = steps.is_some_and(|steps| steps.leg.leaves);
         let mut leg = Leg::default();
         let resumes = MethodId {
             token: pause.resume_method,
@@ -157,7 +210,7 @@ impl Engine<'_> {
                     .into(),
             );
         }
-        leg.suspended = Some(Suspended { who });
+        leg.suspended = Some(Suspended { who, leaves });
         self.replace_leg(leg);
     }
 
@@ -186,6 +239,7 @@ impl Engine<'_> {
             return false;
         };
         let who = std::mem::replace(&mut suspended.who, Who::Unknown);
+        let leaves = suspended.leaves;
         let same = match &who {
             Who::Known(invocation) => self.is_invocation(invocation, &frame),
             Who::ToBe(_) => false,
@@ -213,6 +267,12 @@ impl Engine<'_> {
                 ..at
             };
         }
+        if leaves {
+            return match self.begin_leg(thread, at, StepKind::Out) {
+                Ok(()) => false,
+                Err(error) => self.step_failed(thread, &error),
+            };
+        }
         self.landed(thread, at)
     }
 
@@ -220,6 +280,7 @@ impl Engine<'_> {
     pub(super) fn identify_suspended(&mut self) {
         let Some(&mut Suspended {
             who: Who::ToBe(slot),
+            ..
         }) = self.suspended()
         else {
             return;

@@ -15,7 +15,7 @@ use cordebug::thread::{Step, Thread};
 use cordebug::value::Value;
 use metadata::{IlOffset, Token};
 
-use super::awaiters::PROMISE;
+use super::awaiters::{Caller, PROMISE, Waiting};
 use super::il;
 use super::invocation::{Invocation, task_of};
 use super::position::{FrameId, MethodId, Position, Standing};
@@ -36,7 +36,8 @@ const RESULT: &str = "GetResult";
 /// An invocation that a step leaves while nobody awaits it.
 #[derive(Debug)]
 pub(super) struct Alone {
-    invocation: Invocation,
+    /// Nothing if it is behind the step already.
+    invocation: Option<Invocation>,
     /// What its result is taken from.
     source: Source,
 }
@@ -51,11 +52,37 @@ enum Source {
 }
 
 impl Engine<'_> {
-    /// Prepares a leg out of an invocation that was resumed and that nobody awaits so far.
-    pub(super) fn await_completion(&mut self, thread: &Thread, leg: &mut Leg) {
-        let Some(alone) = self.alone(thread) else {
+    /// Prepares a leg out of an invocation that was resumed and that nobody awaits so far, or only code that is not shown,
+    /// which hands its result on by an object.
+    pub(super) fn await_completion(
+        &mut self,
+        thread: &Thread,
+        handed_on: Option<Value>,
+        leg: &mut Leg,
+    ) {
+        let Some(mut alone) = self.alone(thread) else {
             return;
         };
+        if let Some(source) = handed_on.and_then(|object| self.source_of(&object)) {
+            alone.source = source;
+        }
+        self.await_taker(alone, leg);
+    }
+
+    /// Prepares a leg out of an invocation whose caller hands its result on by an object.
+    pub(super) fn await_handed_on(
+        &mut self,
+        invocation: Option<Invocation>,
+        object: &Value,
+        leg: &mut Leg,
+    ) {
+        if let Some(source) = self.source_of(object) {
+            self.await_taker(Alone { invocation, source }, leg);
+        }
+    }
+
+    /// Sets the traps at which the result of an invocation is taken.
+    fn await_taker(&mut self, alone: Alone, leg: &mut Leg) {
         match &alone.source {
             Source::Task(task) => {
                 let trap = self.notify_method(task).and_then(|notify| {
@@ -78,19 +105,8 @@ impl Engine<'_> {
     fn alone(&mut self, thread: &Thread) -> Option<Alone> {
         let frame = self.active_frame(thread)?;
         let machine = frame.first_argument().ok()?.dereference().ok()??;
+        let source = self.source_of_machine(&machine)?;
         let target = self.target.as_mut()?;
-        let mut reader = Fields::new(target);
-        let source = if reader.field(&machine, PROMISE).is_some() {
-            Source::Own(machine.hold().ok()?)
-        } else {
-            // One that was never suspended has no task, and its caller below it.
-            let task = task_of(&mut reader, &machine)?.dereference().ok()??;
-            if reader.field(&task, FLAGS).is_some() {
-                Source::Task(task.hold().ok()?)
-            } else {
-                Source::Own(task.hold().ok()?)
-            }
-        };
         let frames = thread.stack().ok()?.take(MAX_WALK).flatten();
         let called = frames.skip(1).any(|step| match step {
             Step::Frame(frame) => {
@@ -101,8 +117,33 @@ impl Engine<'_> {
         if called {
             return None;
         }
-        let invocation = self.invocation(&frame)?;
+        let invocation = Some(self.invocation(&frame)?);
         Some(Alone { invocation, source })
+    }
+
+    /// What the result of a state machine's run is taken from.
+    fn source_of_machine(&mut self, machine: &Value) -> Option<Source> {
+        let mut reader = Fields::new(self.target.as_mut()?);
+        if reader.field(machine, PROMISE).is_some() {
+            return Some(Source::Own(machine.hold().ok()?));
+        }
+        // One that was never suspended has no task, and its caller below it.
+        let task = task_of(&mut reader, machine)?.dereference().ok()??;
+        self.source_of(&task)
+    }
+
+    /// What the result of a task, or of whatever else stands for a run, is taken from.
+    fn source_of(&mut self, object: &Value) -> Option<Source> {
+        let mut reader = Fields::new(self.target.as_mut()?);
+        let machine = reader.object(object, "StateMachine");
+        if let Some(machine) = machine.filter(|it| reader.field(it, PROMISE).is_some()) {
+            return Some(Source::Own(machine.hold().ok()?));
+        }
+        let held = object.hold().ok()?;
+        Some(match reader.field(object, FLAGS) {
+            Some(_) => Source::Task(held),
+            None => Source::Own(held),
+        })
     }
 
     /// The places at which results of an object are taken.
@@ -188,7 +229,10 @@ impl Engine<'_> {
         };
         let leg = self.take_leg();
         let left = match (&leg.alone, &leg.own) {
-            (Some(alone), _) => !self.is_on_stack(thread, &alone.invocation, from.frame),
+            (Some(alone), _) => alone
+                .invocation
+                .as_ref()
+                .is_none_or(|it| !self.is_on_stack(thread, it, from.frame)),
             (None, Some(own)) => {
                 let frame = leg.at.map_or(from.frame, |at| at.frame);
                 !self.is_on_stack(thread, own, frame)
@@ -232,6 +276,9 @@ impl Engine<'_> {
 
     /// A thread takes the result of the task: the step goes on in the statement that does.
     pub(super) fn completion_taken(&mut self, thread: &Thread) -> bool {
+        if self.is_handed_on(thread) {
+            return false;
+        }
         let at = match self.target().and_then(|it| Position::of(it, thread)) {
             Ok(at) => at,
             Err(error) => return self.step_failed(thread, &error),
@@ -247,6 +294,41 @@ impl Engine<'_> {
             Ok(()) => false,
             Err(error) => self.step_failed(thread, &error),
         }
+    }
+
+    /// Whether it is an async method that is not shown which takes the result, having been resumed for it: then the step
+    /// goes on with whoever takes the result of that.
+    fn is_handed_on(&mut self, thread: &Thread) -> bool {
+        let Caller::Unseen(frame) = self.caller(thread, 0) else {
+            return false;
+        };
+        let mut leg = Leg::default();
+        match self.who_awaits(&frame) {
+            Waiting::Told { awaiters, wakes } => {
+                self.follow_awaiters(thread, awaiters, wakes, &mut leg);
+            }
+            Waiting::Nobody(object) => {
+                let machine = frame.first_argument().ok();
+                let source = match object {
+                    Some(object) => self.source_of(&object),
+                    None => machine
+                        .and_then(|machine| machine.dereference().ok()?)
+                        .and_then(|machine| self.source_of_machine(&machine)),
+                };
+                if let Some(source) = source {
+                    let alone = Alone {
+                        invocation: None,
+                        source,
+                    };
+                    self.await_taker(alone, &mut leg);
+                }
+            }
+        }
+        if !leg.is_awaited() && leg.alone.is_none() {
+            return false;
+        }
+        self.replace_leg(leg);
+        true
     }
 
     /// Whether a step has come to the `await` that takes the result of the invocation it left: the code behind it has no

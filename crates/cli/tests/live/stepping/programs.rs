@@ -178,6 +178,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "its statements are gone back to; stepping::targets steps it",
     ),
     (
+        "step_combined",
+        "spins: how often is not the same twice; stepping::combined steps it",
+    ),
+    (
         "step_taken",
         "spins: how often is not the same twice; stepping::taken steps it",
     ),

@@ -1,0 +1,58 @@
+//! Steps out of async methods whose results only the framework takes end with whoever awaits the framework: loops of
+//! `Parallel`, `Task.WhenEach`, `Task.Run`.
+
+use host::api::{Request, StepKind, StopReason};
+use testkit::sandbox::Sandbox;
+
+use super::walk::{assert_at, launch_to, step};
+
+const FIXTURE: &str = "step_combined";
+
+/// Steps of a kind from each place that the program comes to, and where they end.
+fn check(places: &[&str], kind: StepKind, expected: &[(&str, &str)]) {
+    let sandbox = Sandbox::new();
+    let program = launch_to(&sandbox, FIXTURE, &[], places);
+    for (from, to) in expected {
+        assert_at(&program, FIXTURE, from);
+        step(&program, kind);
+        let stop = program.status().stop.expect("a stop");
+        assert_eq!(stop.reasons, [StopReason::Step], "from {from} to {to}");
+        assert_at(&program, FIXTURE, to);
+        program.request(Request::Continue).expect("continues");
+        program.settle();
+    }
+    program.expect_exit(0);
+}
+
+const LOOPS: [&str; 6] = [
+    "each_of",
+    "each_async",
+    "for",
+    "late",
+    "blocked",
+    "unwrapped",
+];
+
+#[test]
+fn a_step_out_of_the_body_of_a_parallel_loop_ends_where_the_loop_is_awaited() {
+    let expected = LOOPS.map(|to| ("after", to));
+    check(&["after"], StepKind::Out, &expected);
+}
+
+#[test]
+fn a_step_out_of_the_body_before_its_first_await_does_so_too() {
+    let expected = LOOPS.map(|to| ("before", to));
+    check(&["before"], StepKind::Out, &expected);
+}
+
+#[test]
+fn a_step_out_of_one_of_several_tasks_ends_where_they_are_awaited_one_by_one() {
+    // The second is done before it is asked for: its result is taken in the body of the loop.
+    let expected = [("slow", "when_each"), ("slow", "done")];
+    check(&["slow"], StepKind::Out, &expected);
+}
+
+#[test]
+fn a_step_out_of_an_async_lambda_before_its_first_await_ends_where_its_task_is_awaited() {
+    check(&["unsuspended"], StepKind::Out, &[("unsuspended", "run")]);
+}
