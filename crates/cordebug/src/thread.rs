@@ -260,6 +260,14 @@ impl Frame {
         il_offset_at(&code, offset.checked_sub(1)?)
     }
 
+    /// Where the compiled code of its function begins.
+    pub fn code_start(&self) -> Option<u64> {
+        let code = clr_out!(self.0, ICorDebugFrame::GetCode()).ok()?;
+        let mut start = 0;
+        clr!(code, ICorDebugCode::GetAddress(&mut start)).ok()?;
+        Some(start)
+    }
+
     /// The arguments of the generic type and method that run: the type's first, then the method's.
     pub fn type_arguments(&self) -> Result<Vec<Type>, Error> {
         let frame = self

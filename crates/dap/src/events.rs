@@ -119,8 +119,11 @@ impl Adapter {
             StopReason::ConditionFailed {
                 condition, error, ..
             } => Some(format!("{condition}: {}", without_code(error))),
-            StopReason::AssertionFailed { message, .. } | StopReason::FailFast { message } => {
-                message.clone()
+            StopReason::AssertionFailed { message, .. } => message.clone(),
+            StopReason::FailFast { message, exception } => {
+                let said = [message.as_deref(), exception.as_deref()];
+                let said: Vec<_> = said.into_iter().flatten().collect();
+                (!said.is_empty()).then(|| said.join("\n"))
             }
             _ => None,
         });

@@ -16,7 +16,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use host::api::{
-    Error, ErrorCode, Follow, Origin, OutputPage, OutputQuery, Reply, Request, TestResults,
+    Error, ErrorCode, Follow, Origin, OutputPage, OutputQuery, Reply, Request, StepOptions,
+    TestResults,
 };
 use host::testing::TestRun;
 use host::{HostProgram, Session};
@@ -65,6 +66,8 @@ pub(crate) struct DebugSession {
     remarks: Mutex<Vec<String>>,
     /// Whether unhandled exceptions do not stop the program.
     passes_unhandled: AtomicBool,
+    /// Where steps stop.
+    steps: Mutex<StepOptions>,
     /// Disconnected when the thread that starts the program has ended.
     start: Mutex<mpsc::Receiver<Infallible>>,
 }
@@ -141,6 +144,7 @@ impl DebugSession {
             told: Mutex::default(),
             evaluating: Arc::default(),
             passes_unhandled: AtomicBool::new(recipe.passes_unhandled),
+            steps: Mutex::new(recipe.start.steps()),
             texts: Mutex::new(recipe.texts.clone()),
             remarks: Mutex::new(recipe.remarks.clone()),
             recipe: recipe.clone(),

@@ -182,7 +182,10 @@ fn reason(reason: &StopReason) -> Reason {
         StopReason::AssertionFailed { message, detail } => {
             ("assertion_failed", Vec::new(), said(&[message, detail]))
         }
-        StopReason::FailFast { message } => (Reason::FAIL_FAST, Vec::new(), said(&[message])),
+        StopReason::FailFast { message, exception } => {
+            let exception = exception.as_ref().map(|it| format!("(given {it})"));
+            (Reason::FAIL_FAST, Vec::new(), said(&[message, &exception]))
+        }
     };
     Reason {
         kind,

@@ -352,10 +352,24 @@ fn fail_fast_is_told_with_its_message() {
         "fail_fast",
         Vec::new(),
         &expect![[r#"
-        == FailFast { message: Some("the shop is on fire") }
+        == FailFast { message: Some("the shop is on fire"), exception: None }
         stack:
         Program.FailFast(): static void FailFast() => Environment.FailFast("the shop is on fire");
         Program.Main(string[] args): case "fail_fast": FailFast(); break;
+        end: Signal { number: 6, name: "SIGABRT", by_debugger: false }
+    "#]],
+    );
+}
+
+#[test]
+fn fail_fast_is_told_with_the_exception_that_it_was_given() {
+    check(
+        "fail_fast_given",
+        Vec::new(),
+        &expect![[r#"
+        == FailFast { message: Some("the till is empty"), exception: Some("System.InvalidOperationException: no change") }
+        stack:
+        Program.Main(string[] args): case "fail_fast_given": Environment.FailFast("the till is empty", new InvalidOperationException("no change")); break;
         end: Signal { number: 6, name: "SIGABRT", by_debugger: false }
     "#]],
     );
@@ -368,7 +382,8 @@ fn fail_fast_inside_a_catch_block_is_told_with_its_message_and_once() {
     let program = sandbox.launch("fail_fast_caught").start();
     let stop = program.wait_stop();
     let message = Some("giving up".to_owned());
-    assert_eq!(stop.reasons, [StopReason::FailFast { message }]);
+    let exception = Some("System.InvalidOperationException: no way on".to_owned());
+    assert_eq!(stop.reasons, [StopReason::FailFast { message, exception }]);
     program.cont();
     let exit = program.wait_exit();
     assert!(matches!(exit, Exit::Signal { number: 6, .. }), "{exit:?}");

@@ -103,6 +103,35 @@ fn emitted_functions_are_dynamic() {
 }
 
 #[test]
+fn what_the_runtime_emits_for_itself_is_told_from_functions_of_the_program() {
+    check(
+        "stack_native",
+        &["both"],
+        &[],
+        &expect![[r#"
+        --
+        Program.Stop(): Debugger.Break();
+        Program.Main.AnonymousMethod(ref int a, ref int b): case "native": Sort(items, 2, 4, (ref int a, ref int b) => { Stop(); return a - b; }); break;
+        Program.Main(string[] args): case "native": Sort(items, 2, 4, (ref int a, ref int b) => { Stop(); return a - b; }); break;
+        Program.Again(): static void Again() => Main(["native"]);
+        Dynamic [lightweight function]: ?
+        Program.Main(string[] args): case "both": Emitted("Again")(); break;
+    "#]],
+    );
+    check(
+        "stack_native",
+        &["several"],
+        &[],
+        &expect![[r#"
+        --
+        Program.Stop(): Debugger.Break();
+        Program.Several(): several();
+        Program.Main(string[] args): case "several": Several(); break;
+    "#]],
+    );
+}
+
+#[test]
 fn attributes_hide_and_disown_frames() {
     check(
         "stack_kinds",

@@ -153,6 +153,8 @@ pub enum StopReason {
     FailFast {
         /// What was said.
         message: Option<String>,
+        /// The exception that was given as the reason: its type and message.
+        exception: Option<String>,
     },
 }
 

@@ -11,11 +11,13 @@ use std::collections::HashSet;
 
 use cordebug::module::Breakpoint;
 use cordebug::thread::Thread;
+use cordebug::value::Value;
 use metadata::IlOffset;
 
 use crate::api::StopReason;
 use crate::breakpoints::CodeLocation;
 use crate::engine::Engine;
+use crate::fields::Fields;
 use crate::target::Target;
 
 /// The class that gives up, and how.
@@ -87,6 +89,18 @@ fn set(target: &Target) -> Vec<Breakpoint> {
     set.collect()
 }
 
+/// The type and message of an exception; nothing if the object is none.
+pub(super) fn exception_text(target: &mut Target, object: &Value) -> Option<String> {
+    let mut fields = Fields::new(target);
+    let types = fields.types(object);
+    let is_one = types.iter().any(|name| name == "System.Exception");
+    let name = types.into_iter().next().filter(|_| is_one)?;
+    Some(match fields.string(object, "_message") {
+        Some(message) => format!("{name}: {message}"),
+        None => name,
+    })
+}
+
 impl Engine<'_> {
     /// The runtime reached one of its breakpoints: why that stops the program, if it is at one of these calls.
     pub(crate) fn fail_fast_called(
@@ -107,6 +121,13 @@ impl Engine<'_> {
             Some(text.string(MAX_MESSAGE).ok()?.0)
         };
         let message = message();
-        Some(StopReason::FailFast { message })
+        let mut exception = || {
+            let target = self.target.as_mut()?;
+            let frame = target.active_frame(thread).ok()??;
+            let given = frame.argument(1).ok()?.dereference().ok()??;
+            exception_text(target, &given)
+        };
+        let exception = exception();
+        Some(StopReason::FailFast { message, exception })
     }
 }

@@ -5,9 +5,10 @@
 
 use cordebug::thread::Thread;
 
+use super::fail_fast::exception_text;
 use crate::api::{StopReason, ThreadId};
 use crate::engine::Engine;
-use crate::stack::{self, Walk, frame};
+use crate::stack::{self, Objects, Walk, frame};
 use crate::target::Target;
 
 /// The framework has a few frames of its own above the one that the user called.
@@ -104,34 +105,68 @@ fn is_called(target: &mut Target, thread: &Thread, methods: &[&str]) -> bool {
     false
 }
 
+/// What a program said when it gave up.
+pub(super) struct GivenUp {
+    pub(super) message: Option<String>,
+    pub(super) exception: Option<String>,
+}
+
 /// What `Environment.FailFast` was called with, if that is what the thread does.
-pub(super) fn fail_fast(target: &mut Target, thread: &Thread) -> Option<Option<String>> {
+pub(super) fn fail_fast(target: &mut Target, thread: &Thread) -> Option<GivenUp> {
     let mut walk = Walk::new(thread);
     // Native code is innermost: it was called with the text.
     let start = walk.stack_pointer();
     let mut called = false;
+    let mut takes_exception = false;
     for index in 0..LOOK_FOR_CALL {
         let walked = walk.next(target).ok()??;
         let told = frame::describe(target, &walked.frame, index);
         let here = told.method.starts_with("System.Environment.FailFast(");
         if called && !here {
             let end = walk.stack_pointer()?;
-            return Some(pinned_text(target, start?, end));
+            let start = start?;
+            let (text, at) = pinned_text(target, start, end).unzip();
+            let objects = match at {
+                Some(string) => Objects::of_string(target, string),
+                None => Objects::new(target, thread),
+            };
+            let exception = objects
+                .filter(|_| takes_exception)
+                .and_then(|objects| given_exception(target, &objects, start, end));
+            return Some(GivenUp {
+                message: text,
+                exception,
+            });
         }
         if told.user_code {
             return None;
         }
         called = here;
+        takes_exception = here && told.method.contains("Exception");
     }
     None
 }
 
-/// The text whose characters a part of the stack points at, as it does to hand them to native code.
-fn pinned_text(target: &Target, start: u64, end: u64) -> Option<String> {
+/// The exception that a part of the stack refers to, if there is exactly one: nothing that is left over is told for what
+/// was given.
+fn given_exception(target: &mut Target, objects: &Objects, start: u64, end: u64) -> Option<String> {
+    let mut words = stack::words(target, start, end);
+    words.sort_unstable();
+    words.dedup();
+    let mut found = words.into_iter().filter_map(|word| {
+        let object = objects.at(target, word)?;
+        exception_text(target, &object)
+    });
+    let first = found.next()?;
+    found.next().is_none().then_some(first)
+}
+
+/// The text whose characters a part of the stack points at, as it does to hand them to native code, and where it lies.
+fn pinned_text(target: &Target, start: u64, end: u64) -> Option<(String, u64)> {
     let words = stack::words(target, start, end);
     words.into_iter().find_map(|word| {
         let object = word.checked_sub(FIRST_CHARACTER).filter(|it| it % 8 == 0)?;
-        text_at(target, object)
+        Some((text_at(target, object)?, object))
     })
 }
 

@@ -412,13 +412,14 @@ impl Engine<'_> {
             return false;
         };
         if told == Told::Unhandled
-            && let Some(message) = giving_up::fail_fast(target, thread)
+            && let Some(giving_up::GivenUp { message, exception }) =
+                giving_up::fail_fast(target, thread)
         {
             if self.exceptions.fail_fast.was_told(id) {
                 return false;
             }
             self.stopped(
-                vec![StopReason::FailFast { message }],
+                vec![StopReason::FailFast { message, exception }],
                 Some(ThreadId(id)),
                 None,
             );

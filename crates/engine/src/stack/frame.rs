@@ -7,6 +7,7 @@ use cordebug::thread::{Frame as RuntimeFrame, Mapping};
 use metadata::pe::ClauseKind;
 use metadata::{IlOffset, Metadata, Symbols, Token};
 
+use super::stubs;
 use crate::api::{Block, Frame, FrameKind, Line, Source};
 use crate::modules::{LoadedModule, Modules};
 use crate::target::Target;
@@ -33,10 +34,15 @@ pub(crate) fn describe(target: &mut Target, frame: &RuntimeFrame, index: u32) ->
     }
     let function = match frame.function() {
         Ok(function) => function,
-        // Functions of `DynamicMethod` belong to no module.
+        // Functions of `DynamicMethod` belong to no module, nor does what the runtime itself has emitted.
         Err(error) if error.code() == Some(CORDBG_E_CODE_NOT_AVAILABLE) => {
-            told.kind = FrameKind::Dynamic;
-            told.method = LIGHTWEIGHT.into();
+            match stubs::name(process, frame) {
+                Some(stub) => told.method = stub,
+                None => {
+                    told.kind = FrameKind::Dynamic;
+                    told.method = LIGHTWEIGHT.into();
+                }
+            }
             return told;
         }
         Err(error) => {
@@ -262,7 +268,7 @@ fn block_at(module: &LoadedModule, process: &Process, method: Token, offset: u32
     })
 }
 
-fn internal_name(kind: bindings::CorDebugInternalFrameType) -> &'static str {
+pub(super) fn internal_name(kind: bindings::CorDebugInternalFrameType) -> &'static str {
     match kind {
         bindings::STUBFRAME_M2U => "[managed to native transition]",
         bindings::STUBFRAME_U2M => "[native to managed transition]",

@@ -9,10 +9,12 @@ pub(crate) mod frame;
 mod logical;
 mod machine;
 mod objects;
+mod stubs;
 pub(crate) mod walks;
 
 pub(crate) use beyond::is_seen_by_user;
 pub(crate) use logical::is_async;
+pub(crate) use objects::Objects;
 
 use cordebug::thread::{Frame as RuntimeFrame, Thread};
 

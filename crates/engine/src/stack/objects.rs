@@ -15,14 +15,14 @@ const PARENT: u64 = 0x10;
 const MAX_BASES: usize = 32;
 
 /// Tells objects from other addresses.
-pub(super) struct Objects {
+pub(crate) struct Objects {
     /// The type of `System.Object`.
     root: u64,
 }
 
 impl Objects {
     /// `None` if types do not lie in memory as is known here.
-    pub(super) fn new(target: &Target, thread: &Thread) -> Option<Self> {
+    pub(crate) fn new(target: &Target, thread: &Thread) -> Option<Self> {
         let known = thread.object().ok()?.dereference().ok()??;
         let mut bases = known.class_chain().ok()?.len();
         let mut ty = word(target, known.address().ok()?)?;
@@ -33,8 +33,14 @@ impl Objects {
         (word(target, ty + PARENT)? == 0).then_some(Self { root: ty })
     }
 
+    /// From where a string lies: a thread may have no object of its own.
+    pub(crate) fn of_string(target: &Target, address: u64) -> Option<Self> {
+        let root = word(target, word(target, address)? + PARENT)?;
+        (word(target, root + PARENT)? == 0).then_some(Self { root })
+    }
+
     /// The object at an address, if there is one.
-    pub(super) fn at(&self, target: &Target, address: u64) -> Option<Value> {
+    pub(crate) fn at(&self, target: &Target, address: u64) -> Option<Value> {
         let is_pointer = |at: &u64| at.is_multiple_of(8) && *at > 0xffff && *at < 1 << 56;
         let mut ty = Some(address)
             .filter(is_pointer)

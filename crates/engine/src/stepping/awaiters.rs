@@ -59,10 +59,7 @@ const FOR_SEVERAL: [&str; 4] = [
 /// Who goes on when an invocation completes.
 pub(super) enum Waiting {
     /// These methods of the user's, and perhaps a blocked thread.
-    Told {
-        awaiters: Vec<Awaiter>,
-        wakes: bool,
-    },
+    Told { awaiters: Vec<Awaiter>, wakes: bool },
     /// Nobody so far. Code that is not shown may await the invocation: then whoever takes the result of this object goes on.
     Nobody(Option<Value>),
 }
@@ -147,7 +144,11 @@ impl Engine<'_> {
                 true => (it.clone(), Some(it)),
                 false => (it, hands_on.clone()),
             };
-            left.extend(behind.into_iter().map(|(it, is_source)| source(it, is_source)));
+            left.extend(
+                behind
+                    .into_iter()
+                    .map(|(it, is_source)| source(it, is_source)),
+            );
         }
         match open {
             Some(open) if awaiters.is_empty() && !wakes => Waiting::Nobody(open),
@@ -321,7 +322,10 @@ impl Engine<'_> {
         // What hands out values one by one keeps who waits for the next in a part of it.
         let machine = reader.object(object, "StateMachine");
         let promise = machine.and_then(|machine| reader.field(&machine, PROMISE));
-        for part in [promise, reader.field(object, NEXT_OF_EACH)].into_iter().flatten() {
+        for part in [promise, reader.field(object, NEXT_OF_EACH)]
+            .into_iter()
+            .flatten()
+        {
             for link in ["_continuation", "_continuationState"] {
                 add(reader.field(&part, link));
             }

@@ -3,13 +3,14 @@
 //! A breakpoint that was named by the text of its statement keeps to that statement when the program is built again.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use host::Session;
 use host::api::{
     Attach, Breakpoint, BreakpointSpec, BreakpointState, Error, ErrorCode, ExceptionBreakpoint,
-    ExceptionSpec, Launch, Reply, Request, SourceMap,
+    ExceptionSpec, Launch, Reply, Request, SourceMap, StepOptions,
 };
 
 use super::{ANSWER, DebugSession, lock, unexpected};
@@ -23,6 +24,16 @@ pub(crate) enum Start {
     Launch(Box<Launch>, Build),
     /// Takes a running one.
     Attach(Attach),
+}
+
+impl Start {
+    /// Where steps stop.
+    pub(super) fn steps(&self) -> StepOptions {
+        match self {
+            Self::Launch(launch, _) => launch.steps,
+            Self::Attach(attach) => attach.steps,
+        }
+    }
 }
 
 /// All that a session begins with.
@@ -85,6 +96,24 @@ impl DebugSession {
         });
     }
 
+    /// Changes where steps stop from now on; what is not told stays as it is.
+    pub(crate) async fn change_steps(
+        self: &Arc<Self>,
+        just_my_code: Option<bool>,
+        skip_properties: Option<bool>,
+    ) -> Result<(), Error> {
+        let before = *lock(&self.steps);
+        let wanted = StepOptions {
+            just_my_code: just_my_code.unwrap_or(before.just_my_code),
+            skip_properties: skip_properties.unwrap_or(before.skip_properties),
+        };
+        if wanted != before {
+            self.request(Request::SetStepOptions(wanted)).await?;
+            *lock(&self.steps) = wanted;
+        }
+        Ok(())
+    }
+
     /// How to begin again, with the breakpoints as they are now. For threads that may block.
     pub(crate) fn again(&self) -> Result<Recipe, Error> {
         let mut recipe = self.recipe.clone();
@@ -98,6 +127,7 @@ impl DebugSession {
             )
             .hint("start it as it was started, then debug_attach"));
         };
+        launch.steps = *lock(&self.steps);
         let live = self.held().live.clone();
         if let Some(session) = live {
             self.learn_breakpoints(&session);

@@ -32,7 +32,7 @@ pub(super) struct Spot {
     /// 1-based line.
     #[schemars(range(min = 1))]
     line: Option<u32>,
-    /// 1-based column inside the wanted statement, if the line has several, or a lambda.
+    /// 1-based, inside the wanted statement, if the line has several, or a lambda.
     #[schemars(range(min = 1))]
     column: Option<u32>,
     /// Instead of line: the statement's text or a part of it. With line: the occurrence nearest to it.

@@ -32,7 +32,7 @@ const END: Duration = Duration::from_secs(15);
 pub(super) struct LaunchArguments {
     /// Path of a .dll, an executable, or a project file or folder, which is built first.
     program: String,
-    /// Arguments, each as it is: no shell looks at them.
+    /// Arguments; no shell looks at them.
     #[serde(default)]
     args: Vec<String>,
     /// Working directory.
@@ -40,16 +40,16 @@ pub(super) struct LaunchArguments {
     /// Environment variables to set; null removes one.
     #[serde(default)]
     env: BTreeMap<String, Option<String>>,
-    /// Build configuration of a project; Debug if absent.
+    /// Build configuration; Debug if absent.
     configuration: Option<String>,
-    /// Framework of a project that targets several, such as net9.0.
+    /// Framework, if it targets several, such as net9.0.
     framework: Option<String>,
-    /// Debug a .NET process that the program starts, not the program itself: for launchers, scripts, `dotnet run`. true takes
-    /// the first one that is no SDK tool, a text the first whose command line contains it.
+    /// Debug a .NET process that the program starts, as `dotnet run` does: true the first that is no SDK tool, a text the
+    /// first whose command line contains it.
     #[serde(default)]
     #[schemars(schema_with = "follow_schema")]
     follow_child: Option<FollowChild>,
-    /// Breakpoints before the first line runs: objects as breakpoint_set takes them.
+    /// Set before the first line runs: objects as breakpoint_set takes them.
     #[serde(default)]
     breakpoints: Vec<JsonObject>,
     /// Likewise, as breakpoint_set_exception takes them.
@@ -67,7 +67,7 @@ pub(super) struct LaunchArguments {
     /// Stop at the first line of Main.
     #[serde(default)]
     stop_at_entry: bool,
-    /// How long to wait at most. The program goes on after that: debug_wait waits on.
+    /// The program goes on after that: debug_wait waits on.
     #[serde(default = "run::timeout_ms")]
     #[schemars(range(max = 600_000))]
     timeout_ms: u64,
@@ -322,7 +322,10 @@ fn check(policy: &Policy, arguments: LaunchArguments) -> Result<Checked, Error> 
         args: arguments.args,
         cwd,
         env: arguments.env,
-        steps: steps(arguments.just_my_code),
+        steps: StepOptions {
+            just_my_code: arguments.just_my_code,
+            ..StepOptions::default()
+        },
         keep_optimized: arguments.keep_optimized,
         stop_at_entry: arguments.stop_at_entry,
         ..Launch::default()
@@ -337,13 +340,6 @@ fn recipe(start: Start) -> Recipe {
         passes_unhandled: false,
         texts: Vec::new(),
         remarks: Vec::new(),
-    }
-}
-
-fn steps(just_my_code: bool) -> StepOptions {
-    StepOptions {
-        just_my_code,
-        ..StepOptions::default()
     }
 }
 
@@ -392,7 +388,10 @@ pub(super) async fn attach(call: &Call, arguments: AttachArguments) -> Result<Re
             .hint(format!("use session={session:?}")));
     }
     let attach = Attach {
-        steps: steps(arguments.just_my_code),
+        steps: StepOptions {
+            just_my_code: arguments.just_my_code,
+            ..StepOptions::default()
+        },
         ..Attach::to(ProcessId(pid))
     };
     let maps = source_maps(&arguments.source_maps);

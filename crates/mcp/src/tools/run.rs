@@ -45,12 +45,16 @@ pub(super) struct StepArguments {
     session: Option<String>,
     /// over: to the next statement; into: also into a method it calls; out: to the caller.
     kind: StepName,
-    /// How many steps; whatever else stops the program ends them early.
+    /// How many steps.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1000))]
     count: u32,
     /// Id; else the one that reported the stop.
     thread: Option<u32>,
+    /// As for debug_launch, from now on.
+    just_my_code: Option<bool>,
+    /// Pass over accessors and operators, from now on.
+    skip_properties: Option<bool>,
     /// How long to wait at most.
     #[serde(default = "timeout_ms")]
     #[schemars(range(max = 600_000))]
@@ -147,6 +151,9 @@ pub(super) async fn step(call: &Call, arguments: StepArguments) -> Result<Report
     let session = call
         .registry
         .find(arguments.session.as_deref(), Which::Live)?;
+    session
+        .change_steps(arguments.just_my_code, arguments.skip_properties)
+        .await?;
     let request = Request::Step {
         count: arguments.count,
         thread: arguments.thread.map(ThreadId),

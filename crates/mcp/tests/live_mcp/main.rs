@@ -30,6 +30,7 @@ mod refusals;
 mod restarts;
 mod secrets;
 mod stdio;
+mod stepping;
 mod symbols;
 mod told;
 mod values;

@@ -93,6 +93,7 @@ const STACKS: &[Program] = &[
         ],
     ),
     ("stack_emitted", &[""]),
+    ("stack_native", &["native", "dynamic", "both", "several"]),
     ("stack_release", &[""]),
     ("stack_runtime_async", &[""]),
 ];

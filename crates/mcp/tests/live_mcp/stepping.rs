@@ -1,0 +1,51 @@
+//! Where steps stop can be changed by whoever steps, and stays so.
+
+use serde_json::{Value, json};
+use testkit::sandbox::Sandbox;
+
+use crate::client::{Agent, dll, run, text};
+
+/// Makes a step and tells the first line of its report, which names the method that it ends in.
+async fn step(agent: &Agent, arguments: Value) -> String {
+    let report = agent.call("debug_step", arguments).await;
+    let told = text(&report);
+    assert!(told.contains("after the step"), "{told}");
+    told.lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_step_changes_the_filter_for_properties_and_just_my_code_for_the_session() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let launch = json!({
+            "program": dll("step_calls"),
+            "breakpoints": [{"file": "step_calls.cs", "text": "price.Cents = price.Cents"}],
+        });
+        agent.call("debug_launch", launch).await;
+        let into = |options: Value| {
+            let mut arguments = json!({"kind": "into"});
+            for (name, value) in options.as_object().into_iter().flatten() {
+                arguments[name] = value.clone();
+            }
+            step(&agent, arguments)
+        };
+        let main = into(json!({"skip_properties": true})).await;
+        assert!(main.contains("Main("), "{main}");
+        // What the next statement calls is an operator.
+        let still = into(json!({})).await;
+        assert!(still.contains("Main("), "{still}");
+
+        agent.call("debug_restart", json!({})).await;
+        let kept = into(json!({})).await;
+        assert!(kept.contains("Main("), "{kept}");
+        let operator = into(json!({"skip_properties": false})).await;
+        assert!(operator.contains("operator +"), "{operator}");
+
+        let place = json!({"file": "step_calls.cs", "text": "int doubled"});
+        agent.call("debug_run_to", place).await;
+        let framework = into(json!({"just_my_code": false})).await;
+        assert!(framework.contains("System.Linq."), "{framework}");
+        agent.close().await;
+    });
+}
