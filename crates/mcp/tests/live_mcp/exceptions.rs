@@ -37,36 +37,36 @@ fn an_exception_is_told_with_its_throw_its_handler_and_its_way() {
         agent.say("exception_get", json!({})).await;
         expect![[r#"
             > debug_launch {"args":["caught"],"exceptions":[{"types":["ShopException"]}],"program":"<fixtures>/exception_kinds/exception_kinds.dll"}
-            s1 stopped: an exception was thrown, breakpoint 1 (thread <tid>), in Program.Throw(string message) at <source>/exception_kinds.cs:65.
+            s1 stopped: an exception was thrown, breakpoint 1 (thread <tid>), in Program.Throw(string message) at <source>/exception_kinds.cs:66.
             Launched <fixtures>/exception_kinds/exception_kinds.dll caught, process <pid>, .NET <version>.
             Exception StockException: "caught"
-            It will be caught in Program.Caught() at <source>/exception_kinds.cs:74.
-              63 |     static void Throw(string message)
-              64 |     {
-            > 65 |         throw new StockException(message); //@throw
-              66 |     }
-              67 | 
+            It will be caught in Program.Caught() at <source>/exception_kinds.cs:75.
+              64 |     static void Throw(string message)
+              65 |     {
+            > 66 |         throw new StockException(message); //@throw
+              67 |     }
+              68 | 
               message: string = "caught"
-              #0 Program.Throw(string message) at exception_kinds.cs:65
-              #1 Program.Caught() at exception_kinds.cs:72
+              #0 Program.Throw(string message) at exception_kinds.cs:66
+              #1 Program.Caught() at exception_kinds.cs:73
               #2 Program.Main(string[] args) at exception_kinds.cs:34
             Next: debug_continue lets it run on; debug_step runs one statement.
             > exception_get
             Exception StockException: "caught"
-            Thrown in Program.Throw(string message) at <source>/exception_kinds.cs:65.
-            It will be caught in Program.Caught() at <source>/exception_kinds.cs:74.
+            Thrown in Program.Throw(string message) at <source>/exception_kinds.cs:66.
+            It will be caught in Program.Caught() at <source>/exception_kinds.cs:75.
             It came through:
-              Program.Throw(string message) at <source>/exception_kinds.cs:65
+              Program.Throw(string message) at <source>/exception_kinds.cs:66
             > exception_get
             Exception System.AggregateException: "many (one) (two) (bad (Parameter 'count'))"
               caused by ShopException: "one"
                 caused by System.FormatException: "deep"
               caused by StockException: "two"
               caused by System.ArgumentException: "bad (Parameter 'count')"
-            Thrown in Program.Aggregate() at <source>/exception_kinds.cs:207.
+            Thrown in Program.Aggregate() at <source>/exception_kinds.cs:208.
             Nobody catches it: the program ends if it continues.
             It came through:
-              Program.Aggregate() at <source>/exception_kinds.cs:207
+              Program.Aggregate() at <source>/exception_kinds.cs:208
               Program.Main(string[] args) at <source>/exception_kinds.cs:49
             > exception_get
             No exception is in flight on that thread.
@@ -104,25 +104,25 @@ fn assertions_and_messages_for_the_debugger_are_told() {
         }
         expect![[r#"
             > debug_launch {"args":["assert"],"program":"<fixtures>/exception_kinds/exception_kinds.dll"}
-            s2 stopped: an assertion failed: "seven arguments there are fewer" (thread <tid>), in System.Diagnostics.Debug.Fail(string? message, string? detailMessage), called from Program.Main(string[] args) at <source>/exception_kinds.cs:55:28.
+            s2 stopped: an assertion failed: "seven arguments there are fewer" (thread <tid>), in System.Diagnostics.Debug.Fail(string? message, string? detailMessage), called from Program.Main(string[] args) at <source>/exception_kinds.cs:56:28.
             Launched <fixtures>/exception_kinds/exception_kinds.dll assert, process <pid>, .NET <version>.
-              53 |             case "exit": ExitNow(); break;
-              54 |             case "out_of_memory": OutOfMemory(); break;
-            > 55 |             case "assert": Debug.Assert(args.Length == 7, "seven arguments", "there are fewer"); Console.WriteLine("after"); break; //@assert
-              56 |             case "log": Log(); break;
-              57 |             case "launch": Console.WriteLine($"launched {Debugger.Launch()}"); break;
+              54 |             case "exit": ExitNow(); break;
+              55 |             case "out_of_memory": OutOfMemory(); break;
+            > 56 |             case "assert": Debug.Assert(args.Length == 7, "seven arguments", "there are fewer"); Console.WriteLine("after"); break; //@assert
+              57 |             case "log": Log(); break;
+              58 |             case "launch": Console.WriteLine($"launched {Debugger.Launch()}"); break;
               args: string[] = Length = 1 { "assert" }
               gate: TaskCompletionSource = not assigned yet
               task: Task = not assigned yet
               #0 System.Diagnostics.Debug.Fail(string? message, string? detailMessage) in System.Private.CoreLib.dll
-              #1 Program.Main(string[] args) at exception_kinds.cs:55
+              #1 Program.Main(string[] args) at exception_kinds.cs:56
             Output since the last report:
             log| ---- DEBUG ASSERTION FAILED ----
             log| ---- Assert Short Message ----
             log| seven arguments
             log| ---- Assert Long Message ----
             log| there are fewer
-            log|    at Program.Main(String[] args) in <source>/exception_kinds.cs:line 55
+            log|    at Program.Main(String[] args) in <source>/exception_kinds.cs:line 56
             Next: debug_continue lets it run on; debug_step runs one statement.
             > debug_launch {"args":["log"],"program":"<fixtures>/exception_kinds/exception_kinds.dll"}
             s3 exited with code 0.
