@@ -15,6 +15,8 @@ pub struct Stat {
     pub state: char,
     /// The parent process.
     pub parent: u32,
+    /// The group that it belongs to: the process that leads it.
+    pub group: u32,
     /// Start time in clock ticks since boot: with the pid it names a process for ever.
     pub start_time: u64,
 }
@@ -70,11 +72,13 @@ fn parse_stat(text: &str) -> Option<Stat> {
     let mut fields = rest.split_ascii_whitespace();
     let state = fields.next()?.chars().next()?;
     let parent = fields.next()?.parse().ok()?;
-    // Field 22 of the line; state is field 3 and parent field 4.
-    let start_time = fields.nth(17)?.parse().ok()?;
+    let group = fields.next()?.parse().ok()?;
+    // Field 22 of the line; state is field 3, parent field 4 and group field 5.
+    let start_time = fields.nth(16)?.parse().ok()?;
     Some(Stat {
         state,
         parent,
+        group,
         start_time,
     })
 }
@@ -328,6 +332,7 @@ mod tests {
             Some(Stat {
                 state: 'S',
                 parent: 7,
+                group: 42,
                 start_time: 987_654
             })
         );

@@ -43,9 +43,6 @@ pub fn identity(pid: ProcessId) -> Option<(ProcessId, u64)> {
 /// How long a killed process may take to be gone.
 const DEATH: Duration = Duration::from_secs(2);
 
-/// How long killed children may take to be gone whose parent has died.
-const LAST_CHILD: Duration = Duration::from_millis(500);
-
 /// Ends a launched program whose host died, and removes what its runtime leaves behind.
 pub fn end_orphan(pid: ProcessId, leftovers: &Leftovers) {
     let mut all = procfs::descendants(pid.0);
@@ -54,14 +51,23 @@ pub fn end_orphan(pid: ProcessId, leftovers: &Leftovers) {
     // If it was gone already, its children have another parent; they are still in the group that it was started in.
     if let Some(group) = raw(pid.0) {
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        // Nobody knows the numbers of those children any more, but what they leave says that they are gone.
-        let deadline = Instant::now() + LAST_CHILD;
-        while rustix::process::test_kill_process_group(group).is_ok() && Instant::now() < deadline {
+        // Nobody knows the numbers of those children any more, but what they leave says that they are gone. Whether anybody
+        // takes note of their ends does not matter.
+        let deadline = Instant::now() + DEATH;
+        while is_alive_in_group(pid.0) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
         }
         sweep_temporary(leftovers.folder());
     }
     leftovers.remove();
+}
+
+/// Whether a process of a group has not ended yet.
+fn is_alive_in_group(group: u32) -> bool {
+    let mut all = procfs::all_pids().unwrap_or_default().into_iter();
+    all.any(|pid| {
+        procfs::stat(pid).is_ok_and(|it| it.group == group && !matches!(it.state, 'Z' | 'X'))
+    })
 }
 
 /// Ends a process that leads a group, with everything below it and in its group, and removes what their runtimes leave
