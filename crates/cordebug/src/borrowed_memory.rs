@@ -12,7 +12,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 /// Pages lent at a time; one is enough for all methods of most modules.
 const MAX_PAGES: usize = 256;
@@ -26,6 +26,8 @@ static CODE_START: AtomicUsize = AtomicUsize::new(0);
 static CODE_END: AtomicUsize = AtomicUsize::new(0);
 static PAGE: AtomicUsize = AtomicUsize::new(0);
 static LENT: [AtomicUsize; MAX_PAGES] = [const { AtomicUsize::new(0) }; MAX_PAGES];
+/// Whether anything is lent: most programs never need it, and this is asked each time that one is let run.
+static ANY: AtomicBool = AtomicBool::new(false);
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 
 /// Lends pages of the process `pid` from now on.
@@ -83,6 +85,10 @@ fn code_of_component(line: &str) -> Option<(usize, usize)> {
 
 /// Takes back all that was lent: the target is about to change it.
 pub(crate) fn take_back() {
+    if !ANY.load(Ordering::SeqCst) {
+        return;
+    }
+    ANY.store(false, Ordering::SeqCst);
     for slot in &LENT {
         let page = slot.swap(0, Ordering::SeqCst);
         if page != 0 {
@@ -148,6 +154,7 @@ fn lend(address: usize) -> bool {
     let Some(slot) = LENT.iter().find(free) else {
         return false;
     };
+    ANY.store(true, Ordering::SeqCst);
     let rights = libc::PROT_READ | libc::PROT_WRITE;
     let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
     // The system calls are made directly: this executable exports `munmap` and `mmap64` of its own, which lock.

@@ -2,7 +2,8 @@
 //!
 //! All calls come on one thread of the runtime library, which must never wait for us: each method turns its arguments
 //! into a [`Callback`] with references of its own, hands it to the sink and returns. Every delivered callback except
-//! [`Callback::ExitProcess`] leaves the process stopped until one `Continue` answers it.
+//! [`Callback::ExitProcess`] leaves the process stopped until one `Continue` answers it. That an assembly is loaded is
+//! not delivered: its module is told right behind it, and two threads would wake up for nothing each time.
 //!
 //! Invariant: no panic leaves a method, and nothing is inspected on this thread.
 
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::bindings::*;
 use crate::com::{BOOL, Com, GUID, HRESULT, IUnknown, IUnknownVtbl, Interface};
 use crate::fast_memory;
-use crate::hresult::{E_NOINTERFACE, E_POINTER, S_OK};
+use crate::hresult::{E_NOINTERFACE, E_NOTIMPL, E_POINTER, S_OK};
 use crate::symbol_stream::{self, IStream};
 use crate::thread::Thread;
 
@@ -299,6 +300,18 @@ fn text(raw: *const u16) -> String {
     String::from_utf16_lossy(unsafe { std::slice::from_raw_parts(raw, length) })
 }
 
+/// A callback of which another one tells more right afterwards: the runtime library itself goes on from what is not
+/// implemented, and calls again with the next.
+///
+/// The process stays stopped meanwhile, but nothing here counts on it: pages are kept from the next callback on.
+unsafe extern "C" fn passed_by<T>(
+    _this: *mut c_void,
+    _domain: *mut ICorDebugAppDomain,
+    _what: *mut T,
+) -> HRESULT {
+    E_NOTIMPL
+}
+
 /// Declares one slot: a function that owns its arguments, builds a callback and delivers it.
 macro_rules! slot {
     ($n:literal, $name:ident($($arg:ident: $type:ty),*) $make:expr) => {{
@@ -352,7 +365,7 @@ static TABLE1: ICorDebugManagedCallbackVtbl = ICorDebugManagedCallbackVtbl {
         Some(Callback::CreateAppDomain { app_domain: own(domain)? })),
     ExitAppDomain: slot!(0, ExitAppDomain(process: *mut ICorDebugProcess, domain: *mut ICorDebugAppDomain)
         Some(Callback::ExitAppDomain { app_domain: own(domain)? })),
-    LoadAssembly: slot!(0, LoadAssembly(domain: *mut ICorDebugAppDomain, assembly: *mut ICorDebugAssembly) None),
+    LoadAssembly: passed_by,
     UnloadAssembly: slot!(0, UnloadAssembly(domain: *mut ICorDebugAppDomain, assembly: *mut ICorDebugAssembly) None),
     ControlCTrap: slot!(0, ControlCTrap(process: *mut ICorDebugProcess) None),
     NameChange: slot!(0, NameChange(domain: *mut ICorDebugAppDomain, thread: *mut ICorDebugThread)
@@ -424,6 +437,9 @@ mod tests {
         let hr = unsafe { first.CreateProcess(std::ptr::null_mut()) };
         assert_eq!(hr, S_OK);
         assert_eq!(receiver.recv().as_deref(), Ok("CreateProcess"));
+        // SAFETY: as above.
+        let hr = unsafe { first.LoadAssembly(std::ptr::null_mut(), std::ptr::null_mut()) };
+        assert_eq!(hr, E_NOTIMPL, "the library goes on by itself");
         let third: Com<ICorDebugManagedCallback3> = first.cast().expect("callback 3");
         // SAFETY: as above.
         let _ = unsafe { third.CustomNotification(std::ptr::null_mut(), std::ptr::null_mut()) };

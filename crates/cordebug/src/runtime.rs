@@ -169,6 +169,16 @@ impl DebuggerLibrary {
         Ok(library)
     }
 
+    /// Loads the data access component as well, which the library would do only when it attaches: then the runtime waits.
+    pub fn load_component(&self) {
+        let path = self.path.with_file_name(DATA_ACCESS_LIBRARY);
+        if let Ok(file) = CString::new(path.as_os_str().as_bytes()) {
+            // What is wrong with it is found, and told, by the library, which gets the same one.
+            // SAFETY: as for the library itself, which loads the component in the same way.
+            unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
+        }
+    }
+
     fn symbol(&self, name: &CStr) -> Option<*mut c_void> {
         // SAFETY: the handle came from dlopen and is never closed; the name is a valid C string.
         let symbol = unsafe { libc::dlsym(self.handle, name.as_ptr()) };

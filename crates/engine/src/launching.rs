@@ -244,12 +244,11 @@ impl Engine<'_> {
             StartupNews::Ready { pid, handshake } => {
                 let stop_at_entry = starting.stop_at_entry;
                 let handle = ProcessHandle::open(pid).ok();
+                // The runtime goes on, whatever comes of it.
                 let taken = match &handle {
-                    Some(handle) => self.take_over(pid, handle, stop_at_entry),
+                    Some(handle) => self.take_over(pid, handle, stop_at_entry, Some(handshake)),
                     None => Err(attach_error(pid, &cordebug::Error::NoSuchProcess { pid })),
                 };
-                // The runtime goes on, whatever came of it.
-                drop(handshake);
                 match (taken, handle) {
                     (Ok(()), handle) => {
                         if let (Some(handle), Some(_)) = (handle, &self.following) {
@@ -289,6 +288,7 @@ impl Engine<'_> {
             let runtime = Runtime::of(pid).ok()?;
             crate::processes::check_parts(pid, &runtime.coreclr).ok()?;
             let library = DebuggerLibrary::load(&runtime.debugger_library().ok()?, pid).ok()?;
+            library.load_component();
             fast_memory::prepare(runtime.version.as_deref());
             Some((runtime.coreclr, library))
         };
@@ -297,12 +297,14 @@ impl Engine<'_> {
         }
     }
 
-    /// Loads the debugger library for the runtime in `pid`, the process of `handle`, and attaches.
+    /// Loads the debugger library for the runtime in `pid`, the process of `handle`, and attaches; then lets the runtime
+    /// go on that waits at `handshake`.
     fn take_over(
         &mut self,
         pid: u32,
         handle: &ProcessHandle,
         stop_at_entry: bool,
+        handshake: Option<Handshake>,
     ) -> Result<(), Error> {
         let undelivered = Arc::new(AtomicU32::new(0));
         let runtime = Runtime::of(pid).map_err(|error| attach_error(pid, &error))?;
@@ -327,6 +329,8 @@ impl Engine<'_> {
             Ok((debugger, process))
         };
         let (debugger, process) = attach().map_err(|error| attach_error(pid, &error))?;
+        // It has all that it waits for; what it tells from now on is handled when we are done here.
+        drop(handshake);
         if let Err(error) = std::fs::File::open(format!("/proc/{pid}/mem")) {
             self.notes.push(format!(
                 "/proc/{pid}/mem cannot be opened ({error}): everything works, but each stop costs about a tenth of a second; \
@@ -397,7 +401,7 @@ impl Engine<'_> {
         };
         let watched = ProcessHandle::open(pid).map_err(unwatchable)?;
         let handle = handle.unwrap_or(&watched);
-        let taken = self.take_over(pid, handle, false);
+        let taken = self.take_over(pid, handle, false, None);
         if taken.is_err() {
             // A dying process closes its pipes first.
             handle.ends_within(DYING);

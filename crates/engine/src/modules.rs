@@ -40,6 +40,7 @@ pub(crate) struct LoadedModule {
     type_names: OnceCell<TypeNames>,
     source_files: SourceFiles,
     optimized: OnceCell<Option<bool>>,
+    as_shipped: OnceCell<bool>,
 }
 
 impl Modules {
@@ -114,6 +115,7 @@ impl LoadedModule {
             type_names: OnceCell::new(),
             source_files,
             optimized: OnceCell::new(),
+            as_shipped: OnceCell::new(),
         }
     }
 
@@ -155,6 +157,14 @@ impl LoadedModule {
             .map(|it| it.as_os_str().as_encoded_bytes());
         parts.any(|it| it == b"shared")
             && parts.next().is_some_and(|it| it.starts_with(b"Microsoft."))
+    }
+
+    /// Whether it is a part of the framework as that ships, without symbols beside it. Programs load hundreds of these:
+    /// that they are nobody's code is told without opening them.
+    pub(crate) fn is_framework_as_shipped(&self) -> bool {
+        *self
+            .as_shipped
+            .get_or_init(|| self.is_framework() && !self.path.with_extension("pdb").exists())
     }
 
     /// Whether it is a part of somebody's test framework as that ships: some have symbols, and are not the user's code for
@@ -358,7 +368,9 @@ impl Engine<'_> {
         target.type_cache.module_loaded();
         target.layouts.module_loaded();
         let loaded = target.modules.entry(module);
-        let user_code = loaded.symbols(&target.process).is_ok() && !loaded.is_test_framework();
+        let user_code = !loaded.is_framework_as_shipped()
+            && loaded.symbols(&target.process).is_ok()
+            && !loaded.is_test_framework();
         // Each of these calls is a journey to the program and back, and a program loads hundreds of modules: those of the
         // framework keep the code that they were compiled to beforehand, and are nobody's code from the start.
         // One that is no file may get its symbols later, when it is too late to ask.

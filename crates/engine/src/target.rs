@@ -19,7 +19,7 @@ use crate::source_files::SourceFiles;
 use crate::stack::walks::KeptWalks;
 use crate::types::{TypeCache, Types};
 use crate::values::view::ObjectIds;
-use crate::values::{Held, LayoutCache, ReturnedValues};
+use crate::values::{Handles, Held, LayoutCache, ReturnedValues};
 
 /// The debugged process.
 #[derive(Debug)]
@@ -32,6 +32,8 @@ pub(crate) struct Target {
     pub(crate) type_cache: TypeCache,
     /// Where fields and elements lie.
     pub(crate) layouts: LayoutCache,
+    /// What was held since the program ran last.
+    pub(crate) handles: Handles,
     /// Numbers of objects that were told.
     pub(crate) object_ids: ObjectIds,
     /// Objects that the user asked to keep, by their numbers.
@@ -72,6 +74,7 @@ impl Target {
             modules: Modules::new(source_files),
             type_cache: TypeCache::default(),
             layouts: LayoutCache::default(),
+            handles: Handles::default(),
             object_ids: ObjectIds::default(),
             kept: BTreeMap::new(),
             results: RefCell::default(),

@@ -122,3 +122,28 @@ fn optimised_program_is_compiled_for_debuggers_unless_told_otherwise() {
         program.disconnect(Some(true), false);
     }
 }
+
+#[test]
+fn files_of_the_framework_are_not_opened_when_they_are_loaded() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("breaks").start();
+    program.wait_stop();
+    let host = testkit::procfs::process(program.pid()).expect("the program runs");
+    let maps = std::fs::read_to_string(format!("/proc/{}/maps", host.parent)).expect("its host");
+    assert!(maps.contains("/breaks.dll"), "its own file: {maps}");
+    // What a stop is told with needs at most the library that everything refers to.
+    let opened: std::collections::BTreeSet<_> = maps
+        .lines()
+        .filter_map(|line| line.rsplit_once('/').map(|(_, name)| name))
+        .filter(|name| name.ends_with(".dll") && name.starts_with("System."))
+        .filter(|name| *name != "System.Private.CoreLib.dll")
+        .collect();
+    assert!(opened.is_empty(), "{opened:?}");
+    let loaded = modules(&program);
+    assert!(
+        loaded
+            .iter()
+            .any(|it| it.name == "System.Console.dll" || it.name == "System.Runtime.dll")
+    );
+    program.disconnect(Some(true), false);
+}

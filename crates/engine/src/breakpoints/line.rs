@@ -57,6 +57,9 @@ pub(super) fn find(
     module: &LoadedModule,
     around: Surroundings<'_>,
 ) -> Offer {
+    if module.is_framework_as_shipped() {
+        return Offer::NOTHING;
+    }
     let symbols = match module.symbols(around.process) {
         Ok(symbols) => symbols,
         Err(_) if module.is_framework() => return Offer::NOTHING,

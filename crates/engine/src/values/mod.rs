@@ -37,6 +37,7 @@ mod assign_expression;
 mod assigned;
 mod backing;
 mod frames;
+mod handles;
 mod layout;
 mod literal;
 mod memory;
@@ -62,6 +63,7 @@ use std::rc::Rc;
 
 use crate::types::Type;
 
+pub(crate) use handles::Handles;
 pub(crate) use layout::{LayoutCache, Member, buffer_length};
 pub(crate) use questions::Answer;
 pub(crate) use reader::{Held, Reader};

@@ -13,7 +13,7 @@ use crate::target::Target;
 use crate::types::{Named, Type, Types};
 
 use super::memory::Memory;
-use super::{LayoutCache, Member, Object, Place, Result, Scalar, Unreadable, Value};
+use super::{Handles, LayoutCache, Member, Object, Place, Result, Scalar, Unreadable, Value};
 
 /// No string or array is longer than this; a longer one is damaged.
 const MAX_LENGTH: u64 = i32::MAX as u64;
@@ -28,6 +28,7 @@ pub(crate) struct Reader<'t> {
     pub(crate) types: Types<'t>,
     pub(super) memory: Memory<'t>,
     pub(super) layouts: &'t LayoutCache,
+    handles: &'t Handles,
     pub(super) run: u64,
     /// Whose thread's own statics are meant where nothing else says so.
     pub(super) looks_from: Option<Frame>,
@@ -95,6 +96,7 @@ impl Target {
             types: self.types(),
             memory: Memory::new(&self.process),
             layouts: &self.layouts,
+            handles: &self.handles,
             run: self.runs,
             looks_from: None,
         }
@@ -595,9 +597,12 @@ impl Reader<'_> {
     /// Keeps an object alive and known, over runs of the program, until what is returned is dropped.
     pub(crate) fn hold(&self, object: &Object) -> Result<Held> {
         self.fresh(object.run)?;
-        let value = self.types.process.object_at(object.address)?;
+        let process = self.types.process;
+        let handle = self.handles.of(object.address, self.run, || {
+            process.object_at(object.address)?.hold()
+        })?;
         Ok(Held {
-            handle: Rc::new(value.hold()?),
+            handle,
             ty: object.ty.clone(),
         })
     }
