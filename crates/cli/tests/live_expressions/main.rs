@@ -5,6 +5,7 @@ mod changes;
 mod checks;
 mod code;
 mod compiler;
+mod corners;
 mod evaluate;
 mod forms;
 mod hits;

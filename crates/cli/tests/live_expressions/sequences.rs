@@ -32,7 +32,11 @@ pub(crate) fn told(evaluated: &Evaluated) -> String {
             Some(thrown) => format!(
                 "throws\t{}\t{}",
                 thrown.type_name,
-                thrown.message.as_deref().unwrap_or_default()
+                thrown
+                    .message
+                    .as_deref()
+                    .unwrap_or_default()
+                    .replace('\n', " ")
             ),
             None => format!("error\t{}", error.error.message.replace('\n', " | ")),
         },

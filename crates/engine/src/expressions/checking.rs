@@ -4,13 +4,12 @@
 //! today, and type parameters are known only when the code runs: then the hit tells, as it tells everything.
 
 use cordebug::file::MappedFile;
-use metadata::tables::{AssemblyRefRow, Table};
 use metadata::{IlOffset, Token};
 use syntax::Span;
 
-use super::bind::Binder;
+use super::bind::missing::{image_of, unloaded_references};
+use super::bind::{Binder, LINQ};
 use super::error::{Fail, Result};
-use super::evaluate::lacks_linq;
 use super::frames::{declared_context, is_dynamic};
 use super::getters::field_behind;
 use super::intrinsics::is_linq;
@@ -150,13 +149,16 @@ fn failure(
     let fail = planned.bind(&mut binder).err()?;
     // What the compiler has no code for is about this very moment, as `$exception` is.
     let code = fail.code?;
-    // What is dynamic has members and operators only when it holds something, and LINQ is loaded at the hit.
+    // What is dynamic has members and operators only when it holds something, and an assembly is loaded at the hit.
     let text = planned.text();
     let whole = Span::new(0, u32::try_from(text.len()).unwrap_or(u32::MAX));
     let used = names(&text, whole);
     let is_used = |it: &&crate::values::shape::Declared| used.contains(&&*it.name);
     let asks_linq = || names(&text, fail.span).into_iter().any(is_linq);
-    if shape.variables.iter().filter(is_used).any(is_dynamic) || lacks_linq(&fail) && asks_linq() {
+    let lacks = fail.lacks.as_deref();
+    if shape.variables.iter().filter(is_used).any(is_dynamic)
+        || lacks.is_some_and(|it| it != LINQ || asks_linq())
+    {
         return None;
     }
     if types.missing() != missing || (is_open && code != "CS0103") {
@@ -187,27 +189,11 @@ fn is_type_name(fail: &Fail) -> bool {
 
 /// Whether an assembly that a module refers to, and that is not loaded, may bring one of the names.
 fn may_come(types: Types<'_>, module: ModuleId, names: &[&str], is_type_name: bool) -> bool {
-    let Ok(opened) = types.metadata(module) else {
+    let Some(unloaded) = unloaded_references(types, module) else {
         return true;
     };
-    let metadata = opened.metadata();
-    let folders: std::collections::BTreeSet<_> = types
-        .modules
-        .iter()
-        .filter_map(|it| it.path.parent().filter(|it| it.is_absolute()))
-        .collect();
-    for (row, _) in metadata.rows::<AssemblyRefRow>() {
-        let token = Token::new(Table::AssemblyRef, row);
-        let Ok(reference) = metadata.assembly_ref(token) else {
-            return true;
-        };
-        if types.assembly(&reference.name).is_some() {
-            continue;
-        }
-        let file = format!("{}.dll", reference.name);
-        let found = folders
-            .iter()
-            .find_map(|folder| MappedFile::open(&folder.join(&file)).ok());
+    for assembly in unloaded {
+        let found = image_of(types, &assembly);
         let may_bring = found.is_none_or(|image| {
             names.iter().any(|name| has_name(image.as_ref(), name))
                 && (!is_type_name || has_type(image, names))

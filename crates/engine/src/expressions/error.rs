@@ -16,6 +16,8 @@ pub(crate) struct Fail {
     pub(crate) span: Span,
     /// What to do next.
     pub(crate) hint: Option<String>,
+    /// The assembly that would bring a name that is not found, and that the program has not loaded.
+    pub(crate) lacks: Option<Box<str>>,
     /// Set if the expression is right C# and its evaluation throws: the exception. One that the expression itself throws has
     /// no stack, as its place is in the text.
     pub(crate) thrown: Option<Box<ExceptionReport>>,
@@ -39,6 +41,7 @@ impl Fail {
             message: message.into(),
             span,
             hint: None,
+            lacks: None,
             thrown: None,
         })
     }
@@ -50,6 +53,7 @@ impl Fail {
             message: message.into(),
             span,
             hint: None,
+            lacks: None,
             thrown: None,
         })
     }
@@ -163,6 +167,7 @@ impl From<syntax::SyntaxError> for Box<Fail> {
             message: error.message(),
             span: error.span,
             hint: None,
+            lacks: None,
             thrown: None,
         })
     }

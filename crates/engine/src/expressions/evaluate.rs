@@ -33,6 +33,8 @@ const DEPTH: u32 = 4;
 const RETURNED_NOTHING: &str = "(returned nothing)";
 /// Calls and writes of one evaluation.
 const MAX_EFFECTS: u32 = 1_000;
+/// Assemblies that are loaded for one expression at most.
+const MAX_LOADED: usize = 8;
 
 /// What is evaluated, where.
 struct Place<'p> {
@@ -131,16 +133,15 @@ impl Engine<'_> {
     fn evaluate_one(&mut self, place: &Place<'_>) -> Result<EvaluatedValue> {
         let mut plan = None;
         let mut journal = Journal::default();
-        let mut loaded = false;
+        let mut loaded = Vec::new();
         for _ in 0..MAX_EFFECTS {
             let ran = match self.run_once(place, &mut plan, &mut journal) {
                 // The program would load it when it comes to code that needs it.
-                Err(fail) if plan.is_none() && !loaded && self.may_load_linq(place, &fail) => {
-                    loaded = true;
+                Err(fail) if plan.is_none() && place.request.side_effects => {
                     let site = CallSite::on(place.thread.clone());
-                    match self.load_assembly(&site, super::bind::LINQ) {
-                        Ok(()) => continue,
-                        Err(_) => return Err(fail),
+                    match self.load_what_lacks(&site, &fail, &mut loaded) {
+                        true => continue,
+                        false => return Err(fail),
                     }
                 }
                 ran => ran?,
@@ -177,9 +178,24 @@ impl Engine<'_> {
         ))
     }
 
-    /// Whether an expression failed only because the program has not loaded LINQ yet, and it may be loaded for it.
-    fn may_load_linq(&mut self, place: &Place<'_>, fail: &Fail) -> bool {
-        place.request.side_effects && !self.evaluations.is_forbidden() && lacks_linq(fail)
+    /// Loads the assembly without which an expression does not bind, once; whether it is worth while to bind again.
+    pub(super) fn load_what_lacks(
+        &mut self,
+        site: &CallSite,
+        fail: &Fail,
+        loaded: &mut Vec<Box<str>>,
+    ) -> bool {
+        let Some(assembly) = &fail.lacks else {
+            return false;
+        };
+        if self.evaluations.is_forbidden()
+            || loaded.contains(assembly)
+            || loaded.len() >= MAX_LOADED
+        {
+            return false;
+        }
+        loaded.push(assembly.clone());
+        self.load_assembly(site, assembly).is_ok()
     }
 
     /// Runs a plan as far as reading goes.
@@ -276,11 +292,6 @@ impl Engine<'_> {
     }
 }
 
-/// Whether an expression does not bind only because the program has not loaded LINQ.
-pub(super) fn lacks_linq(fail: &Fail) -> bool {
-    fail.hint.as_deref() == Some(super::bind::NO_LINQ)
-}
-
 impl Place<'_> {
     /// What `$returnvalue` stands for, if the expression asks for it.
     fn returned(&self, target: &Target, reader: &Reader<'_>) -> Result<Option<Value>> {
@@ -303,7 +314,9 @@ impl Place<'_> {
     }
 
     fn plan(&self, reader: &Reader<'_>, context: &Context) -> Result<Planned> {
-        let mut binder = Binder::new(reader.types, context).until(self.deadline);
+        let mut binder = Binder::new(reader.types, context)
+            .until(self.deadline)
+            .reading(self.text);
         let node = binder.whole(&self.watch.expr)?;
         let request = self.request;
         let mut planned = Planned {

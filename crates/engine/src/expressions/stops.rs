@@ -11,9 +11,8 @@ use cordebug::thread::Thread;
 use syntax::tree::{Expr, PseudoVariable};
 use syntax::{MessagePart, Watch};
 
-use super::bind::{Binder, LINQ};
+use super::bind::Binder;
 use super::error::{Fail, Result};
-use super::evaluate::lacks_linq;
 use super::frames::{context, exception, held_by_dynamic, open_dynamic};
 use super::passing::{Prepared, prepare};
 use super::plan::Node;
@@ -352,22 +351,21 @@ impl Engine<'_> {
         let span = planned.expr.span;
         let deadline = Instant::now() + LIMIT;
         let mut journal = Journal::default();
-        let mut loaded = false;
+        let mut loaded = Vec::new();
         for _ in 0..MAX_CALLS {
             let Some(target) = &self.target else {
                 return Err(Fail::new(span, "the program has ended"));
             };
             let ran = match planned.run(target, hit, deadline, &mut journal, &show) {
                 // The program would load it when it comes to code that needs it.
-                Err(fail) if !loaded && lacks_linq(&fail) && !self.evaluations.is_forbidden() => {
-                    loaded = true;
+                Err(fail) if fail.lacks.is_some() => {
                     let site = CallSite::on(hit.thread.clone());
                     self.evaluations.at_hit(true);
-                    let done = self.load_assembly(&site, LINQ);
+                    let done = self.load_what_lacks(&site, &fail, &mut loaded);
                     self.evaluations.at_hit(false);
                     match done {
-                        Ok(()) => continue,
-                        Err(_) => return Err(fail),
+                        true => continue,
+                        false => return Err(fail),
                     }
                 }
                 ran => ran?,

@@ -208,6 +208,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "made by a tool: one method of thousands of lines",
     ),
     (
+        "expressions_corners",
+        "computes one expression after the other: live_expressions compares them",
+    ),
+    (
         "expressions_forms",
         "computes one expression after the other: live_expressions compares them",
     ),

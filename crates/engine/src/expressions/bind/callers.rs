@@ -14,6 +14,7 @@ impl Binder<'_> {
         &mut self,
         method: &Method,
         index: usize,
+        given: &[Option<Span>],
         span: Span,
     ) -> Option<Node> {
         let token = method.parameters.get(index)?.token?;
@@ -35,7 +36,22 @@ impl Binder<'_> {
             let (_, file) = self.caller_place()?;
             return Some(Node::constant(Scalar::string(&file), Type::STRING, span));
         }
-        None
+        // The text of another argument, as it was written.
+        let metadata = module.metadata();
+        let asks = metadata.find_attribute(
+            token,
+            "System.Runtime.CompilerServices",
+            "CallerArgumentExpressionAttribute",
+        )?;
+        let asked = asks.arguments().ok()?;
+        let asked = asked.fixed.first()?.text()?;
+        let mut parameters = method.parameters.iter();
+        let place = parameters.position(|it| it.name == asked)?;
+        let written = (*given.get(place)?)?;
+        let written = self
+            .text
+            .get(written.start as usize..written.end as usize)?;
+        Some(Node::constant(Scalar::string(written), Type::STRING, span))
     }
 
     /// The member that the user wrote the code in.

@@ -9,7 +9,8 @@ use syntax::tree::{Argument, Expr, ExprKind};
 use super::overloads::{Arg, Misfit};
 use super::{Binder, Group, Operand, local_functions};
 use crate::expressions::error::{Fail, Result};
-use crate::expressions::plan::{Node, Op};
+use crate::expressions::intrinsics::Intrinsic;
+use crate::expressions::plan::{Callee, Node, Op};
 use crate::expressions::scalar::Scalar;
 use crate::types::{Method, Type};
 
@@ -230,6 +231,7 @@ impl Binder<'_> {
         // `GetType` of a nullable or a number boxes it, so it is known here.
         let names = self.return_names(&method);
         let callee = self.callee(method, type_arguments, dispatch);
+        let (callee, target) = self.on_parts_of_dictionary(callee, target);
         let mut node = Node::new(
             Op::Call(Rc::new(callee), target.map(Box::new), arguments),
             ty,
@@ -237,6 +239,39 @@ impl Binder<'_> {
         );
         node.names = names;
         node
+    }
+
+    /// Keys and values of a dictionary are computed here, as a sequence that code of the program cannot take: what is called on
+    /// them is asked from the dictionary itself, or they are had from the program.
+    fn on_parts_of_dictionary(
+        &mut self,
+        callee: Callee,
+        target: Option<Node>,
+    ) -> (Callee, Option<Node>) {
+        let is_computed = callee.intrinsic.is_some() || callee.method.name.starts_with("get_");
+        let mut target = match target {
+            Some(target) if !is_computed => target,
+            target => return (callee, target),
+        };
+        let Op::Call(parts, Some(dictionary), _) = &mut target.op else {
+            return (callee, Some(target));
+        };
+        let is_dictionary = |it: &Intrinsic| it.ty == "System.Collections.Generic.Dictionary`2";
+        let name = parts.intrinsic.as_ref().filter(|it| is_dictionary(it));
+        let Some(name) = name.map(|it| it.name) else {
+            return (callee, Some(target));
+        };
+        if name == "get_Keys"
+            && callee.method.name == "Contains"
+            && let Type::Named(named) = &dictionary.ty
+            && let Ok(methods) = self.types.methods(named, Some("ContainsKey"))
+            && let Some(method) = methods.into_iter().next()
+        {
+            let dictionary = (**dictionary).clone();
+            return (self.callee(method, Vec::new(), true), Some(dictionary));
+        }
+        Rc::make_mut(parts).intrinsic = None;
+        (callee, Some(target))
     }
 
     fn return_names(&self, method: &Method) -> super::TupleNames {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use syntax::Span;
-use syntax::tree::BinaryOp;
+use syntax::tree::{BinaryOp, ExprKind};
 
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
@@ -94,7 +94,7 @@ impl Binder<'_> {
         span: Span,
     ) -> Result<Option<Node>> {
         let (Operand::Value(left), Operand::Value(right)) = (left, right) else {
-            return Ok(None);
+            return self.literal_equality(op, left, right, span);
         };
         // One that may be null equals null only, or what it holds.
         let inner = [&left.ty, &right.ty].map(|it| self.without_nullable(it));
@@ -150,19 +150,82 @@ impl Binder<'_> {
             lets.push((slot, node.clone()));
             sides.push(elements);
         }
-        let right = sides.pop().unwrap_or_default();
-        let left = sides.pop().unwrap_or_default();
+        let mut sides = sides
+            .into_iter()
+            .map(|it| it.into_iter().map(Operand::Value).collect());
+        let (left, right) = (sides.next(), sides.next());
+        self.equal_elements(
+            op,
+            (left.unwrap_or_default(), right.unwrap_or_default()),
+            lets,
+            span,
+        )
+        .map(Some)
+    }
+
+    /// Whether all elements of two tuples are equal.
+    fn equal_elements(
+        &mut self,
+        op: BinaryOp,
+        (left, right): (Vec<Operand<'_>>, Vec<Operand<'_>>),
+        lets: Vec<(u32, Node)>,
+        span: Span,
+    ) -> Result<Node> {
         let mut parts = Vec::new();
         for (a, b) in left.into_iter().zip(right) {
-            let part =
-                self.binary_operands(BinaryOp::Equal, Operand::Value(a), Operand::Value(b), span)?;
+            let part = self.binary_operands(BinaryOp::Equal, a, b, span)?;
             parts.push(self.convert(Operand::Value(part), &Type::BOOL, span)?);
         }
         let all = Node::new(Op::All(op == BinaryOp::Equal, parts), Type::BOOL, span);
-        Ok(Some(if lets.is_empty() {
+        Ok(if lets.is_empty() {
             all
         } else {
             Node::new(Op::Let(lets, Box::new(all)), Type::BOOL, span)
-        }))
+        })
+    }
+
+    /// The equality of tuples of which one at least is written with an element that has no type of its own: `(a, null)`.
+    fn literal_equality(
+        &mut self,
+        op: BinaryOp,
+        left: &Operand<'_>,
+        right: &Operand<'_>,
+        span: Span,
+    ) -> Result<Option<Node>> {
+        let mut sides = Vec::with_capacity(2);
+        let mut lets = Vec::new();
+        for operand in [left, right] {
+            let elements = match operand {
+                Operand::Untyped(expr) => {
+                    let ExprKind::Tuple(written) = &expr.without_parens().kind else {
+                        return Ok(None);
+                    };
+                    written
+                        .iter()
+                        .map(|it| self.bind(&it.value))
+                        .collect::<Result<Vec<_>>>()?
+                }
+                Operand::Value(node) => {
+                    let Some(count) = self.tuple_elements(&node.ty).map(|it| it.len()) else {
+                        return Ok(None);
+                    };
+                    let slot = self.slot();
+                    let read = self.slot_node(slot, &node.ty, span);
+                    lets.push((slot, node.clone()));
+                    (0..count)
+                        .map(|index| self.tuple_item(&read, index, span).map(Operand::Value))
+                        .collect::<Result<Vec<_>>>()?
+                }
+                _ => return Ok(None),
+            };
+            sides.push(elements);
+        }
+        let (Some(right), Some(left)) = (sides.pop(), sides.pop()) else {
+            return Ok(None);
+        };
+        if left.len() != right.len() {
+            return Ok(None);
+        }
+        self.equal_elements(op, (left, right), lets, span).map(Some)
     }
 }

@@ -10,6 +10,7 @@ use super::lookup::Found;
 use super::names::{constant, nearest};
 use super::{Binder, Group, Operand};
 use crate::expressions::error::{Fail, Result};
+use crate::expressions::intrinsics::is_linq;
 use crate::expressions::plan::{FieldRef, Node, Op};
 use crate::types::{Property, Type};
 
@@ -138,6 +139,9 @@ impl Binder<'_> {
             format!("`{}` has no definition for `{text}`", self.text(&ty)),
         );
         let mut fail = self.suggest(fail, &ty, text);
+        if is_linq(text) && self.is_sequence(&ty) && self.uses_linq() && !self.has_linq() {
+            fail.lacks = Some(super::LINQ.into());
+        }
         if fail.hint.is_none() {
             fail.hint = self.why_no_member(&ty, text);
         }
@@ -154,10 +158,6 @@ impl Binder<'_> {
         // A parameter of a primary constructor, say, is no member.
         if self.context.variables.iter().any(|it| *it.name == *name) {
             return Some(format!("`{name}` is a variable here: write it alone"));
-        }
-        if !self.types.has_namespace("System.Linq") {
-            let may_be = self.uses_linq() && self.is_sequence(ty);
-            return may_be.then(|| super::NO_LINQ.into());
         }
         let linq = self.types.find("System.Linq", "Enumerable", 0);
         let linq = linq.first()?.as_named()?;

@@ -21,6 +21,7 @@ mod literals;
 mod local_functions;
 mod lookup;
 mod members;
+pub(crate) mod missing;
 mod names;
 mod operators;
 mod overloads;
@@ -51,10 +52,8 @@ pub(crate) use context::{Context, Import, Variable};
 pub(crate) use names::constant;
 use well_known::WellKnown;
 
-/// What is told where LINQ is missing.
 /// The assembly of LINQ.
 pub(crate) const LINQ: &str = "System.Linq";
-pub(crate) const NO_LINQ: &str = "the program has not loaded System.Linq yet; an evaluation that may run code loads it, and then it is known everywhere";
 
 /// How often lambdas are bound again while overloads are tried; nested ones multiply.
 const MAX_LAMBDA_BINDS: u32 = 4000;
@@ -89,6 +88,8 @@ pub(crate) struct Binder<'t> {
     tuple_names: Vec<(Type, TupleNames)>,
     /// The first slot of the outermost lambda that is being bound.
     outermost_lambda: Option<u32>,
+    /// The text of the expression, where it is known.
+    text: Rc<str>,
     /// When to give up.
     deadline: Instant,
     extensions: Option<lookup::Extensions>,
@@ -189,6 +190,7 @@ impl<'t> Binder<'t> {
             bare: false,
             outermost_lambda: None,
             tuple_names: Vec::new(),
+            text: Rc::from(""),
             deadline: Instant::now() + TIME_LIMIT,
             extensions: None,
             probe: completion::Probe::default(),
@@ -201,40 +203,24 @@ impl<'t> Binder<'t> {
         self
     }
 
+    /// Knows the text that the tree was made of, as arguments that ask for it get parts of it.
+    pub(crate) fn reading(mut self, text: &str) -> Self {
+        self.text = text.into();
+        self
+    }
+
     /// The plan of a whole expression.
     pub(crate) fn whole(&mut self, expr: &Expr) -> Result<Node> {
         self.bare = matches!(expr.without_parens().kind, ExprKind::Name(_));
         let bound = self.bind(expr).and_then(|it| self.natural(it));
-        bound.map_err(|fail| self.without_linq(fail))
-    }
-
-    /// Says that LINQ is missing where that is why a name is not found: the program loads it when it first needs it.
-    fn without_linq(&self, fail: Box<Fail>) -> Box<Fail> {
-        // Where something else is meant, that is told already.
-        let may_be = match fail.code {
-            _ if fail.hint.is_some() => false,
-            Some("CS1929") => self.uses_linq(),
-            Some("CS0103" | "CS0246") => fail.message.contains("`Enumerable`") && self.uses_linq(),
-            Some("CS0234") => fail.message.contains("`Linq`"),
-            _ => false,
-        };
-        if may_be && !self.types.has_namespace("System.Linq") {
-            return fail.hint(NO_LINQ);
-        }
-        fail
-    }
-
-    /// Whether the file uses the namespace of LINQ, loaded or not.
-    fn uses_linq(&self) -> bool {
-        let mut all = self.context.imports.iter().flatten();
-        all.any(|it| matches!(it, Import::Namespace(name) if name == "System.Linq"))
+        bound.map_err(|fail| self.with_what_is_missing(fail))
     }
 
     /// The plan of a condition.
     pub(crate) fn condition(&mut self, expr: &Expr) -> Result<Node> {
         let bound = self.bind(expr);
         let bound = bound.and_then(|it| self.boolean(it, expr.span));
-        bound.map_err(|fail| self.without_linq(fail))
+        bound.map_err(|fail| self.with_what_is_missing(fail))
     }
 
     /// How many variables a plan needs.

@@ -467,6 +467,12 @@ impl Binder<'_> {
             .iter()
             .map(|_| Vec::new())
             .collect();
+        let mut spans = vec![None; given.len()];
+        for (argument, place) in arguments.iter().zip(&candidate.places) {
+            if let Some(known) = spans.get_mut(*place) {
+                *known = Some(argument.span);
+            }
+        }
         for ((argument, place), to) in arguments
             .into_iter()
             .zip(&candidate.places)
@@ -491,7 +497,10 @@ impl Binder<'_> {
             }
             match given.into_iter().next() {
                 Some(node) => nodes.push(node),
-                None => nodes.push(self.default_argument(&candidate.method, index, &ty, span)?),
+                None => {
+                    let method = &candidate.method;
+                    nodes.push(self.default_argument(method, index, &ty, (span, &spans))?);
+                }
             }
         }
         Ok(nodes)
@@ -514,11 +523,11 @@ impl Binder<'_> {
         method: &Method,
         index: usize,
         ty: &Type,
-        span: Span,
+        (span, given): (Span, &[Option<Span>]),
     ) -> Result<Node> {
         let parameter = method.parameters.get(index);
         let module = self.types.metadata(method.declared_in.module).ok();
-        if let Some(told) = self.caller_argument(method, index, span) {
+        if let Some(told) = self.caller_argument(method, index, given, span) {
             return self.cast_operand(Operand::Value(told), ty, span);
         }
         let value = parameter

@@ -6,8 +6,9 @@ use syntax::Span;
 use super::{Made, Result, Runner, Val};
 use crate::expressions::scalar::{self, Kind, Scalar};
 use crate::types::Type;
-use crate::values::Value;
 use crate::values::view::secrets::is_secret;
+use crate::values::view::{ObjectIds, Viewer};
+use crate::values::{Reader, Value};
 
 /// How much of a value is told.
 #[derive(Debug, Clone, Copy)]
@@ -81,6 +82,9 @@ impl Runner<'_, '_> {
                 Made::Closure(..) => format!("{{{}}}", self.types.full_text(ty)),
                 Made::Default(ty) => {
                     let ty = ty.clone();
+                    if let Some(text) = self.zero_of_framework(&ty) {
+                        return Ok(text);
+                    }
                     let mut parts = Vec::new();
                     for (name, ty) in self.instance_fields(&ty) {
                         let zero = self.default(&ty);
@@ -164,6 +168,9 @@ impl Runner<'_, '_> {
         if limits.depth == 0 {
             return Ok(format!("{{{}}}", self.types.full_text(&ty)));
         }
+        if let Some(text) = framework_text(self.reader, place) {
+            return Ok(text);
+        }
         let members = self
             .reader
             .struct_members(&ty)
@@ -179,6 +186,13 @@ impl Runner<'_, '_> {
             parts.push((name, value, member.field.ty.clone()));
         }
         self.describe_parts(&ty, parts, limits, span)
+    }
+
+    /// A time or id whose bytes are all zero.
+    fn zero_of_framework(&self, ty: &Type) -> Option<String> {
+        let size = self.reader.size_of(ty).ok()? as usize;
+        let zero = self.reader.copied(ty.clone(), vec![0; size.min(64)]);
+        framework_text(self.reader, &zero)
     }
 
     fn is_anonymous(&self, ty: &Type) -> bool {
@@ -305,7 +319,18 @@ impl Runner<'_, '_> {
 
 /// The name of a field as the user wrote it: a property's for the field behind it.
 fn shown_name(field: &str) -> String {
+    // Members of anonymous types are `<Name>i__Field`.
+    if let Some((name, "i__Field")) = field.strip_prefix('<').and_then(|it| it.split_once('>')) {
+        return name.to_owned();
+    }
     field_display_name(field).map_or_else(|| field.to_owned(), |it| it.to_string())
+}
+
+/// Times and ids are told as they are anywhere else, not by their fields.
+fn framework_text(reader: &Reader<'_>, place: &Value) -> Option<String> {
+    let view = crate::api::View::default();
+    let ids = ObjectIds::default();
+    Viewer::new(reader, &view, &ids).simple_text(place)
 }
 
 fn cut(units: &[u16], limits: Limits) -> String {

@@ -2,13 +2,29 @@
 
 use syntax::Span;
 
-use super::{Result, Runner, Val};
+use super::{Interrupt, Result, Runner, Val};
+use crate::expressions::error::Fail;
 use crate::expressions::plan::{Constant, Test};
 use crate::expressions::scalar::{self, Scalar};
 use crate::types::Type;
 use syntax::tree::BinaryOp;
 
 impl Runner<'_, '_> {
+    /// What a switch expression throws for a value that no arm takes, in the framework's words.
+    pub(super) fn no_arm(&mut self, slot: u32, ty: &Type, span: Span) -> Interrupt {
+        let value = self.slots.get(slot as usize).cloned().unwrap_or(Val::Null);
+        let mut message =
+            String::from("Non-exhaustive switch expression failed to match its input.");
+        if !matches!(value, Val::Null)
+            && let Ok(Some(units)) = self.plain_text(&value, ty, span)
+        {
+            let text = String::from_utf16_lossy(&units);
+            message.push_str(&format!("\nUnmatched value was {text}."));
+        }
+        let ty = "System.Runtime.CompilerServices.SwitchExpressionException";
+        Fail::thrown(span, ty, Some(message)).into()
+    }
+
     /// Whether the value in a slot passes a test; `declared` is its static type.
     pub(super) fn test(
         &mut self,

@@ -367,12 +367,7 @@ impl<'r, 't> Runner<'r, 't> {
                         return self.eval(&arm.value);
                     }
                 }
-                return Err(Fail::thrown(
-                    span,
-                    "System.Runtime.CompilerServices.SwitchExpressionException",
-                    Some("no arm matches the value".into()),
-                )
-                .into());
+                return Err(self.no_arm(*slot, &subject.ty, span));
             }
             Op::Tuple(elements) => {
                 let mut values = Vec::with_capacity(elements.len());

@@ -24,8 +24,11 @@ pub(crate) fn text(value: &Scalar) -> String {
 /// The shortest digits that only this half has.
 fn shortest_half(bits: u16) -> String {
     let value = f64::from(half::to_f32(bits)).abs();
+    // What lies in the middle of two is rounded to the even one, unless only the other is nearest to this half: below a
+    // power of two they lie closer together.
+    let nudged = value * (1.0 + 2.0 * f64::EPSILON);
     (0..5)
-        .map(|digits| format!("{value:.digits$e}"))
+        .flat_map(|digits| [format!("{value:.digits$e}"), format!("{nudged:.digits$e}")])
         .find(|text| {
             text.parse()
                 .is_ok_and(|back: f64| half::from_f64(back) == bits & 0x7fff)
@@ -162,6 +165,9 @@ mod tests {
     #[test]
     fn halves_are_the_runtimes() {
         assert_eq!(text(&Scalar::Half(0x7bff)), "65500");
+        assert_eq!(text(&Scalar::Half(0x7a1a)), "50000");
+        assert_eq!(text(&Scalar::Half(0x2400)), "0.01563");
+        assert_eq!(text(&Scalar::Half(0x3100)), "0.1562");
         assert_eq!(text(&Scalar::Half(0x3555)), "0.3333");
         assert_eq!(text(&Scalar::Half(0x0001)), "6E-08");
     }

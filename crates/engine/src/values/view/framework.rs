@@ -1,6 +1,7 @@
 //! Lines for the types of the framework that are values to a person: times, numbers, tasks, delegates, exceptions.
 
 use crate::api::ValueKind;
+use crate::expressions::scalar;
 use crate::types::{Type, TypeNotes};
 
 use super::super::{Result, Unreadable, Value};
@@ -16,6 +17,30 @@ const MAX_CHUNKS: u32 = 10_000;
 const MAX_PARTS: u64 = 256;
 
 impl Viewer<'_, '_> {
+    /// The text of a struct of the framework that is one thing to a person: a time, an id, an index.
+    pub(crate) fn simple_text(&self, place: &Value) -> Option<String> {
+        let known = self.reader.known(&place.ty);
+        let is_simple = matches!(
+            known,
+            Known::DateTime
+                | Known::DateTimeOffset
+                | Known::DateOnly
+                | Known::TimeOnly
+                | Known::TimeSpan
+                | Known::Guid
+                | Known::Index
+                | Known::Range
+                | Known::Rune
+                | Known::BigInteger
+        );
+        if !is_simple {
+            return None;
+        }
+        let subject = Subject::InPlace(place.clone(), None);
+        let line = self.framework_line(&subject, known, &TypeNotes::default(), 0);
+        line.ok().flatten().map(|it| it.text)
+    }
+
     /// The line of a type with a view of its own; `None` for others.
     pub(super) fn framework_line(
         &self,
@@ -34,7 +59,7 @@ impl Viewer<'_, '_> {
             Known::Decimal => number(self.decimal(value)?),
             Known::Half => {
                 let bits = self.int(value, &["_value", "m_value"])?;
-                number(numbers::half_text(bits as u16))
+                number(scalar::text(&scalar::Scalar::Half(bits as u16)))
             }
             Known::Int128 | Known::UInt128 => {
                 let low = self.unsigned(value, &["_lower"])?;
@@ -282,8 +307,16 @@ impl Viewer<'_, '_> {
             "Status = Canceled".into()
         } else if flags & COMPLETED != 0 {
             let mut text = String::from("Status = RanToCompletion");
-            if known == Known::TaskOf {
-                let result = self.any_field(value, &["m_result"]);
+            let result = self.any_field(value, &["m_result"]);
+            // Tasks without a result have one of a type that says so.
+            let is_void = |it: &Value| {
+                let name = it.ty.as_named();
+                name.is_some_and(|it| {
+                    let types = self.reader.types;
+                    types.is_named(it, "System.Threading.Tasks", "VoidTaskResult")
+                })
+            };
+            if known == Known::TaskOf && !result.as_ref().is_ok_and(is_void) {
                 text.push_str(&format!(", Result = {}", self.brief(&result, level + 1)));
             }
             text

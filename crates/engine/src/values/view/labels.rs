@@ -11,6 +11,7 @@ use crate::api::{self, Label, VariableKind};
 use crate::types::{Named, Type};
 
 use super::super::Value;
+use super::known::Known;
 use super::{Child, Subject, Viewer};
 
 /// The texts of a `DebuggerDisplay`, and the type that it is said by or of.
@@ -68,9 +69,11 @@ impl Viewer<'_, '_> {
             child.kind,
             VariableKind::Field | VariableKind::Property | VariableKind::Element
         );
+        let is_anonymous = self.reader.known(ty) == Known::AnonymousType;
         let label = Label {
             name: is_inside.then(|| said(Text::Name)).flatten(),
-            type_name: said(Text::Type),
+            // Of an anonymous type the compiler says only that it is one, which its name tells too.
+            type_name: said(Text::Type).filter(|_| !is_anonymous),
         };
         let says = label.name.is_some() || label.type_name.is_some();
         says.then(|| Box::new(label))

@@ -62,47 +62,6 @@ fn float(value: f64, shortest: String, precision: usize) -> String {
     format!("{sign}{first}{point}{rest}E{mark}{:02}", exponent.abs())
 }
 
-/// A half as a float.
-pub(super) fn half(bits: u16) -> f32 {
-    let sign = if bits & 0x8000 == 0 { 1.0 } else { -1.0 };
-    let exponent = i32::from((bits >> 10) & 0x1f);
-    let mantissa = f32::from(bits & 0x3ff);
-    sign * match exponent {
-        0 => mantissa * 2_f32.powi(-24),
-        31 if mantissa == 0.0 => f32::INFINITY,
-        31 => f32::NAN,
-        _ => (1.0 + mantissa / 1024.0) * 2_f32.powi(exponent - 15),
-    }
-}
-
-/// A half as C# prints it: the fewest digits that only it is nearest to.
-pub(super) fn half_text(bits: u16) -> String {
-    let value = half(bits);
-    if !value.is_finite() || value == 0.0 {
-        return float(f64::from(value), value.to_string(), 5);
-    }
-    let magnitude = bits & 0x7fff;
-    let below = half(magnitude.saturating_sub(1));
-    let above = half(magnitude + 1);
-    let size = value.abs();
-    let fits = |text: &str| {
-        text.parse::<f32>().is_ok_and(|read| {
-            let far = if read.abs() < size {
-                size - below
-            } else {
-                above - size
-            };
-            (read.abs() - size).abs() * 2.0 < if far.is_finite() { far } else { 32.0 }
-        })
-    };
-    let shortest = (0..6)
-        .map(|digits| format!("{value:.digits$e}"))
-        .find(|text| fits(text))
-        .and_then(|text| text.parse::<f64>().ok())
-        .unwrap_or_else(|| value.into());
-    float(shortest, shortest.to_string(), 5)
-}
-
 fn character(unit: u16) -> String {
     let mut text = String::from("'");
     escape(&mut text, &[unit], '\'');
@@ -290,8 +249,6 @@ mod tests {
         assert_eq!(scalar(Scalar::R4(f32::MAX), false), "3.4028235E+38");
         assert_eq!(scalar(Scalar::R4(1e9), false), "1E+09");
         assert_eq!(scalar(Scalar::R4(12_345_678.0), false), "12345678");
-        assert_eq!(half_text(0x7bff), "65500");
-        assert_eq!(half_text(0x2e66), "0.1");
         assert_eq!(scalar(Scalar::R8(f64::NAN), false), "NaN");
     }
 
@@ -325,14 +282,6 @@ mod tests {
     fn big_integers() {
         assert_eq!(big_integer(true, &[0, 0, 1]), "-18446744073709551616");
         assert_eq!(big_integer(false, &[]), "0");
-    }
-
-    #[test]
-    fn halves() {
-        assert_eq!(half(0x3c00), 1.0);
-        assert_eq!(half(0xc000), -2.0);
-        assert_eq!(half(0x7bff), 65504.0);
-        assert_eq!(half(1), 5.960_464_5e-8);
     }
 
     #[test]

@@ -1,0 +1,110 @@
+//! What the program has not loaded yet, and corners of the language, compared with the compiler.
+
+use engine::api::{BreakpointSpec, Evaluate, Line, Place, Reply, Request};
+use testkit::fixtures::Fixture;
+use testkit::sandbox::Sandbox;
+
+use crate::evaluate::value;
+use crate::language::stopped_in;
+use crate::sequences::{compare_with_program, told};
+
+const FIXTURE: &str = "expressions_corners";
+
+#[test]
+fn what_is_not_loaded_yet_and_corners_are_csharps() {
+    compare_with_program(FIXTURE);
+}
+
+#[test]
+fn what_is_not_loaded_is_named_where_nothing_may_run() {
+    let sandbox = Sandbox::new();
+    let program = stopped_in(&sandbox, FIXTURE, "main");
+    let rows = [
+        ("list.Sum()", "has not loaded System.Linq yet"),
+        (
+            "words.Select(it => it.Length)",
+            "has not loaded System.Linq yet",
+        ),
+        (
+            "Regex.IsMatch(text, \"a\")",
+            "has not loaded System.Text.RegularExpressions yet",
+        ),
+        (
+            "System.Text.Json.JsonSerializer.Serialize(1)",
+            "has not loaded System.Text.Json yet",
+        ),
+        ("Regexp.IsMatch(text, \"a\")", "CS0103"),
+        ("order.Sum()", "CS1061"),
+    ];
+    let request = Request::Evaluate(Evaluate {
+        expressions: rows.map(|(text, _)| text.to_owned()).into(),
+        ..Evaluate::read("")
+    });
+    let Ok(Reply::Evaluated(answers)) = program.request(request) else {
+        panic!("evaluating gave no answer");
+    };
+    for ((text, expected), answer) in rows.iter().zip(&answers) {
+        let error = answer.outcome.as_ref().expect_err("no value");
+        let hint = error.error.hint.as_deref().unwrap_or_default();
+        let all = format!("{} {hint}", told(answer));
+        assert!(all.contains(expected), "{text}: {all}");
+        // What nothing would bring is not blamed on an assembly.
+        let is_blamed = hint.contains("has not loaded");
+        assert_eq!(
+            is_blamed,
+            expected.contains("has not loaded"),
+            "{text}: {all}"
+        );
+    }
+    program.cont();
+    program.expect_exit(0);
+}
+
+#[test]
+fn conditions_load_what_they_need() {
+    let marker = Fixture::named(FIXTURE).marker("main");
+    let place = Place::Line {
+        file: marker.file.display().to_string(),
+        line: Line(marker.line),
+        column: None,
+    };
+    let spec = BreakpointSpec {
+        condition: Some("Regex.IsMatch(text, \"^(an|b)+\") && list.Sum() == 10".into()),
+        ..BreakpointSpec::at(place)
+    };
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch(FIXTURE)
+        .with(|launch| launch.breakpoints = vec![spec])
+        .start();
+    let stop = program.wait_stop();
+    assert_eq!(value(&program, "text").1, "\"banana\"", "{stop:?}");
+    program.cont();
+    program.expect_exit(0);
+}
+
+#[test]
+fn variables_are_told_as_the_program_prints_them() {
+    let sandbox = Sandbox::new();
+    let program = stopped_in(&sandbox, FIXTURE, "main");
+    let all = program.request(Request::Variables(Box::default()));
+    let Ok(Reply::Variables(all)) = all else {
+        panic!("no variables: {all:?}");
+    };
+    let variable = |name: &str| all.variables.iter().find(|it| it.name == name);
+    for (name, text) in [
+        ("small", "50000"),
+        ("done", "Status = RanToCompletion"),
+        ("made", "Status = RanToCompletion, Result = 5"),
+        (
+            "anonymous",
+            "{ When = 2024-02-29T13:14:15.0000000Z, Name = \"n\" }",
+        ),
+    ] {
+        let found = variable(name).unwrap_or_else(|| panic!("no {name}"));
+        assert_eq!(found.value.text, text, "{name}");
+        assert_eq!(found.label, None, "{name}");
+    }
+    program.cont();
+    program.expect_exit(0);
+}
