@@ -17,8 +17,18 @@ pub struct Stat {
     pub parent: u32,
     /// The group that it belongs to: the process that leads it.
     pub group: u32,
+    /// How many threads it has.
+    pub threads: u32,
     /// Start time in clock ticks since boot: with the pid it names a process for ever.
     pub start_time: u64,
+}
+
+impl Stat {
+    /// Whether nothing of it is left but its status. Its first thread counts as ended while others still are on their way,
+    /// with the files that they all have open.
+    pub fn has_ended(&self) -> bool {
+        matches!(self.state, 'Z' | 'X') && self.threads <= 1
+    }
 }
 
 /// The signal by which the runtime suspends threads: the first of the real-time ones that the C library leaves to programs.
@@ -73,12 +83,14 @@ fn parse_stat(text: &str) -> Option<Stat> {
     let state = fields.next()?.chars().next()?;
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
-    // Field 22 of the line; state is field 3, parent field 4 and group field 5.
-    let start_time = fields.nth(16)?.parse().ok()?;
+    // Fields 20 and 22 of the line; state is field 3, parent field 4 and group field 5.
+    let threads = fields.nth(14)?.parse().ok()?;
+    let start_time = fields.nth(1)?.parse().ok()?;
     Some(Stat {
         state,
         parent,
         group,
+        threads,
         start_time,
     })
 }
@@ -126,7 +138,7 @@ pub fn threads(pid: u32) -> Vec<ThreadWork> {
 
 /// Whether the process exists and is not a zombie.
 pub fn is_alive(pid: u32) -> bool {
-    stat(pid).is_ok_and(|stat| !matches!(stat.state, 'Z' | 'X'))
+    stat(pid).is_ok_and(|stat| !stat.has_ended())
 }
 
 /// The wait status of a process that has ended and that its parent has not reaped yet. The kernel shows 0 to those who
@@ -333,6 +345,7 @@ mod tests {
                 state: 'S',
                 parent: 7,
                 group: 42,
+                threads: 1,
                 start_time: 987_654
             })
         );

@@ -65,9 +65,7 @@ pub fn end_orphan(pid: ProcessId, leftovers: &Leftovers) {
 /// Whether a process of a group has not ended yet.
 fn is_alive_in_group(group: u32) -> bool {
     let mut all = procfs::all_pids().unwrap_or_default().into_iter();
-    all.any(|pid| {
-        procfs::stat(pid).is_ok_and(|it| it.group == group && !matches!(it.state, 'Z' | 'X'))
-    })
+    all.any(|pid| procfs::stat(pid).is_ok_and(|it| it.group == group && !it.has_ended()))
 }
 
 /// Ends a process that leads a group, with everything below it and in its group, and removes what their runtimes leave

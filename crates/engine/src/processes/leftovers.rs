@@ -58,7 +58,7 @@ impl Leftovers {
         let same = self
             .start_time
             .is_none_or(|start_time| start_time == stat.start_time);
-        same && !matches!(stat.state, 'Z' | 'X')
+        same && !stat.has_ended()
     }
 
     fn files(&self) -> Vec<PathBuf> {
