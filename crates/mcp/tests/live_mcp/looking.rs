@@ -78,7 +78,7 @@ fn steps_go_from_statement_to_statement() {
             Next: debug_continue lets it run on; debug_step runs one statement.
             > debug_step {"mode":"in"}
             !INVALID_PARAMETER: debug_step: there is no parameter "mode", did you mean kind?; the parameter kind is missing
-            Hint: debug_step takes kind (required), count, session, thread, timeout_ms
+            Hint: debug_step takes kind (required), count, just_my_code, session, skip_properties, thread, timeout_ms
         "#]].assert_eq(&agent.transcript());
         agent.close().await;
     });
