@@ -1,6 +1,6 @@
 //! Locks of objects (`Monitor`): which one a thread of a stopped process waits for, and who holds it.
 //!
-//! A `System.Threading.Lock` is an object of its own and not known here.
+//! A `System.Threading.Lock` is an object of the framework, which the runtime knows nothing of.
 
 use crate::bindings::*;
 use crate::com::Com;
@@ -17,7 +17,12 @@ pub struct Blocked {
     pub object: Value,
     /// Whether it waits to be pulsed (`Monitor.Wait`), and not for the lock itself.
     pub pulse: bool,
+    /// Whether it gives up after a while.
+    pub limited: bool,
 }
+
+/// The time of a wait without an end.
+const INFINITE: u32 = u32::MAX;
 
 impl Thread {
     /// The object whose lock it waits for, if it does.
@@ -28,6 +33,7 @@ impl Thread {
             .ok_or_else(|| missing("ICorDebugThread4"))?;
         let objects = crate::error::clr_out!(thread, ICorDebugThread4::GetBlockingObjects())?;
         let mut reason = BLOCKING_NONE;
+        let mut time = INFINITE;
         let object = next(|raw, fetched| {
             let mut blocking = CorDebugBlockingObject::default();
             let code = clr!(
@@ -35,6 +41,7 @@ impl Thread {
                 ICorDebugBlockingObjectEnum::Next(1, &mut blocking, fetched)
             )?;
             reason = blocking.blockingReason;
+            time = blocking.dwTimeout;
             // SAFETY: `raw` is the local of `next`; what is stored is counted for whoever fetched it.
             unsafe { *raw = blocking.pBlockingObject };
             Ok(code)
@@ -42,6 +49,7 @@ impl Thread {
         Ok(object.map(|object| Blocked {
             object: Value::new(object),
             pulse: reason == BLOCKING_MONITOR_EVENT,
+            limited: time != INFINITE,
         }))
     }
 }

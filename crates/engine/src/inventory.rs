@@ -121,12 +121,21 @@ fn report(target: &mut Target, thread: &Thread, current: Option<ThreadId>) -> Op
         frozen: thread.is_frozen().unwrap_or(false),
         current: current == Some(id),
         top,
-        lock: lock(target, thread),
+        lock: lock(target, thread, activity),
     })
 }
 
-/// The lock that a thread waits for, as far as the runtime knows of it.
-fn lock(target: &mut Target, thread: &Thread) -> Option<AwaitedLock> {
+/// The lock that a thread waits for: that of an object, which the runtime knows of, or a `System.Threading.Lock`.
+fn lock(target: &mut Target, thread: &Thread, activity: ThreadActivity) -> Option<AwaitedLock> {
+    if let Some(lock) = monitor(target, thread) {
+        return Some(lock);
+    }
+    let waits = activity == ThreadActivity::Waiting;
+    waits.then(|| crate::stack::locks::awaited(target, thread))?
+}
+
+/// The lock of an object that a thread waits for.
+fn monitor(target: &mut Target, thread: &Thread) -> Option<AwaitedLock> {
     let blocked = thread.blocked_on().ok()??;
     let object = blocked.object.dereference().ok()??;
     let holder = object.lock_owner().ok().flatten();
@@ -135,6 +144,7 @@ fn lock(target: &mut Target, thread: &Thread) -> Option<AwaitedLock> {
         address: object.address().unwrap_or(0),
         holder: holder.and_then(|it| it.id().ok()).map(ThreadId),
         pulse: blocked.pulse,
+        limited: blocked.limited,
     })
 }
 

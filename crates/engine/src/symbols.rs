@@ -12,6 +12,7 @@ use metadata::search::{Fit, FoundSymbol, Pattern, Rank};
 use crate::api::{
     Details, Error, ErrorCode, FoundSymbols, Reply, Symbol, SymbolKind, SymbolsQuery, TypeQuery,
 };
+use crate::breakpoints::suggest;
 use crate::engine::Engine;
 use crate::modules::{LoadedModule, Modules};
 
@@ -154,7 +155,11 @@ impl Engine<'_> {
             MAX_SYMBOLS,
         );
         no_module(&found, query.module.as_deref())?;
-        let (find, also_in) = choose(&found.finds, query)?;
+        let similar = || {
+            let modules = target.modules.iter();
+            suggest::types(&query.name, modules, &target.process)
+        };
+        let (find, also_in) = choose(&found.finds, query, similar)?;
         let why = |why: &dyn std::fmt::Display| {
             Error::new(
                 ErrorCode::Runtime,
@@ -198,6 +203,7 @@ fn symbol(find: &Find<'_>) -> Symbol {
 fn choose<'f, 'm>(
     finds: &'f [Find<'m>],
     query: &TypeQuery,
+    similar: impl FnOnce() -> Vec<String>,
 ) -> Result<(&'f Find<'m>, Vec<String>), Error> {
     let named = |fit: Fit| {
         let fits = move |find: &&Find<'_>| {
@@ -211,8 +217,10 @@ fn choose<'f, 'm>(
     } else {
         exact
     };
-    let candidates = |finds: &[&Find<'_>]| {
-        let mut names: Vec<_> = finds.iter().map(|it| it.symbol.name.clone()).collect();
+    let candidates = |mut names: Vec<String>, finds: &[&Find<'_>]| {
+        let found = finds.iter().map(|it| it.symbol.name.clone());
+        let found: Vec<_> = found.filter(|it| !names.contains(it)).collect();
+        names.extend(found);
         names.dedup();
         names.truncate(CANDIDATES);
         Details::Candidates(names)
@@ -223,11 +231,14 @@ fn choose<'f, 'm>(
             format!("no loaded module has a type {}", query.name.trim()),
         );
         let all: Vec<_> = finds.iter().collect();
-        return Err(match all.is_empty() {
+        let similar = similar();
+        return Err(match all.is_empty() && similar.is_empty() {
             true => {
                 error.hint("search for a part of its name; what is loaded later is found later")
             }
-            false => error.hint("name one of these").details(candidates(&all)),
+            false => error
+                .hint("name one of these")
+                .details(candidates(similar, &all)),
         });
     };
     // A name that is whole means itself, also where others end with it.
@@ -244,7 +255,7 @@ fn choose<'f, 'm>(
             format!("several types are called {}", query.name.trim()),
         )
         .hint("name one of these")
-        .details(candidates(&meant)));
+        .details(candidates(Vec::new(), &meant)));
     }
     let same = meant.iter().filter(|it| {
         it.symbol.name == chosen.symbol.name && it.module.identity() != chosen.module.identity()

@@ -164,7 +164,9 @@ fn unknown(path: &str, name: &str, properties: &JsonObject) -> String {
     let names = properties.keys().map(String::as_str);
     let near = similar::nearest(name, names.chain(aliases().map(|(alias, _)| *alias)));
     let meant = near.map(|near| {
-        let alias = aliases().find(|(alias, _)| *alias == near);
+        // A name that the tool has is itself, whatever it stands for elsewhere.
+        let is_own = properties.contains_key(near);
+        let alias = aliases().find(|(alias, _)| !is_own && *alias == near);
         alias.map_or(near, |(_, name)| *name)
     });
     match meant {

@@ -287,11 +287,11 @@ pub(crate) fn progress(session: &str, news: &News) -> String {
 
 /// What is sensible to call next.
 fn next(report: &Report, policy: &Policy, origin: Option<Origin>) -> Option<String> {
-    let unhandled = report.stop.as_ref().is_some_and(|stop| {
-        stop.reasons
-            .iter()
-            .any(|reason| [Reason::UNHANDLED, Reason::FAIL_FAST].contains(&reason.kind))
-    });
+    let is = |kinds: &[&str]| {
+        let reasons = report.stop.as_ref().map(|stop| stop.reasons.iter());
+        reasons.is_some_and(|mut it| it.any(|reason| kinds.contains(&reason.kind)))
+    };
+    let unhandled = is(&[Reason::UNHANDLED, Reason::FAIL_FAST]);
     let text = match report.state {
         SessionState::Starting => "debug_wait waits on; debug_disconnect gives up.",
         SessionState::Running
@@ -313,6 +313,9 @@ fn next(report: &Report, policy: &Policy, origin: Option<Origin>) -> Option<Stri
         }
         SessionState::Stopped if unhandled => {
             "debug_continue lets it end as it would without a debugger; debug_disconnect ends it now."
+        }
+        SessionState::Stopped if is(&[Reason::PAUSED]) => {
+            "threads_get tells what all threads do and wait for; debug_continue lets it run on."
         }
         SessionState::Stopped => "debug_continue lets it run on; debug_step runs one statement.",
         SessionState::Failed => "debug_launch or debug_attach begins a new session.",

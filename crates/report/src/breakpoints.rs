@@ -396,8 +396,12 @@ impl ExceptionBreakpointEntry {
         if let Some(condition) = &self.condition {
             let _ = write!(line, " Stops only if {}.", text::quoted(condition, NAME));
         }
-        if self.hits > 0 {
-            let _ = write!(line, " Stopped {} times.", self.hits);
+        match self.hits {
+            0 => {}
+            1 => line.push_str(" Stopped once."),
+            hits => {
+                let _ = write!(line, " Stopped {hits} times.");
+            }
         }
         line
     }

@@ -154,7 +154,7 @@ fn reason(reason: &StopReason) -> Reason {
     };
     let (kind, breakpoints, detail) = match reason {
         StopReason::Entry => ("entry", Vec::new(), None),
-        StopReason::Pause => ("pause", Vec::new(), None),
+        StopReason::Pause => (Reason::PAUSED, Vec::new(), None),
         StopReason::Breakpoint { ids } => ("breakpoint", numbers(ids), None),
         StopReason::Exception { ids, stage } => {
             let kind = match stage {

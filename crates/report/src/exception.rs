@@ -172,8 +172,9 @@ impl ExceptionAnswer {
             return answer;
         };
         (answer.exceptions, answer.left_out) = build::exceptions(exception, EXCEPTIONS);
-        // Its own trace follows.
-        if let Some(first) = answer.exceptions.first_mut() {
+        // Its own trace follows, and where it is thrown now is told: a place of its own has only what was thrown before.
+        let before = exception.trace.iter().any(|it| it.rethrown);
+        if let Some(first) = answer.exceptions.first_mut().filter(|_| !before) {
             first.thrown_at = None;
         }
         answer.trace_is_cut = exception.trace_is_cut;
@@ -236,8 +237,18 @@ impl Render for ExceptionAnswer {
             let _ = writeln!(out, "  … {} more: {how}", self.left_out);
         }
         if let Some(frame) = &self.thrown_at {
-            let again = if self.rethrown { "again " } else { "" };
-            let _ = writeln!(out, "Thrown {again}in {}.", frame.told(&mut known));
+            // An await throws what a task has kept as if it were new.
+            let first = self.exceptions.first().and_then(|it| it.thrown_at.as_ref());
+            let again = if self.rethrown || first.is_some() {
+                "again "
+            } else {
+                ""
+            };
+            let _ = write!(out, "Thrown {again}in {}", frame.told(&mut known));
+            if let Some(origin) = first {
+                let _ = write!(out, ", first in {}", origin.told());
+            }
+            out.push_str(".\n");
         }
         match &self.handler {
             Some(handler) if handler.kind == "nobody" => {

@@ -172,15 +172,16 @@ impl ThreadsReport {
     /// The threads of a session, as many as can be told.
     pub fn of(session: &str, threads: &[ThreadReport]) -> Self {
         let mut entries: Vec<_> = threads.iter().map(ThreadEntry::from).collect();
-        // Whoever looks at many threads wants those that run the user's code.
+        let deadlocks = locks::deadlocks(&entries);
+        // Whoever looks at many threads wants those that wait for each other, and those that run the user's code.
         entries.sort_by_key(|thread| {
             let user_code = thread
                 .top
                 .as_ref()
                 .is_some_and(|top| top.kind == FrameReport::USER);
-            (!thread.current, !user_code, thread.id)
+            let deadlocked = deadlocks.iter().any(|circle| circle.contains(&thread.id));
+            (!thread.current, !deadlocked, !user_code, thread.id)
         });
-        let deadlocks = locks::deadlocks(&entries);
         let left_out = entries.len().saturating_sub(THREADS);
         entries.truncate(THREADS);
         Self {
@@ -193,13 +194,17 @@ impl ThreadsReport {
 }
 
 impl ModulesReport {
-    /// The modules of a session whose name or path holds a text, as many as can be told.
+    /// The modules of a session whose name holds a text, else whose path does, as many as can be told.
     pub fn of(session: &str, modules: &[ModuleReport], name: Option<&str>) -> Self {
+        let holds = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
+        // Paths of a framework hold many words: they count only where no name does.
+        let by_path = !modules
+            .iter()
+            .any(|module| name.is_some_and(|part| holds(&module.name, part)));
         let wanted = |module: &&ModuleReport| {
-            let holds = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
-            name.is_none_or(|part| {
-                holds(&module.name, part)
-                    || module.path.as_deref().is_some_and(|path| holds(path, part))
+            name.is_none_or(|part| match by_path {
+                true => module.path.as_deref().is_some_and(|path| holds(path, part)),
+                false => holds(&module.name, part),
             })
         };
         let mut entries: Vec<_> = modules
@@ -350,5 +355,44 @@ impl Render for ModulesReport {
             );
         }
         super::finish(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn module(name: &str, path: &str) -> ModuleReport {
+        ModuleReport {
+            name: name.into(),
+            path: Some(path.into()),
+            version: None,
+            mvid: None,
+            symbols: false,
+            symbols_detail: String::new(),
+            optimized: None,
+            optimized_code: None,
+            user_code: false,
+            dynamic: false,
+            in_memory: false,
+        }
+    }
+
+    #[test]
+    fn modules_are_found_by_name_and_by_path_only_where_no_name_fits() {
+        let modules = [
+            module("app.dll", "/srv/app.dll"),
+            module(
+                "System.Linq.dll",
+                "/shared/Microsoft.NETCore.App/System.Linq.dll",
+            ),
+        ];
+        let found = |name| -> Vec<String> {
+            let report = ModulesReport::of("s1", &modules, name);
+            report.modules.into_iter().map(|it| it.name).collect()
+        };
+        assert_eq!(found(None).len(), 2);
+        assert_eq!(found(Some("APP")), ["app.dll"]);
+        assert_eq!(found(Some("netcore")), ["System.Linq.dll"]);
     }
 }

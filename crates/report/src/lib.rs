@@ -207,6 +207,8 @@ impl Reason {
     pub const THROWN: &str = "exception_thrown";
     /// The kind of a program that gave up on its own.
     pub const FAIL_FAST: &str = "fail_fast";
+    /// Somebody asked it to stop.
+    pub const PAUSED: &str = "pause";
     /// The kind of an exception that left the user's code and is caught elsewhere.
     pub const USER_UNHANDLED: &str = "exception_user_unhandled";
 }

@@ -1,6 +1,6 @@
 //! Locks that threads wait for, who holds them, and circles of such threads.
 //!
-//! A circle is only told where the runtime names every holder in it, so it never ends by itself.
+//! A circle is only told where every holder in it is known, so it never ends by itself, unless a thread gives up waiting.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -15,10 +15,10 @@ use super::{is_false, text};
 /// Characters told of a name.
 const NAME: usize = 200;
 
-/// The lock of an object that a thread waits for.
+/// A lock that a thread waits for.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 pub struct LockEntry {
-    /// The type of the object.
+    /// The type of the object whose lock it is, or System.Threading.Lock.
     #[serde(rename = "type")]
     pub type_name: String,
     /// Where the object lies.
@@ -29,6 +29,9 @@ pub struct LockEntry {
     /// Whether the thread waits to be pulsed (Monitor.Wait), and not for the lock itself.
     #[serde(skip_serializing_if = "is_false")]
     pub pulse: bool,
+    /// Whether the thread gives up after a while, or may (TryEnter).
+    #[serde(skip_serializing_if = "is_false")]
+    pub limited: bool,
 }
 
 impl From<&AwaitedLock> for LockEntry {
@@ -38,6 +41,7 @@ impl From<&AwaitedLock> for LockEntry {
             address: format!("0x{:x}", lock.address),
             held_by: lock.holder.map(|it| it.0),
             pulse: lock.pulse,
+            limited: lock.limited,
         }
     }
 }
@@ -45,22 +49,26 @@ impl From<&AwaitedLock> for LockEntry {
 impl LockEntry {
     /// What the thread waits for, in a line of its own.
     pub(super) fn push(&self, out: &mut String, threads: &[ThreadEntry]) {
-        let name = &self.type_name;
-        let holder = self.held_by.map(|id| named(threads, id));
-        // Writing to a String cannot fail.
-        let _ = match (self.pulse, holder) {
-            (true, _) => writeln!(
-                out,
-                "     waits to be pulsed (Monitor.Wait) on an object of {name}"
-            ),
-            (false, Some(holder)) => {
-                writeln!(
-                    out,
-                    "     waits for the lock of an object of {name} that {holder} holds"
-                )
-            }
-            (false, None) => writeln!(out, "     waits for the lock of an object of {name}"),
+        let what = match self.type_name.as_str() {
+            AwaitedLock::LOCK => format!("a {}", AwaitedLock::LOCK),
+            name if self.pulse => format!("an object of {name}"),
+            name => format!("the lock of an object of {name}"),
         };
+        let waits = if self.pulse {
+            format!("waits to be pulsed (Monitor.Wait) on {what}")
+        } else {
+            match self.held_by.map(|id| named(threads, id)) {
+                Some(holder) => format!("waits for {what} that {holder} holds"),
+                None => format!("waits for {what}"),
+            }
+        };
+        let limit = match (self.limited, self.type_name.as_str()) {
+            (false, _) => "",
+            (true, AwaitedLock::LOCK) => ", perhaps with a time limit (TryEnter)",
+            (true, _) => ", with a time limit",
+        };
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "     {waits}{limit}");
     }
 }
 
@@ -107,16 +115,24 @@ pub(super) fn deadlocks(threads: &[ThreadEntry]) -> Vec<Vec<u32>> {
 pub(super) fn push_deadlocks(out: &mut String, threads: &[ThreadEntry], circles: &[Vec<u32>]) {
     for circle in circles {
         let all: Vec<String> = circle.iter().map(|id| named(threads, *id)).collect();
+        let limited = |id: &u32| {
+            let thread = threads.iter().find(|it| it.id == *id);
+            thread.is_some_and(|it| it.lock.as_ref().is_some_and(|lock| lock.limited))
+        };
+        let end = match circle.iter().any(limited) {
+            true => "until one whose wait has a time limit gives up",
+            false => "for ever",
+        };
         // Writing to a String cannot fail.
         let _ = match circle.as_slice() {
             [_, _] => writeln!(
                 out,
-                "Deadlock: {} wait for a lock that the other holds, for ever.",
+                "Deadlock: {} wait for a lock that the other holds, {end}.",
                 all.join(" and ")
             ),
             _ => writeln!(
                 out,
-                "Deadlock: {} wait in a circle, each for a lock that the next holds, for ever.",
+                "Deadlock: {} wait in a circle, each for a lock that the next holds, {end}.",
                 all.join(", ")
             ),
         };
@@ -138,6 +154,27 @@ mod tests {
             ..ThreadEntry::default()
         };
         waits.iter().map(entry).collect()
+    }
+
+    #[test]
+    fn circles_of_threads_that_may_give_up_do_not_last_for_ever() {
+        let mut threads = waiting(&[(1, Some(2), false), (2, Some(1), false)]);
+        let locks = threads.iter_mut().flat_map(|it| &mut it.lock);
+        for (lock, name) in locks.zip([AwaitedLock::LOCK, "Account"]) {
+            lock.type_name = name.into();
+            lock.limited = true;
+        }
+        let mut out = String::new();
+        for lock in threads.iter().flat_map(|it| &it.lock) {
+            lock.push(&mut out, &threads);
+        }
+        push_deadlocks(&mut out, &threads, &deadlocks(&threads));
+        expect_test::expect![[r#"
+                 waits for a System.Threading.Lock that thread 2 holds, perhaps with a time limit (TryEnter)
+                 waits for the lock of an object of Account that thread 1 holds, with a time limit
+            Deadlock: thread 1 and thread 2 wait for a lock that the other holds, until one whose wait has a time limit gives up.
+        "#]]
+        .assert_eq(&out);
     }
 
     #[test]

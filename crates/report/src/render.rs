@@ -37,7 +37,8 @@ impl Render for Report {
             push_output(&mut out, output);
         }
         push_threads(&mut out, &self.threads, self.more_threads, reader);
-        if self.state == SessionState::Exited && !self.breakpoints.is_empty() {
+        let is_over = [SessionState::Exited, SessionState::Detached].contains(&self.state);
+        if is_over && !self.breakpoints.is_empty() {
             out.push_str("Never reached:\n");
         }
         for breakpoint in &self.breakpoints {
@@ -272,7 +273,7 @@ fn stop_reasons(stop: &StopReport) -> String {
     };
     let reason = |reason: &Reason| match (reason.kind, reason.breakpoints.as_slice()) {
         ("entry", _) => "at the entry of the program".into(),
-        ("pause", _) => "paused".into(),
+        (Reason::PAUSED, _) => "paused".into(),
         ("breakpoint", [only]) => format!("at breakpoint {only}"),
         ("breakpoint", several) => {
             let ids: Vec<_> = several.iter().map(u32::to_string).collect();

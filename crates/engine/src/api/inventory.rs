@@ -27,10 +27,10 @@ pub struct ThreadReport {
     pub lock: Option<AwaitedLock>,
 }
 
-/// The lock of an object that a thread waits for.
+/// A lock that a thread waits for: that of an object (`Monitor`), or a `System.Threading.Lock`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AwaitedLock {
-    /// The type of the object.
+    /// The type of the object; [`AwaitedLock::LOCK`] for a lock that is none of an object.
     pub type_name: String,
     /// Where the object lies.
     pub address: u64,
@@ -38,6 +38,14 @@ pub struct AwaitedLock {
     pub holder: Option<ThreadId>,
     /// Whether the thread waits to be pulsed (`Monitor.Wait`), and not for the lock itself.
     pub pulse: bool,
+    /// Whether the thread gives up after a while, or may.
+    #[serde(default)]
+    pub limited: bool,
+}
+
+impl AwaitedLock {
+    /// The name of the framework's type of locks, told in full only of a lock that is entered as one.
+    pub const LOCK: &str = "System.Threading.Lock";
 }
 
 /// What a thread was doing when the program stopped.

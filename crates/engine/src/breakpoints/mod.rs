@@ -18,7 +18,7 @@ mod reached;
 mod requests;
 mod signature;
 mod source_text;
-mod suggest;
+pub(crate) mod suggest;
 mod type_names;
 
 use std::rc::Rc;

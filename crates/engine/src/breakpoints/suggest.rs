@@ -1,5 +1,6 @@
 //! What may have been meant by a name that no method has.
 
+use cordebug::process::Process;
 use metadata::Token;
 
 use super::function::{FunctionName, ends_with, names_of};
@@ -11,6 +12,8 @@ use crate::modules::LoadedModule;
 const SUGGESTIONS: usize = 3;
 /// Methods looked at in one module at most.
 const METHODS: usize = 20_000;
+/// Types looked at in one module at most.
+const TYPES: usize = 20_000;
 /// Files looked at in one module at most.
 const FILES: usize = 5000;
 /// How a suggestion begins.
@@ -60,6 +63,42 @@ pub(super) fn similar(
     found.sort_unstable();
     let shown = |(distance, method)| (distance, module.method_name(around.process, method));
     found.into_iter().take(SUGGESTIONS).map(shown).collect()
+}
+
+/// The types of the user's modules that are called almost so, the most similar first.
+pub(crate) fn types<'m>(
+    wanted: &str,
+    modules: impl Iterator<Item = &'m LoadedModule>,
+    process: &Process,
+) -> Vec<String> {
+    let last = |name: &str| {
+        let bare = name.split('<').next().unwrap_or_default();
+        bare.rsplit(['.', '+'])
+            .next()
+            .unwrap_or_default()
+            .to_lowercase()
+    };
+    let asked = last(wanted.trim());
+    let limit = (asked.chars().count() / 3).clamp(1, 4);
+    let mut found = Vec::new();
+    for module in modules.filter(|it| it.symbols(process).is_ok()) {
+        let Ok(metadata) = module.metadata(process).map(|it| it.metadata()) else {
+            continue;
+        };
+        let tokens = metadata.tokens(metadata::tables::Table::TypeDef);
+        for token in tokens.take(TYPES) {
+            let name = crate::names::type_name(metadata, token);
+            // What the compiler has made has no name that a person would write.
+            if !name.contains("<>")
+                && let Some(distance) = distance(&asked, &last(&name), limit)
+            {
+                found.push((distance, name));
+            }
+        }
+    }
+    found.sort_unstable();
+    let names = found.into_iter().map(|(_, name)| name);
+    names.take(SUGGESTIONS).collect()
 }
 
 /// The names of files of a module of the user's that are called almost so, with their distances.

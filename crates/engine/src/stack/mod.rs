@@ -6,6 +6,7 @@
 mod beyond;
 mod emitted;
 pub(crate) mod frame;
+pub(crate) mod locks;
 mod logical;
 mod machine;
 mod objects;

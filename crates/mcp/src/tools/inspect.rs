@@ -86,7 +86,7 @@ fn lines() -> u32 {
 pub(super) struct ModulesArguments {
     /// Id, if several.
     session: Option<String>,
-    /// Only modules whose name or path contains this.
+    /// Only modules with this in their name, else path.
     name: Option<String>,
 }
 

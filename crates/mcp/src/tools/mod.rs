@@ -193,7 +193,7 @@ pub(crate) static TOOLS: &[Tool] = &[
     tool!(source_get, "Source", LOOKS, inspect::source, inspect::SourceArguments => SourceReport,
         "Reads source that loaded modules were compiled from, also where it is only in their symbols."),
     tool!(threads_get, "Threads", SETS, inspect::threads, inspect::ThreadsArguments => ThreadsReport,
-        "Lists the threads of a stopped program: what each is doing and its top frame. Can freeze and thaw threads first."),
+        "Lists threads of a stopped program: top frame, what each does and waits for, deadlocks. Can freeze and thaw first."),
     tool!(modules_get, "Modules", LOOKS, inspect::modules, inspect::ModulesArguments => ModulesReport,
         "Lists loaded modules: path, version, whether they have symbols or why not, whether they are optimised."),
     tool!(process_list, "List .NET processes", LOOKS, processes::list, processes::ListArguments => ProcessesReport,

@@ -356,7 +356,7 @@ fn exceptions_stop_the_program_where_they_are_thrown() {
             !INVALID_PARAMETER: no exception type is named
             Hint: types=["System.FormatException"], or types=["*"] for every type
             > breakpoint_list
-            Exception breakpoint 1: System.ArithmeticException and derived types, when thrown. Stopped 1 times.
+            Exception breakpoint 1: System.ArithmeticException and derived types, when thrown. Stopped once.
             Exception breakpoint 2: any exception except OrderException, when thrown or unhandled.
         "#]].assert_eq(&agent.transcript());
         agent.close().await;

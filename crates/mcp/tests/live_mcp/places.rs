@@ -41,6 +41,12 @@ fn exceptions_that_leave_an_async_main_name_the_place_that_threw() {
             place.line
         );
         assert!(answer.contains(&came), "{answer}");
+        // Where it is thrown now is not told as where it came from.
+        assert!(answer.contains("\nThrown again in "), "{answer}");
+        assert!(
+            answer.contains(&format!(", first in {came}.\n")),
+            "{answer}"
+        );
         agent.close().await;
     });
 }

@@ -96,7 +96,8 @@ fn types_are_told_with_their_members() {
               Saturday = 6
             > type_get {"name":"Ordr"}
             !INVALID_PARAMETER: no loaded module has a type Ordr
-            Hint: symbols_search finds it by a part of its name; what is loaded later is found later
+              Order
+            Hint: name one of these
             > type_get {"name":"Coupon"}
             !INVALID_PARAMETER: no loaded module has a type Coupon
               Coupons

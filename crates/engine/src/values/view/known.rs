@@ -55,6 +55,31 @@ macro_rules! known {
     };
 }
 
+impl Known {
+    /// Whether the line of such a value tells it whole, so that its parts are told only to who asks for them.
+    pub(super) fn is_told_by_its_line(self) -> bool {
+        use Known::*;
+        matches!(
+            self,
+            Decimal
+                | DateTime
+                | DateTimeOffset
+                | DateOnly
+                | TimeOnly
+                | TimeSpan
+                | Guid
+                | Half
+                | Int128
+                | UInt128
+                | Index
+                | Range
+                | BigInteger
+                | Rune
+                | Version
+        )
+    }
+}
+
 known! {
     "System" {
         "Decimal" => Decimal,

@@ -274,6 +274,10 @@ impl<'r, 't> Viewer<'r, 't> {
         if line.kind == api::ValueKind::Unreadable {
             return shown;
         }
+        let depth = match self.reader.known(ty).is_told_by_its_line() && !self.view.raw {
+            true => 0,
+            false => depth,
+        };
         // What is not told along is not opened either: nobody asked for code to run for it.
         let children = if depth > 0 {
             self.opened(subject, notes)
