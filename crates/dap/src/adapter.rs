@@ -425,13 +425,49 @@ pub(crate) fn arguments<A: serde::de::DeserializeOwned>(request: &Request) -> Re
         Value::Null => Value::Object(serde_json::Map::new()),
         given => given.clone(),
     };
-    serde_json::from_value(given).map_err(|error| {
+    serde_json::from_value(given.clone()).map_err(|error| {
+        let mut why = plainly(&error.to_string());
+        if let Some(name) = culprit::<A>(given, &error) {
+            why = format!("{name}: {why}");
+        }
+        let command = &request.command;
         Refusal::new(
             "badArguments",
-            format!(
-                "the arguments of {} cannot be used: {error}",
-                request.command
-            ),
+            format!("the arguments of {command} cannot be used: {why}"),
         )
     })
+}
+
+/// The argument that an error is about: alone it causes the same one.
+fn culprit<A: serde::de::DeserializeOwned>(
+    given: Value,
+    error: &serde_json::Error,
+) -> Option<String> {
+    let Value::Object(members) = given else {
+        return None;
+    };
+    let error = error.to_string();
+    if error.starts_with("missing field") {
+        return None;
+    }
+    let found = members.into_iter().find(|(name, value)| {
+        let alone = serde_json::Map::from_iter([(name.clone(), value.clone())]);
+        let result = serde_json::from_value::<A>(Value::Object(alone));
+        result.is_err_and(|it| it.to_string() == error)
+    });
+    found.map(|(name, _)| name)
+}
+
+/// An error of arguments without the names of types that only this program knows.
+fn plainly(error: &str) -> String {
+    let words = [
+        ("u64", "a number that is not negative"),
+        ("i64", "a whole number"),
+        ("i32", "a whole number of 32 bits"),
+    ];
+    let mut known = words.iter().filter_map(|(name, words)| {
+        let before = error.strip_suffix(name)?.strip_suffix("expected ")?;
+        Some(format!("{before}expected {words}"))
+    });
+    known.next().unwrap_or_else(|| error.to_owned())
 }

@@ -374,6 +374,16 @@ fn spec_of(filter: &str, condition: Option<&str>) -> Result<ExceptionSpec, Refus
     };
     let names = condition.split([',', ' ']).map(str::trim);
     for name in names.filter(|name| !name.is_empty()) {
+        // A name that no type can have would wait for ever.
+        let is_part = |it: char| it.is_alphanumeric() || "_.+`<>".contains(it);
+        let bare = name.strip_prefix('!').unwrap_or(name);
+        if bare.is_empty() || !bare.chars().all(is_part) {
+            let text = format!(
+                "{name:?} is not the name of an exception type; write names such as System.IO.IOException with commas \
+                 between them, and ! before those that are not meant"
+            );
+            return Err(Refusal::new("badArguments", text));
+        }
         match name.strip_prefix('!') {
             Some(name) => spec.except.push(name.into()),
             None if all_out => spec.except.push(name.into()),
@@ -396,6 +406,10 @@ mod tests {
 
     #[test]
     fn conditions_of_exception_filters_name_types() {
+        for nonsense in ["System.*", "A, !", "A && B", "ex is B?", "!!A"] {
+            let refused = spec_of(ALL, Some(nonsense)).expect_err(nonsense).text;
+            assert!(refused.contains("is not the name of"), "{refused}");
+        }
         check("", &[], &[]);
         check(
             "System.IO.IOException, A.B",

@@ -5,11 +5,14 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use host::api::{Reply, Request as EngineRequest, VariablesQuery};
+use host::api::{ErrorCode, Reply, Request as EngineRequest, VariablesQuery};
 
 use crate::adapter::Adapter;
 use crate::message::Refusal;
 use crate::types::{ReadMemoryArguments, ReadMemoryResponseBody};
+
+/// Bytes told in one answer.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 impl Adapter {
     pub(crate) fn read_memory(
@@ -20,28 +23,31 @@ impl Adapter {
         let address = base
             .checked_add_signed(arguments.offset.unwrap_or(0))
             .ok_or_else(|| Refusal::new("badArguments", "there are no addresses there"))?;
-        let wanted = u32::try_from(arguments.count).unwrap_or(u32::MAX);
-        let at = format!("0x{address:x}");
-        if wanted == 0 {
-            return Ok(ReadMemoryResponseBody {
-                address: at,
-                ..ReadMemoryResponseBody::default()
-            });
+        let wanted = arguments.count;
+        if wanted > MAX_BYTES {
+            let text =
+                format!("{wanted} bytes are too many for one answer; ask for at most {MAX_BYTES}");
+            return Err(Refusal::new("badArguments", text));
         }
-        let reply = self.ask(EngineRequest::ReadMemory {
-            address,
-            count: wanted,
-        });
-        let bytes = match reply {
-            Ok(Reply::Memory(memory)) => memory.bytes,
-            Ok(_) => return Err(Refusal::bug("no memory was told")),
-            // Memory that cannot be read is an answer; a program that runs is not.
-            Err(refusal) if refusal.code == host::api::ErrorCode::InvalidParameter.name() => {
-                Vec::new()
+        let at = format!("0x{address:x}");
+        let mut bytes = Vec::new();
+        // The engine tells a piece at a time, and only what really cannot be read is unreadable.
+        while (bytes.len() as u64) < wanted {
+            let done = bytes.len() as u64;
+            let Some(address) = address.checked_add(done) else {
+                break;
+            };
+            let count = u32::try_from(wanted - done).unwrap_or(u32::MAX);
+            match self.ask(EngineRequest::ReadMemory { address, count }) {
+                Ok(Reply::Memory(memory)) if memory.bytes.is_empty() => break,
+                Ok(Reply::Memory(memory)) => bytes.extend(memory.bytes),
+                Ok(_) => return Err(Refusal::bug("no memory was told")),
+                // Memory that cannot be read is an answer; a program that runs is not.
+                Err(refusal) if refusal.code == ErrorCode::InvalidParameter.name() => break,
+                Err(refusal) => return Err(refusal),
             }
-            Err(refusal) => return Err(refusal),
-        };
-        let unreadable = u64::from(wanted) - bytes.len() as u64;
+        }
+        let unreadable = wanted.saturating_sub(bytes.len() as u64);
         Ok(ReadMemoryResponseBody {
             address: at,
             data: (!bytes.is_empty()).then(|| STANDARD.encode(&bytes)),

@@ -33,9 +33,11 @@ pub(crate) fn request(message: &[u8]) -> Option<Request> {
             }
             b'0'..=b'9' | b'-' if depth == 1 && name == Some(b"seq") && seq.is_none() => {
                 let rest = message.get(at..)?;
-                let is_part = |it: &&u8| it.is_ascii_digit() || **it == b'-';
+                // All of it: the beginning of another kind of number would be the number of another request.
+                let is_part = |it: &&u8| it.is_ascii_alphanumeric() || b"+-.".contains(*it);
                 let count = rest.iter().take_while(is_part).count();
                 seq = std::str::from_utf8(rest.get(..count)?).ok()?.parse().ok();
+                name = Some(b"");
             }
             _ => {}
         }
@@ -90,7 +92,15 @@ mod tests {
         );
         check(&deep, Some((12, "x")));
         check(r#"{"a": "seq", "seq": 3"#, Some((3, "")));
-        for nothing in ["", "not json", "\"", "{\"seq\": \"1\"}", "[{\"seq\": 1}]"] {
+        for nothing in [
+            "",
+            "not json",
+            "\"",
+            "{\"seq\": \"1\"}",
+            "[{\"seq\": 1}]",
+            "{\"seq\": 1e3}",
+            "{\"seq\": 7.5}",
+        ] {
             check(nothing, None);
         }
     }

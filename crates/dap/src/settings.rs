@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use host::api::{Follow, Launch, ProcessId, StepOptions};
@@ -10,6 +12,9 @@ use serde_json::Value;
 
 use crate::message::Refusal;
 use crate::relaxed::plain_json;
+
+/// Longest file of settings that is read.
+const MAX_FILE: u64 = 1024 * 1024;
 
 /// Settings of a launch. What is not known here is left to others.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -303,7 +308,7 @@ impl LaunchSettings {
         }
         if let Some(path) = &self.env_file {
             let path = self.in_folder(path);
-            let text = std::fs::read_to_string(&path).map_err(|error| {
+            let text = text_of(&path).map_err(|error| {
                 Refusal::new(
                     "badArguments",
                     format!("envFile {}: {error}", path.display()),
@@ -363,20 +368,47 @@ impl LaunchSettings {
                 "launchSettingsProfile {name}: there is no Properties/launchSettings.json"
             ))
         })?;
-        let text = std::fs::read_to_string(&path)
-            .map_err(|error| refused(format!("{}: {error}", path.display())))?;
+        let text =
+            text_of(&path).map_err(|error| refused(format!("{}: {error}", path.display())))?;
         let mut settings: ProfileFile =
             serde_json::from_str(&plain_json(text.trim_start_matches('\u{feff}')))
                 .map_err(|error| refused(format!("{}: {error}", path.display())))?;
-        settings.profiles.remove(name).ok_or_else(|| {
+        let mut profile = settings.profiles.remove(name).ok_or_else(|| {
             let names: Vec<_> = settings.profiles.into_keys().collect();
             refused(format!(
                 "{} has no profile {name}; it has {}",
                 path.display(),
                 names.join(", ")
             ))
-        })
+        })?;
+        let folder = path.parent().map(|folder| match folder.file_name() {
+            Some(name) if name == "Properties" => folder.parent().unwrap_or(folder),
+            _ => folder,
+        });
+        // As `dotnet run` does: a folder of a profile is meant from the project's own.
+        let directory = profile.working_directory.take();
+        let directory = directory.filter(|it| !it.as_os_str().is_empty());
+        profile.working_directory = match folder {
+            Some(folder) => directory.map(|it| folder.join(it)),
+            None => directory,
+        };
+        Ok(profile)
     }
+}
+
+/// The text of a file that settings name. A pipe would be waited for without end, and a device has no end.
+fn text_of(path: &Path) -> io::Result<String> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("this is not a file"));
+    }
+    let mut text = String::new();
+    let mut file = File::open(path)?.take(MAX_FILE + 1);
+    file.read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_FILE {
+        let error = format!("the file is longer than {MAX_FILE} bytes");
+        return Err(io::Error::other(error));
+    }
+    Ok(text)
 }
 
 /// `Properties/launchSettings.json`.

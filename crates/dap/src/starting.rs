@@ -94,13 +94,12 @@ struct RestartSettings {
 
 impl Adapter {
     pub(crate) fn launch(&mut self, request: &Request) {
-        let how = settings::<LaunchSettings>(request).and_then(|settings| {
+        let how = self.may_start(request).and_then(|()| {
+            let settings = settings::<LaunchSettings>(request)?;
             if let Some(unused) = settings.unused() {
                 self.say(&unused);
             }
-            self.shown = settings.expression_evaluation_options.shown();
-            self.exact_source = settings.require_exact_source == Some(true);
-            self.source_maps = settings.source_file_map.clone();
+            self.adopt(&settings);
             self.prepare_sources()?;
             self.launch_of(&settings)
         });
@@ -112,7 +111,14 @@ impl Adapter {
         let terminal = match settings.console.as_deref() {
             Some("integratedTerminal") => Some("integrated"),
             Some("externalTerminal") => Some("external"),
-            _ => None,
+            None | Some("internalConsole") => None,
+            Some(other) => {
+                self.say(&format!(
+                    "console is {other:?}, which is none of internalConsole, integratedTerminal and externalTerminal: \
+                     the program's output is shown here"
+                ));
+                None
+            }
         };
         let terminal = terminal.filter(|_| {
             let can = self.about.supports_run_in_terminal_request == Some(true);
@@ -131,7 +137,8 @@ impl Adapter {
     }
 
     pub(crate) fn attach(&mut self, request: &Request) {
-        let how = settings::<AttachSettings>(request).and_then(|settings| {
+        let how = self.may_start(request).and_then(|()| {
+            let settings = settings::<AttachSettings>(request)?;
             if let Some(unused) = settings.unused() {
                 self.say(&unused);
             }
@@ -147,9 +154,18 @@ impl Adapter {
         self.wanted(request, how);
     }
 
+    /// Takes over what the settings of a launch say about sources and values.
+    fn adopt(&mut self, settings: &LaunchSettings) {
+        self.shown = settings.expression_evaluation_options.shown();
+        self.exact_source = settings.require_exact_source == Some(true);
+        self.source_maps = settings.source_file_map.clone();
+    }
+
     /// Tells the engine where source files are that were compiled elsewhere, and how much they must be the same.
     fn prepare_sources(&mut self) -> Result<(), Refusal> {
-        if !self.source_maps.is_empty() {
+        // An engine that is there already may have heard of the settings of a launch that was refused.
+        let is_heard = self.session.is_some();
+        if is_heard || !self.source_maps.is_empty() {
             let maps = self.source_maps.iter().map(|(from, to)| SourceMap {
                 from: from.clone(),
                 to: to.clone(),
@@ -157,21 +173,26 @@ impl Adapter {
             let request = EngineRequest::SetSourceMaps(maps.collect());
             self.engine()?.request(request, Instant::now() + ANSWER)?;
         }
-        if self.exact_source {
-            let request = EngineRequest::RequireExactSource(true);
+        if is_heard || self.exact_source {
+            let request = EngineRequest::RequireExactSource(self.exact_source);
             self.engine()?.request(request, Instant::now() + ANSWER)?;
         }
         Ok(())
     }
 
+    /// Whether a program can still be started. Asked before anything else: what is refused must not change the settings of
+    /// the program that is there.
+    fn may_start(&self, request: &Request) -> Result<(), Refusal> {
+        if self.phase == Phase::Configuring && self.start.is_none() {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            "badOrder",
+            format!("{}: this connection has a program already", request.command),
+        ))
+    }
+
     fn wanted(&mut self, request: &Request, how: Result<How, Refusal>) {
-        let how = match how {
-            _ if self.phase != Phase::Configuring || self.start.is_some() => Err(Refusal::new(
-                "badOrder",
-                format!("{}: this connection has a program already", request.command),
-            )),
-            how => how,
-        };
         match how {
             Ok(how) => {
                 self.start = Some(Start::new(request, how));
@@ -329,17 +350,22 @@ impl Adapter {
                     )
                     .shown());
                 }
-                (how, None) => how.clone(),
-                (how, Some(settings)) if settings.program.is_none() => how.clone(),
-                (How::Launch { .. }, Some(settings)) => self.launch_of(&settings)?,
+                (how, None) => (how.clone(), None),
+                (how, Some(settings)) if settings.program.is_none() => (how.clone(), None),
+                (How::Launch { .. }, Some(settings)) => {
+                    (self.launch_of(&settings)?, Some(settings))
+                }
             };
             Ok(how)
         });
-        let how = match result {
-            Ok(how) => how,
+        let (how, settings) = match result {
+            Ok(found) => found,
             Err(refusal) => return self.client.answer(request, Err::<(), _>(refusal)),
         };
         let old = self.session.take();
+        if let Some(settings) = settings {
+            self.adopt(&settings);
+        }
         self.forget_looks();
         self.start = Some(Start::new(request, how));
         self.phase = Phase::Configuring;

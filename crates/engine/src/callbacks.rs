@@ -168,9 +168,9 @@ impl Engine<'_> {
                 self.let_threads_begin()
                     && self.step_completed(&Thread::new(thread), stepper.as_ref())
             }
-            Callback::EvalComplete { eval, .. } | Callback::EvalException { eval, .. } => {
+            Callback::EvalComplete { thread, eval } | Callback::EvalException { thread, eval } => {
                 if let Some(eval) = eval {
-                    self.stray_evaluation_ended(&eval);
+                    self.stray_evaluation_ended(&Thread::new(thread), &eval);
                 }
                 false
             }

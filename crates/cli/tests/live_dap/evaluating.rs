@@ -324,3 +324,20 @@ fn code_shows_values_where_the_settings_allow_it() {
     }
     assert!(editor.disconnect().success());
 }
+
+#[test]
+fn result_of_many_elements_is_told() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::initialized(&sandbox);
+    let stop = editor.launch_to(&Fixture::named("values_large"), &["stop"]);
+    let frame = editor.top_frame(&stop);
+    for expression in [
+        "true ? numbers : null",
+        "new List<int>(numbers)",
+        "(object)names",
+    ] {
+        let told = evaluate(&mut editor, &frame, "watch", expression);
+        assert_eq!(told["indexedVariables"], 101_000, "{expression}: {told}");
+    }
+    assert!(editor.disconnect().success());
+}

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::fixtures::{self, Fixture};
 use testkit::procfs;
 use testkit::sandbox::Sandbox;
@@ -289,5 +289,31 @@ fn child_of_a_launcher_is_debugged_if_that_is_asked_for() {
         json!({"program": dotnet, "args": ["watch", "run"]}),
     );
     assert!(text.contains("give the project itself"), "{text}");
+    assert!(editor.disconnect().success());
+}
+
+#[test]
+fn refused_launch_changes_nothing_and_a_restart_takes_new_settings() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::initialized(&sandbox);
+    let fixture = Fixture::named("terminal");
+    let file = fixture.marker("call").file;
+    let folder = Path::new(&file).parent().expect("a folder");
+    let elsewhere = json!({"program": fixture.dll(), "stopAtEntry": true, "console": "integratedterminal",
+        "sourceFileMap": {folder.to_str().expect("a name"): "/elsewhere"}});
+    let path = |editor: &mut Editor, stop: &Value| {
+        let asked = json!({"threadId": stop["threadId"], "levels": 1});
+        let stack = editor.ask("stackTrace", asked);
+        stack["stackFrames"][0]["source"]["path"].clone()
+    };
+    let stop = editor.launch_to(&fixture, &["call"]);
+    let refused = editor.refused("launch", elsewhere.clone());
+    assert!(refused.contains("has a program already"), "{refused}");
+    assert_eq!(path(&mut editor, &stop), json!(file));
+    editor.ask("restart", json!({"arguments": elsewhere}));
+    let told = editor.event("output")["output"].to_string();
+    assert!(told.contains("none of internalConsole"), "{told}");
+    let stop = editor.event("stopped");
+    assert_eq!(path(&mut editor, &stop), "/elsewhere/terminal.cs");
     assert!(editor.disconnect().success());
 }

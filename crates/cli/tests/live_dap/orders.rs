@@ -23,6 +23,15 @@ fn requests_at_the_wrong_time_are_explained() {
     assert!(text.contains("needs program"), "{text}");
     let text = editor.refused("attach", json!({"processId": "x"}));
     assert!(text.contains("not the number of a process"), "{text}");
+    let text = editor.refused("launch", json!({"program": "a.dll", "justMyCode": "yes"}));
+    assert!(text.contains("justMyCode: invalid type"), "{text}");
+    let text = editor.refused("completions", json!({"text": "a", "column": -1}));
+    assert!(
+        text.ends_with(
+            "column: invalid value: integer `-1`, expected a number that is not negative"
+        ),
+        "{text}"
+    );
     assert!(editor.disconnect().success());
 }
 
@@ -36,6 +45,11 @@ fn running_program_refuses_a_look_and_goes_on() {
     assert!(text.contains("running"), "{text}");
     editor.ask("pause", json!({"threadId": pid}));
     editor.event("stopped");
+    let text = editor.refused("next", json!({"threadId": 1}));
+    assert_eq!(
+        text,
+        "there is no managed thread 1; list the threads for their ids"
+    );
     assert!(editor.disconnect().success());
 }
 

@@ -185,3 +185,20 @@ fn changed_source_is_told_and_refused_where_it_must_be_exact() {
         assert!(editor.disconnect().success());
     }
 }
+
+#[test]
+fn memory_of_more_than_one_piece_is_told_whole() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::initialized(&sandbox);
+    let stop = editor.launch_to(&Fixture::named("values_large"), &["stop"]);
+    let frame = editor.top_frame(&stop);
+    let array = json!({"expression": "numbers", "frameId": frame, "context": "watch"});
+    let reference = editor.ask("evaluate", array)["memoryReference"].clone();
+    let read = |count: u64| json!({"memoryReference": reference, "offset": 16, "count": count});
+    let memory = editor.ask("readMemory", read(300_000));
+    assert_eq!(memory["unreadableBytes"], Value::Null);
+    assert_eq!(memory["data"].as_str().map(str::len), Some(400_000));
+    let refused = editor.refused("readMemory", read(1 << 40));
+    assert!(refused.contains("too many for one answer"), "{refused}");
+    assert!(editor.disconnect().success());
+}

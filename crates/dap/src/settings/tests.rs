@@ -178,3 +178,38 @@ fn settings_that_mean_nothing_are_told() {
          expressionEvaluationOptions.allowMagic"
     );
 }
+
+#[test]
+fn folder_of_a_profile_is_meant_from_the_project() {
+    let folder = std::env::temp_dir().join(format!("ndbg-profile-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("Properties")).expect("a folder");
+    let file = folder.join("Properties/launchSettings.json");
+    let profiles = json!({"profiles": {
+        "near": {"workingDirectory": "data"},
+        "far": {"workingDirectory": "/srv"},
+        "none": {"workingDirectory": ""},
+    }});
+    std::fs::write(&file, profiles.to_string()).expect("a file");
+    let of = |profile: &str| {
+        let settings = json!({"program": "/a.dll", "launchSettingsProfile": profile,
+            "launchSettingsFilePath": file});
+        let settings: LaunchSettings = serde_json::from_value(settings).expect("settings");
+        settings.launch().expect("a launch").cwd
+    };
+    assert_eq!(of("near"), Some(folder.join("data")));
+    assert_eq!(of("far"), Some("/srv".into()));
+    assert_eq!(of("none"), None);
+    std::fs::remove_dir_all(&folder).expect("removed");
+}
+
+#[test]
+fn files_without_an_end_are_not_read() {
+    for settings in [
+        json!({"program": "/a.dll", "envFile": "/dev/zero"}),
+        json!({"program": "/a.dll", "launchSettingsProfile": "a", "launchSettingsFilePath": "/dev/zero"}),
+    ] {
+        let settings: LaunchSettings = serde_json::from_value(settings).expect("settings");
+        let refused = settings.launch().expect_err("no settings").text;
+        assert!(refused.contains("this is not a file"), "{refused}");
+    }
+}

@@ -40,8 +40,8 @@ const PAUSE_GRACE: Duration = Duration::from_millis(300);
 pub(crate) struct Evaluations {
     /// Why none can be made until the program continues.
     disabled: Option<String>,
-    /// One that still runs on its thread; its end is to be passed over.
-    stray: Vec<Eval>,
+    /// Those that still run on their threads; their ends are to be passed over.
+    stray: Vec<(u32, Eval)>,
     /// Set while one runs.
     is_running: bool,
     /// Set when somebody gave up the request that it belongs to.
@@ -111,6 +111,11 @@ impl Evaluations {
             }),
             None => Ok(()),
         }
+    }
+
+    /// Whether one that could not be ended still runs on a thread.
+    pub(crate) fn is_stray_on(&self, thread: u32) -> bool {
+        self.stray.iter().any(|(id, _)| *id == thread)
     }
 
     /// Whether one could not be ended, so that frames are not where they were.
@@ -277,7 +282,7 @@ impl Engine<'_> {
         self.notes.push(format!(
             "an evaluation on thread {thread} could not be ended: it goes on when the program does, and the thread reaches its next statement only when it is done"
         ));
-        self.evaluations.stray.push(eval.clone());
+        self.evaluations.stray.push((thread, eval.clone()));
         if let Err(error) = self.keep_suspendable(site, true) {
             tracing::warn!(%error, "stopping around an evaluation");
         }
@@ -532,16 +537,19 @@ impl Engine<'_> {
         }
     }
 
-    /// The end of an evaluation that nobody waits for any more.
+    /// The end of an evaluation that nobody waits for any more. Its thread is where it was before: a step that was asked
+    /// for meanwhile begins there.
     pub(crate) fn stray_evaluation_ended(
         &mut self,
+        thread: &Thread,
         told: &cordebug::com::Com<cordebug::bindings::ICorDebugEval>,
     ) {
         let before = self.evaluations.stray.len();
-        self.evaluations.stray.retain(|it| !it.is(told));
+        self.evaluations.stray.retain(|(_, it)| !it.is(told));
         if self.evaluations.stray.len() < before {
             self.notes
                 .push("the evaluation that could not be ended has ended".into());
+            self.begin_waiting_steps(thread);
         }
     }
 }

@@ -204,11 +204,33 @@ impl Engine<'_> {
             wanted,
             leg: Leg::default(),
         });
-        if let Err(error) = self.begin_leg(thread, position, kind) {
+        // The runtime would look for the way out of what is evaluated; but that ends by putting the thread back.
+        if !self.evaluations.is_stray_on(id)
+            && let Err(error) = self.begin_leg(thread, position, kind)
+        {
             self.end_steps();
             return Err(error);
         }
         self.resume()
+    }
+
+    /// Begins steps that wait for an evaluation on their thread that could not be ended, and now has.
+    pub(crate) fn begin_waiting_steps(&mut self, thread: &Thread) {
+        let id = thread.id().unwrap_or(0);
+        let steps = self.stepping.steps.as_ref();
+        let Some(kind) = steps.filter(|it| it.thread == id).map(|it| it.kind) else {
+            return;
+        };
+        let begun = self.position(thread).and_then(|at| {
+            let from = self.origin_of_step(thread, at, kind);
+            if let Some(steps) = &mut self.stepping.steps {
+                steps.from = from;
+            }
+            self.begin_leg(thread, at, kind)
+        });
+        if let Err(error) = begun {
+            tracing::warn!(%error, "a step behind an evaluation");
+        }
     }
 
     /// The thread that is named, or the one that reported the stop.
@@ -222,10 +244,12 @@ impl Engine<'_> {
             );
         };
         let thread = target.process.thread(id.0).map_err(|error| {
+            tracing::debug!(%error, thread = id.0, "no such thread");
             Error::new(
                 ErrorCode::InvalidThread,
-                format!("there is no managed thread {}: {error}", id.0),
+                format!("there is no managed thread {}", id.0),
             )
+            .hint("list the threads for their ids")
         })?;
         Ok((id.0, thread))
     }

@@ -184,6 +184,9 @@ fn an_evaluation_that_could_not_be_ended_is_told_until_it_has() {
         assert!(running.contains(&note), "{running}");
         let stepped = agent.call("debug_wait", json!({})).await;
         assert_eq!(structured(&stepped)["state"], "stopped");
+        let stop = &structured(&stepped)["stop"];
+        // Not at the breakpoint, to which the loop comes again.
+        assert_eq!(stop["reasons"][0]["kind"], "step", "{stop}");
         let stepped = text(&stepped);
         assert!(
             stepped.contains("Note: the evaluation that could not be ended has ended"),

@@ -65,9 +65,17 @@ impl Runner<'_, '_> {
                     self.describe(&inner, &ty, limits, span)?
                 }
                 None if self.is_readable_sequence(&object.ty) && limits.depth > 0 => {
-                    let items = self.items_of(value, span)?;
+                    // Only as many as are shown are read, of however many there are.
+                    let (items, count) = match self.first_items(object, limits.elements, span)? {
+                        Some(first) => first,
+                        None => {
+                            let items = self.items_of(value, span)?;
+                            let count = items.len();
+                            (items, count)
+                        }
+                    };
                     let element = self.element_of(&object.ty);
-                    self.describe_items(&items, &element, limits, span)?
+                    self.describe_items((&items, count), &element, limits, span)?
                 }
                 None if self.is_anonymous(&object.ty) => {
                     let object = object.clone();
@@ -114,7 +122,7 @@ impl Runner<'_, '_> {
                 Made::Sequence(ty, items, _) => {
                     let element = self.element_of(ty);
                     let items = items.clone();
-                    self.describe_items(&items, &element, limits, span)?
+                    self.describe_items((&items, items.len()), &element, limits, span)?
                 }
                 Made::Index(_, number, from_end) => {
                     format!("{}{number}", if *from_end { "^" } else { "" })
@@ -290,15 +298,16 @@ impl Runner<'_, '_> {
         Ok(flat)
     }
 
+    /// The first of so many elements.
     fn describe_items(
         &mut self,
-        items: &[Val],
+        (items, count): (&[Val], usize),
         element: &Type,
         limits: Limits,
         span: Span,
     ) -> Result<String> {
         if limits.depth == 0 {
-            return Ok(format!("[{} elements]", items.len()));
+            return Ok(format!("[{count} elements]"));
         }
         let inner = Limits {
             depth: limits.depth - 1,
@@ -309,7 +318,7 @@ impl Runner<'_, '_> {
         for item in items.iter().take(limits.elements) {
             told.push(self.describe(item, element, inner, span)?);
         }
-        let left = items.len().saturating_sub(limits.elements);
+        let left = count.saturating_sub(limits.elements);
         if left > 0 {
             told.push(format!("… {left} more"));
         }

@@ -146,8 +146,30 @@ impl Runner<'_, '_> {
 
     /// The elements of another collection of the framework, as its view finds them.
     pub(super) fn viewed_items(&mut self, object: &Object, span: Span) -> Result<Option<Vec<Val>>> {
+        let found = self.viewed_up_to(object, None, MAX_ITEMS as u64 + 1, span)?;
+        Ok(found.map(|(items, _)| items))
+    }
+
+    /// The first elements of a collection that has more of them, and how many it has, as its view finds them.
+    pub(super) fn first_items(
+        &mut self,
+        object: &Object,
+        most: usize,
+        span: Span,
+    ) -> Result<Option<(Vec<Val>, usize)>> {
+        let most = most as u64;
+        self.viewed_up_to(object, Some(most), most, span)
+    }
+
+    fn viewed_up_to(
+        &mut self,
+        object: &Object,
+        more_than: Option<u64>,
+        most: u64,
+        span: Span,
+    ) -> Result<Option<(Vec<Val>, usize)>> {
         // A type of the user's that is derived from one may enumerate something else.
-        if !self.reader.is_of_framework(&object.ty) {
+        if object.ty.element().is_none() && !self.reader.is_of_framework(&object.ty) {
             return Ok(None);
         }
         let (view, ids) = (View::default(), ObjectIds::default());
@@ -157,7 +179,10 @@ impl Runner<'_, '_> {
             return Ok(None);
         };
         let is_lookup = self.reader.known(&object.ty) == Known::Lookup;
-        let wanted = found.count.min(MAX_ITEMS as u64 + 1);
+        if more_than.is_some_and(|it| found.count <= it) {
+            return Ok(None);
+        }
+        let wanted = found.count.min(most);
         let mut items = Vec::new();
         for entry in viewer.entries(&found, 0, wanted) {
             self.item(span)?;
@@ -180,7 +205,10 @@ impl Runner<'_, '_> {
                 (_, Some(_)) => return Ok(None),
             });
         }
-        Ok(Some(items))
+        Ok(Some((
+            items,
+            usize::try_from(found.count).unwrap_or(usize::MAX),
+        )))
     }
 
     /// The type of a dictionary's elements.
