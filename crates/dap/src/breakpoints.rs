@@ -26,15 +26,15 @@ use crate::types::{
 pub(crate) struct Breakpoints {
     /// By file, or `None` for functions.
     sets: BTreeMap<Option<String>, Vec<Entry>>,
-    exceptions: Vec<(ExceptionSpec, Option<BreakpointId>)>,
+    exceptions: Vec<Entry<ExceptionSpec>>,
     numbers: i32,
 }
 
 #[derive(Debug, Clone)]
-struct Entry {
+struct Entry<Spec = BreakpointSpec> {
     /// The editor's number for it.
     number: i32,
-    spec: BreakpointSpec,
+    spec: Spec,
     /// The engine's name for it, if it took it.
     id: Option<BreakpointId>,
 }
@@ -48,8 +48,12 @@ impl Breakpoints {
     /// The editor's numbers of the engine's breakpoints.
     pub(crate) fn numbers(&self, ids: &[BreakpointId]) -> Vec<i32> {
         let all = self.sets.values().flatten();
-        let hit = all.filter(|entry| entry.id.is_some_and(|id| ids.contains(&id)));
-        hit.map(|entry| entry.number).collect()
+        let all = all.map(|entry| (entry.id, entry.number));
+        let exceptions = self.exceptions.iter().map(|it| (it.id, it.number));
+        let hit = all
+            .chain(exceptions)
+            .filter(|(id, _)| id.is_some_and(|id| ids.contains(&id)));
+        hit.map(|(_, number)| number).collect()
     }
 
     /// Whether one of them is at a function.
@@ -227,8 +231,8 @@ impl Adapter {
         let options = options.map(|option| (option.filter_id, option.condition));
         let filters: Vec<(String, Option<String>)> = plain.chain(options).collect();
         let session = self.engine()?;
-        for (_, id) in std::mem::take(&mut self.breakpoints.exceptions) {
-            let Some(id) = id else { continue };
+        for entry in std::mem::take(&mut self.breakpoints.exceptions) {
+            let Some(id) = entry.id else { continue };
             let request = EngineRequest::RemoveBreakpoint(id);
             if let Err(error) = session.request(request, Instant::now() + ANSWER) {
                 tracing::debug!(%error, "removing an exception breakpoint");
@@ -242,9 +246,11 @@ impl Adapter {
                 let request = EngineRequest::SetExceptionBreakpoint(spec.clone());
                 match session.request(request, Instant::now() + ANSWER)? {
                     Reply::ExceptionBreakpoint { breakpoint, .. } => {
-                        self.breakpoints
-                            .exceptions
-                            .push((spec, Some(breakpoint.id)));
+                        self.breakpoints.exceptions.push(Entry {
+                            number,
+                            spec,
+                            id: Some(breakpoint.id),
+                        });
                         Ok(())
                     }
                     _ => Err(Refusal::new(
@@ -282,9 +288,9 @@ impl Adapter {
             self.set(set, specs)?;
         }
         let session = self.engine()?;
-        for (spec, id) in &mut self.breakpoints.exceptions {
-            let request = EngineRequest::SetExceptionBreakpoint(spec.clone());
-            *id = match session.request(request, Instant::now() + ANSWER)? {
+        for entry in &mut self.breakpoints.exceptions {
+            let request = EngineRequest::SetExceptionBreakpoint(entry.spec.clone());
+            entry.id = match session.request(request, Instant::now() + ANSWER)? {
                 Reply::ExceptionBreakpoint { breakpoint, .. } => Some(breakpoint.id),
                 _ => None,
             };

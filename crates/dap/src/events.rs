@@ -88,7 +88,9 @@ impl Adapter {
         let mut ids = Vec::new();
         for reason in &stop.reasons {
             match reason {
-                StopReason::Breakpoint { ids: hit } => ids.extend_from_slice(hit),
+                StopReason::Breakpoint { ids: hit } | StopReason::Exception { ids: hit, .. } => {
+                    ids.extend_from_slice(hit);
+                }
                 StopReason::ConditionFailed { id, .. } => ids.push(*id),
                 _ => {}
             }

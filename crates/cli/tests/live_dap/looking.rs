@@ -63,6 +63,10 @@ fn exception_filters_choose_by_type() {
     assert_eq!(answer["breakpoints"][0]["verified"], true);
     editor.launch(&Fixture::named("throws"), &[], json!({}));
     let stop = editor.event("stopped");
+    assert_eq!(
+        stop["hitBreakpointIds"],
+        json!([answer["breakpoints"][0]["id"]])
+    );
     assert!(
         stop["text"]
             .as_str()
