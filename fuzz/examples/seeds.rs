@@ -1,4 +1,4 @@
-//! Makes the seeds of all targets from compiled fixtures: `cargo run --example seeds FIXTURES CORPUS`.
+//! Makes the seeds of all targets, most of them from compiled fixtures: `cargo run --example seeds FIXTURES CORPUS`.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -46,6 +46,7 @@ fn main() {
         panic!("usage: seeds FIXTURES CORPUS")
     };
     let mut corpus = Corpus { folder, count: 0 };
+    editor(&mut corpus);
     let mut paths = Vec::new();
     files(&fixtures, &mut paths);
     paths.sort();
@@ -56,6 +57,17 @@ fn main() {
             Some("pdb") => pdb(&mut corpus, bytes),
             _ => {}
         }
+    }
+}
+
+fn editor(corpus: &mut Corpus) {
+    for seed in fuzz::conversation::seeds() {
+        corpus.add("dap_dispatcher", &seed);
+        let mut framed = Vec::new();
+        for body in seed.split(|byte| *byte == b'\n') {
+            dap::framing::write(&mut framed, body).expect("a vector takes all");
+        }
+        corpus.add("dap_framing", &framed);
     }
 }
 

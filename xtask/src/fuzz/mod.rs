@@ -124,7 +124,7 @@ fn has_seeds(folder: &Path, target: &str) -> bool {
     entries.is_ok_and(|mut entries| entries.next().is_some())
 }
 
-/// Cuts the seeds of all targets out of the compiled fixtures.
+/// Makes the seeds of all targets, most of them cut out of the compiled fixtures.
 fn make_seeds(folder: &Path) -> Result<()> {
     ui::heading("making seeds of the fixtures");
     let fixtures = Fixtures::compile(dotnet::set_up()?)?;
@@ -166,6 +166,8 @@ mod tests {
         for target in [
             "attributes",
             "binder",
+            "dap_dispatcher",
+            "dap_framing",
             "embedded_pdb",
             "pe",
             "sequence_points",

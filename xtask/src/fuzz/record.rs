@@ -20,6 +20,9 @@ asked for the values of texts of the compiler tests, changed token by token, by 
 each with a value or with an error whose place is inside the text.
 `live_expressions::mutations::whatever_is_asked_has_an_answer` is the same in short, on every run of the tests.
 
+`dap_framing` reads bytes as an editor's connection; `dap_dispatcher` serves whole conversations without a debuggee, changed message by
+message, and fails also if a request is not answered. `dap::hostile` is the same in short.
+
 ";
 
 const COLUMNS: &str =
