@@ -10,10 +10,7 @@ fn what_is_computed_here_throws_what_the_framework_throws() {
     let sandbox = Sandbox::new();
     let program = stopped_in(&sandbox, "expressions_throws", "main");
     let truth = program.text(Stream::Stdout);
-    let rows: Vec<(&str, &str)> = truth
-        .lines()
-        .filter_map(|it| it.split_once('\t'))
-        .collect();
+    let rows: Vec<(&str, &str)> = truth.lines().filter_map(|it| it.split_once('\t')).collect();
     assert!(rows.len() > 80, "the program said what it throws: {truth}");
     // Where nothing may run in the program, so that all is computed here.
     let request = Evaluate {
