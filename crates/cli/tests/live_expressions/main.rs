@@ -14,3 +14,4 @@ mod mutations;
 mod sequences;
 mod statics;
 mod stops;
+mod throws;

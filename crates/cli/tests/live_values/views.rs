@@ -4,7 +4,7 @@ use host::api::{Stream, Variable, VariablesQuery, View};
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
 
-use crate::support::{children, look, says_the_same, stopped, variables};
+use crate::support::{children, lines, look, says_the_same, stopped, variables};
 
 #[test]
 fn display_strings_are_any_expression_and_run_no_code() {
@@ -20,6 +20,15 @@ fn display_strings_are_any_expression_and_run_no_code() {
         "{note}"
     );
     assert!(note.contains("Nothing"), "{note}");
+    // One that only code can tell as well; where that may run, it does.
+    let described = look(&program, "described").value;
+    let note = "shown by its fields: its DebuggerDisplay would run code";
+    assert_eq!(described.notes, [note]);
+    assert_eq!(lines(&children(&program, "described2")), ["Plain = 4"]);
+    assert!(children(&program, "described2")[0].label.is_none());
+    // A `T?` is one also where it has a value.
+    let types = ["described.Rank", "paired"].map(|it| look(&program, it).value.type_name);
+    assert_eq!(types, ["int?", "(int a, int b)?"]);
     // Secrets stay secret in display strings.
     let query = VariablesQuery {
         names: vec!["login".into()],
@@ -35,6 +44,25 @@ fn display_strings_are_any_expression_and_run_no_code() {
     program.cont();
     program.expect_exit(0);
     assert!(program.text(Stream::Stdout).contains("calls 0 disposed 0"));
+}
+
+#[test]
+fn display_strings_that_need_code_are_told_where_it_may_run() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_views", &["stop"]);
+    let query = VariablesQuery {
+        path: Some("described".into()),
+        view: View {
+            run_code: true,
+            ..View::default()
+        },
+        ..VariablesQuery::default()
+    };
+    let told = *variables(&program, query)
+        .parent
+        .expect("what was asked for");
+    assert_eq!(told.value.text, "described 7");
+    assert!(told.value.notes.is_empty(), "{:?}", told.value.notes);
 }
 
 fn tail(text: &str) -> String {

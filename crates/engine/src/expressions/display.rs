@@ -31,19 +31,28 @@ pub(crate) enum Shown {
     Value(Value),
 }
 
+/// How what an expression gives is told.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Looks {
+    /// Characters of a text.
+    pub(crate) text: u32,
+    /// Whether what is secret is left out.
+    pub(crate) masked: bool,
+    /// Whether integers are hexadecimal, unless the expression says how they are.
+    pub(crate) hex: bool,
+}
+
 /// Evaluates an expression as a member of `named` would, whose object or struct is `this`.
 pub(crate) fn display(
     reader: &Reader<'_>,
     this: &Value,
     named: &Rc<Named>,
     text: &str,
-    limit: u32,
-    masked: bool,
+    looks: Looks,
 ) -> Result<Shown, Unreadable> {
     let mut journal = Journal::default();
     let deadline = Instant::now() + TIME_LIMIT;
-    let limits = (limit, masked);
-    match run(reader, this, named, text, limits, deadline, &mut journal)? {
+    match run(reader, this, named, text, looks, deadline, &mut journal)? {
         Ran::Shown(shown) => Ok(shown),
         Ran::Effect(_) => Err(Unreadable::WouldRunCode),
     }
@@ -61,7 +70,7 @@ fn run(
     this: &Value,
     named: &Rc<Named>,
     text: &str,
-    (limit, masked): (u32, bool),
+    looks: Looks,
     deadline: Instant,
     journal: &mut Journal,
 ) -> Result<Ran, Unreadable> {
@@ -100,7 +109,7 @@ fn run(
         frame: None,
     };
     let slots = binder.slots();
-    let mut runner = Runner::new(reader, &around, slots, journal).noticing_secrets(masked);
+    let mut runner = Runner::new(reader, &around, slots, journal).noticing_secrets(looks.masked);
     let value = match runner.eval(&node) {
         Ok(value) => value,
         Err(Interrupt::Fail(fail)) => return Err(failed(&fail.message)),
@@ -113,12 +122,20 @@ fn run(
         .formats
         .iter()
         .any(|it| matches!(it.kind, FormatKind::NoQuotes));
+    let hex = watch
+        .formats
+        .iter()
+        .fold(looks.hex, |hex, it| match it.kind {
+            FormatKind::Hex => true,
+            FormatKind::Decimal => false,
+            _ => hex,
+        });
     let limits = Limits {
         elements: 8,
-        text: limit as usize,
+        text: looks.text as usize,
         depth: 1,
-        masked,
-        hex: false,
+        masked: looks.masked,
+        hex,
         quotes: !unquoted,
     };
     Ok(match value {
@@ -158,7 +175,11 @@ impl Engine<'_> {
                     named,
                     text,
                     // What has secrets in it is not asked by code.
-                    (MAX_TEXT, false),
+                    Looks {
+                        text: MAX_TEXT,
+                        masked: false,
+                        hex: false,
+                    },
                     deadline,
                     &mut journal,
                 )? {

@@ -27,6 +27,6 @@ mod run;
 pub(crate) mod scalar;
 mod stops;
 
-pub(crate) use display::{Shown, display};
+pub(crate) use display::{Looks, Shown, display};
 pub(crate) use results::Results;
 pub(crate) use stops::{Condition, Hit, Message};

@@ -463,7 +463,7 @@ impl Binder<'_> {
                 Some(Err(Fault::DivideByZero)) => {
                     return Err(Fail::cs("CS0020", span, "division by the constant zero"));
                 }
-                Some(Err(Fault::Overflow)) => {
+                Some(Err(Fault::Overflow | Fault::Unfit(_))) => {
                     let decimal = matches!(a, Scalar::Decimal(_));
                     return Err(Fail::cs(
                         if decimal { "CS0463" } else { "CS0220" },

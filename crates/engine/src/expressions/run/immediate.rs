@@ -115,6 +115,9 @@ impl Runner<'_, '_> {
                 match found {
                     Some(item) => Some(item),
                     None if name == "ElementAtOrDefault" => Some(self.default(&node.ty)),
+                    None if super::lazy::as_lazy(source).is_some() => {
+                        return Err(super::linq::out_of_range(span, "index"));
+                    }
                     None => {
                         return Err(Fail::thrown(
                             span,

@@ -341,7 +341,7 @@ impl Runner<'_, '_> {
                         return Err(Fail::thrown(
                             span,
                             "System.IndexOutOfRangeException",
-                            Some("Index was outside the bounds of the array.".into()),
+                            Some("Array does not have that many dimensions.".into()),
                         )
                         .into());
                     }

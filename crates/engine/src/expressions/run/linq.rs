@@ -330,7 +330,7 @@ pub(super) fn null_argument(span: Span, name: &str) -> super::Interrupt {
     .into()
 }
 
-fn out_of_range(span: Span, name: &str) -> super::Interrupt {
+pub(super) fn out_of_range(span: Span, name: &str) -> super::Interrupt {
     Fail::thrown(
         span,
         "System.ArgumentOutOfRangeException",

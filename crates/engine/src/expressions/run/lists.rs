@@ -122,7 +122,8 @@ impl Runner<'_, '_> {
                 let wanted = name != "TrueForAll";
                 let count = self.list_length(list, span)?.unwrap_or(0);
                 let positions = searched_positions(count, &numbers, backwards);
-                let positions = positions.ok_or_else(|| not_in_list(count, &numbers, span))?;
+                let positions =
+                    positions.ok_or_else(|| not_in_list(count, &numbers, backwards, span))?;
                 let mut found = None;
                 for at in positions {
                     let item = self.nth(list, at, span)?;
@@ -428,10 +429,12 @@ fn searched_positions(count: u64, range: &[i128], backwards: bool) -> Option<Vec
 }
 
 /// What the framework says of a range that is not in the list.
-fn not_in_list(count: u64, range: &[i128], span: Span) -> super::Interrupt {
+fn not_in_list(count: u64, range: &[i128], backwards: bool, span: Span) -> super::Interrupt {
     let whole = 0..=i128::from(count);
     let message = if range.first().is_some_and(|it| whole.contains(it)) {
         "Count must be positive and count must refer to a location within the string/array/collection. (Parameter 'count')"
+    } else if backwards {
+        "Index was out of range. Must be non-negative and less than the size of the collection. (Parameter 'startIndex')"
     } else {
         "Index was out of range. Must be non-negative and less than or equal to the size of the collection. (Parameter 'startIndex')"
     };

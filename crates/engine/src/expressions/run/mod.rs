@@ -29,6 +29,7 @@ mod sequences;
 mod sorting;
 mod strings;
 mod text;
+mod throwing;
 mod tuples;
 mod value;
 mod writes;
@@ -418,7 +419,7 @@ impl<'r, 't> Runner<'r, 't> {
                 let length = self.eval(length)?;
                 let length = integer(&length).unwrap_or(-1);
                 if length < 0 {
-                    return Err(Fail::thrown(span, "System.OverflowException", None).into());
+                    return Err(thrown(Fault::Overflow, span));
                 }
                 if length as usize > MAX_ITEMS {
                     return Err(Fail::new(
@@ -545,10 +546,8 @@ pub(super) fn integer(value: &Val) -> Option<i128> {
 /// The exception that C# throws for a fault.
 pub(super) fn thrown(fault: Fault, span: Span) -> Interrupt {
     let (ty, message) = match fault {
-        Fault::Overflow => (
-            "System.OverflowException",
-            "Arithmetic operation resulted in an overflow.",
-        ),
+        Fault::Overflow => ("System.OverflowException", throwing::OVERFLOW),
+        Fault::Unfit(kind) => ("System.OverflowException", throwing::unfit(kind)),
         Fault::DivideByZero => (
             "System.DivideByZeroException",
             "Attempted to divide by zero.",

@@ -7,8 +7,9 @@ use syntax::tree::{BinaryOp, UnaryOp};
 
 use super::{Result, Runner, Val, format, integer, thrown};
 use crate::expressions::bind::well_known;
+use crate::expressions::error::Fail;
 use crate::expressions::plan::Callee;
-use crate::expressions::scalar::{self, Fault, Kind, Scalar};
+use crate::expressions::scalar::{self, Kind, Scalar};
 use crate::types::Type;
 
 impl Runner<'_, '_> {
@@ -179,7 +180,10 @@ impl Runner<'_, '_> {
                 Scalar::Int(kind, number) => {
                     let positive = number.abs();
                     if kind.wrap(positive) != positive {
-                        return Err(thrown(Fault::Overflow, span));
+                        let told =
+                            "Negating the minimum value of a twos complement number is invalid.";
+                        let ty = "System.OverflowException";
+                        return Err(Fail::thrown(span, ty, Some(told.into())).into());
                     }
                     Some(Val::Scalar(Scalar::Int(*kind, positive)))
                 }

@@ -398,12 +398,13 @@ impl Runner<'_, '_> {
         };
         let (start, end) = (resolve(start, 0), resolve(end, length));
         if start < 0 || end < start || end > length {
-            return Err(Fail::thrown(
-                span,
-                "System.ArgumentOutOfRangeException",
-                Some("Specified argument was out of the range of valid values.".into()),
-            )
-            .into());
+            return Err(match text {
+                Some(units) => {
+                    let (start, count) = (i128::from(start), i128::from(end - start));
+                    super::throwing::no_substring(span, units.len(), start, count)
+                }
+                None => super::linq::out_of_range(span, "length"),
+            });
         }
         let (start, end) = (start as usize, end as usize);
         if let Some(units) = text {

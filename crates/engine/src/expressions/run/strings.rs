@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use syntax::Span;
 
-use super::{Result, Runner, Val, integer, null_reference};
+use super::{Result, Runner, Val, integer, null_reference, throwing};
 use crate::expressions::error::Fail;
 use crate::expressions::plan::Callee;
 use crate::expressions::scalar::{Kind, Scalar};
@@ -83,9 +83,6 @@ impl Runner<'_, '_> {
         };
         let length = text.len();
         let at = |number: i128| usize::try_from(number).ok().filter(|it| *it <= length);
-        let out_of_range = || -> super::Interrupt {
-            Fail::thrown(span, "System.ArgumentOutOfRangeException", None).into()
-        };
         Ok(match (name, pieces.as_slice()) {
             ("get_Length", _) => Some(Val::int(length as i128)),
             ("get_Chars", [Piece::Number(index)]) => {
@@ -129,19 +126,22 @@ impl Runner<'_, '_> {
             )),
             ("Substring", [Piece::Number(start)]) => match at(*start) {
                 Some(start) => Some(Val::units(text.get(start..).unwrap_or_default().to_vec())),
-                None => return Err(out_of_range()),
+                None => {
+                    let count = length as i128 - start;
+                    return Err(throwing::no_substring(span, length, *start, count));
+                }
             },
             ("Substring", [Piece::Number(start), Piece::Number(count)]) => {
                 match (at(*start), at(*start + *count)) {
                     (Some(start), Some(end)) if end >= start => Some(Val::units(
                         text.get(start..end).unwrap_or_default().to_vec(),
                     )),
-                    _ => return Err(out_of_range()),
+                    _ => return Err(throwing::no_substring(span, length, *start, *count)),
                 }
             }
             ("Remove", [Piece::Number(start)]) => match at(*start) {
                 Some(start) => Some(Val::units(text.get(..start).unwrap_or_default().to_vec())),
-                None => return Err(out_of_range()),
+                None => return Err(throwing::not_removed(span, length, *start, None)),
             },
             ("Remove", [Piece::Number(start), Piece::Number(count)]) => {
                 match (at(*start), at(*start + *count)) {
@@ -150,7 +150,7 @@ impl Runner<'_, '_> {
                         units.extend_from_slice(text.get(end..).unwrap_or_default());
                         Some(Val::units(units))
                     }
-                    _ => return Err(out_of_range()),
+                    _ => return Err(throwing::not_removed(span, length, *start, Some(*count))),
                 }
             }
             ("Insert", [Piece::Number(start), Piece::Text(more)]) => match at(*start) {
@@ -159,7 +159,16 @@ impl Runner<'_, '_> {
                     units.splice(start..start, more.iter().copied());
                     Some(Val::units(units))
                 }
-                None => return Err(out_of_range()),
+                None => {
+                    // The framework looks at it as a number without sign.
+                    let start = i128::from(*start as u32);
+                    return Err(throwing::too_large(
+                        span,
+                        "startIndex",
+                        start,
+                        length as i128,
+                    ));
+                }
             },
             ("Replace", [Piece::Char(old), Piece::Char(new)]) => Some(Val::units(
                 text.iter()
@@ -194,7 +203,7 @@ impl Runner<'_, '_> {
                     _ => u16::from(b' '),
                 };
                 let missing = usize::try_from(*width)
-                    .map_err(|_| out_of_range())?
+                    .map_err(|_| throwing::negative(span, "totalWidth", *width))?
                     .saturating_sub(length);
                 if missing > 1 << 20 {
                     return Ok(None);
@@ -277,12 +286,7 @@ impl Runner<'_, '_> {
                         Some(Val::units(units.map(|it| it as u16).collect()))
                     }
                     None => {
-                        return Err(crate::expressions::error::Fail::thrown(
-                            span,
-                            "System.ArgumentOutOfRangeException",
-                            None,
-                        )
-                        .into());
+                        return Err(throwing::no_letters(span, items.len(), *start, *length));
                     }
                 }
             }

@@ -84,7 +84,7 @@ fn from_integer(number: i128, to: Kind, checked: bool) -> Option<Result<Scalar, 
         Kind::Double => Ok(Scalar::Double(number as f64)),
         Kind::Decimal => Decimal::from_i128(number)
             .map(Scalar::Decimal)
-            .ok_or(Fault::Overflow),
+            .ok_or(Fault::Unfit(Kind::Decimal)),
         _ => return None,
     })
 }
@@ -95,7 +95,7 @@ fn from_large(number: u128, to: Kind, checked: bool) -> Option<Result<Scalar, Fa
         Kind::Float => Ok(Scalar::Float(number as f32)),
         Kind::Double => Ok(Scalar::Double(number as f64)),
         Kind::Half => Ok(Scalar::Half(half::from_f64(f64::INFINITY))),
-        Kind::Decimal => Err(Fault::Overflow),
+        Kind::Decimal => Err(Fault::Unfit(Kind::Decimal)),
         _ if checked => Err(Fault::Overflow),
         _ => return from_integer(number as i128, to, false),
     })
@@ -158,8 +158,8 @@ fn from_decimal(number: Decimal, to: Kind) -> Option<Result<Scalar, Fault>> {
         Kind::Double => Ok(Scalar::Double(number.to_f64())),
         Kind::Half => Ok(Scalar::Half(half::from_f64(number.to_f64()))),
         _ => match number.truncate() {
-            Some(whole) => return from_integer(whole, to, true),
-            None => Err(Fault::Overflow),
+            Some(whole) => from_integer(whole, to, true)?.map_err(|_| Fault::Unfit(to)),
+            None => Err(Fault::Unfit(to)),
         },
     })
 }
@@ -222,7 +222,7 @@ mod tests {
     fn decimals() {
         let number = Decimal::from_f64(-2.9, 15).expect("in range");
         check(Scalar::Decimal(number), Kind::Int, false, "-2");
-        check(Scalar::Decimal(number), Kind::UInt, false, "Overflow");
+        check(Scalar::Decimal(number), Kind::UInt, false, "Unfit(UInt)");
         check(Scalar::Decimal(number), Kind::Double, false, "-2.9");
     }
 

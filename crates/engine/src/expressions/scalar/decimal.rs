@@ -6,8 +6,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::Fault;
 use super::wide::Wide;
+use super::{Fault, Kind};
 
 const MAX: u128 = (1 << 96) - 1;
 const MAX_SCALE: u32 = 28;
@@ -99,7 +99,7 @@ impl Decimal {
     /// A double keeps 15 significant digits, a float 7.
     pub(crate) fn from_f64(value: f64, digits: usize) -> Result<Self, Fault> {
         if !value.is_finite() {
-            return Err(Fault::Overflow);
+            return Err(Fault::Unfit(Kind::Decimal));
         }
         let text = format!("{:.*e}", digits - 1, value.abs());
         let (mantissa, exponent) = text.split_once('e').unwrap_or(("0", "0"));
@@ -120,7 +120,7 @@ impl Decimal {
             let wide = factor.and_then(|it| number.checked_mul(it));
             return wide
                 .and_then(|it| Self::new(negative, it, 0))
-                .ok_or(Fault::Overflow);
+                .ok_or(Fault::Unfit(Kind::Decimal));
         }
         Self::fit(negative, Wide::from(number), scale.unsigned_abs(), false)
     }
@@ -163,14 +163,14 @@ impl Decimal {
             let (more, left) = next.div_rem(divisor);
             if more.to_u128().is_none_or(|it| it > MAX) {
                 if scale < 0 {
-                    return Err(Fault::Overflow);
+                    return Err(Fault::Unfit(Kind::Decimal));
                 }
                 break;
             }
             (dividend, quotient, rest) = (next, more, left);
             scale += 1;
         }
-        let mut mantissa = quotient.to_u128().ok_or(Fault::Overflow)?;
+        let mut mantissa = quotient.to_u128().ok_or(Fault::Unfit(Kind::Decimal))?;
         let twice = rest.mul_small(2);
         let up = twice > divisor || (twice == divisor && mantissa % 2 == 1);
         if up {
@@ -188,7 +188,7 @@ impl Decimal {
             mantissa /= 10;
             scale -= 1;
         }
-        Self::new(negative, mantissa, scale as u8).ok_or(Fault::Overflow)
+        Self::new(negative, mantissa, scale as u8).ok_or(Fault::Unfit(Kind::Decimal))
     }
 
     pub(crate) fn remainder(self, other: Self) -> Result<Self, Fault> {
@@ -210,20 +210,20 @@ impl Decimal {
         let mut sticky = sticky;
         while scale > MAX_SCALE || value.to_u128().is_none_or(|it| it > MAX) {
             if scale == 0 {
-                return Err(Fault::Overflow);
+                return Err(Fault::Unfit(Kind::Decimal));
             }
             sticky |= last != 0;
             (value, last) = value.div_rem_small(10);
             scale -= 1;
         }
-        let mut mantissa = value.to_u128().ok_or(Fault::Overflow)?;
+        let mut mantissa = value.to_u128().ok_or(Fault::Unfit(Kind::Decimal))?;
         if last > 5 || (last == 5 && (sticky || mantissa % 2 == 1)) {
             mantissa += 1;
             if mantissa > MAX {
                 return Self::fit(negative, Wide::from(mantissa), scale, true);
             }
         }
-        Self::new(negative, mantissa, scale as u8).ok_or(Fault::Overflow)
+        Self::new(negative, mantissa, scale as u8).ok_or(Fault::Unfit(Kind::Decimal))
     }
 
     fn scaled_to(self, scale: u8) -> Wide {

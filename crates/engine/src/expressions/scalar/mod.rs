@@ -173,6 +173,8 @@ pub(crate) enum Scalar {
 pub(crate) enum Fault {
     /// `System.OverflowException`
     Overflow,
+    /// `System.OverflowException`, of a number that does not fit into this kind: decimals say so.
+    Unfit(Kind),
     /// `System.DivideByZeroException`
     DivideByZero,
 }

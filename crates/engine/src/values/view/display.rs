@@ -9,7 +9,7 @@ use std::rc::Rc;
 use metadata::Token;
 use metadata::tables::Table;
 
-use crate::expressions::{self, Shown};
+use crate::expressions::{self, Looks, Shown};
 use crate::types::{Named, Type};
 
 use super::super::questions::{Answer, What};
@@ -42,6 +42,10 @@ impl Viewer<'_, '_> {
         };
         match self.format(subject, format, &display.named, level) {
             Ok(text) => (Some(text), None),
+            Err(Unreadable::WouldRunCode) => (
+                None,
+                Some("shown by its fields: its DebuggerDisplay would run code".into()),
+            ),
             Err(why) => (
                 None,
                 Some(format!("its DebuggerDisplay cannot be shown: {why}")),
@@ -76,6 +80,7 @@ impl Viewer<'_, '_> {
         let mut parts = 0;
         let mut told = 0;
         let mut failed = None;
+        let mut needs_code = false;
         while let Some(open) = rest.find(['{', '\\']) {
             text.push_str(rest.get(..open).unwrap_or_default());
             let after = rest.get(open + 1..).unwrap_or_default();
@@ -99,7 +104,7 @@ impl Viewer<'_, '_> {
                 }
                 // What can be told is told.
                 Err(Unreadable::WouldRunCode) => {
-                    told += 1;
+                    needs_code = true;
                     text.push_str("<would run code>");
                 }
                 Err(why) => {
@@ -115,6 +120,9 @@ impl Viewer<'_, '_> {
             }
         }
         text.push_str(rest);
+        if told == 0 && needs_code {
+            failed.get_or_insert(Unreadable::WouldRunCode);
+        }
         Ok((text, failed.map(|why| (why, told > 0))))
     }
 
@@ -130,13 +138,20 @@ impl Viewer<'_, '_> {
             let why = "reading took too long".into();
             return Err(Unreadable::Failed { why });
         }
-        let expression = whole;
-        let (expression, unquoted) = match expression.rsplit_once(',') {
-            Some((path, format)) if is_format(format) => {
-                (path, format.split(',').any(|it| it.trim() == "nq"))
+        let mut expression = whole;
+        let mut unquoted = false;
+        let mut hex = self.is_hex.get();
+        while let Some((path, format)) = expression.rsplit_once(',')
+            && is_format(format)
+        {
+            expression = path;
+            match format.trim() {
+                "nq" => unquoted = true,
+                "h" => hex = true,
+                "d" => hex = false,
+                _ => {}
             }
-            _ => (expression, false),
-        };
+        }
         let expression = expression.trim();
         if let Some(literal) = expression
             .strip_prefix('"')
@@ -151,7 +166,9 @@ impl Viewer<'_, '_> {
         let is_secretive = self.view.mask_secrets
             && has_secrets(self.reader.types, &Type::Named(Rc::clone(named)));
         let before = self.is_hushed.replace(is_secretive || self.is_hushed.get());
+        let outside = self.is_hex.replace(hex);
         let shown = self.display_value(subject, (whole, expression, unquoted), named, level);
+        self.is_hex.set(outside);
         self.is_hushed.set(before);
         shown
     }
@@ -175,9 +192,12 @@ impl Viewer<'_, '_> {
                 let Some(this) = self.as_value(subject) else {
                     return Err(why);
                 };
-                let limit = self.view.text_length;
-                let masked = self.view.mask_secrets;
-                match expressions::display(self.reader, &this, named, whole, limit, masked) {
+                let looks = Looks {
+                    text: self.view.text_length,
+                    masked: self.view.mask_secrets,
+                    hex: self.is_hex.get(),
+                };
+                match expressions::display(self.reader, &this, named, whole, looks) {
                     Ok(Shown::Text(text)) => return Ok(text),
                     Ok(Shown::Value(value)) => value,
                     Err(Unreadable::WouldRunCode) => {

@@ -109,6 +109,8 @@ pub(crate) struct Viewer<'r, 't> {
     inquiry: Option<&'r Inquiry<'r>>,
     /// Set inside the lines of values: nothing is asked there.
     is_hushed: Cell<bool>,
+    /// Whether integers are shown in hexadecimal: as the look asks for, or a part of a `DebuggerDisplay`.
+    is_hex: Cell<bool>,
     /// Where the reading of wrappers inside wrappers has got to.
     nesting: nesting::Nesting,
     clock: clock::Clock,
@@ -125,6 +127,7 @@ impl<'r, 't> Viewer<'r, 't> {
             trail: RefCell::default(),
             inquiry: None,
             is_hushed: Cell::new(false),
+            is_hex: Cell::new(view.hex),
             nesting: nesting::Nesting::default(),
             clock: clock::Clock::start(view.look_limit),
         }
@@ -184,6 +187,10 @@ impl<'r, 't> Viewer<'r, 't> {
         self.reader.field(value, "value").map(|it| Some(Some(it)))
     }
 
+    fn is_nullable(&self, value: &Value) -> bool {
+        self.reader.known(value.ty.without_ref()) == known::Known::Nullable
+    }
+
     /// A variable with a name, which may be one whose value is not to be seen.
     pub(crate) fn variable(&self, child: &Child, depth: u32) -> api::Variable {
         let declared = self.reader.types.text_with(&child.ty, &child.notes, false);
@@ -238,6 +245,8 @@ impl<'r, 't> Viewer<'r, 't> {
     ) -> api::Value {
         let (ty, object) = match subject {
             Subject::Null => (value.ty.without_ref(), None),
+            // A `T?` is one whether it has a value or not.
+            Subject::InPlace(..) if self.is_nullable(value) => (value.ty.without_ref(), None),
             Subject::InPlace(inner, boxed) => (&inner.ty, boxed.as_ref()),
             Subject::Object(object) => (&object.ty, Some(object)),
         };

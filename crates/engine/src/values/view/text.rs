@@ -186,7 +186,7 @@ impl Viewer<'_, '_> {
             Scalar::Char(_) => ValueKind::Char,
             _ => ValueKind::Number,
         };
-        Ok(Line::new(numbers::scalar(scalar, self.view.hex), kind))
+        Ok(Line::new(numbers::scalar(scalar, self.is_hex.get()), kind))
     }
 
     /// `Red`, `Read | Write`, `Read | 0x40`, or a number that no member has.
@@ -210,7 +210,7 @@ impl Viewer<'_, '_> {
             }
             members.push((of_member, member.name));
         }
-        let plain = numbers::scalar(number, self.view.hex);
+        let plain = numbers::scalar(number, self.is_hex.get());
         if !definition.is_flags_enum() || bits == 0 {
             return Ok(Line::new(plain, ValueKind::Enum));
         }
