@@ -1,10 +1,10 @@
-//! An unhandled exception and its stack, for a person to read.
+//! An unhandled exception or a failed assertion and its stack, for a person to read.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use host::api::{ExceptionReport, Frame};
+use host::api::{ExceptionReport, Frame, Source, TraceFrame};
 
 use crate::output::{cut, plain};
 
@@ -23,16 +23,73 @@ pub(crate) fn unhandled(
         Some(exception) => format!("ndbg: unhandled {}\n", title(exception, "  ")),
         None => "ndbg: unhandled exception\n".to_owned(),
     };
+    let mut sources = Sources::default();
     if let Some(exception) = exception {
         inner(exception, 1, &mut text);
+        text += &thrown_before(exception, frames, &mut sources);
     }
-    let mut sources = Sources::default();
+    text + &stack(frames, more, &mut sources)
+}
+
+/// A failed assertion and the stack below it. That the program goes on is a debugger's doing.
+pub(crate) fn assertion(
+    message: Option<&str>,
+    detail: Option<&str>,
+    frames: &[Frame],
+    more: bool,
+) -> String {
+    let mut text = "ndbg: assertion failed".to_owned();
+    let said = [message, detail].into_iter().flatten();
+    for (index, part) in said.filter(|it| !it.is_empty()).enumerate() {
+        let before = if index == 0 { ": " } else { "\n  " };
+        text += &format!("{before}{}", plain(part).replace('\n', "\n  "));
+    }
+    text.push('\n');
+    // What checks and tells it is not where it failed.
+    let failed = frames.iter().position(|it| it.user_code).unwrap_or(0);
+    let below = frames.get(failed..).unwrap_or_default();
+    text += &stack(below, more, &mut Sources::default());
+    text + "  the program goes on, since it is debugged; without a debugger it would end here\n"
+}
+
+/// The way of an exception up to where it was thrown again, which the stack has no longer.
+fn thrown_before(exception: &ExceptionReport, frames: &[Frame], sources: &mut Sources) -> String {
+    let is_on_stack = |it: &TraceFrame| {
+        let same = |frame: &Frame| frame.method == it.method && frame.source == it.source;
+        frames.iter().any(same)
+    };
+    let mut users = exception.trace.iter().filter(|it| it.user_code);
+    let origin = users.find(|it| it.source.is_some());
+    let mut text = String::new();
+    if origin.is_none_or(is_on_stack) {
+        return text;
+    }
+    for entry in exception.trace.iter().take_while(|it| !is_on_stack(it)) {
+        let (source, module) = (entry.source.as_ref(), entry.module.as_deref());
+        text += &at(&entry.method, source, module, sources);
+        if entry.rethrown {
+            text += AGAIN;
+        }
+    }
+    if !text.ends_with(AGAIN) {
+        text += AGAIN;
+    }
+    text
+}
+
+/// Between where an exception was thrown and where it was thrown again.
+const AGAIN: &str = "  and was thrown again\n";
+
+/// Frames with their source lines, those of a recursion once.
+fn stack(frames: &[Frame], more: bool, sources: &mut Sources) -> String {
+    let mut text = String::new();
     let mut rest = frames;
     while !rest.is_empty() {
         let (length, repeats) = repeated(rest);
         let (group, behind) = rest.split_at(length);
         for frame in group {
-            text += &at(frame, &mut sources);
+            let (source, module) = (frame.source.as_ref(), frame.module.as_deref());
+            text += &at(&frame.method, source, module, sources);
         }
         if repeats > 0 {
             let what = match length {
@@ -50,16 +107,21 @@ pub(crate) fn unhandled(
 }
 
 /// A frame, and its source line where it can be read.
-fn at(frame: &Frame, sources: &mut Sources) -> String {
-    let mut text = format!("  at {}", plain(&frame.method));
-    if let Some(source) = &frame.source {
+fn at(
+    method: &str,
+    source: Option<&Source>,
+    module: Option<&str>,
+    sources: &mut Sources,
+) -> String {
+    let mut text = format!("  at {}", plain(method));
+    if let Some(source) = source {
         let path = plain(&source.path.display().to_string());
         text += &format!(" in {path}:{}", source.line.0);
-    } else if let Some(module) = &frame.module {
+    } else if let Some(module) = module {
         text += &format!(" in {}", plain(module));
     }
     text.push('\n');
-    if let Some(source) = &frame.source
+    if let Some(source) = source
         && let Some(line) = sources.line(&source.path, source.line.0)
     {
         text += &format!("      {line}\n");
@@ -143,7 +205,7 @@ impl Sources {
 mod tests {
     use super::*;
     use expect_test::expect;
-    use host::api::{Line, Source};
+    use host::api::Line;
 
     fn exception(
         name: &str,

@@ -1,7 +1,8 @@
 //! `ndbg run`: a program under the debugger, in this terminal.
 //!
 //! The program has our three streams and is in our process group, so the terminal treats it as if it had been started
-//! alone. We only look on: an exception that nobody catches is told, then the program ends as it would without us.
+//! alone. We only look on: an exception that nobody catches is told, then the program ends as it would without us. An
+//! assertion that fails is told by us only: the framework does not end a program that is debugged, and says nothing.
 
 use std::fs;
 use std::io::{self, IsTerminal, Write};
@@ -10,7 +11,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use host::api::{Console, Error, ErrorCode, Launch, Reply, Request, State, Status, StopReason};
+use host::api::{
+    Console, Error, ErrorCode, ExceptionReport, Frame, Launch, Reply, Request, State, Status,
+    StopReason,
+};
 use host::project::{self, BuildError, BuildOptions};
 use host::{HostProgram, Session, Settled};
 
@@ -148,10 +152,9 @@ fn watch(session: &Session) -> Result<Status, Error> {
                 }));
             }
         }
-        if let Some(stop) = &status.stop
-            && stop.reasons.contains(&StopReason::UnhandledException)
-        {
-            tell_exception(session, stop.exception.as_ref());
+        for reason in status.stop.iter().flat_map(|stop| &stop.reasons) {
+            let exception = status.stop.as_ref().and_then(|it| it.exception.as_ref());
+            tell(session, reason, exception);
         }
         match session.request(Request::Continue, Instant::now() + REQUEST) {
             Ok(Reply::Status(status)) => resumes = status.resumes,
@@ -163,21 +166,36 @@ fn watch(session: &Session) -> Result<Status, Error> {
     }
 }
 
-fn tell_exception(session: &Session, exception: Option<&host::api::ExceptionReport>) {
+/// Tells what a person would miss.
+fn tell(session: &Session, reason: &StopReason, exception: Option<&ExceptionReport>) {
+    let text = match reason {
+        StopReason::UnhandledException => {
+            let (frames, more) = stack(session);
+            report::unhandled(exception, &frames, more)
+        }
+        StopReason::AssertionFailed { message, detail } => {
+            let (frames, more) = stack(session);
+            report::assertion(message.as_deref(), detail.as_deref(), &frames, more)
+        }
+        _ => return,
+    };
+    // The program goes on in any case.
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// The first frames of the thread that stopped, and whether there are more.
+fn stack(session: &Session) -> (Vec<Frame>, bool) {
     let request = Request::Stack {
         thread: None,
         start: 0,
         count: FRAMES,
     };
-    let (frames, more) = match session.request(request, Instant::now() + REQUEST) {
+    match session.request(request, Instant::now() + REQUEST) {
         Ok(Reply::Stack { frames, more, .. }) => (frames, more),
         Ok(_) => (Vec::new(), false),
         Err(error) => {
             tracing::warn!(%error, "the stack cannot be read");
             (Vec::new(), false)
         }
-    };
-    let text = report::unhandled(exception, &frames, more);
-    // The program goes on in any case.
-    let _ = io::stderr().lock().write_all(text.as_bytes());
+    }
 }

@@ -329,9 +329,14 @@ impl BreakpointEntry {
         if !line.ends_with(['?', '.']) {
             line.push('.');
         }
+        // A tracepoint never stops.
+        let (only_if, only_at) = match self.log_message {
+            Some(_) => ("Logs only if", "Logs only at hit"),
+            None => ("Stops only if", "Stops only at hit"),
+        };
         for (label, value) in [
-            ("Stops only if", &self.condition),
-            ("Stops only at hit", &self.hit_condition),
+            (only_if, &self.condition),
+            (only_at, &self.hit_condition),
             ("Logs", &self.log_message),
         ] {
             if let Some(value) = value {

@@ -96,6 +96,39 @@ fn explains_the_exception(fixture: &Fixture) {
 }
 
 #[test]
+fn exception_that_was_thrown_again_is_told_from_where_it_was_thrown_first() {
+    let sandbox = Sandbox::new();
+    let fixture = Fixture::named("exception_kinds");
+    let ran = Ran::of(run_fixture(&sandbox, &fixture, &["async_void"]));
+    assert_eq!(ran.code, Some(134), "{ran:?}");
+    let thrown = fixture.marker("throw");
+    let place = format!(" in {}:{}\n", thrown.file.display(), thrown.line);
+    // Before the runtime says it.
+    let ours = ran.stderr.split("Unhandled exception.").next();
+    let ours = ours.expect("a first part");
+    let first = ours.find(&place);
+    let again = ours.find("  and was thrown again\n  at System.");
+    assert!(first.is_some() && first < again, "{}", ran.stderr);
+}
+
+#[test]
+fn failed_assertion_is_told() {
+    let sandbox = Sandbox::new();
+    let fixture = Fixture::named("exception_kinds");
+    let ran = Ran::of(run_fixture(&sandbox, &fixture, &["assert"]));
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "after\n"));
+    let failed = fixture.marker("assert");
+    let expected = format!(
+        "ndbg: assertion failed: seven arguments\n  there are fewer\n  at Program.Main(string[] args) in {}:{}\n",
+        failed.file.display(),
+        failed.line
+    );
+    assert!(ran.stderr.starts_with(&expected), "{}", ran.stderr);
+    let goes_on = "without a debugger it would end here\n";
+    assert!(ran.stderr.ends_with(goes_on), "{}", ran.stderr);
+}
+
+#[test]
 fn exception_thrown_in_main_is_explained() {
     let sandbox = Sandbox::new();
     let ran = Ran::of(run(&sandbox, "exits", &["throw"]));

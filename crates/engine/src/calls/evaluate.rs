@@ -154,6 +154,11 @@ impl Engine<'_> {
         let top = site.thread.stack().ok().and_then(|it| it.stack_pointer());
         start(&eval)?;
         let frozen = self.freeze_others(site)?;
+        // Whoever froze this one does not want it to go on; the call it makes all the same, or nobody would.
+        let is_frozen = site.thread.is_frozen().unwrap_or(false);
+        if is_frozen {
+            site.thread.freeze(false).map_err(|error| refused(&error))?;
+        }
         self.evaluations.is_running = true;
         let outcome = self.run_evaluation(site, &eval, top);
         self.evaluations.is_running = false;
@@ -161,6 +166,9 @@ impl Engine<'_> {
             self.no_longer_stopped();
         } else {
             self.thaw_others(site, &frozen);
+            if is_frozen && let Err(error) = site.thread.freeze(true) {
+                tracing::warn!(%error, "freezing a thread again");
+            }
         }
         outcome
     }

@@ -190,6 +190,14 @@ impl Engine<'_> {
         count: u32,
         wanted: Option<Wanted>,
     ) -> Result<(), Error> {
+        // It would never end, and nobody would be told why.
+        if thread.is_frozen().unwrap_or(false) {
+            return Err(Error::new(
+                ErrorCode::StepFailed,
+                format!("thread {id} is frozen: it cannot make a step"),
+            )
+            .hint("thaw it first, or step another thread"));
+        }
         let from = self.origin_of_step(thread, position, kind);
         self.stepping.steps = Some(Steps {
             kind,

@@ -166,6 +166,12 @@ pub(super) async fn threads(
     let session = call
         .registry
         .find(arguments.session.as_deref(), Which::Live)?;
+    let twice = |id: &&u32| arguments.thaw.contains(id);
+    if let Some(id) = arguments.freeze.iter().find(twice) {
+        let message = format!("thread {id} cannot be frozen and thawed at once");
+        return Err(Error::new(ErrorCode::InvalidParameter, message)
+            .hint("name it in freeze or in thaw; no thread was frozen or thawed"));
+    }
     // All or none: whoever is told that something was wrong need not find out what was done.
     let wanted: Vec<_> = arguments.freeze.iter().chain(&arguments.thaw).collect();
     if wanted.len() > 1

@@ -377,6 +377,7 @@ fn a_tracepoint_logs_in_its_place_and_does_not_stop() {
                     "breakpoints": [{
                         "file": place.file,
                         "line": place.line,
+                        "hit_condition": ">=1",
                         "log_message": "one more {{item}}",
                         "max_hits": 3,
                     }],
@@ -389,7 +390,7 @@ fn a_tracepoint_logs_in_its_place_and_does_not_stop() {
             .say("process_output", json!({"stream": "trace", "cursor": 0}))
             .await;
         expect![[r#"
-            > debug_launch {"breakpoints":[{"file":"<source>/demo_shop.cs","line":21,"log_message":"one more {{item}}","max_hits":3}],"program":"<fixtures>/demo_shop/demo_shop.dll"}
+            > debug_launch {"breakpoints":[{"file":"<source>/demo_shop.cs","hit_condition":">=1","line":21,"log_message":"one more {{item}}","max_hits":3}],"program":"<fixtures>/demo_shop/demo_shop.dll"}
             s1 stopped: unhandled exception (thread <tid>), in System.Number.ThrowFormatException<char>(ReadOnlySpan<char> value), called from Coupons.Percent(string coupon) at <source>/demo_shop.cs:35.
             Launched <fixtures>/demo_shop/demo_shop.dll, process <pid>, .NET <version>.
             Exception System.FormatException: "The input string 'ER5' was not in a correct format."
@@ -412,10 +413,10 @@ fn a_tracepoint_logs_in_its_place_and_does_not_stop() {
             out| Order 1 for Ada: 18.90
             log| one more {item}
             out| Order 2 for Grace: 20.40
-            Tracepoint 1 at demo_shop.cs:21, in Order.Total(): disabled, it switched itself off after 3 hits. Logs "one more {{item}}". Hit 3 times.
+            Tracepoint 1 at demo_shop.cs:21, in Order.Total(): disabled, it switched itself off after 3 hits. Logs only at hit ">=1". Logs "one more {{item}}". Hit 3 times.
             Next: debug_continue lets it end as it would without a debugger; debug_disconnect ends it now.
             > breakpoint_list
-            Tracepoint 1 at demo_shop.cs:21, in Order.Total(): disabled, it switched itself off after 3 hits. Logs "one more {{item}}". Hit 3 times.
+            Tracepoint 1 at demo_shop.cs:21, in Order.Total(): disabled, it switched itself off after 3 hits. Logs only at hit ">=1". Logs "one more {{item}}". Hit 3 times.
             > process_output {"cursor":0,"stream":"trace"}
             log| one more {item}
             log| one more {item}

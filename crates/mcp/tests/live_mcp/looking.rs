@@ -158,6 +158,37 @@ fn threads_are_listed_frozen_and_thawed() {
 }
 
 #[test]
+fn a_frozen_thread_makes_calls_but_no_steps() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let program = json!({"program": dll("hello"), "stop_at_entry": true});
+        let stopped = agent.call("debug_launch", program).await;
+        let current = structured(&stopped)["stop"]["thread"].clone();
+        let both = json!({"freeze": [current], "thaw": [current]});
+        let both = agent.call("threads_get", both).await;
+        assert_eq!(structured(&both)["error"]["code"], "INVALID_PARAMETER");
+        agent
+            .call("threads_get", json!({"freeze": [current]}))
+            .await;
+        let expression = "new System.Text.StringBuilder(\"a\").Append(7).ToString()";
+        let arguments = json!({"expressions": [expression], "side_effects": true});
+        let called = agent.call("evaluate", arguments).await;
+        assert!(text(&called).contains("\"a7\""), "{}", text(&called));
+        // The step would never end.
+        let step = agent.call("debug_step", json!({"kind": "over"})).await;
+        assert_eq!(structured(&step)["error"]["code"], "STEP_FAILED");
+        assert!(text(&step).contains("is frozen"), "{}", text(&step));
+        let threads = structured(&agent.call("threads_get", json!({})).await);
+        assert_eq!(threads["threads"][0]["frozen"], true, "{threads}");
+        agent.call("threads_get", json!({"thaw": [current]})).await;
+        let step = agent.call("debug_step", json!({"kind": "over"})).await;
+        assert_eq!(structured(&step)["state"], "stopped", "{}", text(&step));
+        agent.close().await;
+    });
+}
+
+#[test]
 fn modules_are_listed_with_their_symbols() {
     let sandbox = Sandbox::new();
     run(async {
