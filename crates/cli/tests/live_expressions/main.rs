@@ -6,6 +6,7 @@ mod checks;
 mod code;
 mod compiler;
 mod corners;
+mod dynamics;
 mod evaluate;
 mod forms;
 mod hits;

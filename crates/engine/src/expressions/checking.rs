@@ -156,7 +156,8 @@ fn failure(
     let is_used = |it: &&crate::values::shape::Declared| used.contains(&&*it.name);
     let asks_linq = || names(&text, fail.span).into_iter().any(is_linq);
     let lacks = fail.lacks.as_deref();
-    if shape.variables.iter().filter(is_used).any(is_dynamic)
+    if binder.has_met_dynamic()
+        || shape.variables.iter().filter(is_used).any(is_dynamic)
         || lacks.is_some_and(|it| it != LINQ || asks_linq())
     {
         return None;

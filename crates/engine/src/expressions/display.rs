@@ -86,6 +86,7 @@ fn run(
             name: "this".into(),
             ty: Type::Named(Rc::clone(named)),
             names: Default::default(),
+            dynamic: Default::default(),
             holds: None,
             constant: None,
         }],

@@ -15,6 +15,7 @@ use super::frames::{context, exception, held_by_dynamic, open_dynamic};
 use super::keeping::keeping;
 use super::passing::{Prepared, prepare};
 use super::plan::Node;
+use super::probing::Looking;
 use super::run::{Interrupt, Journal, Limits, Runner, Surroundings};
 use crate::api::{
     Error, ErrorCode, Evaluate, Evaluated, EvaluatedValue, ExpressionError, Reply, StopReason, View,
@@ -222,7 +223,20 @@ impl Engine<'_> {
                 open_dynamic(&held_by_dynamic(&reader, &scope), &mut context);
                 context.handles = target.handle_types();
                 context.return_value = returned.as_ref().map(|it| it.ty.clone());
-                let mut planned = place.plan(&reader, &context)?;
+                let around = Surroundings {
+                    variables: &|number| scope.value(&reader, number),
+                    calls: false,
+                    writes: false,
+                    deadline: place.deadline,
+                    numbers: place.numbers,
+                    special: &|_| None,
+                    frame: Some(&scope.context.frame),
+                };
+                let looking = Looking {
+                    reader: &reader,
+                    around: &around,
+                };
+                let mut planned = place.plan(&reader, &context, &looking)?;
                 // Also where the expression itself asks for them.
                 planned.effects &= !forbidden;
                 plan.insert(planned).clone()
@@ -313,8 +327,14 @@ impl Place<'_> {
         })
     }
 
-    fn plan(&self, reader: &Reader<'_>, context: &Context) -> Result<Planned> {
+    fn plan(
+        &self,
+        reader: &Reader<'_>,
+        context: &Context,
+        looking: &Looking<'_, '_>,
+    ) -> Result<Planned> {
         let mut binder = Binder::new(reader.types, context)
+            .probing(looking)
             .until(self.deadline)
             .reading(self.text);
         let node = binder.whole(&self.watch.expr)?;

@@ -96,6 +96,7 @@ pub(super) fn declared_context(types: Types<'_>, at: &CodePlace, shape: &Shape) 
                 .iter()
                 .map(|it| it.as_deref().map(Rc::from))
                 .collect(),
+            dynamic: variable.notes.dynamic.as_slice().into(),
             holds: None,
             constant: constant(types, variable),
         });

@@ -6,7 +6,7 @@
 //! | [`bind::Binder`] | types, names of a frame | a [`plan::Node`] tree, kept per method and instantiation |
 //! | [`run::Runner`] | values | a [`run::Val`], or what must be done in the program first |
 //!
-//! Invariants: binding never looks at a value, running never looks at a name; nothing is run or written in the program
+//! Invariants: binding never looks at a value but through a [`bind::Probe`], which is asked for what is dynamic; running never looks at a name; nothing is run or written in the program
 //! by either, they only say what would have to be ([`run::Effect`]).
 
 mod bind;
@@ -22,6 +22,7 @@ mod intrinsics;
 mod keeping;
 mod passing;
 mod plan;
+mod probing;
 mod results;
 mod run;
 pub(crate) mod scalar;

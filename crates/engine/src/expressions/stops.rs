@@ -16,6 +16,7 @@ use super::error::{Fail, Result};
 use super::frames::{context, exception, held_by_dynamic, open_dynamic};
 use super::passing::{Prepared, prepare};
 use super::plan::Node;
+use super::probing::Looking;
 use super::run::{Interrupt, Journal, Limits, Runner, Surroundings, Val};
 use super::scalar::{self, Scalar};
 use crate::api::{Error, ErrorCode};
@@ -190,8 +191,25 @@ impl Planned {
         let mut context = context(reader, scope, exception);
         open_dynamic(&held, &mut context);
         context.handles = handles();
-        let mut binder = Binder::new(reader.types, &context);
+        let around = Surroundings {
+            variables: &|number| scope.value(reader, number),
+            calls: false,
+            writes: false,
+            deadline: Instant::now() + LIMIT,
+            numbers: (0, 0, 0),
+            special: &|_| None,
+            frame: Some(&scope.context.frame),
+        };
+        let looking = Looking {
+            reader,
+            around: &around,
+        };
+        let mut binder = Binder::new(reader.types, &context).probing(&looking);
         let (plan, slots) = (Rc::new(self.bind(&mut binder)?), binder.slots());
+        // What is dynamic may hold something else at the next hit.
+        if binder.has_met_dynamic() {
+            return Ok((plan, slots));
+        }
         // What a type parameter stands for is then known by the values only, which the next frame has others of.
         if scope.shape.is_open() {
             return Ok((plan, slots));

@@ -170,6 +170,9 @@ impl Binder<'_> {
         span: Span,
     ) -> Result<Node> {
         let target = self.value(target)?;
+        if self.is_dynamic_null(&target) {
+            return Ok(Node::new(Op::Default, Type::OBJECT, span));
+        }
         if !self.admits_null(&target.ty) {
             return Err(Fail::cs(
                 "CS0023",

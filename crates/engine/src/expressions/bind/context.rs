@@ -45,6 +45,8 @@ pub(crate) struct Variable {
     pub(crate) ty: Type,
     /// The names of its tuple elements.
     pub(crate) names: TupleNames,
+    /// Which parts of its type are `dynamic`.
+    pub(crate) dynamic: Rc<[bool]>,
     /// If it is `dynamic`, the type of what it holds now, where that is known.
     pub(crate) holds: Option<Type>,
     /// Its value, if it is a constant.

@@ -120,6 +120,9 @@ impl Binder<'_> {
             return Ok(found);
         }
         let text = &*name.identifier.text;
+        if let Some(found) = self.expando_member(&target, text, span) {
+            return Ok(Operand::Value(found));
+        }
         if !self.extension_methods(text).is_empty() {
             return Ok(Operand::Group(Box::new(Group {
                 name: text.into(),

@@ -11,6 +11,7 @@ mod conditional;
 mod context;
 mod conversions;
 mod creation;
+mod dynamic;
 mod enum_operators;
 mod equality;
 mod inference;
@@ -49,6 +50,7 @@ use super::scalar::Kind;
 use crate::types::{Method, Type, Types};
 
 pub(crate) use context::{Context, Import, Variable};
+pub(crate) use dynamic::Probe;
 pub(crate) use names::constant;
 use well_known::WellKnown;
 
@@ -93,6 +95,10 @@ pub(crate) struct Binder<'t> {
     /// When to give up.
     deadline: Instant,
     extensions: Option<lookup::Extensions>,
+    /// Looks at what is dynamic.
+    probe_of_values: Option<&'t dyn Probe>,
+    /// Whether something dynamic was met.
+    met_dynamic: bool,
     /// What completion wants to know of the place of the cursor.
     probe: completion::Probe,
 }
@@ -193,6 +199,8 @@ impl<'t> Binder<'t> {
             text: Rc::from(""),
             deadline: Instant::now() + TIME_LIMIT,
             extensions: None,
+            probe_of_values: None,
+            met_dynamic: false,
             probe: completion::Probe::default(),
         }
     }
@@ -212,7 +220,7 @@ impl<'t> Binder<'t> {
     /// The plan of a whole expression.
     pub(crate) fn whole(&mut self, expr: &Expr) -> Result<Node> {
         self.bare = matches!(expr.without_parens().kind, ExprKind::Name(_));
-        let bound = self.bind(expr).and_then(|it| self.natural(it));
+        let bound = self.bind_closed(expr).and_then(|it| self.natural(it));
         bound.map_err(|fail| self.with_what_is_missing(fail))
     }
 
@@ -228,8 +236,14 @@ impl<'t> Binder<'t> {
         self.slots
     }
 
-    /// Binds a tree in whatever meaning it has.
+    /// Binds a tree in whatever meaning it has; what is dynamic as what it holds.
     pub(super) fn bind<'e>(&mut self, expr: &'e Expr) -> Result<Operand<'e>> {
+        let bound = self.bind_closed(expr)?;
+        Ok(self.opened(bound))
+    }
+
+    /// The same, with what is dynamic as the object it is.
+    fn bind_closed<'e>(&mut self, expr: &'e Expr) -> Result<Operand<'e>> {
         let span = expr.span;
         let value = match &expr.kind {
             ExprKind::Literal(literal) => return self.literal(literal, span),
