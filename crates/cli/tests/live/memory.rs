@@ -30,7 +30,8 @@ fn reads_are_answered_from_the_cache() {
     let sandbox = Sandbox::new();
     let launch = sandbox.launch("throws").host_env("NDBG_FAST_MEMORY", "1");
     let reads = reads_of_a_stack(launch);
-    assert!(reads.cached > 5 * reads.kernel, "{reads:?}");
+    // The stop itself has been looked at before, so few are left; how many pages they are on depends on the stack's place.
+    assert!(reads.cached > reads.kernel, "{reads:?}");
 }
 
 #[test]

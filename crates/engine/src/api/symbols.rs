@@ -77,6 +77,29 @@ pub struct TypeQuery {
     pub count: u32,
 }
 
+impl TypeQuery {
+    /// Asks whether there is a type; of its members only one is told.
+    pub fn of(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            module: None,
+            members: Vec::new(),
+            start: 0,
+            count: 1,
+        }
+    }
+}
+
+/// How an error begins that answers the query for a type which no loaded module has.
+pub(crate) const UNKNOWN_TYPE: &str = "no loaded module has a type";
+
+impl super::Error {
+    /// Whether it answers the query for a type which no loaded module has.
+    pub fn is_unknown_type(&self) -> bool {
+        self.message.starts_with(UNKNOWN_TYPE)
+    }
+}
+
 /// A type, with what it declares itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TypeDescription {

@@ -346,16 +346,9 @@ pub(super) async fn set_exception(
 async fn unknown_types(session: &Arc<session::DebugSession>, types: Vec<String>) -> Vec<String> {
     let mut unknown = Vec::new();
     for name in types {
-        let query = TypeQuery {
-            name: name.clone(),
-            module: None,
-            members: Vec::new(),
-            start: 0,
-            count: 1,
-        };
-        let found = session.request(Request::Type(Box::new(query))).await;
-        let is_missing = |error: &Error| error.message.starts_with("no loaded module has a type");
-        if found.as_ref().is_err_and(is_missing) {
+        let query = Box::new(TypeQuery::of(&name));
+        let found = session.request(Request::Type(query)).await;
+        if found.is_err_and(|error| error.is_unknown_type()) {
             unknown.push(report::text::one_line(&name, 200));
         }
     }

@@ -16,7 +16,7 @@ use testkit::sandbox::Sandbox;
 use super::walk::{frame, step};
 
 /// Steps of one walk; one that takes more is cut and says so.
-const MOST_STEPS: usize = 80;
+const MOST_STEPS: usize = 400;
 
 /// A fixture and the arguments it is walked with, each a walk of its own.
 type Program = (&'static str, &'static [&'static str]);
@@ -158,6 +158,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ),
     ("bp_plugin", "has no Main: bp_plugins runs it"),
     ("demo_hang", "hangs on purpose"),
+    ("lock_hang", "hangs on purpose"),
     (
         "desk",
         "editors look at it, and a task's thread runs its end",
@@ -209,6 +210,14 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ),
     (
         "expressions_corners",
+        "computes one expression after the other: live_expressions compares them",
+    ),
+    (
+        "expressions_dynamic",
+        "computes one expression after the other: live_expressions compares them",
+    ),
+    (
+        "expressions_throws",
         "computes one expression after the other: live_expressions compares them",
     ),
     (

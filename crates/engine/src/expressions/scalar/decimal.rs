@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn limits() {
         let max = "79228162514264337593543950335";
-        check(max, '+', "1", "Overflow");
+        check(max, '+', "1", "Unfit(Decimal)");
         check(max, '+', "0.4", max);
         check(max, '*', "1.0", max);
         check(
@@ -360,9 +360,9 @@ mod tests {
         assert_eq!(show(f64::from(1.0_f32 / 3.0), 7), "0.3333333");
         assert_eq!(show(1e20, 15), "100000000000000000000");
         assert_eq!(show(-2.5, 15), "-2.5");
-        assert_eq!(show(1e29, 15), "Overflow");
+        assert_eq!(show(1e29, 15), "Unfit(Decimal)");
         assert_eq!(show(1e-29, 15), "0.0000000000000000000000000000");
-        assert_eq!(show(f64::NAN, 15), "Overflow");
+        assert_eq!(show(f64::NAN, 15), "Unfit(Decimal)");
     }
 
     #[test]
