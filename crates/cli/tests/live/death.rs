@@ -263,22 +263,20 @@ fn host_killed_leaves_nothing_of_a_dotnet_child_of_the_launched_program() {
     let mut front_end = front_end(&sandbox);
     front_end.launch(&dll("children"), &child);
     wait_for_child_runtime(&sandbox);
-    // Those who would tidy up are held first. What they run must not be: the system wakes a group that is stopped, and asks
-    // it to end, when the last one outside is gone that could let it go on.
-    let keepers = [&[front_end.pid()][..], &front_end.hosts()].concat();
-    for keeper in &keepers {
+    // Those who would tidy up are held first, and killed from below: the system wakes a group that is stopped, and asks it to
+    // end, when the last one outside is gone that could let it go on.
+    let hosts = front_end.hosts();
+    for keeper in hosts.iter().chain([&front_end.pid()]) {
         procfs::signal(*keeper, Signal::STOP);
     }
-    let (held, run): (Vec<_>, Vec<_>) = sandbox
-        .processes()
-        .into_iter()
-        .partition(|it| keepers.contains(&it.pid));
-    for process in run.iter().chain(&held) {
-        procfs::signal(process.pid, Signal::KILL);
+    let mut run: Vec<_> = sandbox.processes().iter().map(|it| it.pid).collect();
+    run.retain(|pid| !hosts.contains(pid) && *pid != front_end.pid());
+    for pid in run.iter().chain(&hosts) {
+        procfs::signal(*pid, Signal::KILL);
     }
     front_end.kill(Signal::KILL);
-    for process in run.iter().chain(&held) {
-        assert_gone(process.pid);
+    for pid in run.iter().chain(&hosts) {
+        assert_gone(*pid);
     }
     wait_for_child_runtime(&sandbox);
     sandbox.launch("loops").start();
