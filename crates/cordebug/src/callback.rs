@@ -2,10 +2,12 @@
 //!
 //! All calls come on one thread of the runtime library, which must never wait for us: each method turns its arguments
 //! into a [`Callback`] with references of its own, hands it to the sink and returns. Every delivered callback except
-//! [`Callback::ExitProcess`] leaves the process stopped until one `Continue` answers it. That an assembly is loaded is
-//! not delivered: its module is told right behind it, and two threads would wake up for nothing each time.
+//! [`Callback::ExitProcess`] and [`Callback::ModulePassed`] leaves the process stopped until one `Continue` answers it.
+//! That an assembly is loaded is not delivered: its module is told right behind it, and two threads would wake up for
+//! nothing each time.
 //!
-//! Invariant: no panic leaves a method, and nothing is inspected on this thread.
+//! Invariant: no panic leaves a method, and nothing is inspected on this thread but the name of a module, which decides
+//! whether the process has to wait for us.
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,6 +17,7 @@ use crate::bindings::*;
 use crate::com::{BOOL, Com, GUID, HRESULT, IUnknown, IUnknownVtbl, Interface};
 use crate::fast_memory;
 use crate::hresult::{E_NOINTERFACE, E_NOTIMPL, E_POINTER, S_OK};
+use crate::module::Module;
 use crate::symbol_stream::{self, IStream};
 use crate::thread::Thread;
 
@@ -58,6 +61,11 @@ pub enum Callback {
     },
     LoadModule {
         module: Com<ICorDebugModule>,
+    },
+    /// A module is loaded that nobody wanted to see before its code runs: the process did not wait.
+    ModulePassed {
+        module: Com<ICorDebugModule>,
+        name: String,
     },
     UnloadModule {
         module: Com<ICorDebugModule>,
@@ -152,6 +160,11 @@ pub struct Delivered(Callback);
 unsafe impl Send for Delivered {}
 
 impl Delivered {
+    /// Whether the process waits for an answer to it.
+    pub fn awaits_answer(&self) -> bool {
+        !matches!(self.0, Callback::ModulePassed { .. })
+    }
+
     /// The callback, on the thread that will own its objects.
     pub fn receive(self) -> Callback {
         self.0
@@ -159,6 +172,8 @@ impl Delivered {
 }
 
 type Sink = Box<dyn Fn(Delivered) + Send + Sync>;
+/// Whether a process may go on at once when it loads the module of this name.
+pub type Passes = Box<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// The object: four interface pointers to tables, then what is ours. The runtime library sees only the tables.
 #[repr(C)]
@@ -166,11 +181,13 @@ struct Handler {
     tables: [*const c_void; 4],
     references: AtomicU32,
     sink: Sink,
+    passes: Option<Passes>,
 }
 
 /// Makes the object; the pointer owns its one reference.
 pub(crate) fn handler(
     sink: impl Fn(Delivered) + Send + Sync + 'static,
+    passes: Option<Passes>,
 ) -> Com<ICorDebugManagedCallback> {
     let handler = Box::new(Handler {
         tables: [
@@ -181,6 +198,7 @@ pub(crate) fn handler(
         ],
         references: AtomicU32::new(1),
         sink: Box::new(sink),
+        passes,
     });
     let raw: *mut ICorDebugManagedCallback = Box::into_raw(handler).cast();
     // SAFETY: the object begins with a pointer to a table of that interface and has one reference, which we give up.
@@ -312,6 +330,44 @@ unsafe extern "C" fn passed_by<T>(
     E_NOTIMPL
 }
 
+/// A module is loaded. One that nobody wants to see first is told, and the runtime library itself goes on, as above:
+/// otherwise each would cost the process the time that it takes to wake the engine's thread.
+unsafe extern "C" fn load_module(
+    this: *mut c_void,
+    _domain: *mut ICorDebugAppDomain,
+    module: *mut ICorDebugModule,
+) -> HRESULT {
+    // SAFETY: the runtime library calls with a pointer that the first table belongs to.
+    let handler = unsafe { object::<0>(this) };
+    fast_memory::target_stopped();
+    let passed = catch_unwind(AssertUnwindSafe(|| {
+        let passes = handler.passes.as_ref()?;
+        let module = own(module)?;
+        let name = Module::new(module.clone()).name().ok();
+        let name = name.filter(|name| passes(name))?;
+        Some(Callback::ModulePassed { module, name })
+    }));
+    match passed {
+        Ok(Some(callback)) => {
+            // It runs from here on, and is not ours to look at.
+            fast_memory::target_runs();
+            let sent = catch_unwind(AssertUnwindSafe(|| (handler.sink)(Delivered(callback))));
+            if sent.is_err() {
+                tracing::error!("delivering a loaded module panicked");
+            }
+            E_NOTIMPL
+        }
+        // SAFETY: see above.
+        _ => unsafe {
+            deliver::<0>(this, "LoadModule", move || {
+                Some(Callback::LoadModule {
+                    module: own(module)?,
+                })
+            })
+        },
+    }
+}
+
 /// Declares one slot: a function that owns its arguments, builds a callback and delivers it.
 macro_rules! slot {
     ($n:literal, $name:ident($($arg:ident: $type:ty),*) $make:expr) => {{
@@ -348,8 +404,7 @@ static TABLE1: ICorDebugManagedCallbackVtbl = ICorDebugManagedCallbackVtbl {
         Some(Callback::CreateThread { thread: own(thread)? })),
     ExitThread: slot!(0, ExitThread(domain: *mut ICorDebugAppDomain, thread: *mut ICorDebugThread)
         Some(Callback::ExitThread { thread: own(thread)? })),
-    LoadModule: slot!(0, LoadModule(domain: *mut ICorDebugAppDomain, module: *mut ICorDebugModule)
-        Some(Callback::LoadModule { module: own(module)? })),
+    LoadModule: load_module,
     UnloadModule: slot!(0, UnloadModule(domain: *mut ICorDebugAppDomain, module: *mut ICorDebugModule)
         Some(Callback::UnloadModule { module: own(module)? })),
     LoadClass: slot!(0, LoadClass(domain: *mut ICorDebugAppDomain, class: *mut ICorDebugClass)
@@ -430,9 +485,10 @@ mod tests {
     #[test]
     fn every_interface_of_the_handler_is_reachable_and_delivers() {
         let (sender, receiver) = mpsc::channel();
-        let first = handler(move |delivered| {
+        let sink = move |delivered: Delivered| {
             let _ = sender.send(format!("{:?}", delivered.receive()));
-        });
+        };
+        let first = handler(sink, None);
         // SAFETY: null is a legal argument of these slots.
         let hr = unsafe { first.CreateProcess(std::ptr::null_mut()) };
         assert_eq!(hr, S_OK);
@@ -458,7 +514,7 @@ mod tests {
 
     #[test]
     fn a_panic_in_the_sink_does_not_leave_the_object() {
-        let object = handler(|_| panic!("boom"));
+        let object = handler(|_| panic!("boom"), None);
         // SAFETY: null is a legal argument of this slot.
         assert_eq!(unsafe { object.ExitProcess(std::ptr::null_mut()) }, S_OK);
     }

@@ -15,6 +15,8 @@ use crate::procfs;
 
 /// How long the threads of a runtime that has posted may take to come to rest.
 const REST: Duration = Duration::from_secs(3);
+/// How often they are looked at meanwhile.
+const LOOK: Duration = Duration::from_micros(20);
 
 /// The two semaphores of one starting process.
 #[derive(Debug)]
@@ -62,6 +64,9 @@ impl Handshake {
     /// 300.
     fn wait_for_rest(&self, give_up: &mut impl FnMut() -> bool) {
         let deadline = Instant::now() + REST;
+        // The runtime waits as well: a sleep is to be no longer than it says.
+        // SAFETY: the call sets a number of this thread, which is there to wait and then ends.
+        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
         // One look sees one thread after the other: one that sleeps may be woken by one that is looked at later and
         // sleeps by then. So nobody may be at work twice in a row.
         let mut quiet = 0;
@@ -71,7 +76,7 @@ impl Handshake {
             } else {
                 quiet + 1
             };
-            std::thread::sleep(Duration::from_micros(100));
+            std::thread::sleep(LOOK);
         }
     }
 

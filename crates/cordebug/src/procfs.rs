@@ -4,9 +4,26 @@
 //! `Option`, and nothing is cached.
 
 use std::ffi::OsString;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
+
+/// Room for what most files here hold. Their size is told as zero, and the system's functions would feel their way with a
+/// dozen small reads.
+const USUAL: usize = 8 << 10;
+
+fn read_bytes(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(USUAL);
+    // As a reader of unknown length: a file would be asked for its size first.
+    File::open(path)?.take(u64::MAX).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn read_text(path: impl AsRef<Path>) -> io::Result<String> {
+    String::from_utf8(read_bytes(path)?)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
 
 /// The fields of `/proc/PID/stat` that a debugger needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +55,7 @@ pub(crate) const SUSPENSION_BIT: u64 = 1 << (SUSPENSION_SIGNAL - 1);
 
 /// The number that a process has for itself, which in a container is another than ours for it.
 pub(crate) fn own_pid(pid: libc::pid_t) -> libc::pid_t {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let text = read_text(format!("/proc/{pid}/status")).unwrap_or_default();
     let numbers = text.lines().find_map(|line| line.strip_prefix("NSpid:"));
     let innermost = numbers.and_then(|it| it.split_ascii_whitespace().last());
     innermost.and_then(|it| it.parse().ok()).unwrap_or(pid)
@@ -47,7 +64,7 @@ pub(crate) fn own_pid(pid: libc::pid_t) -> libc::pid_t {
 /// Whether a thread blocks the signal by which the runtime suspends threads.
 #[must_use]
 pub fn blocks_suspension(pid: u32, thread: u32) -> bool {
-    let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/task/{thread}/status")) else {
+    let Ok(text) = read_text(format!("/proc/{pid}/task/{thread}/status")) else {
         return false;
     };
     let mask = text.lines().find_map(|line| line.strip_prefix("SigBlk:"));
@@ -58,7 +75,7 @@ pub fn blocks_suspension(pid: u32, thread: u32) -> bool {
 /// Whether a thread sleeps in the kernel, and so does nothing until what it waits for comes.
 #[must_use]
 pub fn is_thread_asleep(pid: u32, thread: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/task/{thread}/status"));
+    let status = read_text(format!("/proc/{pid}/task/{thread}/status"));
     status.is_ok_and(|text| {
         let state = text.lines().find_map(|line| line.strip_prefix("State:"));
         state.is_some_and(|it| it.trim_start().starts_with('S'))
@@ -67,7 +84,7 @@ pub fn is_thread_asleep(pid: u32, thread: u32) -> bool {
 
 /// Reads `/proc/PID/stat`.
 pub fn stat(pid: u32) -> io::Result<Stat> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    let text = read_text(format!("/proc/{pid}/stat"))?;
     parse_stat(&text).ok_or_else(|| {
         io::Error::new(
             io::ErrorKind::InvalidData,
@@ -123,9 +140,9 @@ pub fn threads(pid: u32) -> Vec<ThreadWork> {
         .filter_map(|it| it.file_name().to_str()?.parse().ok());
     let read = |id: u32| {
         let folder = format!("/proc/{pid}/task/{id}");
-        let stat = std::fs::read_to_string(format!("{folder}/stat")).ok()?;
+        let stat = read_text(format!("{folder}/stat")).ok()?;
         // Not every kernel keeps it.
-        let worked = std::fs::read_to_string(format!("{folder}/schedstat")).ok();
+        let worked = read_text(format!("{folder}/schedstat")).ok();
         let worked_ns = worked.and_then(|it| it.split(' ').next()?.parse().ok());
         Some(ThreadWork {
             id,
@@ -144,7 +161,7 @@ pub fn is_alive(pid: u32) -> bool {
 /// The wait status of a process that has ended and that its parent has not reaped yet. The kernel shows 0 to those who
 /// may not know it.
 pub fn zombie_status(pid: u32, start_time: u64) -> Option<i32> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let text = read_text(format!("/proc/{pid}/stat")).ok()?;
     let stat = parse_stat(&text)?;
     // The last field, `exit_code`.
     let status = text.split_ascii_whitespace().next_back()?.parse().ok()?;
@@ -165,7 +182,7 @@ pub(crate) fn unreaped_status(pid: u32) -> Option<i32> {
 pub fn is_at_work(pid: u32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task"));
     threads.into_iter().flatten().flatten().any(|thread| {
-        let text = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        let text = read_text(thread.path().join("stat")).unwrap_or_default();
         parse_stat(&text).is_some_and(|stat| matches!(stat.state, 'R' | 'D'))
     })
 }
@@ -175,7 +192,7 @@ pub fn sleeps_in_fault_handler(pid: u32) -> bool {
     const SEGMENTATION_FAULT: u64 = 1 << (libc::SIGSEGV - 1);
     let threads = std::fs::read_dir(format!("/proc/{pid}/task"));
     threads.into_iter().flatten().flatten().any(|thread| {
-        let read = |name| std::fs::read_to_string(thread.path().join(name)).unwrap_or_default();
+        let read = |name| read_text(thread.path().join(name)).unwrap_or_default();
         // A handler runs with its own signal blocked.
         let status = read("status");
         let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"));
@@ -187,7 +204,7 @@ pub fn sleeps_in_fault_handler(pid: u32) -> bool {
 
 /// The user that the process runs as.
 pub fn owner(pid: u32) -> io::Result<u32> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let text = read_text(format!("/proc/{pid}/status"))?;
     let uid = text.lines().find_map(|line| {
         line.strip_prefix("Uid:")?
             .split_ascii_whitespace()
@@ -205,7 +222,7 @@ pub fn owner(pid: u32) -> io::Result<u32> {
 
 /// The command line as an array.
 pub fn command_line(pid: u32) -> io::Result<Vec<String>> {
-    let bytes = std::fs::read(format!("/proc/{pid}/cmdline"))?;
+    let bytes = read_bytes(format!("/proc/{pid}/cmdline"))?;
     let bytes = bytes.strip_suffix(&[0]).unwrap_or(&bytes);
     if bytes.is_empty() {
         return Ok(Vec::new());
@@ -218,7 +235,7 @@ pub fn command_line(pid: u32) -> io::Result<Vec<String>> {
 
 /// One variable of the environment the process was started with.
 pub fn environment_variable(pid: u32, name: &str) -> io::Result<Option<OsString>> {
-    let bytes = std::fs::read(format!("/proc/{pid}/environ"))?;
+    let bytes = read_bytes(format!("/proc/{pid}/environ"))?;
     let found = bytes.split(|byte| *byte == 0).find_map(|entry| {
         let value = entry.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?;
         Some(OsString::from_vec(value.to_vec()))
@@ -239,14 +256,14 @@ pub struct MappedLibrary {
 
 /// The first mapping of a file named `file_name`.
 pub fn mapped_library(pid: u32, file_name: &str) -> io::Result<Option<MappedLibrary>> {
-    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps"))?;
+    let maps = read_text(format!("/proc/{pid}/maps"))?;
     Ok(find_mapping(&maps, file_name))
 }
 
 /// The library named `file_name` that the process has loaded to run code of. One who only reads the file, as debuggers do
 /// with the runtime's, has not.
 pub fn loaded_library(pid: u32, file_name: &str) -> io::Result<Option<MappedLibrary>> {
-    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps"))?;
+    let maps = read_text(format!("/proc/{pid}/maps"))?;
     Ok(find_mapping(&maps, file_name).filter(|_| is_executable(&maps, file_name)))
 }
 

@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::callback::{self, Delivered};
+use crate::callback::{self, Delivered, Passes};
 use crate::com::{Com, HRESULT, IUnknown, Interface};
 use crate::error::{Error, check, clr};
 use crate::hresult::CORDBG_E_TIMEOUT;
@@ -117,6 +117,41 @@ pub struct DebuggerLibrary {
     path: PathBuf,
 }
 
+/// The libraries of a runtime that a process will most likely use, mapped and linked but not begun with.
+///
+/// That takes some milliseconds, in which the runtime would wait. If it turns out to be another one, they have to be gone
+/// before the right ones are loaded: dropping this unloads them, unless [`DebuggerLibrary::load`] has taken them.
+#[derive(Debug)]
+pub struct Preloaded {
+    handle: *mut c_void,
+    coreclr: PathBuf,
+}
+
+impl Preloaded {
+    /// Loads what lies in the folder of a runtime; `None` if that cannot be.
+    pub fn from(folder: &Path) -> Option<Self> {
+        let path = folder.join(DEBUGGER_LIBRARY);
+        let file = CString::new(path.as_os_str().as_bytes()).ok()?;
+        // SAFETY: `file` is a valid C string; the library's initialisers only set up its own data.
+        let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        let coreclr = folder.join(CORECLR);
+        (!handle.is_null()).then_some(Self { handle, coreclr })
+    }
+
+    /// Whether they are those of a runtime.
+    pub fn belongs_to(&self, runtime: &Runtime) -> bool {
+        self.coreclr == runtime.coreclr
+    }
+}
+
+impl Drop for Preloaded {
+    fn drop(&mut self) {
+        // SAFETY: the handle came from dlopen, and nobody has taken anything from it: its `DllMain` was called only if
+        // the library was loaded again, and then this takes back one of two references.
+        unsafe { libc::dlclose(self.handle) };
+    }
+}
+
 type DllMain = unsafe extern "C" fn(*mut c_void, u32, *mut c_void) -> c_int;
 type CreateCordbObject3 = unsafe extern "C" fn(
     c_int,
@@ -186,13 +221,14 @@ impl DebuggerLibrary {
     }
 
     /// Attaches to `pid`, unless the process behind `program`, which is the same, ends first. From the first event on
-    /// `sink` is called, on the library's thread.
+    /// `sink` is called, on the library's thread, and `passes` for each module that is loaded.
     pub fn attach(
         &self,
         pid: u32,
         program: &ProcessHandle,
         runtime: &Runtime,
         sink: impl Fn(Delivered) + Send + Sync + 'static,
+        passes: Option<Passes>,
     ) -> Result<(Debugger, Process), Error> {
         let base = runtime.base as *mut c_void;
         let mut unknown = std::ptr::null_mut();
@@ -233,7 +269,7 @@ impl DebuggerLibrary {
                     reason: "its object has no ICorDebug".into(),
                 })?;
         clr!(cordebug, ICorDebug::Initialize())?;
-        let handler = callback::handler(sink);
+        let handler = callback::handler(sink, passes);
         let debugger = Debugger(cordebug);
         let process = debugger.start(&handler, pid, program)?;
         Ok((debugger, process))

@@ -1,4 +1,7 @@
-//! Gives back the pages of code that only the start has needed.
+//! Maps the code of the start while there is time for it, and gives back the pages that only the start has needed.
+//!
+//! Code that is run for the first time costs a fault for each piece of it. A launched program that starts leaves time for
+//! having them all at once; later it would wait for each.
 //!
 //! The kernel maps the pages around each that is used, so that after a start nearly all code of a program and of its
 //! libraries counts as its memory. Given back, only what is run from then on counts; the files stay in the system's cache.
@@ -10,6 +13,33 @@
 struct Code {
     start: usize,
     length: usize,
+}
+
+/// Maps all code of this process: its own, and that of its libraries.
+pub fn map_startup_code() {
+    let Ok(text) = std::fs::read_to_string("/proc/self/maps") else {
+        return;
+    };
+    for code in text.lines().filter_map(mapped_code) {
+        // A kernel that cannot do that leaves it to whoever runs the code first.
+        // SAFETY: the pages are those of the file, mapped now or when they are used.
+        unsafe {
+            libc::madvise(
+                std::ptr::without_provenance_mut(code.start),
+                code.length,
+                libc::MADV_POPULATE_READ,
+            );
+        }
+    }
+}
+
+/// The mapping that a line tells of, if it is of a file and holds code.
+fn mapped_code(line: &str) -> Option<Code> {
+    let mut words = line.split_ascii_whitespace();
+    let range = range(words.next()?)?;
+    let is_code = words.next() == Some("r-xp");
+    let is_file = words.nth(3).is_some_and(|path| path.starts_with('/'));
+    (is_code && is_file).then_some(range)
 }
 
 /// Gives back all code of this process that is not running right now; what is run again is mapped again.
@@ -46,9 +76,7 @@ fn unchanged_code(smaps: &str) -> Vec<Code> {
             }
             continue;
         }
-        let is_code = words.next() == Some("r-xp");
-        let is_file = words.nth(3).is_some_and(|path| path.starts_with('/'));
-        current = range(first).filter(|_| is_code && is_file);
+        current = mapped_code(line);
     }
     found
 }
@@ -84,8 +112,11 @@ mod tests {
     }
 
     #[test]
-    fn code_of_the_start_is_given_back_and_runs_again() {
+    fn code_of_the_start_is_mapped_given_back_and_runs_again() {
+        let found = resident();
+        map_startup_code();
         let before = resident();
+        assert!(found < before, "{found} kB found");
         release_startup_code();
         assert!(resident() < before, "{before} kB before");
         assert_eq!("runs again".to_uppercase(), "RUNS AGAIN");

@@ -26,7 +26,7 @@ use crate::api::Event;
 use crate::calls::CallError;
 use crate::engine::{Engine, Input};
 use crate::output::Notice;
-use crate::stragglers::layout::Layout;
+use crate::stragglers::layout::KnownLayout;
 
 /// How long a thread may take to begin; it takes a fraction of a millisecond.
 const LIMIT: Duration = Duration::from_millis(100);
@@ -58,8 +58,8 @@ impl Begun {
 #[derive(Debug, Default)]
 pub(crate) struct Beginners {
     pub(crate) begun: Begun,
-    /// Worked out when it is first needed; the runtime may not tell.
-    view: Option<Option<(Layout, File)>>,
+    pub(crate) layout: KnownLayout,
+    memory: Option<File>,
 }
 
 impl Beginners {
@@ -70,11 +70,11 @@ impl Beginners {
 
     /// A thread that is on its way to its first code.
     fn find(&mut self, pid: u32) -> Option<u32> {
-        let view = self.view.get_or_insert_with(|| {
-            let memory = File::open(format!("/proc/{pid}/mem")).ok()?;
-            Some((Layout::of(pid)?, memory))
-        });
-        let (layout, memory) = view.as_ref()?;
+        let layout = self.layout.of(pid)?;
+        if self.memory.is_none() {
+            self.memory = File::open(format!("/proc/{pid}/mem")).ok();
+        }
+        let memory = self.memory.as_ref()?;
         let deadline = Instant::now() + REST;
         loop {
             let found = layout.threads(memory).ok()?;
@@ -152,7 +152,9 @@ impl Engine<'_> {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.inputs.recv_timeout(left) {
                 Ok(Input::Callback(delivered)) => {
-                    let callback = delivered.receive();
+                    let Some(callback) = self.receive(delivered) else {
+                        continue;
+                    };
                     if let Callback::ExitProcess = callback {
                         self.runtime_ended();
                         return Err(CallError::ProgramEnded);

@@ -249,7 +249,11 @@ impl<'a> Engine<'a> {
                 }
             }
             Input::FrontEndGone => self.front_end_gone(),
-            Input::Callback(delivered) => self.callback(delivered.receive()),
+            Input::Callback(delivered) => {
+                if let Some(callback) = self.receive(delivered) {
+                    self.callback(callback);
+                }
+            }
             Input::Startup(news) => self.startup(news),
             Input::ProcessEnded(report) => self.process_ended(report),
             Input::LauncherEnded(report) => self.launcher_ended(report),

@@ -15,11 +15,12 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use cordebug::callback::Delivered;
 use cordebug::handshake::Handshake;
 use cordebug::pidfd::ProcessHandle;
-use cordebug::runtime::{DebuggerLibrary, Runtime};
+use cordebug::runtime::{DebuggerLibrary, Preloaded, Runtime};
 use cordebug::spawn::{self, ExitReport, ProcessGroup};
-use cordebug::{fast_memory, procfs};
+use cordebug::{fast_memory, procfs, startup_code};
 
 use crate::api::{
     Attach, Console, Error, ErrorCode, Event, Follow, Launch, Origin, RuntimeVersion, State, Stream,
@@ -48,6 +49,8 @@ pub(crate) struct Starting {
     cancelled: Arc<AtomicBool>,
     /// Why it failed; told when the program's last words are here.
     failed: Option<Error>,
+    /// What was loaded before the runtime was there, if it could be guessed which it will be.
+    preloaded: Option<Preloaded>,
     /// The debugger library for this runtime, if it could be loaded early.
     library: Option<(PathBuf, DebuggerLibrary)>,
 }
@@ -126,6 +129,7 @@ impl Engine<'_> {
             stop_at_entry: launch.stop_at_entry,
             cancelled: cancelled.clone(),
             failed: None,
+            preloaded: None,
             library: None,
         });
         spawn::adopt_orphans();
@@ -194,7 +198,18 @@ impl Engine<'_> {
                     format!("no thread for the start-up: {error}"),
                 )
             })?;
+        self.preload(&launch);
         Ok(())
+    }
+
+    /// Loads what the expected runtime will want while its host is still looking for it.
+    fn preload(&mut self, launch: &Launch) {
+        let folder = program::expected_runtime(launch);
+        if let (Some(folder), Some(starting)) = (folder, &mut self.starting) {
+            starting.preloaded = Preloaded::from(&folder);
+            fast_memory::prepare(folder.file_name().and_then(|it| it.to_str()));
+            startup_code::map_startup_code();
+        }
     }
 
     /// Gives the program its standard streams; the process group that it belongs to.
@@ -284,16 +299,20 @@ impl Engine<'_> {
     /// Loads the debugger library while the runtime is still starting: later the runtime would have to wait for it.
     /// What is wrong with it is found again, and told, when the runtime is there.
     fn load_early(&mut self, pid: u32) {
-        let load = || -> Option<_> {
+        let load = |preloaded: &mut Option<Preloaded>| -> Option<_> {
             let runtime = Runtime::of(pid).ok()?;
+            // Another runtime's library has to be gone first.
+            let preloaded = preloaded.take().filter(|it| it.belongs_to(&runtime));
             crate::processes::check_parts(pid, &runtime.coreclr).ok()?;
             let library = DebuggerLibrary::load(&runtime.debugger_library().ok()?, pid).ok()?;
             library.load_component();
-            fast_memory::prepare(runtime.version.as_deref());
+            if preloaded.is_none() {
+                fast_memory::prepare(runtime.version.as_deref());
+            }
             Some((runtime.coreclr, library))
         };
         if let Some(starting) = &mut self.starting {
-            starting.library = load();
+            starting.library = load(&mut starting.preloaded);
         }
     }
 
@@ -308,11 +327,15 @@ impl Engine<'_> {
     ) -> Result<(), Error> {
         let undelivered = Arc::new(AtomicU32::new(0));
         let runtime = Runtime::of(pid).map_err(|error| attach_error(pid, &error))?;
-        let early = self.starting.as_mut().and_then(|it| it.library.take());
+        let starting = self.starting.as_mut();
+        let (early, preloaded) =
+            starting.map_or((None, None), |it| (it.library.take(), it.preloaded.take()));
         let early = early.filter(|(of, _)| *of == runtime.coreclr);
+        let preloaded = preloaded.filter(|it| it.belongs_to(&runtime));
         if early.is_none() {
             crate::processes::check_parts(pid, &runtime.coreclr)?;
         }
+        let unoptimized = self.origin == Some(Origin::Launched) && !self.keep_optimized;
         let attach = || -> Result<_, cordebug::Error> {
             let library = match early {
                 Some((_, library)) => library,
@@ -321,14 +344,19 @@ impl Engine<'_> {
             fast_memory::enable(pid);
             let inbox = self.inbox.clone();
             let sent = undelivered.clone();
-            let (debugger, process) = library.attach(pid, handle, &runtime, move |delivered| {
-                sent.fetch_add(1, Ordering::SeqCst);
+            let sink = move |delivered: Delivered| {
+                if delivered.awaits_answer() {
+                    sent.fetch_add(1, Ordering::SeqCst);
+                }
                 // The engine may have ended first.
                 let _ = inbox.send(Input::Callback(delivered));
-            })?;
-            Ok((debugger, process))
+            };
+            // What is not compiled for debugging has to be told which modules are the user's code.
+            let passes = unoptimized.then(|| self.breakpoints.awaited.judge());
+            library.attach(pid, handle, &runtime, sink, passes)
         };
         let (debugger, process) = attach().map_err(|error| attach_error(pid, &error))?;
+        drop(preloaded);
         // It has all that it waits for; what it tells from now on is handled when we are done here.
         drop(handshake);
         if let Err(error) = std::fs::File::open(format!("/proc/{pid}/mem")) {
@@ -344,7 +372,7 @@ impl Engine<'_> {
             debugger,
             process,
             stop_at_entry,
-            self.origin == Some(Origin::Launched) && !self.keep_optimized,
+            unoptimized,
             undelivered,
             self.source_files.clone(),
         ));
@@ -373,6 +401,7 @@ impl Engine<'_> {
                 stop_at_entry: false,
                 cancelled: Arc::default(),
                 failed: None,
+                preloaded: None,
                 library: None,
             });
         }

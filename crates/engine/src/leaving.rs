@@ -136,7 +136,9 @@ impl Engine<'_> {
     ) -> Result<bool, CallError> {
         match self.inputs.recv_timeout(time) {
             Ok(Input::Callback(delivered)) => {
-                let callback = delivered.receive();
+                let Some(callback) = self.receive(delivered) else {
+                    return Ok(true);
+                };
                 if let Callback::ExitProcess = callback {
                     self.runtime_ended();
                     return Err(CallError::ProgramEnded);

@@ -25,6 +25,7 @@ mod leaving;
 mod modules;
 mod names;
 mod output;
+mod passing;
 pub mod processes;
 pub mod program;
 mod source_files;

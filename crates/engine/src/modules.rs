@@ -68,6 +68,15 @@ impl Modules {
             .unwrap_or_else(|| unreachable!("module {index} is in the list"))
     }
 
+    /// Takes a module in whose path is known.
+    pub(crate) fn add(&mut self, module: Module, path: &str) {
+        if self.get(module.identity()).is_none() {
+            let files = self.source_files.clone();
+            self.loaded
+                .push(LoadedModule::at(path.into(), module, files));
+        }
+    }
+
     /// Gives a module the symbols that came after it; whether it needed them.
     fn set_symbols(&mut self, identity: usize, symbols: Symbols) -> bool {
         let Some(module) = self.loaded.iter_mut().find(|it| it.identity() == identity) else {
@@ -107,6 +116,10 @@ impl Modules {
 impl LoadedModule {
     fn new(module: Module, source_files: SourceFiles) -> Self {
         let path = module.name().unwrap_or_default().into();
+        Self::at(path, module, source_files)
+    }
+
+    fn at(path: PathBuf, module: Module, source_files: SourceFiles) -> Self {
         Self {
             module,
             path,
@@ -142,21 +155,12 @@ impl LoadedModule {
 
     /// Its file name.
     pub(crate) fn file_name(&self) -> String {
-        self.path
-            .file_name()
-            .unwrap_or(self.path.as_os_str())
-            .to_string_lossy()
-            .into_owned()
+        file_name(&self.path)
     }
 
     /// Whether it is one of the shared frameworks' that came with the runtime.
     pub(crate) fn is_framework(&self) -> bool {
-        let mut parts = self
-            .path
-            .components()
-            .map(|it| it.as_os_str().as_encoded_bytes());
-        parts.any(|it| it == b"shared")
-            && parts.next().is_some_and(|it| it.starts_with(b"Microsoft."))
+        is_framework(&self.path)
     }
 
     /// Whether it is a part of the framework as that ships, without symbols beside it. Programs load hundreds of these:
@@ -164,7 +168,7 @@ impl LoadedModule {
     pub(crate) fn is_framework_as_shipped(&self) -> bool {
         *self
             .as_shipped
-            .get_or_init(|| self.is_framework() && !self.path.with_extension("pdb").exists())
+            .get_or_init(|| is_framework_as_shipped(&self.path))
     }
 
     /// Whether it is a part of somebody's test framework as that ships: some have symbols, and are not the user's code for
@@ -289,6 +293,24 @@ impl LoadedModule {
                 .map_or(IlOffset(0), |(offset, ..)| offset),
         ))
     }
+}
+
+/// The name of a module's file.
+pub(crate) fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+fn is_framework(path: &Path) -> bool {
+    let mut parts = path
+        .components()
+        .map(|it| it.as_os_str().as_encoded_bytes());
+    parts.any(|it| it == b"shared") && parts.next().is_some_and(|it| it.starts_with(b"Microsoft."))
+}
+
+/// See [`LoadedModule::is_framework_as_shipped`].
+pub(crate) fn is_framework_as_shipped(path: &Path) -> bool {
+    is_framework(path) && !path.with_extension("pdb").exists()
 }
 
 /// The wait for the first line of `Main`.

@@ -3,6 +3,7 @@
 //! Invariant: a refusal says what was asked, why not, and what to do instead.
 
 mod dotnet;
+mod expected;
 mod kind;
 mod sources;
 
@@ -63,6 +64,12 @@ pub(crate) fn command(launch: &Launch) -> Result<Command, Error> {
         };
     }
     Ok(command)
+}
+
+/// The folder of the runtime that a program will most likely use.
+pub(crate) fn expected_runtime(launch: &Launch) -> Option<PathBuf> {
+    let program = find(&launch.program, launch.cwd.as_deref()).ok()?;
+    expected::runtime_folder(&program, |name| Environment(&launch.env).get(name))
 }
 
 /// Whether an assembly refers to another one of this name; `false` also for what is no assembly.

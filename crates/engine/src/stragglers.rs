@@ -29,7 +29,7 @@ use cordebug::pidfd::ProcessHandle;
 
 use crate::beginners::{Begun, is_compiler};
 use crate::engine::Engine;
-use layout::Layout;
+use layout::KnownLayout;
 
 /// The time between two looks at a program that seems well.
 const INTERVAL: Duration = Duration::from_millis(250);
@@ -58,29 +58,29 @@ const WAITED_FOR: u32 = 0x10_0000;
 impl Engine<'_> {
     /// Begins to look after the program, if its runtime tells where its threads are.
     pub(crate) fn watch_for_stragglers(&self, pid: u32) {
-        let begun = self.target.as_ref().map(|it| it.beginners.begun.clone());
-        let begun = begun.unwrap_or_default();
+        let Some(target) = &self.target else { return };
+        let begun = target.beginners.begun.clone();
+        let layout = target.beginners.layout.clone();
         let watch = thread::Builder::new().name("stragglers".into());
-        if let Err(error) = watch.spawn(move || watch_program(pid, &begun)) {
+        if let Err(error) = watch.spawn(move || watch_program(pid, &begun, &layout)) {
             tracing::warn!(%error, "a runtime that waits for a thread for ever would not be noticed");
         }
     }
 }
 
-fn watch_program(pid: u32, begun: &Begun) {
+fn watch_program(pid: u32, begun: &Begun, layout: &KnownLayout) {
     let Ok(process) = ProcessHandle::open(pid) else {
         return;
     };
+    // The first stop needs it as well, and would have to wait for it.
+    let Some(layout) = layout.of(pid) else {
+        return;
+    };
     let mut helpers = Helpers::default();
-    let mut layout = None;
     while !process.ends_within(INTERVAL) {
         if !helpers.look_for_threads(pid) {
             continue;
         }
-        // Worked out only when it is needed: hardly ever.
-        let Some(layout) = layout.get_or_insert_with(|| Layout::of(pid)) else {
-            return;
-        };
         let Ok(memory) = memory_of(pid) else {
             return;
         };

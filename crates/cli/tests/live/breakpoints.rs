@@ -2,7 +2,7 @@
 
 use host::api::{
     BreakpointChange, BreakpointId, BreakpointSpec, BreakpointState, Details, ErrorCode, Event,
-    Request,
+    Request, Stream,
 };
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
@@ -115,6 +115,29 @@ fn method_of_the_framework_without_symbols_stops_too() {
         method.starts_with("System.Environment.Version.get"),
         "{method}"
     );
+}
+
+#[test]
+fn method_of_a_framework_module_that_loads_later_is_met_at_its_first_call() {
+    let sandbox = Sandbox::new();
+    // Others that nothing has: modules without any of these names are passed by.
+    let names = ["System.Console.WriteLine(string)", "Nowhere.Nothing.Method"];
+    let names = names.map(at_function);
+    let program = sandbox
+        .launch("hello")
+        .with(|it| it.breakpoints = names.into());
+    let program = program.start();
+    let mut calls = 0;
+    // The words, how many arguments, the folder, and the farewell.
+    while calls < 4 {
+        assert_eq!(program.wait_stop().reasons, hit(1));
+        let method = here(&program).0;
+        assert!(method.starts_with("System.Console.WriteLine("), "{method}");
+        assert_eq!(program.text(Stream::Stdout).lines().count(), calls);
+        calls += 1;
+        program.cont();
+    }
+    program.expect_exit(0);
 }
 
 #[test]

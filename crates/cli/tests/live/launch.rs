@@ -175,6 +175,54 @@ fn missing_file_is_refused() {
 }
 
 #[test]
+fn runtime_that_was_not_expected_is_debugged_with_its_own_library() {
+    let sandbox = Sandbox::new();
+    // The files of a runtime are links to those of another folder, but for the debugger's: these are the wrong ones.
+    let real = Fixture::named("hello").dotnet_root().to_owned();
+    let root = sandbox.folder().join("root");
+    let frameworks = PathBuf::from("shared/Microsoft.NETCore.App");
+    let version = newest(&real.join(&frameworks));
+    let folder = root.join(&frameworks).join(&version);
+    fs::create_dir_all(&folder).expect("our own folder");
+    fs::copy(real.join("dotnet"), root.join("dotnet")).expect("a copy");
+    std::os::unix::fs::symlink(real.join("host"), root.join("host")).expect("a link");
+    let shipped = real.join(&frameworks).join(&version);
+    for entry in fs::read_dir(&shipped).expect("the runtime's folder") {
+        let from = entry.expect("an entry").path();
+        let to = folder.join(from.file_name().expect("a name"));
+        if from.to_string_lossy().contains("libmscord") {
+            fs::copy(&from, to).expect("a copy");
+        } else {
+            std::os::unix::fs::symlink(&from, to).expect("a link");
+        }
+    }
+    let program = sandbox.launch("hello").env("DOTNET_ROOT", &root);
+    let program = program.stop_at_entry().start();
+    program.wait_stop();
+    let maps = fs::read_to_string(format!("/proc/{}/maps", program.host_pid())).expect("its host");
+    let libraries: Vec<&str> = maps.lines().filter(|it| it.contains("libmscord")).collect();
+    assert!(!libraries.is_empty());
+    let shipped = shipped.to_string_lossy();
+    assert!(
+        libraries.iter().all(|it| it.contains(&*shipped)),
+        "{libraries:#?}"
+    );
+    program.cont();
+    program.expect_exit(0);
+}
+
+/// The name of the newest version in a folder of them.
+fn newest(folder: &Path) -> String {
+    let (major, minor) = runtime_version();
+    let names = fs::read_dir(folder)
+        .expect("the folder of versions")
+        .flatten();
+    let names = names.filter_map(|it| it.file_name().into_string().ok());
+    let mut names = names.filter(|it| it.starts_with(&format!("{major}.{minor}.")));
+    names.next().expect("the version under test")
+}
+
+#[test]
 fn missing_framework_is_told_in_the_hosts_own_words() {
     let sandbox = Sandbox::new();
     let fixture = Fixture::named("hello");

@@ -15,7 +15,7 @@ use crate::modules::LoadedModule;
 
 /// A parsed name.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct FunctionName {
+pub(crate) struct FunctionName {
     /// Only in a module of this name.
     module: Option<String>,
     /// The last parts of the name, the method's own last.
@@ -209,9 +209,9 @@ impl FunctionName {
         if !self.may_be_in(&module.file_name()) {
             return Vec::new();
         }
-        // A bare method name means the user's own code: the framework has thousands of methods called `Add`.
-        let has_symbols = module.symbols(around.process).is_ok();
-        if !has_symbols && self.parts.len() < 2 && self.module.is_none() {
+        let has_symbols =
+            !module.is_framework_as_shipped() && module.symbols(around.process).is_ok();
+        if !has_symbols && !self.may_be_in_framework(&module.file_name()) {
             return Vec::new();
         }
         let Ok(opened) = module.metadata(around.process) else {
@@ -220,8 +220,8 @@ impl FunctionName {
         let metadata = opened.metadata();
         // For the same reason the type must be named in code that is not the user's. Most modules have none of that name.
         if !has_symbols && self.parts.len() > 1 {
-            let mut before_last = self.parts.iter().rev().skip(1);
-            if !before_last.any(|part| module.type_names(metadata).may_contain(&part.name)) {
+            let mut types = self.type_parts();
+            if !types.any(|name| module.type_names(metadata).may_contain(name)) {
                 return Vec::new();
             }
         }
@@ -239,6 +239,21 @@ impl FunctionName {
         }
         let fits = |it: &Token| self.fits(metadata, *it, signature::Rule::IgnoreNullable);
         named.into_iter().filter(fits).collect()
+    }
+
+    /// Whether a module that is not the user's, of this file name, may have it. A bare method name means the user's own
+    /// code: the framework has thousands of methods called `Add`.
+    pub(crate) fn may_be_in_framework(&self, file_name: &str) -> bool {
+        self.may_be_in(file_name) && (self.parts.len() > 1 || self.module.is_some())
+    }
+
+    /// The parts that may name the method's type; none if only the method is named.
+    pub(crate) fn type_parts(&self) -> impl Iterator<Item = &str> {
+        self.parts
+            .iter()
+            .rev()
+            .skip(1)
+            .map(|part| part.name.as_str())
     }
 
     fn may_be_in(&self, file_name: &str) -> bool {

@@ -31,7 +31,9 @@ use crate::api::{
     Place,
 };
 use crate::expressions::{Condition, Message};
+use crate::passing::AwaitedNames;
 use crate::target::Target;
+pub(crate) use function::FunctionName;
 use hit::HitCondition;
 use offer::Match;
 pub(crate) use offer::locations;
@@ -49,6 +51,8 @@ pub(crate) struct Breakpoints {
     set: Vec<SetLocation>,
     /// Whether something was asked for while the program could not be stopped for it.
     late: bool,
+    /// The methods among the places.
+    pub(crate) awaited: AwaitedNames,
 }
 
 /// A breakpoint that the user wants.

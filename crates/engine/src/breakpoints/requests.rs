@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::function::FunctionName;
 use super::hit::BadHitCondition;
 use super::{Bound, Breakpoints, Parsed, Wanted, offer};
 use crate::api::{
@@ -109,6 +110,11 @@ impl Breakpoints {
             None => self.new_id(),
         };
         self.wanted.push(Wanted::new(id, spec, parsed));
+        let names = self.wanted.iter().filter_map(|it| match &it.spec.place {
+            Place::Function { name } => FunctionName::parse(name).ok(),
+            Place::Line { .. } => None,
+        });
+        self.awaited.set(names.collect());
         Ok((id, false))
     }
 

@@ -13,22 +13,33 @@ pub(crate) struct TypeNames(Box<[u32]>);
 impl TypeNames {
     /// Reads the names; one that cannot be read is left out.
     pub(crate) fn of(metadata: Metadata<'_>) -> Self {
-        let mut hashes = Vec::new();
-        for (_, row) in metadata.rows::<TypeDefRow>() {
-            let name = row.and_then(|row| metadata.string_bytes(row.name));
-            let Ok(name) = name else { continue };
-            let name = without_arity(name);
-            hashes.push(hash(name));
-            // `<File>F01__Name`: a type that only its file sees is called by the last part.
-            if name.starts_with(b"<")
-                && let Some(mark) = name.windows(2).rposition(|window| window == b"__")
-            {
-                hashes.extend(name.get(mark + 2..).map(hash));
-            }
-        }
+        let mut hashes: Vec<u32> = all(metadata).collect();
         hashes.sort_unstable();
         hashes.dedup();
         Self(hashes.into())
+    }
+
+    /// Whether a module may have a type of one of these names, of which each method that is looked for gives some; one that
+    /// gives none may be anywhere. For a module that is looked at once, and of which nothing is to be kept.
+    pub(crate) fn any_of<'n, N: Iterator<Item = &'n str>>(
+        metadata: Metadata<'_>,
+        wanted: impl Iterator<Item = N>,
+    ) -> bool {
+        let mut hashes = Vec::new();
+        for names in wanted {
+            let before = hashes.len();
+            for name in names {
+                if is_keyword(name) {
+                    return true;
+                }
+                hashes.push(hash(name.as_bytes()));
+            }
+            if hashes.len() == before {
+                return true;
+            }
+        }
+        hashes.sort_unstable();
+        all(metadata).any(|name| hashes.binary_search(&name).is_ok())
     }
 
     /// Whether a type of metadata may be called so, given its name without arity mark.
@@ -38,10 +49,29 @@ impl TypeNames {
 
     /// Whether a type may be called so; never `false` for one that is.
     pub(super) fn may_contain(&self, name: &str) -> bool {
-        // `int` and its like are names of C#, not of metadata.
-        let keyword = name.bytes().all(|byte| byte.is_ascii_lowercase());
-        keyword || self.0.binary_search(&hash(name.as_bytes())).is_ok()
+        is_keyword(name) || self.0.binary_search(&hash(name.as_bytes())).is_ok()
     }
+}
+
+/// The hashes of all names, some of them several times.
+fn all(metadata: Metadata<'_>) -> impl Iterator<Item = u32> {
+    let names = metadata
+        .rows::<TypeDefRow>()
+        .filter_map(move |(_, row)| row.and_then(|row| metadata.string_bytes(row.name)).ok());
+    names.flat_map(|name| {
+        let name = without_arity(name);
+        // `<File>F01__Name`: a type that only its file sees is called by the last part.
+        let mark = name
+            .starts_with(b"<")
+            .then(|| name.windows(2).rposition(|window| window == b"__"));
+        let last = mark.flatten().and_then(|mark| name.get(mark + 2..));
+        std::iter::once(hash(name)).chain(last.map(hash))
+    })
+}
+
+/// `int` and its like are names of C#, not of metadata.
+fn is_keyword(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
 fn without_arity(name: &[u8]) -> &[u8] {

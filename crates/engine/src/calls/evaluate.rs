@@ -326,7 +326,9 @@ impl Engine<'_> {
             }
             match self.inputs.recv_timeout(QUEUE_STEP) {
                 Ok(Input::Callback(delivered)) => {
-                    let callback = delivered.receive();
+                    let Some(callback) = self.receive(delivered) else {
+                        continue;
+                    };
                     if let Callback::ExitProcess = callback {
                         self.runtime_ended();
                         return Err(CallError::ProgramEnded);
@@ -396,8 +398,8 @@ impl Engine<'_> {
             };
             match input {
                 Input::Callback(delivered) => {
-                    if let Some(ended) =
-                        self.callback_while_evaluating(site, eval, delivered.receive())
+                    if let Some(callback) = self.receive(delivered)
+                        && let Some(ended) = self.callback_while_evaluating(site, eval, callback)
                     {
                         return ended;
                     }

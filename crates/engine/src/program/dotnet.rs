@@ -29,7 +29,7 @@ const USUAL_FOLDERS: [&str; 5] = [
 
 /// Looks for the `dotnet` command in `DOTNET_ROOT`, `DOTNET_HOST_PATH`, `PATH` and the usual folders.
 pub fn locate_dotnet(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    commands(&variable).into_iter().next()
+    commands(&variable).next()
 }
 
 /// The folders of every .NET found: the one in use first.
@@ -45,8 +45,9 @@ pub fn install_folders(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathB
     folders
 }
 
-/// Every `dotnet` command, the one in use first, with symbolic links resolved.
-fn commands(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+/// Every `dotnet` command, the one in use first, with symbolic links resolved. Looked for one after the other, since
+/// mostly the first is wanted.
+fn commands(variable: &dyn Fn(&str) -> Option<OsString>) -> impl Iterator<Item = PathBuf> {
     let set = |name: &str| {
         variable(name)
             .filter(|value| !value.is_empty())
@@ -54,6 +55,7 @@ fn commands(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     };
     let in_folder = |folder: PathBuf| folder.join("dotnet");
     let path = variable("PATH").unwrap_or_default();
+    let in_path: Vec<PathBuf> = std::env::split_paths(&path).map(in_folder).collect();
     let noted = INSTALL_LOCATIONS.iter().filter_map(|file| {
         let text = std::fs::read_to_string(file).ok()?;
         let folder = text.lines().next()?.trim();
@@ -65,21 +67,15 @@ fn commands(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
         .flatten()
         .map(in_folder)
         .chain(set("DOTNET_HOST_PATH"))
-        .chain(std::env::split_paths(&path).map(in_folder))
+        .chain(in_path)
         .chain(noted.map(in_folder))
         .chain(USUAL_FOLDERS.map(|folder| in_folder(folder.into())))
         .chain(set("HOME").map(|home| home.join(".dotnet/dotnet")));
-    let mut found: Vec<PathBuf> = Vec::new();
-    for candidate in candidates {
+    candidates.filter_map(|candidate| {
         // The link may lie in a folder without the rest of .NET, and a relative entry means another file elsewhere.
-        let Ok(command) = std::fs::canonicalize(candidate) else {
-            continue;
-        };
-        if is_executable(&command) && !found.contains(&command) {
-            found.push(command);
-        }
-    }
-    found
+        let command = std::fs::canonicalize(candidate).ok()?;
+        is_executable(&command).then_some(command)
+    })
 }
 
 fn is_executable(file: &Path) -> bool {

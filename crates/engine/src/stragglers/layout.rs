@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 use cordebug::procfs;
 
@@ -44,6 +45,16 @@ pub(crate) struct Layout {
     offsets: Offsets,
     /// The address of the pointer to the list's owner.
     store: u64,
+}
+
+/// The layout of one process for all who need it, worked out once: the runtime may not tell it.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct KnownLayout(Arc<OnceLock<Option<Layout>>>);
+
+impl KnownLayout {
+    pub(crate) fn of(&self, pid: u32) -> Option<&Layout> {
+        self.0.get_or_init(|| Layout::of(pid)).as_ref()
+    }
 }
 
 impl Layout {

@@ -1,0 +1,107 @@
+//! Modules of the framework that the program need not wait for when it loads them.
+//!
+//! The runtime stops the whole program for each module that it loads, until the engine has looked at it. A program loads
+//! dozens of the framework's, in which there is nothing to do as long as nobody wants to stop in them: that is seen from a
+//! name, on the thread that hears of it, and the program goes on at once.
+//!
+//! Invariant: a module that may have the method of a breakpoint is never passed by; one that was asked for a moment later
+//! is looked at again when the engine hears of it.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cordebug::bindings::ICorDebugModule;
+use cordebug::callback::{Callback, Delivered, Passes};
+use cordebug::com::Com;
+use cordebug::file::MappedFile;
+use cordebug::module::Module;
+use metadata::Bytes;
+
+use crate::api::Event;
+use crate::breakpoints::{FunctionName, TypeNames};
+use crate::engine::Engine;
+use crate::modules::{file_name, is_framework_as_shipped};
+
+/// The methods that breakpoints are wanted at, for the thread that hears of modules.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct AwaitedNames(Arc<Mutex<Vec<FunctionName>>>);
+
+impl AwaitedNames {
+    pub(crate) fn set(&self, names: Vec<FunctionName>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = names;
+    }
+
+    /// Whether a module of this path has nothing that anybody waits for.
+    fn passes(&self, path: &str) -> bool {
+        let path = Path::new(path);
+        if !is_framework_as_shipped(path) {
+            return false;
+        }
+        let names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = file_name(path);
+        let mut wanted = names.iter().filter(|name| name.may_be_in_framework(&file));
+        let Some(first) = wanted.next() else {
+            return true;
+        };
+        let wanted: Vec<&FunctionName> = std::iter::once(first).chain(wanted).collect();
+        let opened = MappedFile::open(path).ok();
+        let Some(module) = opened.and_then(|it| metadata::Module::open(Bytes::new(it)).ok()) else {
+            return false;
+        };
+        !TypeNames::any_of(module.metadata(), wanted.iter().map(|it| it.type_parts()))
+    }
+
+    /// What decides for a program whose modules need nothing but to be looked at.
+    pub(crate) fn judge(&self) -> Passes {
+        let names = self.clone();
+        Box::new(move |path| names.passes(path))
+    }
+}
+
+impl Engine<'_> {
+    /// What the runtime told; nothing if the program did not wait for it, which is then done with.
+    pub(crate) fn receive(&mut self, delivered: Delivered) -> Option<Callback> {
+        match delivered.receive() {
+            Callback::ModulePassed { module, name } => {
+                self.module_passed(module, name);
+                None
+            }
+            callback => Some(callback),
+        }
+    }
+
+    fn module_passed(&mut self, module: Com<ICorDebugModule>, name: String) {
+        let Some(target) = &mut self.target else {
+            return;
+        };
+        target.type_cache.module_loaded();
+        target.layouts.module_loaded();
+        let module = Module::new(module);
+        let identity = module.identity();
+        target.modules.add(module, &name);
+        let asked_for = !self.breakpoints.awaited.passes(&name);
+        self.tell(Event::ModuleLoaded {
+            module: name,
+            user_code: false,
+        });
+        if asked_for {
+            self.bind_to_running_module(identity);
+        }
+    }
+
+    /// Somebody asked for a method of a module while that was passed by.
+    fn bind_to_running_module(&mut self, identity: usize) {
+        let running = self.target.as_ref().is_some_and(|it| !it.is_stopped());
+        if running && let Err(error) = self.stop_target() {
+            tracing::debug!(%error, "stopping the program to set a breakpoint");
+            return;
+        }
+        self.bind_to_module(identity);
+        if running
+            && let Some(target) = &mut self.target
+            && let Err(error) = target.answer()
+        {
+            tracing::debug!(%error, "letting the program go on");
+        }
+    }
+}
