@@ -10,7 +10,7 @@ mod binding;
 mod function;
 mod hit;
 mod instruction;
-mod line;
+pub(crate) mod line;
 mod listing;
 mod name_parts;
 mod offer;

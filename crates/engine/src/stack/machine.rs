@@ -298,10 +298,11 @@ impl Fields<'_> {
             }
             "CancellationPromise`1" => plain(AsyncKind::Combinator, "Task.WaitAsync".into()),
             "UnwrapPromise`1" => plain(AsyncKind::Task, "Task.Run or Unwrap".into()),
-            "Task" | "Task`1" | "ContinuationTaskFromTask" | "ContinuationTaskFromResultTask`1" => {
+            "Task" | "Task`1" => self.plain_task(task),
+            name if name.starts_with("Continuation") && name.contains("TaskFrom") => {
                 self.plain_task(task)
             }
-            _ => plain(AsyncKind::Task, self.type_text(task)),
+            _ => plain(AsyncKind::Task, self.awaitable(task)),
         }
     }
 
@@ -325,7 +326,7 @@ impl Fields<'_> {
 
     /// The tasks that a combinator waits for, as far as it keeps them.
     pub(super) fn combined(&mut self, task: &Value) -> Vec<Value> {
-        let two: Vec<_> = ["_task1", "_task2", "_task"]
+        let two: Vec<_> = ["_task1", "_task2", "_task", "m_antecedent"]
             .iter()
             .filter_map(|name| self.object(task, name))
             .collect();
