@@ -174,7 +174,14 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
     }
     match session.tests() {
         Some(Some(results)) if results.total > 0 || news.over.is_some() => {
-            report.tests = Some(TestsReport::from(&results));
+            // What was told of a run that goes on is not told again; its end tells all.
+            report.tests = Some(match purpose {
+                Purpose::Stop { .. } if news.over.is_none() => {
+                    let before = std::mem::replace(&mut told.failures, results.failures.len());
+                    TestsReport::since(&results, before)
+                }
+                _ => TestsReport::from(&results),
+            });
             if results.total == 0 {
                 report.notes.push(
                     "no test was run: look at the filter, and whether the project has tests".into(),

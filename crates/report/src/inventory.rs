@@ -304,11 +304,8 @@ impl Render for ThreadsReport {
                 let _ = writeln!(out, "     {waits}in {called}");
             }
             // What the framework waits to be pulsed on says nothing to who called it.
-            if let Some(lock) = thread
-                .lock
-                .as_ref()
-                .filter(|it| !it.pulse || called.is_none())
-            {
+            let explained = called.is_some() || thread.awaits.is_some();
+            if let Some(lock) = thread.lock.as_ref().filter(|it| !it.pulse || !explained) {
                 lock.push(&mut out, &self.threads);
             }
             let link = thread.awaits.as_ref().and_then(AwaitsReport::innermost);

@@ -71,7 +71,8 @@ impl Report {
                 let mut line = format!("{session} is still starting{}", self.waited());
                 if let Some(progress) = &self.progress {
                     line.push_str(": ");
-                    line.push_str(progress);
+                    // What a build tool says may end with dots of its own.
+                    line.push_str(progress.trim().trim_end_matches('.'));
                 }
                 line.push('.');
                 line

@@ -119,6 +119,8 @@ impl Exceptions {
     fn meeting(&self, told: Told, types: &[String]) -> Vec<(BreakpointId, ExceptionStage)> {
         let met = |entry: &ExceptionBreakpoint| {
             let stage = wants(&entry.spec, told).filter(|_| entry.spec.enabled)?;
+            let fails = !entry.spec.escaping || !escaping::ends_a_test_without_failure(types);
+            let matches = |spec, types| fails && matches(spec, types);
             matches(&entry.spec, types).then_some((entry.id, stage))
         };
         self.wanted.iter().filter_map(met).collect()

@@ -28,9 +28,10 @@ impl Fields<'_> {
         if full.starts_with("System.Net.Sockets.Socket.AwaitableSocketAsyncEventArgs") {
             return self.socket_operation(object);
         }
-        match known(&full) {
+        let text = self.type_text(object);
+        match known(&full, &text) {
             Some(call) => call.into(),
-            None => self.type_text(object),
+            None => text,
         }
     }
 
@@ -44,9 +45,9 @@ impl Fields<'_> {
     }
 }
 
-/// The call behind a type of the framework, by its full name.
-fn known(full: &str) -> Option<&'static str> {
-    let (bare, arguments) = full.split_once('<').unwrap_or((full, ""));
+/// The call behind a type of the framework, by its full name, and its name with the arguments that it has.
+fn known(full: &str, closed: &str) -> Option<&'static str> {
+    let bare = full.split('<').next().unwrap_or(full);
     let channels = "System.Threading.Channels.";
     if let Some(name) = bare.strip_prefix(channels) {
         return Some(match name {
@@ -57,7 +58,7 @@ fn known(full: &str) -> Option<&'static str> {
             }
             "WaitingWriteAsyncOperation" => "ChannelWriter.WaitToWriteAsync",
             // Before .NET 10 one type served for three calls.
-            "AsyncOperation" if arguments == "bool>" => {
+            "AsyncOperation" if closed.ends_with("<bool>") => {
                 "ChannelReader.WaitToReadAsync or ChannelWriter.WaitToWriteAsync"
             }
             "AsyncOperation" => "ChannelReader.ReadAsync",
@@ -82,7 +83,10 @@ mod tests {
 
     #[test]
     fn types_of_the_framework_are_told_as_the_calls_that_made_them() {
-        let channel = |name: &str| known(&format!("System.Threading.Channels.{name}"));
+        let channel = |name: &str| {
+            let open = name.replace("bool", "TResult");
+            known(&format!("System.Threading.Channels.{open}"), name)
+        };
         assert_eq!(
             channel("AsyncOperation<int>"),
             Some("ChannelReader.ReadAsync")
@@ -96,10 +100,10 @@ mod tests {
             Some("ChannelWriter.WriteAsync")
         );
         assert_eq!(
-            known("System.Threading.SemaphoreSlim.TaskNode"),
+            known("System.Threading.SemaphoreSlim.TaskNode", ""),
             Some("SemaphoreSlim.WaitAsync")
         );
         // A type of the user's that is called so is told as it is.
-        assert_eq!(known("Shop.SemaphoreSlim.TaskNode"), None);
+        assert_eq!(known("Shop.SemaphoreSlim.TaskNode", ""), None);
     }
 }

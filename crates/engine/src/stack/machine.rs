@@ -297,6 +297,7 @@ impl Fields<'_> {
                 plain(AsyncKind::Task, "Task.Delay".into())
             }
             "CancellationPromise`1" => plain(AsyncKind::Combinator, "Task.WaitAsync".into()),
+            "ValueTaskSourceAsTask" => plain(AsyncKind::Combinator, "ValueTask.AsTask".into()),
             "UnwrapPromise`1" => plain(AsyncKind::Task, "Task.Run or Unwrap".into()),
             "Task" | "Task`1" => self.plain_task(task),
             name if name.starts_with("Continuation") && name.contains("TaskFrom") => {
@@ -326,6 +327,9 @@ impl Fields<'_> {
 
     /// The tasks that a combinator waits for, as far as it keeps them.
     pub(super) fn combined(&mut self, task: &Value) -> Vec<Value> {
+        if self.raw_name(task) == "ValueTaskSourceAsTask" {
+            return self.object(task, "_source").into_iter().collect();
+        }
         let two: Vec<_> = ["_task1", "_task2", "_task", "m_antecedent"]
             .iter()
             .filter_map(|name| self.object(task, name))

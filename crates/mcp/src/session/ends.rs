@@ -46,13 +46,14 @@ impl DebugSession {
             }
             held.archive = archive;
             held.lost = lost;
-        }
-        self.news.send_modify(|news| {
-            news.over.get_or_insert(match failed {
-                Some(error) => Over::Failed(error),
-                None => Over::Ended,
+            // Told under the lock: whoever finds no host any more knows why.
+            self.news.send_modify(|news| {
+                news.over.get_or_insert(match failed {
+                    Some(error) => Over::Failed(error),
+                    None => Over::Ended,
+                });
             });
-        });
+        }
         drop(session);
     }
 
