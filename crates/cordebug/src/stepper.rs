@@ -9,12 +9,19 @@ use crate::thread::Frame;
 use crate::value::Value;
 
 /// A step that was asked for. Says that it is complete through a callback, once.
+///
+/// The library's stepper refers to its thread and does not keep it alive: once the thread has ended it must only be dropped.
 #[derive(Debug)]
-pub struct Stepper(Com<ICorDebugStepper>);
+pub struct Stepper(Com<ICorDebugStepper>, u32);
 
 impl Stepper {
-    pub(crate) fn new(stepper: Com<ICorDebugStepper>) -> Self {
-        Self(stepper)
+    pub(crate) fn new(stepper: Com<ICorDebugStepper>, thread: u32) -> Self {
+        Self(stepper, thread)
+    }
+
+    /// The thread that steps.
+    pub fn thread(&self) -> u32 {
+        self.1
     }
 
     /// Sets what every step of ours has in common; `only_my_code` skips code that was not marked as the user's.
@@ -54,7 +61,7 @@ impl Stepper {
         Ok(())
     }
 
-    /// Gives the step up.
+    /// Gives the step up. The thread must not have ended.
     pub fn deactivate(&self) -> Result<(), Error> {
         clr!(self.0, ICorDebugStepper::Deactivate())?;
         Ok(())
@@ -69,12 +76,10 @@ impl Stepper {
 }
 
 impl Frame {
-    /// A new stepper for the frame: it begins when what the frame has called has returned.
-    pub fn stepper(&self) -> Result<Stepper, Error> {
-        Ok(Stepper::new(clr_out!(
-            self.0,
-            ICorDebugFrame::CreateStepper()
-        )?))
+    /// A new stepper for the frame, which is one of this thread: it begins when what the frame has called has returned.
+    pub fn stepper(&self, thread: u32) -> Result<Stepper, Error> {
+        let stepper = clr_out!(self.0, ICorDebugFrame::CreateStepper())?;
+        Ok(Stepper::new(stepper, thread))
     }
 }
 

@@ -95,14 +95,14 @@ impl Engine<'_> {
 fn report(target: &mut Target, thread: &Thread, current: Option<ThreadId>) -> Option<ThreadReport> {
     let id = ThreadId(thread.id().ok()?);
     let state = thread.user_state().unwrap_or(0);
-    let (top, native) = crate::stack::top_frame(target, thread);
+    let top = crate::stack::top_frame(target, thread);
     let activity = if state & USER_UNSTARTED != 0 {
         ThreadActivity::Unstarted
     } else if state & USER_STOPPED != 0 {
         ThreadActivity::Stopped
     } else if state & USER_WAIT_SLEEP_JOIN != 0 {
         ThreadActivity::Waiting
-    } else if native || state & USER_UNSAFE_POINT != 0 {
+    } else if top.native || state & USER_UNSAFE_POINT != 0 {
         // A thread in managed code was stopped where it is safe; one in native code runs on.
         ThreadActivity::Native
     } else {
@@ -120,7 +120,8 @@ fn report(target: &mut Target, thread: &Thread, current: Option<ThreadId>) -> Op
         pool: state & USER_THREADPOOL != 0,
         frozen: thread.is_frozen().unwrap_or(false),
         current: current == Some(id),
-        top,
+        top: top.frame,
+        called: top.called,
         lock: lock(target, thread, activity),
     })
 }

@@ -10,6 +10,7 @@ mod command_line;
 mod leftovers;
 mod listing;
 mod lost;
+mod watched;
 
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,7 @@ pub use leftovers::{Leftovers, sweep_semaphores, sweep_temporary};
 pub use listing::{Attachable, ProcessSummary, find_by_name, list};
 pub use lost::lost_debugger;
 pub(crate) use lost::was_debugged;
+pub use watched::Watched;
 
 /// Whether the process exists and is not a zombie.
 pub fn is_alive(pid: ProcessId) -> bool {

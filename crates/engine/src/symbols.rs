@@ -11,7 +11,6 @@ use metadata::search::{Fit, FoundSymbol, Pattern, Rank};
 
 use crate::api::{
     Details, Error, ErrorCode, FoundSymbols, Reply, Symbol, SymbolKind, SymbolsQuery, TypeQuery,
-    UNKNOWN_TYPE,
 };
 use crate::breakpoints::suggest;
 use crate::engine::Engine;
@@ -229,7 +228,7 @@ fn choose<'f, 'm>(
     let Some(first) = meant.first() else {
         let error = Error::new(
             ErrorCode::InvalidParameter,
-            format!("{UNKNOWN_TYPE} {}", query.name.trim()),
+            format!("no loaded module has a type {}", query.name.trim()),
         );
         let all: Vec<_> = finds.iter().collect();
         let similar = similar();

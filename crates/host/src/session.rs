@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use engine::api::{
     Attach, Error, ErrorCode, Event, Launch, Origin, ProcessId, Reply, Request, State, Status,
 };
-use engine::processes::Leftovers;
+use engine::processes::{Leftovers, Watched};
 
 use crate::wire::{self, FromHost, ToHost};
 
@@ -90,6 +90,10 @@ struct Mirror {
     status: Status,
     /// What a launched program leaves if it is killed together with its host.
     leftovers: Option<Leftovers>,
+    /// The program's process, which may outlive the session.
+    program: Option<Arc<Watched>>,
+    /// What was said of a program that its host left behind when it died.
+    left: Option<String>,
     /// Why the host is gone, if it is.
     died: Option<Error>,
     next_id: u64,
@@ -146,6 +150,8 @@ impl Session {
             mirror: Mutex::new(Mirror {
                 status: Status::starting(),
                 leftovers: None,
+                program: None,
+                left: None,
                 died: None,
                 next_id: 1,
                 waiting: HashMap::new(),
@@ -225,6 +231,17 @@ impl Session {
         self.0.link.mirror().died.clone()
     }
 
+    /// The process that goes on without this debugger, if one does.
+    pub fn left_behind(&self) -> Option<LeftBehind> {
+        let mirror = self.0.link.mirror();
+        let program = mirror.program.clone();
+        let left = program.filter(|_| mirror.status.state == State::Detached);
+        left.map(|program| LeftBehind {
+            program,
+            said: mirror.left.clone(),
+        })
+    }
+
     /// Waits until the program is stopped, ended or let go, after the resume with number `after`.
     pub fn wait(&self, after: u32, deadline: Instant) -> Settled {
         let link = &self.0.link;
@@ -274,6 +291,15 @@ impl Session {
             .unwrap_or_else(PoisonError::into_inner)
             .push(Box::new(observer));
     }
+}
+
+/// A process that went on without its debugger, which let it go or died.
+#[derive(Debug, Clone)]
+pub struct LeftBehind {
+    /// It, which may have ended since.
+    pub program: Arc<Watched>,
+    /// What the error of a host that died says of it: true as long as it lives.
+    pub said: Option<String>,
 }
 
 /// A reply that has not come yet.
@@ -352,6 +378,7 @@ impl Mirror {
     fn tell(&mut self, status: &Status) {
         if self.status.pid != status.pid {
             self.leftovers = status.pid.map(|pid| Leftovers::of(pid.0));
+            self.program = status.pid.map(|pid| Arc::new(Watched::of(pid)));
         }
         self.status = status.clone();
     }
@@ -517,7 +544,10 @@ pub fn why_lost(pid: ProcessId) -> Option<Error> {
 /// What became of the program when its host died unexpectedly; it is helped where that is possible.
 fn after_death(mirror: &mut Mirror, message: &mut String) -> Event {
     let Mirror {
-        status, leftovers, ..
+        status,
+        leftovers,
+        left,
+        ..
     } = mirror;
     let gone = |status: &mut Status| {
         status.state = State::Exited;
@@ -555,6 +585,7 @@ fn after_death(mirror: &mut Mirror, message: &mut String) -> Event {
     };
     message.push_str("; ");
     message.push_str(&note);
+    *left = Some(note.clone());
     status.notes.push(note);
     Event::Detached(Box::new(status.clone()))
 }

@@ -10,13 +10,14 @@ mod trx;
 mod wire;
 mod xml;
 
+use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{fs, io};
 
-use engine::api::{Error, ErrorCode, Follow, Launch, TestResults};
+use engine::api::{Details, Error, ErrorCode, Follow, Launch, TestResults};
 
 use pipe::Listener;
 
@@ -113,16 +114,68 @@ impl TestRun {
     }
 }
 
+/// Projects in the folders below one, as many as can be told; those that are called tests first.
+fn projects_below(folder: &Path) -> Vec<String> {
+    /// Entries of folders that are looked at.
+    const ENTRIES: usize = 5000;
+    /// Folders inside of each other that are looked at.
+    const DEPTH: usize = 4;
+    /// Projects told.
+    const PROJECTS: usize = 20;
+
+    let mut found = Vec::new();
+    let mut folders = VecDeque::from([(folder.to_owned(), 0)]);
+    let mut left = ENTRIES;
+    while let Some((folder, depth)) = folders.pop_front() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            left = left.saturating_sub(1);
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let is_folder = entry.file_type().is_ok_and(|it| it.is_dir());
+            let output = name.starts_with('.') || ["bin", "obj", "node_modules"].contains(&&*name);
+            if is_folder && !output && depth < DEPTH && left > 0 {
+                folders.push_back((entry.path(), depth + 1));
+            }
+            if [".csproj", ".fsproj", ".vbproj"]
+                .iter()
+                .any(|it| name.ends_with(it))
+            {
+                found.push(entry.path().display().to_string());
+            }
+        }
+    }
+    found.sort_by_key(|it| (!it.to_lowercase().contains("test"), it.clone()));
+    found.truncate(PROJECTS);
+    found
+}
+
 /// The assembly of a test program: what was named, or what lies beside an executable.
 fn assembly(program: &Path) -> Result<PathBuf, Error> {
-    if !program.is_file() {
+    let is_solution = program
+        .extension()
+        .is_some_and(|it| it == "sln" || it == "slnx");
+    if !program.is_file() || is_solution {
         let shown = program.display();
         let message = match program.is_dir() {
             true => format!("the folder {shown} has no project"),
+            false if is_solution && program.is_file() => {
+                format!("{shown} is a solution, no project")
+            }
             false => format!("there is no file {shown}"),
         };
-        return Err(Error::new(ErrorCode::InvalidFile, message)
-            .hint("give the path of a test project, or of its built .dll"));
+        let error = Error::new(ErrorCode::InvalidFile, message);
+        let folder = if is_solution {
+            program.parent()
+        } else {
+            Some(program)
+        };
+        let below = folder.map(projects_below).unwrap_or_default();
+        return Err(match below.is_empty() {
+            true => error.hint("give the path of a test project, or of its built .dll"),
+            false => error
+                .hint("give one of these projects")
+                .details(Details::Candidates(below)),
+        });
     }
     let is_assembly = |path: &Path| path.extension().is_some_and(|it| it == "dll");
     if is_assembly(program) {
@@ -265,6 +318,31 @@ mod tests {
         assert!(path.is_dir() && !left.exists());
         drop(first);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_folder_or_solution_of_projects_names_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path();
+        for (below, file) in [
+            ("App", "App.csproj"),
+            ("Checks", "Shop.Tests.fsproj"),
+            ("App/obj", "Old.csproj"),
+        ] {
+            fs::create_dir_all(root.join(below)).expect("a folder");
+            fs::write(root.join(below).join(file), "").expect("written");
+        }
+        let solution = root.join("Shop.slnx");
+        fs::write(&solution, "").expect("written");
+        for program in [root.to_owned(), solution] {
+            let refused = assembly(&program).expect_err("no project");
+            let names = ["Checks/Shop.Tests.fsproj", "App/App.csproj"];
+            let paths = names.map(|it| root.join(it).display().to_string());
+            assert_eq!(
+                refused.details.as_deref(),
+                Some(&Details::Candidates(paths.into()))
+            );
+        }
     }
 
     #[test]

@@ -82,6 +82,9 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
         &news.status,
         stop.and_then(|stop| known(stop.id)),
     );
+    if news.status.state == State::Detached {
+        report.exit = session.ended_since().as_ref().map(build::exit_report);
+    }
     match purpose {
         Purpose::Status { brief } => {
             if news.over.is_some() {
@@ -108,6 +111,8 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
             report.notes = build::notes(&news.status, 0);
             if let Some(error) = failure {
                 report.state = SessionState::Failed;
+                // The message says it.
+                report.notes.retain(|note| session.is_true_now(note));
                 let message = text::one_line(&error.message, 1000);
                 // What became of the program is a note of the session and part of the message.
                 report.notes.retain(|note| !message.contains(note.as_str()));
@@ -169,7 +174,14 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
     }
     match session.tests() {
         Some(Some(results)) if results.total > 0 || news.over.is_some() => {
-            report.tests = Some(TestsReport::from(&results));
+            // What was told of a run that goes on is not told again; its end tells all.
+            report.tests = Some(match purpose {
+                Purpose::Stop { .. } if news.over.is_none() => {
+                    let before = std::mem::replace(&mut told.failures, results.failures.len());
+                    TestsReport::since(&results, before)
+                }
+                _ => TestsReport::from(&results),
+            });
             if results.total == 0 {
                 report.notes.push(
                     "no test was run: look at the filter, and whether the project has tests".into(),

@@ -20,7 +20,7 @@ use host::api::{
     TestResults,
 };
 use host::testing::TestRun;
-use host::{HostProgram, Session};
+use host::{HostProgram, LeftBehind, Session};
 use tokio::sync::watch;
 
 use again::Breakpoints;
@@ -109,6 +109,8 @@ pub(crate) enum Waited {
 struct Held {
     live: Option<Session>,
     archive: Archive,
+    /// The program, if it went on without the debugger.
+    left: Option<LeftBehind>,
     /// Why the archive is not complete, if it is not.
     lost: Option<Error>,
     /// The tests that the program runs.

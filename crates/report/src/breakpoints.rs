@@ -58,6 +58,9 @@ pub struct BreakpointEntry {
     /// It logs this and does not stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_message: Option<String>,
+    /// It switches itself off after so many hits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_hits: Option<u64>,
     /// What else is to be known of it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -115,6 +118,10 @@ pub struct ExceptionBreakpointEntry {
     pub condition: Option<String>,
     /// Whether it is switched on.
     pub enabled: bool,
+    /// What else is to be known of it: a type that no loaded module has, or that is no exception.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-minor" = true))]
+    pub notes: Vec<String>,
     /// How often it stopped the program.
     pub hits: u64,
 }
@@ -135,10 +142,6 @@ pub struct BreakpointReport {
     /// Whether exceptions that nobody catches stop the program, if that was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_at_unhandled: Option<bool>,
-    /// Types that no loaded module has: names may be wrong, or their modules come later.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("x-minor" = true))]
-    pub unknown_types: Vec<String>,
 }
 
 /// All breakpoints of a session.
@@ -179,6 +182,7 @@ impl From<&Breakpoint> for BreakpointEntry {
             condition: short(&spec.condition),
             hit_condition: short(&spec.hit_condition),
             log_message: short(&spec.log_message),
+            max_hits: spec.max_hits,
             notes: breakpoint
                 .notes
                 .iter()
@@ -246,6 +250,12 @@ impl From<&ExceptionBreakpoint> for ExceptionBreakpointEntry {
             condition: condition.as_deref().map(|it| text::one_line(it, NAME)),
             enabled: *enabled,
             hits: breakpoint.hits,
+            notes: breakpoint
+                .notes
+                .iter()
+                .take(4)
+                .map(|note| text::one_line(note, REASON))
+                .collect(),
         }
     }
 }
@@ -343,6 +353,15 @@ impl BreakpointEntry {
                 let _ = write!(line, " {label} {}.", text::quoted(value, NAME));
             }
         }
+        match self.max_hits {
+            // That it did is its state.
+            _ if self.state == "disabled" => {}
+            Some(1) => line.push_str(" Switches itself off after its first hit."),
+            Some(hits) => {
+                let _ = write!(line, " Switches itself off after {hits} hits.");
+            }
+            None => {}
+        }
         for note in &self.notes {
             let _ = write!(line, " Note: {note}.");
         }
@@ -401,6 +420,9 @@ impl ExceptionBreakpointEntry {
         if let Some(condition) = &self.condition {
             let _ = write!(line, " Stops only if {}.", text::quoted(condition, NAME));
         }
+        for note in &self.notes {
+            let _ = write!(line, " Note: {note}.");
+        }
         match self.hits {
             0 => {}
             1 => line.push_str(" Stopped once."),
@@ -413,7 +435,7 @@ impl ExceptionBreakpointEntry {
 }
 
 impl Render for BreakpointReport {
-    fn render_for(&self, reader: Reader) -> String {
+    fn render_for(&self, _: Reader) -> String {
         let mut lines = Vec::new();
         if let Some(breakpoint) = &self.breakpoint {
             lines.push(breakpoint.render());
@@ -423,12 +445,6 @@ impl Render for BreakpointReport {
         }
         if let Some(breakpoint) = &self.exception_breakpoint {
             lines.push(breakpoint.render());
-        }
-        for name in &self.unknown_types {
-            lines.push(format!(
-                "No loaded module has a type {name}: if it is spelt right, it counts as soon as one has; else {} finds the name.",
-                reader.words("symbols_search", "`info types`")
-            ));
         }
         if self.duplicate {
             lines.push("It was there before and has these settings now.".into());

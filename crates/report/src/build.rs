@@ -232,7 +232,13 @@ fn push_exceptions(
     }
 }
 
-fn exit_report(exit: &Exit) -> ExitReport {
+/// How something ended, in words that follow its name.
+pub fn ended(exit: &Exit) -> String {
+    crate::render::exit(&exit_report(exit))
+}
+
+/// How a program ended.
+pub fn exit_report(exit: &Exit) -> ExitReport {
     let code = exit.shell_code();
     match exit {
         Exit::Code(_) => ExitReport {

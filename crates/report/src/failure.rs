@@ -48,15 +48,14 @@ fn details(error: &Error) -> Vec<String> {
         Some(Details::AvailablePoints(points)) => points
             .iter()
             .map(|point| {
-                let text = point.text.as_deref().unwrap_or_default();
-                format!(
-                    "line {} column {} to line {} column {}: {}",
-                    point.start_line,
-                    point.start_column,
-                    point.end_line,
-                    point.end_column,
-                    text::one_line(text, LINE)
-                )
+                let place = format!(
+                    "line {} column {} to line {} column {}",
+                    point.start_line, point.start_column, point.end_line, point.end_column,
+                );
+                match &point.text {
+                    Some(text) => format!("{place}: {}", text::one_line(text, LINE)),
+                    None => place,
+                }
             })
             .collect(),
         _ => Vec::new(),

@@ -59,6 +59,10 @@ pub struct ThreadEntry {
     /// Its innermost frame of the user's code, else its innermost one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top: Option<FrameReport>,
+    /// The method of others that it is in: the user's frame has called it, and it has not returned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
+    pub called: Option<String>,
     /// Which async methods it waits for, if none of its frames is the user's.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-minor" = true))]
@@ -135,6 +139,10 @@ impl From<&ThreadReport> for ThreadEntry {
             frozen: thread.frozen,
             current: thread.current,
             top: thread.top.as_ref().map(FrameReport::from),
+            called: thread.called.as_deref().map(|called| {
+                let name = called.split('(').next().unwrap_or(called);
+                text::one_line(name, NAME)
+            }),
             awaits: None,
             lock: thread.lock.as_ref().map(LockEntry::from),
         }
@@ -161,6 +169,11 @@ impl From<&ModuleReport> for ModuleEntry {
 }
 
 impl ThreadEntry {
+    /// Whether it waits to enter a lock, which is told with who holds it.
+    fn waits_for_a_lock(&self) -> bool {
+        self.lock.as_ref().is_some_and(|it| !it.pulse)
+    }
+
     /// Whether it waits, and not in the user's code: what it waits for may be.
     pub fn is_blocked_elsewhere(&self) -> bool {
         let is_user = |top: &FrameReport| top.kind == FrameReport::USER && top.file.is_some();
@@ -280,7 +293,19 @@ impl Render for ThreadsReport {
             if let Some(top) = &thread.top {
                 push_frames(&mut out, std::slice::from_ref(top), &mut known);
             }
-            if let Some(lock) = &thread.lock {
+            let monitor = |called: &String| called.starts_with("System.Threading.Monitor.");
+            let called = thread.called.as_ref().filter(|it| !monitor(it));
+            let shown = thread.top.is_some();
+            if let Some(called) = called.filter(|_| shown && !thread.waits_for_a_lock()) {
+                let waits = match thread.activity {
+                    "waiting" => "waits ",
+                    _ => "",
+                };
+                let _ = writeln!(out, "     {waits}in {called}");
+            }
+            // What the framework waits to be pulsed on says nothing to who called it.
+            let explained = called.is_some() || thread.awaits.is_some();
+            if let Some(lock) = thread.lock.as_ref().filter(|it| !it.pulse || !explained) {
                 lock.push(&mut out, &self.threads);
             }
             let link = thread.awaits.as_ref().and_then(AwaitsReport::innermost);

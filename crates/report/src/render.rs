@@ -71,7 +71,8 @@ impl Report {
                 let mut line = format!("{session} is still starting{}", self.waited());
                 if let Some(progress) = &self.progress {
                     line.push_str(": ");
-                    line.push_str(progress);
+                    // What a build tool says may end with dots of its own.
+                    line.push_str(progress.trim().trim_end_matches('.'));
                 }
                 line.push('.');
                 line
@@ -93,11 +94,15 @@ impl Report {
                 let how = self.exit.as_ref().map_or_else(|| "has ended".into(), exit);
                 format!("{session} {how}.")
             }
-            SessionState::Detached => match self.pid {
-                Some(pid) => format!(
+            SessionState::Detached => match (self.pid, &self.exit) {
+                (Some(pid), Some(end)) => format!(
+                    "{session} let go of process {pid}; since then it {}.",
+                    exit(end)
+                ),
+                (Some(pid), None) => format!(
                     "{session} let go of process {pid}, which runs on without the debugger."
                 ),
-                None => {
+                (None, _) => {
                     format!("{session} let go of its program, which runs on without the debugger.")
                 }
             },
@@ -109,7 +114,11 @@ impl Report {
         match self.waited_ms {
             Some(0) | None => String::new(),
             Some(waited @ 1..1000) => format!(" after {waited} ms"),
-            Some(waited) => format!(" after {} s", waited / 1000),
+            // Whoever asked for 1.5 s is not to read that it was less.
+            Some(waited) => match waited % 1000 / 100 {
+                0 => format!(" after {} s", waited / 1000),
+                tenths => format!(" after {}.{tenths} s", waited / 1000),
+            },
         }
     }
 
@@ -323,7 +332,7 @@ fn stop_reasons(stop: &StopReport) -> String {
     text
 }
 
-fn exit(exit: &ExitReport) -> String {
+pub(crate) fn exit(exit: &ExitReport) -> String {
     match (&exit.signal, exit.code, &exit.unknown) {
         (Some(_), _, _) if exit.by_debugger => "was ended by the debugger".into(),
         (Some(signal), Some(code), _) => {

@@ -109,6 +109,16 @@ fn left_out(all: u32, told: usize) -> u32 {
 }
 
 impl TestsReport {
+    /// Of a run that goes on, what is new to somebody who has heard of the first failures.
+    pub fn since(results: &TestResults, told: usize) -> Self {
+        let mut report = Self::from(results);
+        let new = results.failures.iter().skip(told).take(FAILURES);
+        report.failures = new.map(Into::into).collect();
+        let heard = told.min(results.failures.len()) + report.failures.len();
+        report.more_failures = left_out(results.failed, heard);
+        report
+    }
+
     /// Tells fewer failures, each with less.
     pub(crate) fn cut(&mut self, failures: usize, message: usize) {
         self.failures.truncate(failures);
@@ -130,10 +140,11 @@ impl TestsReport {
             ..
         } = self;
         let so_far = if self.incomplete { " so far" } else { "" };
+        let were = if *skipped == 1 { "was" } else { "were" };
         // Writing to a String cannot fail.
         let _ = writeln!(
             out,
-            "Tests{so_far}: {total}, of which {passed} passed, {failed} failed, {skipped} were skipped."
+            "Tests{so_far}: {total}, of which {passed} passed, {failed} failed, {skipped} {were} skipped."
         );
         for failure in &self.failures {
             let _ = writeln!(out, "Failed: {}", failure.test);
@@ -186,7 +197,7 @@ mod tests {
         let mut out = String::new();
         TestsReport::from(&results).push(&mut out);
         expect![[r#"
-            Tests: 3, of which 1 passed, 1 failed, 1 were skipped.
+            Tests: 3, of which 1 passed, 1 failed, 1 was skipped.
             Failed: Shop.BasketTests.Discount
               | Assert.Equal() Failure
               | Expected: 81
@@ -220,5 +231,21 @@ mod tests {
             out.len() < 1000 && out.contains("Tests so far: 500"),
             "{out}"
         );
+    }
+
+    #[test]
+    fn failures_of_a_run_that_goes_on_are_told_once() {
+        let mut results = TestResults {
+            total: 3,
+            failed: 3,
+            failures: vec![failure("one"), failure("two"), failure("three")],
+            ..TestResults::default()
+        };
+        let new = TestsReport::since(&results, 2);
+        let told: Vec<_> = new.failures.iter().map(|it| it.message.as_str()).collect();
+        assert_eq!((told, new.more_failures), (vec!["three"], 0));
+        // More failed than are kept.
+        results.failed = 5;
+        assert_eq!(TestsReport::since(&results, 3).more_failures, 2);
     }
 }

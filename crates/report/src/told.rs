@@ -18,6 +18,8 @@ pub struct Told {
     pub output: u64,
     /// Notes that were reported.
     pub notes: usize,
+    /// Failures of tests that were reported.
+    pub failures: usize,
     /// Whether it was told what is debugged.
     pub introduced: bool,
     /// Breakpoints that were reported: their state and the reason for it.

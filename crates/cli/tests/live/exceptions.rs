@@ -682,7 +682,9 @@ fn breakpoints_are_counted_changed_and_removed() {
     let (misspelt, _) = set(thrown(&["StokException", "FormatException"]));
     assert_eq!(
         misspelt.notes,
-        ["no module that is loaded has a type StokException"]
+        [
+            "no loaded module has a type StokException, did you mean StockException? It counts as soon as one has"
+        ]
     );
     program
         .request(Request::RemoveBreakpoint(misspelt.id))

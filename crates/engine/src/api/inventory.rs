@@ -23,6 +23,9 @@ pub struct ThreadReport {
     pub current: bool,
     /// Its innermost frame of the user's code, else its innermost one.
     pub top: Option<Frame>,
+    /// The method of others that the user's code in `top` has called, and that has not returned.
+    #[serde(default)]
+    pub called: Option<String>,
     /// The lock that it waits for.
     pub lock: Option<AwaitedLock>,
 }

@@ -51,7 +51,6 @@ pub use state::{
 };
 
 pub use stepping::{StepKind, StepOptions, StepTarget, StepsMade};
-pub(crate) use symbols::UNKNOWN_TYPE;
 pub use symbols::{
     FoundSymbols, Symbol, SymbolKind, SymbolsQuery, TypeDescription, TypeMember, TypeQuery,
 };

@@ -90,16 +90,6 @@ impl TypeQuery {
     }
 }
 
-/// How an error begins that answers the query for a type which no loaded module has.
-pub(crate) const UNKNOWN_TYPE: &str = "no loaded module has a type";
-
-impl super::Error {
-    /// Whether it answers the query for a type which no loaded module has.
-    pub fn is_unknown_type(&self) -> bool {
-        self.message.starts_with(UNKNOWN_TYPE)
-    }
-}
-
 /// A type, with what it declares itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TypeDescription {

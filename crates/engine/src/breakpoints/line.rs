@@ -360,16 +360,14 @@ fn source_file<'a>(asked: Asked<'a>, path: &'a str) -> Option<&'a Path> {
         .find(|it| it.is_absolute() && it.is_file())
 }
 
-/// The text that was compiled, if it is at hand.
-fn compiled_text(
-    asked: Asked<'_>,
+/// The text that was compiled, if it is at hand: in the file `here`, or in the symbols.
+pub(crate) fn compiled_text(
+    here: Option<&Path>,
     symbols: &Symbols,
-    path: &str,
     document: Token,
     files: &SourceFiles,
 ) -> Option<String> {
     let pdb = symbols.pdb();
-    let here = source_file(asked, path);
     let described = pdb.document(document).ok()?;
     if let Some(file) = here
         && files.is_as_compiled(file, &described) != Some(false)
@@ -397,7 +395,7 @@ fn no_code(
         .take(POINTS)
         .collect();
     if let (Some(column), false) = (asked.column, on_line.is_empty()) {
-        let text = compiled_text(asked, symbols, path, document, files);
+        let text = compiled_text(source_file(asked, path), symbols, document, files);
         let mut available: Vec<AvailablePoint> = on_line
             .iter()
             .map(|point| available(point.span, text.as_deref()))
@@ -434,7 +432,7 @@ fn no_code(
 }
 
 /// Columns count UTF-16 units, as the compiler counts them.
-pub(super) fn available(span: Span, text: Option<&str>) -> AvailablePoint {
+pub(crate) fn available(span: Span, text: Option<&str>) -> AvailablePoint {
     let line = text.and_then(|it| it.lines().nth(span.start_line.saturating_sub(1) as usize));
     let part = line.map(|line| {
         let last = match span.end_line == span.start_line {

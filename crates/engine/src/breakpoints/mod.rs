@@ -10,7 +10,7 @@ mod binding;
 mod function;
 mod hit;
 mod instruction;
-mod line;
+pub(crate) mod line;
 mod listing;
 mod name_parts;
 mod offer;
@@ -180,10 +180,10 @@ impl Wanted {
                 _ => self.failure.as_ref().map(|it| it.reason.clone()),
             },
             BreakpointState::Unbound => Some("the module that held it was unloaded".into()),
-            BreakpointState::Disabled if self.exhausted => Some(format!(
-                "it switched itself off after {} hits",
-                self.effects
-            )),
+            BreakpointState::Disabled if self.exhausted => Some(match self.effects {
+                1 => "it switched itself off after its first hit".into(),
+                hits => format!("it switched itself off after {hits} hits"),
+            }),
             BreakpointState::Disabled => None,
             BreakpointState::Pending => {
                 let mut reason = match &self.spec.place {

@@ -279,7 +279,7 @@ impl Engine<'_> {
 
     pub(crate) fn list_breakpoints(&mut self) -> Reply {
         self.suggest_names();
-        let exceptions = self.exceptions.list().to_vec();
+        let exceptions = self.exception_breakpoints();
         Reply::Breakpoints {
             breakpoints: self.breakpoints.reports(),
             exceptions,

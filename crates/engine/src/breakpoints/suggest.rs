@@ -154,7 +154,7 @@ fn joined(parts: &[Part]) -> String {
 }
 
 /// How many characters must be changed, added, removed or swapped; nothing if more than `limit`.
-fn distance(a: &str, b: &str, limit: usize) -> Option<usize> {
+pub(crate) fn distance(a: &str, b: &str, limit: usize) -> Option<usize> {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     if a.len().abs_diff(b.len()) > limit || a.len().max(b.len()) > LONGEST {
         return None;

@@ -9,6 +9,21 @@ use super::handler;
 use crate::api::Handler;
 use crate::target::Target;
 
+/// Exceptions by which test frameworks end a test that has not failed: it passes, is skipped, or says nothing.
+const NO_FAILURES: [&str; 6] = [
+    "NUnit.Framework.SuccessException",
+    "NUnit.Framework.InconclusiveException",
+    "NUnit.Framework.IgnoreException",
+    "Microsoft.VisualStudio.TestTools.UnitTesting.AssertInconclusiveException",
+    "Xunit.Sdk.SkipException",
+    "Xunit.SkipException",
+];
+
+/// Whether an exception with these types, its own first, is a test framework's way to end a test that has not failed.
+pub(super) fn ends_a_test_without_failure(types: &[String]) -> bool {
+    types.iter().any(|it| NO_FAILURES.contains(&it.as_str()))
+}
+
 /// Whether nothing of the user's code gets to see the exception that this frame handles.
 pub(super) fn escapes(target: &mut Target, thread: &Thread, frame: &Frame, offset: u32) -> bool {
     let beyond = match handler::found(target, thread, frame, offset) {

@@ -8,6 +8,7 @@ mod escaping;
 mod fail_fast;
 mod giving_up;
 mod handler;
+mod names;
 mod overflow;
 mod report;
 
@@ -118,6 +119,8 @@ impl Exceptions {
     fn meeting(&self, told: Told, types: &[String]) -> Vec<(BreakpointId, ExceptionStage)> {
         let met = |entry: &ExceptionBreakpoint| {
             let stage = wants(&entry.spec, told).filter(|_| entry.spec.enabled)?;
+            let fails = !entry.spec.escaping || !escaping::ends_a_test_without_failure(types);
+            let matches = |spec, types| fails && matches(spec, types);
             matches(&entry.spec, types).then_some((entry.id, stage))
         };
         self.wanted.iter().filter_map(met).collect()
@@ -234,18 +237,8 @@ impl Engine<'_> {
         let condition = spec.condition.as_deref().filter(|it| !it.trim().is_empty());
         let condition = condition.map(crate::breakpoints::condition).transpose()?;
         let condition = condition.map(Rc::new);
-        let names = spec.types.iter().chain(&spec.except);
-        let unknown = names.filter(|name| self.is_unknown_type(name));
-        let mut notes: Vec<_> = unknown
-            .map(|name| format!("no module that is loaded has a type {}", name.trim()))
-            .collect();
-        let generic = spec.types.iter().chain(&spec.except);
-        notes.extend(generic.filter(|name| name.contains('<')).map(|name| {
-            format!(
-                "type arguments are not looked at: {} stands for all of that type",
-                name.trim()
-            )
-        }));
+        names::check(self.target.as_ref(), &spec)?;
+        let notes = names::notes(self.target.as_ref(), &spec);
         let Self {
             exceptions,
             breakpoints,
@@ -268,21 +261,14 @@ impl Engine<'_> {
         Ok((breakpoint, duplicate))
     }
 
-    /// Whether no loaded module can have a type of that name; before the program is there nobody knows.
-    fn is_unknown_type(&self, name: &str) -> bool {
-        let Some(target) = &self.target else {
-            return false;
-        };
-        let name = name.split(['<', '`']).next().unwrap_or_default();
-        let simple = name.rsplit(['.', '+']).next().unwrap_or_default().trim();
-        let mut modules = target.modules.iter().peekable();
-        modules.peek().is_some()
-            && !modules.any(|module| {
-                let opened = module.metadata(&target.process);
-                // A module that cannot be read may have any type.
-                opened.is_ok_and(|it| module.type_names(it.metadata()).may_have(simple))
-                    || opened.is_err()
-            })
+    /// The exception breakpoints as they are now: what their names mean changes with the modules that are loaded.
+    pub(crate) fn exception_breakpoints(&mut self) -> Vec<ExceptionBreakpoint> {
+        for it in &mut self.exceptions.wanted {
+            if let Some(target) = &self.target {
+                it.notes = names::notes(Some(target), &it.spec);
+            }
+        }
+        self.exceptions.wanted.clone()
     }
 
     /// The breakpoints that an exception meets, with their conditions.

@@ -297,11 +297,13 @@ impl Fields<'_> {
                 plain(AsyncKind::Task, "Task.Delay".into())
             }
             "CancellationPromise`1" => plain(AsyncKind::Combinator, "Task.WaitAsync".into()),
+            "ValueTaskSourceAsTask" => plain(AsyncKind::Combinator, "ValueTask.AsTask".into()),
             "UnwrapPromise`1" => plain(AsyncKind::Task, "Task.Run or Unwrap".into()),
-            "Task" | "Task`1" | "ContinuationTaskFromTask" | "ContinuationTaskFromResultTask`1" => {
+            "Task" | "Task`1" => self.plain_task(task),
+            name if name.starts_with("Continuation") && name.contains("TaskFrom") => {
                 self.plain_task(task)
             }
-            _ => plain(AsyncKind::Task, self.type_text(task)),
+            _ => plain(AsyncKind::Task, self.awaitable(task)),
         }
     }
 
@@ -325,7 +327,10 @@ impl Fields<'_> {
 
     /// The tasks that a combinator waits for, as far as it keeps them.
     pub(super) fn combined(&mut self, task: &Value) -> Vec<Value> {
-        let two: Vec<_> = ["_task1", "_task2", "_task"]
+        if self.raw_name(task) == "ValueTaskSourceAsTask" {
+            return self.object(task, "_source").into_iter().collect();
+        }
+        let two: Vec<_> = ["_task1", "_task2", "_task", "m_antecedent"]
             .iter()
             .filter_map(|name| self.object(task, name))
             .collect();

@@ -3,6 +3,7 @@
 //! The walk shows a stack as the user's code has it: while a `catch` or `finally` block runs, the frames of the code that threw
 //! are still there for the runtime, but dead; they are left out. Below a `when` filter they are alive, and shown.
 
+mod awaitables;
 mod beyond;
 mod emitted;
 pub(crate) mod frame;
@@ -210,11 +211,23 @@ pub(crate) fn frame_at(
     .hint("ask for the stack, its frames have their numbers"))
 }
 
+/// What is to be said of a thread in a line.
+pub(crate) struct Top {
+    /// The innermost frame of the user's code, else the innermost one.
+    pub(crate) frame: Option<Frame>,
+    /// The method of others that the user's code is in: one that it called, and that has not returned.
+    pub(crate) called: Option<String>,
+    /// Whether the thread is in native code.
+    pub(crate) native: bool,
+}
+
 /// The innermost frame of the user's code, else the innermost one.
-pub(crate) fn top_frame(target: &mut Target, thread: &Thread) -> (Option<Frame>, bool) {
+pub(crate) fn top_frame(target: &mut Target, thread: &Thread) -> Top {
     let mut native = true;
+    let mut called = None;
     let mut found = || -> Result<Option<Frame>, Error> {
         let mut first = None;
+        let mut above = None;
         let mut walk = Walk::new(thread);
         for index in 0..LOOK_FOR_USER_FRAME {
             let Some(Walked { frame, block }) = walk.next(target)? else {
@@ -227,14 +240,23 @@ pub(crate) fn top_frame(target: &mut Target, thread: &Thread) -> (Option<Frame>,
             if is_user(target, &frame) {
                 let mut told = frame::describe(target, &frame, at);
                 told.block = block.or(told.block);
+                let above: Option<(RuntimeFrame, u32)> = above;
+                called = above.map(|(frame, at)| frame::describe(target, &frame, at).method);
                 return Ok(Some(told));
+            }
+            if frame.function().is_ok() {
+                above = Some((frame.clone(), at));
             }
             first.get_or_insert((frame, at));
         }
         Ok(first.map(|(frame, at)| frame::describe(target, &frame, at)))
     };
     let frame = found().ok().flatten();
-    (frame, native)
+    Top {
+        frame,
+        called,
+        native,
+    }
 }
 
 /// Whether a frame is the user's code.

@@ -363,7 +363,7 @@ impl Engine<'_> {
             return None;
         }
         let begin = || -> Result<Stepper, cordebug::Error> {
-            let stepper = caller.stepper()?;
+            let stepper = caller.stepper(thread.id()?)?;
             stepper.prepare(true)?;
             stepper.step_instruction()?;
             Ok(stepper)
@@ -464,6 +464,18 @@ impl Engine<'_> {
             if let Err(error) = stepper.deactivate() {
                 tracing::debug!(%error, "giving up a stepper");
             }
+        }
+    }
+
+    /// Forgets the steppers of a thread that has ended: the library would crash over them.
+    pub(crate) fn stepping_thread_ended(&mut self, thread: u32) {
+        let lives = |it: &Stepper| it.thread() != thread;
+        self.stepping.retired.retain(lives);
+        if let Some(steps) = &mut self.stepping.steps {
+            let leg = &mut steps.leg;
+            leg.stepper = leg.stepper.take().filter(lives);
+            leg.beyond = leg.beyond.take().filter(lives);
+            leg.waiters.retain(lives);
         }
     }
 

@@ -2,10 +2,13 @@
 
 use cordebug::hresult;
 use metadata::pdb::{SequencePoint, Span};
+use metadata::{Symbols, Token};
 
 use super::position::Position;
-use crate::api::{AvailablePoint, Details, Error, ErrorCode, Line, StopReason, ThreadId};
+use crate::api::{Details, Error, ErrorCode, Line, StopReason, ThreadId};
+use crate::breakpoints::line::{available, compiled_text};
 use crate::engine::Engine;
+use crate::source_files::SourceFiles;
 
 /// Lines offered when the wanted one has no statement.
 const NEAREST: usize = 4;
@@ -74,7 +77,10 @@ impl Engine<'_> {
                 .find(|(_, span)| span.contains(line.0, column)),
         };
         let Some((point, _)) = chosen else {
-            return Err(no_statement(&name, line, column, &points, &on_line));
+            let document = on_line.first().map(|(point, _)| point.document);
+            let text = document.and_then(|it| text_of(symbols, it, module.source_files()));
+            let text = text.as_deref();
+            return Err(no_statement(&name, line, column, &points, &on_line, text));
         };
         let offset = point.offset.0;
         frame
@@ -90,6 +96,13 @@ impl Engine<'_> {
     }
 }
 
+/// What a document says, as it was compiled.
+fn text_of(symbols: &Symbols, document: Token, files: &SourceFiles) -> Option<String> {
+    let here = files.here(symbols.documents().path(document)?);
+    let here = Some(here.as_path()).filter(|it| it.is_file());
+    compiled_text(here, symbols, document, files)
+}
+
 type Point = (SequencePoint, Span);
 
 fn no_statement(
@@ -98,15 +111,10 @@ fn no_statement(
     column: Option<u32>,
     points: &[Point],
     on_line: &[&Point],
+    text: Option<&str>,
 ) -> Error {
     if let (Some(column), false) = (column, on_line.is_empty()) {
-        let available = on_line.iter().map(|(_, span)| AvailablePoint {
-            start_line: span.start_line,
-            start_column: span.start_column,
-            end_line: span.end_line,
-            end_column: span.end_column,
-            text: None,
-        });
+        let available = on_line.iter().map(|(_, span)| available(*span, text));
         return Error::new(
             ErrorCode::InvalidColumn,
             format!(

@@ -1,5 +1,7 @@
 //! The results that VSTest's `trx` logger wrote.
 
+use std::collections::HashMap;
+
 use engine::api::{TestFailure, TestResults};
 
 use super::xml::{Piece, Pieces, Tag};
@@ -11,6 +13,7 @@ pub(super) fn read(text: &str) -> Option<TestResults> {
     // Results inside of each other: a test with several rows of data has one for each.
     let mut open: Vec<Open> = Vec::new();
     let mut field = None;
+    let classes = classes(text);
     for piece in Pieces::of(text) {
         match piece {
             Piece::Start(tag) => match tag.name {
@@ -18,7 +21,7 @@ pub(super) fn read(text: &str) -> Option<TestResults> {
                     if let Some(outer) = open.last_mut() {
                         outer.has_rows = true;
                     }
-                    open.push(Open::of(&tag));
+                    open.push(Open::of(&tag, &classes));
                 }
                 "Message" => field = Some(Field::Message),
                 "StackTrace" => field = Some(Field::Stack),
@@ -43,6 +46,22 @@ pub(super) fn read(text: &str) -> Option<TestResults> {
     whole.then_some(results)
 }
 
+/// The classes of the tests, by the ids of these; the file has them behind the results.
+fn classes(text: &str) -> HashMap<String, String> {
+    let mut found = HashMap::new();
+    let mut test = None;
+    for piece in Pieces::of(text) {
+        let Piece::Start(tag) = piece else { continue };
+        let attribute = |name| tag.attribute(name).map(|it| it.into_owned());
+        match tag.name {
+            "UnitTest" => test = attribute("id"),
+            "TestMethod" => found.extend(test.take().zip(attribute("className"))),
+            _ => {}
+        }
+    }
+    found
+}
+
 /// Which text of a result is being read.
 #[derive(Debug, Clone, Copy)]
 enum Field {
@@ -60,12 +79,19 @@ struct Open {
 }
 
 impl Open {
-    fn of(tag: &Tag<'_>) -> Self {
+    fn of(tag: &Tag<'_>, classes: &HashMap<String, String>) -> Self {
         let text = |name| tag.attribute(name).unwrap_or_default().into_owned();
+        let name = text("testName");
+        // Some adapters tell the method only, which many classes may have.
+        let class = classes.get(&text("testId"));
+        let test = match class.filter(|class| !name.contains(class.as_str())) {
+            Some(class) => format!("{class}.{name}"),
+            None => name,
+        };
         Self {
             outcome: text("outcome"),
             failure: TestFailure {
-                test: text("testName"),
+                test,
                 ..TestFailure::default()
             },
             has_rows: false,
@@ -123,6 +149,24 @@ mod tests {
             output: "said".into(),
         };
         assert_eq!(results.failures, [expected]);
+    }
+
+    #[test]
+    fn a_test_is_told_with_its_class() {
+        let text = "<TestRun><Results>\
+            <UnitTestResult testId='1' testName='Discount' outcome='Failed' />\
+            <UnitTestResult testId='2' testName='Shop.Basket.Total(a: 1)' outcome='Failed' />\
+            <UnitTestResult testId='3' testName='Lost' outcome='Failed' />\
+            </Results><TestDefinitions>\
+            <UnitTest name='Discount' id='1'><TestMethod className='Shop.Basket' name='Discount' /></UnitTest>\
+            <UnitTest name='Total' id='2'><TestMethod className='Shop.Basket' name='Total' /></UnitTest>\
+            </TestDefinitions></TestRun>";
+        let results = read(text).expect("a file of results");
+        let names: Vec<_> = results.failures.iter().map(|it| it.test.as_str()).collect();
+        assert_eq!(
+            names,
+            ["Shop.Basket.Discount", "Shop.Basket.Total(a: 1)", "Lost"]
+        );
     }
 
     #[test]

@@ -3,12 +3,13 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
-use host::Session;
-use host::api::{Error, ErrorCode, Origin, OutputCursor, OutputQuery, Reply, Request, State};
+use host::api::{Error, ErrorCode, Exit, Origin, OutputCursor, OutputQuery, Reply, Request, State};
+use host::{LeftBehind, Session};
 
 use super::{ANSWER, DebugSession, GIVING_UP, Tests, spawn_thread, unexpected};
 use crate::archive::{self, Archive};
 use crate::news::{News, Over};
+use crate::report::build;
 
 impl DebugSession {
     /// Notes the end, keeps the output and lets the host go. Blocks; the first call counts.
@@ -38,19 +39,21 @@ impl DebugSession {
         }
         {
             let mut held = self.held();
+            held.left = session.as_ref().and_then(Session::left_behind);
             held.live = None;
             if let Some(Tests::Running(run)) = &held.tests {
                 held.tests = Some(Tests::Over(run.results()));
             }
             held.archive = archive;
             held.lost = lost;
-        }
-        self.news.send_modify(|news| {
-            news.over.get_or_insert(match failed {
-                Some(error) => Over::Failed(error),
-                None => Over::Ended,
+            // Told under the lock: whoever finds no host any more knows why.
+            self.news.send_modify(|news| {
+                news.over.get_or_insert(match failed {
+                    Some(error) => Over::Failed(error),
+                    None => Over::Ended,
+                });
             });
-        });
+        }
         drop(session);
     }
 
@@ -58,14 +61,53 @@ impl DebugSession {
     /// left is still being looked for, and the session is not over yet.
     pub(crate) fn failure(&self, news: &News) -> Option<Error> {
         match &news.over {
-            Some(Over::Failed(error)) => Some(error.clone()),
+            Some(Over::Failed(error)) => Some(self.as_it_is_now(error.clone())),
             Some(Over::Ended) => None,
             None => {
                 let live = self.held().live.clone();
                 live?
                     .died()
                     .filter(|error| error.code == ErrorCode::HostDied)
+                    .map(|error| self.as_it_is_now(error))
             }
+        }
+    }
+
+    /// The program, if it went on without the debugger.
+    fn left_behind(&self) -> Option<LeftBehind> {
+        let held = self.held();
+        let live = held.live.as_ref().and_then(Session::left_behind);
+        held.left.clone().or(live)
+    }
+
+    /// How a program that went on without the debugger has ended since, if it has. Blocks.
+    pub(crate) fn ended_since(&self) -> Option<Exit> {
+        self.left_behind()?.program.end()
+    }
+
+    /// Whether what was said of the program when its host died still holds.
+    pub(crate) fn is_true_now(&self, note: &str) -> bool {
+        let left = self.left_behind();
+        left.is_none_or(|left| left.said.as_deref() != Some(note) || left.program.end().is_none())
+    }
+
+    /// An error that tells what became of a program says it of now, not of the moment in which its host died.
+    fn as_it_is_now(&self, error: Error) -> Error {
+        let end = self.left_behind().and_then(|left| {
+            let end = left.program.end()?;
+            Some((left.program.pid(), left.said?, end))
+        });
+        let Some((pid, said, end)) = end else {
+            return error;
+        };
+        let now = format!(
+            "process {} was left behind, and since then it {}",
+            pid.0,
+            build::ended(&end)
+        );
+        Error {
+            message: error.message.replace(&said, &now),
+            ..error
         }
     }
 
@@ -133,19 +175,26 @@ impl DebugSession {
 
     /// Why there is nothing to ask.
     pub(super) fn not_there(&self) -> Error {
-        let news = self.news.borrow();
+        let news = self.news();
         match &news.over {
-            Some(Over::Failed(error)) => error.clone(),
+            Some(Over::Failed(error)) => self.as_it_is_now(error.clone()),
             Some(Over::Ended) if news.idle.is_some() => Error::new(
                 ErrorCode::NoSession,
                 news.idle.clone().unwrap_or_default(),
             )
             .hint("debug_launch or debug_attach begins a new one; debug_status tells how this one was left"),
-            Some(Over::Ended) if news.status.state == State::Detached => Error::new(
-                ErrorCode::NoSession,
-                format!("{} has let go of its program", self.id),
-            )
-            .hint("debug_attach takes it again"),
+            Some(Over::Ended) if news.status.state == State::Detached => {
+                let message = format!("{} has let go of its program", self.id);
+                match self.ended_since() {
+                    Some(end) => Error::new(
+                        ErrorCode::NoSession,
+                        format!("{message}; since then it {}", build::ended(&end)),
+                    )
+                    .hint("debug_launch or debug_attach begins a new session"),
+                    None => Error::new(ErrorCode::NoSession, message)
+                        .hint("debug_attach takes it again"),
+                }
+            }
             Some(Over::Ended) => Error::new(
                 ErrorCode::Exited,
                 format!("the program of {} has ended", self.id),

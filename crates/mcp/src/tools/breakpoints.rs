@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use host::api::{
     BreakpointChange, BreakpointId, BreakpointSpec, Error, ErrorCode, ExceptionSpec, Line, Place,
-    Reply, Request, TypeQuery,
+    Reply, Request,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,7 +14,7 @@ use super::{Call, run, statement};
 use crate::registry::Which;
 use crate::report::breakpoints::{BreakpointReport, BreakpointsReport};
 use crate::schema::{self, JsonObject};
-use crate::{arguments, report, session};
+use crate::{arguments, session};
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct SetArguments {
@@ -327,12 +327,10 @@ pub(super) async fn set_exception(
         ..BreakpointReport::default()
     };
     if let Some(spec) = spec {
-        let types = spec.types.clone();
         let reply = session
             .request(Request::SetExceptionBreakpoint(spec))
             .await?;
         told = self::told(&session, reply)?;
-        told.unknown_types = unknown_types(&session, types).await;
     }
     if let Some(stop) = arguments.stop_at_unhandled {
         session.request(Request::StopAtUnhandled(stop)).await?;
@@ -340,19 +338,6 @@ pub(super) async fn set_exception(
         told.stop_at_unhandled = Some(stop);
     }
     Ok(told)
-}
-
-/// Those of some types that no loaded module has; a slip in a name would else never be noticed.
-async fn unknown_types(session: &Arc<session::DebugSession>, types: Vec<String>) -> Vec<String> {
-    let mut unknown = Vec::new();
-    for name in types {
-        let query = Box::new(TypeQuery::of(&name));
-        let found = session.request(Request::Type(query)).await;
-        if found.is_err_and(|error| error.is_unknown_type()) {
-            unknown.push(report::text::one_line(&name, 200));
-        }
-    }
-    unknown
 }
 
 pub(super) async fn update(

@@ -314,7 +314,7 @@ impl Call {
         };
         let waited = match waited {
             Waited::Settled | Waited::Passed => None,
-            Waited::TimedOut => Some(begun.elapsed()),
+            Waited::TimedOut => Some(total),
         };
         reporting::report(session, Purpose::Stop { waited }).await
     }

@@ -1,5 +1,6 @@
 //! What a stop report has told can be asked for by the same names, and is told anew when it has changed.
 
+use expect_test::expect;
 use serde_json::json;
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
@@ -200,7 +201,7 @@ fn an_evaluation_that_could_not_be_ended_is_told_until_it_has() {
 fn names_that_no_module_has_are_told_with_what_may_be_meant() {
     let sandbox = Sandbox::new();
     run(async {
-        let agent = Agent::new(&sandbox).await;
+        let mut agent = Agent::new(&sandbox).await;
         let misspelt = json!([{"file": "hellp.cs", "line": 3}, {"function": "Program.Mian"}]);
         let meant = ["did you mean hello.cs?", "did you mean Program.Main"];
         let told = |answer: &rmcp::model::CallToolResult| {
@@ -223,12 +224,21 @@ fn names_that_no_module_has_are_told_with_what_may_be_meant() {
         assert!(!stepped.contains("did you mean"), "{stepped}");
         // A type of exceptions may come later; that none is there is told.
         let types = json!({"types": ["DivideByZeroException", "System.FromatException"]});
-        let set = agent.call("breakpoint_set_exception", types).await;
-        assert_eq!(
-            structured(&set)["unknown_types"],
-            json!(["System.FromatException"])
-        );
-        assert!(text(&set).contains("No loaded module has a type System.FromatException"));
+        agent.say("breakpoint_set_exception", types).await;
+        // Nor is a type taken without a word that nobody can throw.
+        for name in ["System.String", "Program"] {
+            let types = json!({"types": [name]});
+            agent.say("breakpoint_set_exception", types).await;
+        }
+        expect![[r#"
+            > breakpoint_set_exception {"types":["DivideByZeroException","System.FromatException"]}
+            Exception breakpoint 3: DivideByZeroException, System.FromatException and derived types, when thrown or unhandled. Note: no loaded module has a type System.FromatException, did you mean System.FormatException? It counts as soon as one has.
+            > breakpoint_set_exception {"types":["System.String"]}
+            !INVALID_PARAMETER: System.String is no exception (it derives from object), so it is never thrown
+            Hint: name a type that derives from System.Exception
+            > breakpoint_set_exception {"types":["Program"]}
+            Exception breakpoint 4: Program and derived types, when thrown or unhandled. Note: Program is no exception (it derives from object): it counts only if a module brings an exception of that name.
+        "#]].assert_eq(&agent.transcript());
         agent.close().await;
     });
 }

@@ -330,6 +330,12 @@ fn the_program_runs_to_a_place_and_goes_back() {
             .say("debug_goto", json!({"line": shop.marker("sum").line}))
             .await;
         agent
+            .say(
+                "debug_goto",
+                json!({"line": shop.marker("bug").line, "column": 200}),
+            )
+            .await;
+        agent
             .say("debug_run_to", json!({"function": "NoSuch"}))
             .await;
         agent
@@ -371,6 +377,10 @@ fn the_program_runs_to_a_place_and_goes_back() {
             > debug_goto {"line":21}
             !INVALID_LINE: no statement of Coupons.Percent(string coupon), the method that runs, begins on line 21; the nearest are on 31, 32, 33, 34
             Hint: the next statement can only be set inside the method of the innermost frame
+            > debug_goto {"column":200,"line":34}
+            !INVALID_COLUMN: no statement of Coupons.Percent(string coupon) on line 34 holds column 200
+              line 34 column 9 to line 34 column 45: string digits = coupon.Substring(4);
+            Hint: give a column inside one of the available statements, or none
             > debug_run_to {"function":"NoSuch"}
             !INVALID_FILE: the place cannot be run to: no loaded module has a method NoSuch
             Hint: set a breakpoint instead, which waits for its module, and continue

@@ -36,4 +36,5 @@ mod stepping;
 mod symbols;
 mod told;
 mod values;
+mod waits;
 mod web;

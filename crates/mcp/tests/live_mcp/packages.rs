@@ -290,7 +290,7 @@ async fn every_stop(sandbox: &Sandbox, projects: &Projects, name: &str) {
     assert_eq!(counts, [Some(5), Some(2), Some(2), Some(1)], "{told}");
     assert!(tests.get("incomplete").is_none(), "{told}");
     assert!(
-        told.contains("Tests: 5, of which 2 passed, 2 failed, 1 were skipped."),
+        told.contains("Tests: 5, of which 2 passed, 2 failed, 1 was skipped."),
         "{told}"
     );
     let failures = tests["failures"].as_array().expect("failures");

@@ -428,3 +428,54 @@ fn a_host_that_dies_at_a_stop_leaves_no_moment_in_which_the_frozen_program_is_sa
         agent.close().await;
     });
 }
+
+#[test]
+fn what_is_left_of_a_program_is_told_as_it_is_at_each_call() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        // Whose host is killed while it runs, or is stopped; and one that is let go.
+        for (number, how) in ["running", "stopped", "let go"].into_iter().enumerate() {
+            let session = format!("s{}", number + 1);
+            let session = json!({"session": session});
+            let mut program = sandbox.bare("loops").args(["sleep", "5"]).start();
+            program.line_starting("tick");
+            agent
+                .call("debug_attach", json!({"pid": program.pid()}))
+                .await;
+            if how == "stopped" {
+                agent.call("debug_pause", session.clone()).await;
+            }
+            if how == "let go" {
+                agent.call("debug_disconnect", session.clone()).await;
+            } else {
+                let processes = sandbox.processes();
+                let host = processes
+                    .iter()
+                    .find(|process| process.command.ends_with(" host "))
+                    .expect("a host");
+                testkit::procfs::signal(host.pid, rustix::process::Signal::KILL);
+            }
+            let alive = text(&agent.call("debug_status", session.clone()).await);
+            let lives = ["runs on", "stays frozen"];
+            assert!(lives.iter().any(|it| alive.contains(it)), "{alive}");
+            program.kill();
+            for tool in [
+                "debug_status",
+                "debug_wait",
+                "debug_continue",
+                "debug_disconnect",
+            ] {
+                let answer = agent.call(tool, session.clone()).await;
+                let told = text(&answer);
+                assert!(!lives.iter().any(|it| told.contains(it)), "{tool}: {told}");
+                let ends = [
+                    "since then it was ended by SIGKILL",
+                    "since then it has ended",
+                ];
+                assert!(ends.iter().any(|it| told.contains(it)), "{tool}: {told}");
+            }
+        }
+        agent.close().await;
+    });
+}

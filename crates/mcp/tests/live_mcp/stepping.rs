@@ -49,3 +49,28 @@ fn a_step_changes_the_filter_for_properties_and_just_my_code_for_the_session() {
         agent.close().await;
     });
 }
+
+#[test]
+fn a_thread_that_ends_in_a_step_takes_nothing_with_it() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let launch = json!({
+            "program": dll("step_ends"),
+            "breakpoints": [
+                {"file": "step_ends.cs", "text": "done++;"},
+                {"file": "step_ends.cs", "text": "Console.WriteLine(done);"},
+            ],
+        });
+        let mut told = text(&agent.call("debug_launch", launch).await);
+        for _ in 0..30 {
+            assert!(told.contains("in Program.Work()"), "{told}");
+            // The step leaves the thread's first method, and ends with the thread: another one stops the program.
+            told = text(&agent.call("debug_step", json!({"kind": "out"})).await);
+            assert!(told.contains("in Program.Main()"), "{told}");
+            told = text(&agent.call("debug_continue", json!({})).await);
+        }
+        assert!(told.contains("exited with code 0"), "{told}");
+        agent.close().await;
+    });
+}

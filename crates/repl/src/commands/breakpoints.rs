@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use host::api::{
     BreakpointChange, BreakpointId, BreakpointSpec, Error, ExceptionSpec, Place, Reply, Request,
-    TypeQuery,
 };
 use report::breakpoints::{BreakpointReport, BreakpointsReport};
 use report::{Reader, Render as _};
@@ -46,10 +45,6 @@ fn send(repl: &mut Repl, request: Request) -> Result<BreakpointId, Error> {
     };
     // Whoever changes one knows that it was there.
     let is_change = matches!(request, Request::ChangeBreakpoint { .. });
-    let types = match &request {
-        Request::SetExceptionBreakpoint(spec) => spec.types.clone(),
-        _ => Vec::new(),
-    };
     let id = match repl.live.ask(request)? {
         Reply::Breakpoint {
             breakpoint,
@@ -69,7 +64,6 @@ fn send(repl: &mut Repl, request: Request) -> Result<BreakpointId, Error> {
         } => {
             report.exception_breakpoint = Some((&breakpoint).into());
             report.duplicate = duplicate && !is_change;
-            report.unknown_types = unknown(repl, types);
             breakpoint.id
         }
         _ => return Err(unexpected()),
@@ -116,16 +110,6 @@ pub(super) fn trace(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
 }
 
 /// What exceptions stop the program.
-/// Those of some types that no loaded module has; a slip in a name would else never be noticed.
-fn unknown(repl: &Repl, mut types: Vec<String>) -> Vec<String> {
-    types.retain(|name| {
-        let found = repl.live.ask(Request::Type(Box::new(TypeQuery::of(name))));
-        found.is_err_and(|error| error.is_unknown_type())
-    });
-    let told = types.iter();
-    told.map(|name| report::text::one_line(name, 200)).collect()
-}
-
 pub(super) fn catch(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
     let (types, condition) = words::around(arguments, "if");
     let (word, rest) = words::first(types);

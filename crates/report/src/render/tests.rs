@@ -1,5 +1,6 @@
 //! What reports say, as snapshots.
 
+use super::super::breakpoints::{BreakpointEntry, BreakpointReport};
 use super::super::stack::FrameReport;
 use super::super::{ExceptionEntry, ProcessEntry, SourceLine};
 use super::*;
@@ -145,6 +146,13 @@ fn states_in_a_sentence() {
         },
         expect!["s2 is still running after 30 s."],
     );
+    check(
+        &Report {
+            waited_ms: Some(1500),
+            ..report(SessionState::Running)
+        },
+        expect!["s2 is still running after 1.5 s."],
+    );
     check(&report(SessionState::Running), expect!["s2 is running."]);
     check(
         &Report {
@@ -160,6 +168,17 @@ fn states_in_a_sentence() {
             ..report(SessionState::Detached)
         },
         expect!["s2 let go of process 3, which runs on without the debugger."],
+    );
+    check(
+        &Report {
+            pid: Some(3),
+            exit: Some(ExitReport {
+                code: Some(7),
+                ..ExitReport::default()
+            }),
+            ..report(SessionState::Detached)
+        },
+        expect!["s2 let go of process 3; since then it exited with code 7."],
     );
     let exited = |exit| Report {
         exit: Some(exit),
@@ -346,5 +365,31 @@ fn a_stop_says_once_that_nobody_catches() {
     assert_eq!(
         super::stop_reasons(&stop),
         "an exception was thrown that nobody catches, breakpoint 1"
+    );
+}
+
+#[test]
+fn a_breakpoint_that_switches_itself_off_says_so_when_it_is_set() {
+    let told = |max_hits, state| BreakpointReport {
+        breakpoint: Some(BreakpointEntry {
+            id: 1,
+            function: Some("Shop.Buy".into()),
+            state,
+            max_hits,
+            ..BreakpointEntry::default()
+        }),
+        ..BreakpointReport::default()
+    };
+    check(
+        &told(Some(3), "bound"),
+        expect!["Breakpoint 1 at Shop.Buy: bound. Switches itself off after 3 hits."],
+    );
+    check(
+        &told(Some(1), "bound"),
+        expect!["Breakpoint 1 at Shop.Buy: bound. Switches itself off after its first hit."],
+    );
+    check(
+        &told(Some(1), "disabled"),
+        expect!["Breakpoint 1 at Shop.Buy: disabled."],
     );
 }

@@ -159,6 +159,11 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("bp_plugin", "has no Main: bp_plugins runs it"),
     ("demo_hang", "hangs on purpose"),
     ("lock_hang", "hangs on purpose"),
+    ("waits_framework", "waits for ever"),
+    (
+        "step_ends",
+        "its threads are stepped to their ends by live_mcp",
+    ),
     (
         "desk",
         "editors look at it, and a task's thread runs its end",
