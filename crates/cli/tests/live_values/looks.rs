@@ -5,7 +5,7 @@ use testkit::debuggee::Debuggee;
 use testkit::procfs::memory_kib;
 use testkit::sandbox::Sandbox;
 
-use crate::support::stopped;
+use crate::support::{at, stopped};
 
 /// Looks before memory is measured: caches fill, the allocator takes what it needs.
 const WARM_UP: u32 = 1_500;
@@ -68,4 +68,40 @@ fn memory_of_the_host_stays_flat_over_ten_thousand_looks() {
         after <= before + MAY_GROW_KIB,
         "{before} KiB after {WARM_UP} looks, {after} KiB after {LOOKS}"
     );
+}
+
+/// The kilobytes that a process has set aside between large and small blocks, for copies that nobody has looked at.
+fn deferred_kib(pid: u32) -> u64 {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).expect("it lives");
+    let inaccessible = maps.lines().filter(|line| line.contains(" ---p 00000000 "));
+    let sizes = inaccessible.filter_map(|line| {
+        let (start, end) = line.split_once(' ')?.0.split_once('-')?;
+        let number = |text| u64::from_str_radix(text, 16).ok();
+        Some((number(end)? - number(start)?) / 1024)
+    });
+    // Guards of stacks are smaller, what the allocator has in reserve is larger.
+    sizes.filter(|size| (16..8 * 1024).contains(size)).sum()
+}
+
+#[test]
+fn names_of_the_core_library_are_copied_only_where_they_are_looked_at() {
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch("values_collections")
+        .host_env("NDBG_FAST_MEMORY", "1")
+        .with(|launch| launch.breakpoints = vec![at("values_collections", "stop")])
+        .start();
+    program.wait_stop();
+    let host = program.host_pid();
+    program
+        .request(Request::Variables(Box::default()))
+        .expect("variables");
+    let deferred = deferred_kib(host);
+    assert!(deferred > 1024, "{deferred} KiB are not copied");
+    // All that it knows is still there for it.
+    (0..KINDS).for_each(|number| look(&program, number));
+    let full = Request::Evaluate(Evaluate::read(
+        "typeof(System.Collections.Generic.SortedList<int, string>)",
+    ));
+    program.request(full).expect("a name");
 }
