@@ -14,6 +14,8 @@ use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
+use crate::fast_memory::deferred;
+
 /// Pages lent at a time; one is enough for all methods of most modules.
 const MAX_PAGES: usize = 256;
 /// Nothing lies below: a null pointer with an offset is a fault like any other.
@@ -102,6 +104,9 @@ pub(crate) fn take_back() {
 extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel gives a valid one to a handler with SA_SIGINFO.
     let info = unsafe { &*info };
+    if deferred::answers(info) {
+        return;
+    }
     // SAFETY: as above, a `ucontext_t`.
     let context = unsafe { &*context.cast::<libc::ucontext_t>() };
     // SAFETY: it takes nothing and gives an address.

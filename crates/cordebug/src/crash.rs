@@ -7,12 +7,14 @@
 //! Invariant: a crash of the thread that called [`outlive`], or with a target that lives, is what it would be without
 //! us: the handler that was there before gets it.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd};
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
+
+use crate::fast_memory::deferred;
 
 /// A handle to the target, or -1.
 static TARGET: AtomicI32 = AtomicI32::new(-1);
@@ -38,9 +40,9 @@ pub(crate) fn outlive(target: BorrowedFd<'_>) {
 fn install() -> libc::sigaction {
     // SAFETY: an all-zero sigaction is a valid value.
     let mut ours: libc::sigaction = unsafe { std::mem::zeroed() };
-    ours.sa_sigaction = crashed as extern "C" fn(c_int) as usize;
+    ours.sa_sigaction = crashed as *const () as usize;
     // On the stack that a thread may have for this, since its own may be what is broken.
-    ours.sa_flags = libc::SA_ONSTACK;
+    ours.sa_flags = libc::SA_ONSTACK | libc::SA_SIGINFO;
     // SAFETY: `sa_mask` is a field of a live local.
     unsafe { libc::sigemptyset(&raw mut ours.sa_mask) };
     let mut before = MaybeUninit::<libc::sigaction>::zeroed();
@@ -50,7 +52,11 @@ fn install() -> libc::sigaction {
     unsafe { before.assume_init() }
 }
 
-extern "C" fn crashed(signal: c_int) {
+extern "C" fn crashed(signal: c_int, info: *mut libc::siginfo_t, _context: *mut c_void) {
+    // SAFETY: the kernel gives a valid one to a handler with SA_SIGINFO.
+    if deferred::answers(unsafe { &*info }) {
+        return;
+    }
     if thread() != OWNER.load(Ordering::SeqCst) && target_is_dead() {
         loop {
             // SAFETY: pause has no precondition.

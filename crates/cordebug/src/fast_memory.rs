@@ -5,7 +5,8 @@
 //! these calls dynamically, so the ones exported by our executable are used instead of libc's. Each of them does
 //! exactly what libc's does, plus:
 //!
-//! * `pread64` on `/proc/PID/mem` reads whole pages into a cache (`pages`), **only while the target is stopped**;
+//! * `pread64` on `/proc/PID/mem` reads whole pages into a cache (`pages`), **only while the target is stopped**, and reads
+//!   megabytes that are a file's only where they are looked at (`deferred`);
 //! * `mmap64`/`munmap` keep one freed 4 MiB block and hand it back zeroed;
 //! * `write` to one of the debugger pipes (every change to the target goes through them) empties the cache;
 //! * `close` forgets what is known of a descriptor;
@@ -16,6 +17,7 @@
 //!
 //! `NDBG_FAST_MEMORY=0` switches the cache and the arena off; the calls then only forward.
 
+pub(crate) mod deferred;
 mod pages;
 
 use std::cell::RefCell;
@@ -221,6 +223,12 @@ pub unsafe extern "C" fn pread64(
         }
     } else if kind(fd) == KIND_TARGET_MEMORY {
         MISSES.fetch_add(1, Ordering::Relaxed);
+        let target = (TARGET.load(Ordering::Relaxed), fd);
+        let may_defer = ENABLED.load(Ordering::Relaxed) && count >= deferred::SHORTEST;
+        // SAFETY: forwards the caller's own promise.
+        if may_defer && unsafe { deferred::copy(target, buffer, count, offset as u64) } {
+            return count as isize;
+        }
     }
     // SAFETY: forwards the caller's own promise.
     unsafe { libc::syscall(libc::SYS_pread64, fd, buffer, count, offset) as isize }

@@ -20,6 +20,13 @@ impl Process {
         Self(process)
     }
 
+    /// Its operating system id.
+    pub fn id(&self) -> Result<u32, Error> {
+        let mut id = 0;
+        clr!(self.0, ICorDebugProcess::GetID(&mut id))?;
+        Ok(id)
+    }
+
     /// Stops all threads; returns when they are.
     pub fn stop(&self) -> Result<(), Error> {
         // The argument is a time limit that the library ignores.

@@ -207,6 +207,11 @@ impl Frame {
     pub fn new(frame: Com<ICorDebugFrame>) -> Self {
         Self(frame)
     }
+
+    /// Tells frames apart while both are held.
+    pub fn identity(&self) -> usize {
+        self.0.as_raw().addr()
+    }
 }
 
 /// How sure the runtime is of an IL offset.

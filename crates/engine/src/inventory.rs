@@ -15,12 +15,17 @@ use crate::engine::Engine;
 use crate::fields::Fields;
 use crate::modules::LoadedModule;
 use crate::target::{Target, runtime_error};
+use crate::values::Question;
 
 impl Engine<'_> {
     /// All managed threads of the stopped program.
     pub(crate) fn threads(&mut self) -> Result<Reply, Error> {
         let current = self.stop.as_ref().and_then(|stop| stop.thread);
+        let question = self.stop.as_ref().map(|stop| Question::Threads(stop.id));
         let target = self.stopped_target()?;
+        if let Some(known) = question.and_then(|it| target.places.reply(target.runs, it)) {
+            return Ok(known);
+        }
         let threads = target
             .process
             .threads()
@@ -30,7 +35,11 @@ impl Engine<'_> {
             .filter_map(|thread| report(target, thread, current))
             .collect();
         reports.sort_by_key(|it| it.id);
-        Ok(Reply::Threads(reports))
+        let reply = Reply::Threads(reports);
+        if let Some(question) = question {
+            target.places.keep_reply(target.runs, question, &reply);
+        }
+        Ok(reply)
     }
 
     /// Keeps a thread stopped while the program runs, or lets it run again.
@@ -39,6 +48,7 @@ impl Engine<'_> {
         thread
             .freeze(frozen)
             .map_err(|error| runtime_error(&error))?;
+        self.target()?.places.forget();
         self.threads()
     }
 

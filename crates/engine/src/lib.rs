@@ -11,6 +11,7 @@ mod beginners;
 mod breakpoints;
 mod callbacks;
 mod calls;
+mod contract;
 pub mod doctor;
 mod elf;
 mod ending;

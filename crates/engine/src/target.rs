@@ -19,7 +19,7 @@ use crate::source_files::SourceFiles;
 use crate::stack::walks::KeptWalks;
 use crate::types::{TypeCache, Types};
 use crate::values::view::ObjectIds;
-use crate::values::{Handles, Held, LayoutCache, ReturnedValues};
+use crate::values::{Handles, Held, LayoutCache, Places, ReturnedValues};
 
 /// The debugged process.
 #[derive(Debug)]
@@ -46,6 +46,8 @@ pub(crate) struct Target {
     pub(crate) runs: u64,
     /// What was walked to of the stacks since then.
     pub(crate) walks: KeptWalks,
+    /// Where variables and static fields lie, as far as was asked since then.
+    pub(crate) places: Places,
     /// Whether code is to be compiled without optimisation: launched programs only.
     pub(crate) unoptimized: bool,
     /// Which threads have been told of.
@@ -81,6 +83,7 @@ impl Target {
             returned: ReturnedValues::default(),
             runs: 0,
             walks: KeptWalks::default(),
+            places: Places::default(),
             unoptimized,
             beginners: Beginners::default(),
             hits: HashMap::new(),

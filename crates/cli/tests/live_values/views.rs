@@ -115,18 +115,37 @@ fn labels_and_types(program: &Debuggee<'_>) {
         .into_iter()
         .map(|it| it.value.text)
         .collect();
-    let unnamed = |what: &str| format!("{what}, whose name only code can tell");
     assert_eq!(
         types,
         [
-            unnamed("a pointer type"),
-            unnamed("a by-ref type"),
-            "a type whose name only code can tell".into(),
-            "typeof(int*[])".into(),
-            unnamed("a type parameter"),
-            unnamed("the type of a function pointer"),
-            unnamed("a type parameter"),
-            "typeof(System.Collections.Generic.Dictionary<string, int[]>)".into(),
+            "typeof(int*)",
+            "typeof(ref string)",
+            "typeof(System.Collections.Generic.Dictionary<,>)",
+            "typeof(int*[])",
+            "typeof(T)",
+            "typeof(delegate*<int, string>)",
+            "typeof(TOne)",
+            "typeof(System.Collections.Generic.Dictionary<string, int[]>)",
+            "typeof(int**)",
+            "typeof(delegate* unmanaged<ref int, void>)",
+        ]
+    );
+    // Members whose names the program has not asked for.
+    for unasked in ["Infos[0].m_name", "Infos[3].m_name"] {
+        assert_eq!(look(program, unasked).value.text, "null", "{unasked}");
+    }
+    let members: Vec<String> = children(program, "Infos")
+        .into_iter()
+        .map(|it| it.value.text)
+        .collect();
+    assert_eq!(
+        members,
+        [
+            "Program.Generic",
+            "System.Collections.Generic.List<int>.Clear",
+            "System.Collections.Generic.Dictionary<,>.TryGetValue",
+            "Program.Calls",
+            "System.Collections.Generic.KeyValuePair<string, int>.key",
         ]
     );
     // What is inside of something that is opened is masked as it is anywhere, whatever it is looked at through.

@@ -289,13 +289,22 @@ impl Engine<'_> {
     /// Takes new source maps; breakpoints on lines are looked for anew.
     pub(crate) fn require_exact_source(&mut self, exact: bool) -> Result<Reply, Error> {
         self.source_files.require_exact(exact);
+        self.forget_reports();
         self.rebind_lines()?;
         Ok(self.list_breakpoints())
     }
 
     pub(crate) fn set_source_maps(&mut self, maps: Vec<SourceMap>) -> Result<Reply, Error> {
         self.source_files.set_maps(maps)?;
+        self.forget_reports();
         self.rebind_lines()?;
         Ok(self.list_breakpoints())
+    }
+
+    /// What was told of this stop names files, which are others now.
+    fn forget_reports(&self) {
+        if let Some(target) = &self.target {
+            target.places.forget();
+        }
     }
 }

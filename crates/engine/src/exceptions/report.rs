@@ -11,6 +11,7 @@ use crate::engine::Engine;
 use crate::fields::Fields;
 use crate::stack::{Walk, frame};
 use crate::target::Target;
+use crate::values::Question;
 
 /// Levels of inner exceptions that are followed.
 const MAX_DEPTH: usize = 64;
@@ -30,11 +31,22 @@ impl Engine<'_> {
         if let Some(report) = known.and_then(|stop| stop.exception.clone()) {
             return Ok(Reply::Exception(Some(Box::new(report))));
         }
+        let question = self
+            .stop
+            .as_ref()
+            .map(|stop| Question::Exception(stop.id, id));
         let Some(target) = &mut self.target else {
             return Ok(Reply::Exception(None));
         };
+        if let Some(known) = question.and_then(|it| target.places.reply(target.runs, it)) {
+            return Ok(known);
+        }
         let report = current(&thread).map(|exception| Reader::new(target).whole(&exception));
-        Ok(Reply::Exception(report.map(Box::new)))
+        let reply = Reply::Exception(report.map(Box::new));
+        if let Some(question) = question {
+            target.places.keep_reply(target.runs, question, &reply);
+        }
+        Ok(reply)
     }
 }
 

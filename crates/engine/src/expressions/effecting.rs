@@ -357,6 +357,11 @@ impl Engine<'_> {
     ) -> Result<()> {
         let told =
             |error: cordebug::Error| Fail::new(span, format!("it cannot be written: {error}"));
+        let target = self
+            .stopped_target()
+            .map_err(|error| Fail::new(span, error.message))?;
+        // One of them may live in a register, of which a copy is kept.
+        target.places.forget();
         for (path, value) in leaves {
             let mut at = place.clone();
             for field in path {

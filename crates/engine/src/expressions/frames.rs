@@ -23,8 +23,7 @@ pub(super) fn exception(reader: &Reader<'_>, thread: &Thread, expr: &Expr) -> Op
     if !expr.to_string().contains("$exception") {
         return None;
     }
-    let exception = thread.current_exception().ok()??;
-    reader.of_runtime(&exception, None).ok()
+    reader.exception_on(thread)?.ok()
 }
 
 /// The names that are known in a frame; `exception` is what `$exception` stands for.

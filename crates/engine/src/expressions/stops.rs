@@ -24,7 +24,7 @@ use crate::calls::CallSite;
 use crate::engine::Engine;
 use crate::target::Target;
 use crate::types::{Generics, ModuleId, Type};
-use crate::values::scope::{FrameContext, FrameVariables};
+use crate::values::scope::FrameVariables;
 use crate::values::view::secrets::is_secret_named;
 use crate::values::{Reader, Unreadable, Value};
 
@@ -116,7 +116,7 @@ impl Planned {
         let Some(frame) = frame else {
             return Err(Fail::new(span, "the thread is not in managed code"));
         };
-        let frame = FrameContext::of(reader.types, frame).map_err(unreadable)?;
+        let frame = reader.context(frame).map_err(unreadable)?;
         let scope = FrameVariables::of(&reader, frame).map_err(unreadable)?;
         let exception = exception(&reader, hit.thread, &self.expr);
         let handles = || target.handle_types();

@@ -15,6 +15,7 @@ use crate::api::{AsyncEnd, AsyncFrame, AsyncStack, BlockedOn, Error, Reply, Thre
 use crate::engine::Engine;
 use crate::fields::Fields;
 use crate::target::Target;
+use crate::values::Question;
 
 /// Links of a chain that are followed.
 const MAX_CHAIN: usize = 2_000;
@@ -26,6 +27,10 @@ impl Engine<'_> {
         let (id, thread) = self.thread_of(thread)?;
         let stop = self.stop_id()?;
         let target = self.stopped_target()?;
+        let question = Question::AsyncStack(stop, id);
+        if let Some(known) = target.places.reply(target.runs, question) {
+            return Ok(known);
+        }
         let mut told = AsyncStack {
             stop,
             thread: id,
@@ -43,7 +48,9 @@ impl Engine<'_> {
             told.awaiting = awaiting;
             told.end = Some(end);
         }
-        Ok(Reply::AsyncStack(Box::new(told)))
+        let reply = Reply::AsyncStack(Box::new(told));
+        target.places.keep_reply(target.runs, question, &reply);
+        Ok(reply)
     }
 }
 

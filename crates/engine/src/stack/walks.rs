@@ -140,6 +140,7 @@ impl Target {
     /// The frames that were walked to are gone, although the program did not run.
     pub(crate) fn forget_walks(&self) {
         self.walks.borrow_mut().forget();
+        self.places.forget();
     }
 }
 

@@ -126,7 +126,7 @@ impl Engine<'_> {
                     continue;
                 }
                 Written::Bytes(bytes) => put(&reader, &to, &bytes),
-                Written::Reference(address) => put_reference(&to, address),
+                Written::Reference(address) => put_reference(&reader, &to, address),
             }
             .map_err(|why| refused(set, &why))?;
             break;
@@ -164,7 +164,10 @@ fn put(reader: &Reader<'_>, to: &Destination, bytes: &[u8]) -> super::Result<()>
     match (&to.value.place, &to.runtime) {
         (Place::Memory(_), _) => reader.write(&to.value, bytes),
         // It lives in a register, which only the library can write.
-        (Place::Copy(_), Some(runtime)) => Ok(runtime.set_bytes(bytes)?),
+        (Place::Copy(_), Some(runtime)) => {
+            reader.places.forget();
+            Ok(runtime.set_bytes(bytes)?)
+        }
         _ => Err(Unreadable::WrongKind {
             ty: reader.types.text(&to.value.ty),
             wanted: "a place that can be written",
@@ -172,8 +175,9 @@ fn put(reader: &Reader<'_>, to: &Destination, bytes: &[u8]) -> super::Result<()>
     }
 }
 
-fn put_reference(to: &Destination, address: u64) -> super::Result<()> {
+fn put_reference(reader: &Reader<'_>, to: &Destination, address: u64) -> super::Result<()> {
     let runtime = to.runtime.as_ref().ok_or(Unreadable::NoRuntimePlace)?;
+    reader.places.forget();
     Ok(runtime.set_reference(address)?)
 }
 
@@ -235,7 +239,7 @@ impl Roots<'_, '_> {
             if let Some((this, _)) = self.member_of_this(&scope, root) {
                 let this = Destination {
                     value: this,
-                    runtime: scope.this().and_then(|it| it.root.clone()),
+                    runtime: scope.this().and_then(|it| scope.runtime_value(it)),
                 };
                 let view = crate::api::View::default();
                 let viewer = Viewer::new(self.reader, &view, &self.target.object_ids);
@@ -255,7 +259,7 @@ impl Roots<'_, '_> {
             return Err(refused(set, &"it is a constant, which has no place"));
         }
         let value = variable.value.clone().map_err(|why| refused(set, &why))?;
-        let runtime = variable.root.clone().or_else(|| {
+        let runtime = scope.runtime_value(variable).or_else(|| {
             let (object, member) = variable.holder.as_ref()?;
             self.runtime_field(object.address, member)
         });

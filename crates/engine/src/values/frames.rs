@@ -1,6 +1,6 @@
 //! Which frame is meant, and where its code is.
 
-use cordebug::thread::{Frame, Mapping};
+use cordebug::thread::{Frame, Mapping, Thread};
 use metadata::{IlOffset, Token};
 
 use crate::api::{Error, ErrorCode, StopId};
@@ -10,7 +10,7 @@ use crate::types::{Generics, ModuleId, Type, Types};
 
 use super::scope::{FrameVariables, Scope, VariableKind};
 use super::shape::{CodePlace, Declared};
-use super::{Reader, Result as ValueResult};
+use super::{Reader, Result as ValueResult, Value};
 
 /// A frame and where its code is: its method, its place in it, what its type parameters stand for.
 #[derive(Debug)]
@@ -78,6 +78,36 @@ impl FrameContext {
     }
 }
 
+impl Reader<'_> {
+    /// Where a frame is, as far as that is not known yet in this run of the program.
+    pub(crate) fn context(&self, frame: Frame) -> ValueResult<FrameContext> {
+        let known = self.places.code(self.run, &frame, || {
+            let context = FrameContext::of(self.types, frame.clone())?;
+            Ok((context.at, context.is_exact))
+        });
+        let (at, is_exact) = known?;
+        Ok(FrameContext {
+            frame,
+            at,
+            is_exact,
+        })
+    }
+
+    /// The exception in flight on a thread, if there is one.
+    pub(crate) fn exception_on(&self, thread: &Thread) -> Option<ValueResult<Value>> {
+        let id = thread.id().ok()?;
+        let known = self.places.exception(self.run, id);
+        known.map(Ok).or_else(|| {
+            let exception = thread.current_exception().ok()??;
+            let value = self.of_runtime(&exception, None);
+            if let Ok(value) = &value {
+                self.places.keep_exception(self.run, id, value);
+            }
+            Some(value)
+        })
+    }
+}
+
 impl Engine<'_> {
     /// Refuses an id of an earlier stop; what it named is gone.
     pub(crate) fn check_stop(&self, stop: Option<StopId>) -> Result<(), Error> {
@@ -99,7 +129,7 @@ impl Engine<'_> {
 impl Target {
     /// The variables of a frame, which `stack::frame_at` gives.
     pub(crate) fn scope(&self, reader: &Reader<'_>, frame: Frame) -> Result<Scope, Error> {
-        let context = FrameContext::of(reader.types, frame).map_err(|why| no_variables(&why))?;
+        let context = reader.context(frame).map_err(|why| no_variables(&why))?;
         Scope::read(reader, context).map_err(|why| no_variables(&why))
     }
 
@@ -110,7 +140,7 @@ impl Target {
         frame: Frame,
         name: &str,
     ) -> Result<Scope, Error> {
-        let context = FrameContext::of(reader.types, frame).map_err(|why| no_variables(&why))?;
+        let context = reader.context(frame).map_err(|why| no_variables(&why))?;
         let is_wanted = |it: &Declared| *it.name == *name || it.kind == VariableKind::This;
         Scope::read_those(reader, context, is_wanted).map_err(|why| no_variables(&why))
     }
@@ -121,7 +151,7 @@ impl Target {
         reader: &Reader<'_>,
         frame: Frame,
     ) -> Result<FrameVariables, Error> {
-        let context = FrameContext::of(reader.types, frame).map_err(|why| no_variables(&why))?;
+        let context = reader.context(frame).map_err(|why| no_variables(&why))?;
         FrameVariables::of(reader, context).map_err(|why| no_variables(&why))
     }
 }

@@ -1,6 +1,6 @@
 //! Where the fields of objects and structs lie, as the runtime says, asked once for each type.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -11,6 +11,7 @@ use metadata::csharp::{GeneratedKind, GeneratedName};
 use crate::types::{Field, ModuleId, Named, Type, TypeCacheMap, Types};
 
 use super::shape::{CodePlace, Shape};
+use super::view::structures::Structures;
 use super::view::targeted::Targeted;
 use super::{Result, Unreadable};
 
@@ -43,6 +44,8 @@ pub(crate) struct LayoutCache {
     pub(super) shapes: TypeCacheMap<(ModuleId, Token, u32), (CodePlace, Rc<Shape>)>,
     /// What assemblies say about how types are shown.
     pub(super) targeted: RefCell<Option<Targeted>>,
+    /// What the runtime tells of its own structures: the same for as long as it runs.
+    pub(super) structures: OnceCell<Option<Structures>>,
 }
 
 /// An entry of [`LayoutCache`].

@@ -43,6 +43,7 @@ mod literal;
 mod memory;
 mod memory_requests;
 mod opening;
+mod places;
 mod properties;
 mod questions;
 mod reader;
@@ -65,6 +66,7 @@ use crate::types::Type;
 
 pub(crate) use handles::Handles;
 pub(crate) use layout::{LayoutCache, Member, buffer_length};
+pub(crate) use places::{Places, Question};
 pub(crate) use questions::Answer;
 pub(crate) use reader::{Held, Reader};
 pub(crate) use returned::{ReturnedCall, ReturnedValues};

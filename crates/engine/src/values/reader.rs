@@ -13,7 +13,9 @@ use crate::target::Target;
 use crate::types::{Named, Type, Types};
 
 use super::memory::Memory;
-use super::{Handles, LayoutCache, Member, Object, Place, Result, Scalar, Unreadable, Value};
+use super::{
+    Handles, LayoutCache, Member, Object, Place, Places, Result, Scalar, Unreadable, Value,
+};
 
 /// No string or array is longer than this; a longer one is damaged.
 const MAX_LENGTH: u64 = i32::MAX as u64;
@@ -29,6 +31,7 @@ pub(crate) struct Reader<'t> {
     pub(super) memory: Memory<'t>,
     pub(super) layouts: &'t LayoutCache,
     handles: &'t Handles,
+    pub(crate) places: &'t Places,
     pub(super) run: u64,
     /// Whose thread's own statics are meant where nothing else says so.
     pub(super) looks_from: Option<Frame>,
@@ -97,6 +100,7 @@ impl Target {
             memory: Memory::new(&self.process),
             layouts: &self.layouts,
             handles: &self.handles,
+            places: &self.places,
             run: self.runs,
             looks_from: None,
         }
@@ -240,6 +244,7 @@ impl Reader<'_> {
         };
         self.types.process.write_memory(address, bytes)?;
         self.memory.forget();
+        self.places.forget();
         Ok(())
     }
 

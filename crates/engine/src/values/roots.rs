@@ -267,8 +267,7 @@ impl Roots<'_, '_> {
     }
 
     fn exception(&self) -> Option<Child> {
-        let exception = self.thread.current_exception().ok()??;
-        let value = self.reader.of_runtime(&exception, None);
+        let value = self.reader.exception_on(self.thread)?;
         Some(pseudo("$exception", value))
     }
 

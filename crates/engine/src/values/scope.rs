@@ -7,6 +7,7 @@
 use std::rc::Rc;
 
 use super::assigned;
+use super::places::Slot;
 use super::shape::{Declared, Home, Shape};
 use super::{Object, Reader, Result, Unreadable, Value};
 use crate::types::{Field, Type, TypeNotes};
@@ -41,8 +42,8 @@ pub(crate) struct Variable {
     pub(crate) notes: TypeNotes,
     /// Where it is, or why that cannot be told.
     pub(crate) value: Result<Value>,
-    /// The library's own value of an argument or local, which alone can be written when it lives in a register.
-    pub(crate) root: Option<cordebug::value::Value>,
+    /// The argument or local of the frame that it is, unless the compiler moved it.
+    pub(crate) slot: Option<Slot>,
     /// The object and field that hold one that the compiler moved.
     pub(crate) holder: Option<(Object, super::Member)>,
     /// Whether another variable of the same name hides it.
@@ -102,17 +103,18 @@ impl FrameVariables {
             let Home::Field(holder, of, _) = &declared.home else {
                 return None;
             };
-            let (_, root, _) = self.at(reader, holder, of).ok()?;
-            return root;
+            let (_, slot, _) = self.at(reader, holder, of).ok()?;
+            return slot?.in_frame(&self.context.frame).ok();
         }
-        let (_, root, holder) = self.read(reader, declared).ok()?;
-        root.or_else(|| {
-            let (object, member) = holder?;
-            let module = reader.types.module(member.declared_in.module).ok()?;
-            let class = module.module.class(member.declared_in.token.0).ok()?;
-            let object = reader.types.process.object_at(object.address).ok()?;
-            object.field(&class, member.field.token.0).ok()
-        })
+        let (_, slot, holder) = self.read(reader, declared).ok()?;
+        if let Some(slot) = slot {
+            return slot.in_frame(&self.context.frame).ok();
+        }
+        let (object, member) = holder?;
+        let module = reader.types.module(member.declared_in.module).ok()?;
+        let class = module.module.class(member.declared_in.token.0).ok()?;
+        let object = reader.types.process.object_at(object.address).ok()?;
+        object.field(&class, member.field.token.0).ok()
     }
 
     /// The type of a variable; of one that is open what the value has.
@@ -165,9 +167,9 @@ impl FrameVariables {
     }
 
     fn at(&self, reader: &Reader<'_>, home: &Home, ty: &Type) -> Result<Found> {
-        let root = match home {
-            Home::Argument(index) => self.context.frame.argument(*index)?,
-            Home::Local(index) => self.context.frame.local(*index)?,
+        let slot = match home {
+            Home::Argument(index) => Slot::Argument(*index),
+            Home::Local(index) => Slot::Local(*index),
             Home::Field(holder, of, field) => {
                 let (holder, ..) = self.at(reader, holder, of)?;
                 let (value, holder) = field_in(reader, &holder, field)?;
@@ -175,17 +177,16 @@ impl FrameVariables {
             }
             Home::Constant(_) => return Err(Unreadable::OptimizedAway),
         };
-        let value = reader.of_runtime(&root, Some(ty.clone()))?;
-        Ok((value, Some(root), None))
+        let frame = &self.context.frame;
+        let value = reader.places.variable(reader.run, frame, (slot, ty), || {
+            reader.of_runtime(&slot.in_frame(frame)?, Some(ty.clone()))
+        })?;
+        Ok((value, Some(slot), None))
     }
 }
 
-/// A value, the library's own of it, and the object that holds it.
-type Found = (
-    Value,
-    Option<cordebug::value::Value>,
-    Option<(Object, super::Member)>,
-);
+/// A value, and where the frame has it or the object that holds it.
+type Found = (Value, Option<Slot>, Option<(Object, super::Member)>);
 
 /// A field of a closure or state machine, and the object that holds it unless that is a struct.
 fn field_in(
@@ -228,7 +229,7 @@ impl Scope {
         Self::read_those(reader, context, |_| true)
     }
 
-    /// Reads some variables of a frame: the runtime's library keeps each value that it is asked for until the program runs.
+    /// Reads some variables of a frame.
     pub(crate) fn read_those(
         reader: &Reader<'_>,
         context: FrameContext,
@@ -237,8 +238,8 @@ impl Scope {
         let frame = FrameVariables::of(reader, context)?;
         let mut variables = Vec::new();
         for declared in frame.shape.variables.iter().filter(|it| is_wanted(it)) {
-            let (value, root, holder) = match frame.read(reader, declared) {
-                Ok((value, root, holder)) => (Ok(value), root, holder),
+            let (value, slot, holder) = match frame.read(reader, declared) {
+                Ok((value, slot, holder)) => (Ok(value), slot, holder),
                 // Its closure does not exist yet, and so neither does it.
                 Err(Unreadable::NotAssigned) if declared.kind == VariableKind::Captured => continue,
                 Err(why) => (Err(why), None, None),
@@ -254,7 +255,7 @@ impl Scope {
                 ty,
                 notes: declared.notes.clone(),
                 value,
-                root,
+                slot,
                 holder,
                 shadowed: declared.shadowed,
             });
@@ -270,6 +271,12 @@ impl Scope {
     pub(crate) fn find(&self, name: &str) -> Option<&Variable> {
         let mut named = self.variables.iter().filter(|it| it.name == name);
         named.find(|it| !it.shadowed)
+    }
+
+    /// The library's own value of a variable that is an argument or local, which alone can be written when it lives in a
+    /// register.
+    pub(crate) fn runtime_value(&self, variable: &Variable) -> Option<cordebug::value::Value> {
+        variable.slot?.in_frame(&self.context.frame).ok()
     }
 
     /// The user's `this`: that of the method around a lambda or state machine, if there is one.

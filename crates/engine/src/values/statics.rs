@@ -30,10 +30,13 @@ impl Reader<'_> {
             declared_in.token,
             declared_in.arguments.clone(),
         )?;
-        let runtime = self.types.to_runtime(&ty)?;
         let frame = frame.or(self.looks_from.as_ref());
-        let value = runtime.static_field(field.token.0, frame)?;
-        let value = self.of_runtime(&value, Some(field.ty.clone()))?;
+        let which = (&**declared_in, field.token);
+        let value = self.places.static_field(self.run, which, frame, || {
+            let runtime = self.types.to_runtime(&ty)?;
+            let value = runtime.static_field(field.token.0, frame)?;
+            self.of_runtime(&value, Some(field.ty.clone()))
+        })?;
         // Structs are kept in boxes; the reference to the box is what has a place.
         if let Place::Memory(address) = value.place
             && field.ty.is_value() == Some(true)

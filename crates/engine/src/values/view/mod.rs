@@ -25,6 +25,7 @@ mod reflection;
 mod rings;
 pub(crate) mod secrets;
 mod source;
+pub(super) mod structures;
 pub(super) mod targeted;
 mod text;
 mod walking;

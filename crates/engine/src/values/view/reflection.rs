@@ -7,13 +7,7 @@ use crate::types::{ModuleId, Type};
 use super::super::Value;
 use super::Viewer;
 use super::known::Known;
-
-/// Kinds of types (ECMA-335 II.23.1.16).
-const PTR: u32 = 0x0f;
-const BYREF: u32 = 0x10;
-const VAR: u32 = 0x13;
-const FNPTR: u32 = 0x1b;
-const MVAR: u32 = 0x1e;
+use super::structures::{BYREF, FNPTR, MVAR, PTR, VAR};
 
 /// Names are shorter.
 const MAX_NAME: u32 = 1024;
@@ -22,14 +16,13 @@ impl Viewer<'_, '_> {
     /// The name of the type that a `Type` of the program stands for.
     pub(super) fn runtime_type(&self, value: &Value) -> Option<String> {
         let handle = self.unsigned(value, &["m_handle", "_handle"]).ok()?;
-        let ty = self.type_of_handle(handle)?;
-        Some(self.reader.types.full_text(&ty).to_string())
+        self.text_of_handle(handle, 0)
     }
 
     /// What a `Type` of the program stands for whose name cannot be read.
     pub(super) fn unnamed_type(&self, value: &Value) -> &'static str {
         let handle = self.unsigned(value, &["m_handle", "_handle"]).ok();
-        match handle.and_then(|handle| self.marked_kind(handle)) {
+        match handle.and_then(|handle| self.kind_of_handle(handle)) {
             Some(PTR) => "a pointer type, whose name only code can tell",
             Some(FNPTR) => "the type of a function pointer, whose name only code can tell",
             Some(BYREF) => "a by-ref type, whose name only code can tell",
@@ -38,14 +31,8 @@ impl Viewer<'_, '_> {
         }
     }
 
-    /// What a handle names that is marked as that of no class: its description begins with that.
-    fn marked_kind(&self, handle: u64) -> Option<u32> {
-        let description = (handle & 2 != 0).then_some(handle & !3)?;
-        Some(self.reader.number_at(description).ok()? & 0xff)
-    }
-
     /// The type that the runtime's own handle names; one that is generic and has no arguments has its own parameters.
-    fn type_of_handle(&self, handle: u64) -> Option<Type> {
+    pub(super) fn type_of_handle(&self, handle: u64) -> Option<Type> {
         if handle == 0 {
             return None;
         }
@@ -64,7 +51,7 @@ impl Viewer<'_, '_> {
         })
     }
 
-    /// `Type.Member` of an object of reflection; `None` if the runtime has not needed its name yet.
+    /// `Type.Member` of an object of reflection; `None` if its name cannot be read.
     pub(super) fn member_info(&self, value: &Value, known: Known) -> Option<String> {
         let declaring = self.any_field(value, &["m_declaringType"]).ok()?;
         let declaring = self.runtime_type(&declaring)?;
@@ -73,16 +60,31 @@ impl Viewer<'_, '_> {
         let name = match name {
             Some((name, _)) => name,
             None if known == Known::MethodInfo2 => ".ctor".into(),
-            None => self.property_name(value, known)?,
+            None => self.name_of_member(value, known)?,
         };
         Some(format!("{declaring}.{name}"))
     }
 
-    /// The name of a property by its token.
-    fn property_name(&self, value: &Value, known: Known) -> Option<String> {
-        if known != Known::PropertyInfo {
-            return None;
+    /// The name of a member that nobody has asked for yet.
+    fn name_of_member(&self, value: &Value, known: Known) -> Option<String> {
+        let declaring = self.any_field(value, &["m_declaringType"]).ok()?;
+        let declaring = self.unsigned(&declaring, &["m_handle", "_handle"]).ok()?;
+        match known {
+            Known::PropertyInfo => self.property_name(value),
+            Known::MethodInfo => {
+                let method = self.unsigned(value, &["m_handle"]).ok()?;
+                self.method_of_handle(method, declaring)
+            }
+            Known::FieldInfo => {
+                let field = self.unsigned(value, &["m_fieldHandle"]).ok()?;
+                self.field_of_handle(field, declaring)
+            }
+            _ => None,
         }
+    }
+
+    /// The name of a property by its token.
+    fn property_name(&self, value: &Value) -> Option<String> {
         let types = self.reader.types;
         let token = Token(u32::try_from(self.int(value, &["m_token"]).ok()?).ok()?);
         let declaring = self.any_field(value, &["m_declaringType"]).ok()?;
