@@ -1,6 +1,7 @@
 //! Expressions on a real program: the same answers as the C# compiler's, on thousands of them; conditions, messages,
 //! names, side effects, limits.
 
+mod bound;
 mod changes;
 mod checks;
 mod code;

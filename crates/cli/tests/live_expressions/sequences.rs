@@ -67,8 +67,9 @@ fn sequences_without_an_end_are_refused_with_a_reason() {
     let program = stopped(&sandbox, "main");
     let rows = [
         (
-            "Enumerable.Repeat(1, 1000000).Count(x => x > 0)",
-            "elements",
+            // Too many of them, or too long if the machine is slow.
+            "Enumerable.Repeat(1, 100000000).Count(x => x > 0)",
+            " than ",
         ),
         (
             "Enumerable.Range(0, 1000).Aggregate(xs.Where(x => true), (s, i) => s.Where(x => true)).Count()",

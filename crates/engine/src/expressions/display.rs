@@ -107,6 +107,7 @@ fn run(
         deadline,
         numbers: (0, 0, 0),
         special: &|_| None,
+        late: None,
         frame: None,
     };
     let slots = binder.slots();

@@ -1,5 +1,6 @@
 //! Evaluates expressions on request.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use metadata::signature::Primitive;
 use syntax::tree::PseudoVariable;
 use syntax::{FormatKind, Watch};
 
-use super::bind::{Binder, Context};
+use super::bind::{Binder, Context, Given, Late};
 use super::effecting::Asked;
 use super::error::{Fail, Result};
 use super::frames::{context, exception, held_by_dynamic, open_dynamic};
@@ -132,6 +133,19 @@ impl Engine<'_> {
     }
 
     fn evaluate_one(&mut self, place: &Place<'_>) -> Result<EvaluatedValue> {
+        let given = |this: &Self| this.target.as_ref().map(|it| it.layouts.given.mark());
+        let mark = given(self);
+        let value = self.evaluate_through(place);
+        // What was not set has no value.
+        if value.is_err()
+            && let (Some(target), Some(mark)) = (&self.target, mark)
+        {
+            target.layouts.given.forget_since(mark);
+        }
+        value
+    }
+
+    fn evaluate_through(&mut self, place: &Place<'_>) -> Result<EvaluatedValue> {
         let mut plan = None;
         let mut journal = Journal::default();
         let mut loaded = Vec::new();
@@ -216,13 +230,17 @@ impl Engine<'_> {
         let scope = target.frame_variables(&reader, frame).map_err(told)?;
         let exception = exception(&reader, place.thread, &place.watch.expr);
         let returned = place.returned(target, &reader)?;
+        let around_here = || {
+            let mut context = context(&reader, &scope, exception.as_ref());
+            open_dynamic(&held_by_dynamic(&reader, &scope), &mut context);
+            context.handles = target.handle_types();
+            context.return_value = returned.as_ref().map(|it| it.ty.clone());
+            context
+        };
         let planned = match plan {
             Some(known) => known.clone(),
             None => {
-                let mut context = context(&reader, &scope, exception.as_ref());
-                open_dynamic(&held_by_dynamic(&reader, &scope), &mut context);
-                context.handles = target.handle_types();
-                context.return_value = returned.as_ref().map(|it| it.ty.clone());
+                let context = around_here();
                 let around = Surroundings {
                     variables: &|number| scope.value(&reader, number),
                     calls: false,
@@ -230,6 +248,7 @@ impl Engine<'_> {
                     deadline: place.deadline,
                     numbers: place.numbers,
                     special: &|_| None,
+                    late: None,
                     frame: Some(&scope.context.frame),
                 };
                 let looking = Looking {
@@ -239,6 +258,11 @@ impl Engine<'_> {
                 let mut planned = place.plan(&reader, &context, &looking)?;
                 // Also where the expression itself asks for them.
                 planned.effects &= !forbidden;
+                if planned.effects && !place.request.types_only {
+                    for number in planned.node.first_assigned() {
+                        scope.give(&reader, number);
+                    }
+                }
                 plan.insert(planned).clone()
             }
         };
@@ -251,6 +275,14 @@ impl Engine<'_> {
         }
         journal.active = planned.effects && planned.node.may_act();
         let variables = |number: usize| scope.value(&reader, number);
+        let known = OnceCell::new();
+        let late = |late: &Late, given: &[Given], slots: u32, span: syntax::Span| {
+            let context = known.get_or_init(around_here);
+            let binder = Binder::new(reader.types, context).until(place.deadline);
+            binder
+                .reading(place.text)
+                .bind_late(late, given, slots, span)
+        };
         let around = Surroundings {
             variables: &variables,
             calls: planned.effects,
@@ -263,6 +295,7 @@ impl Engine<'_> {
                 PseudoVariable::ReturnValue => returned.clone(),
                 _ => None,
             },
+            late: Some(&late),
             frame: Some(&scope.context.frame),
         };
         let node = &planned.node;

@@ -252,6 +252,8 @@ pub(crate) enum Op {
     Anonymous(Vec<(Rc<str>, Node)>),
     /// `typeof(T)`
     TypeOf(Type),
+    /// An operation on something dynamic that is bound when it runs, its operands with the slots they go to.
+    Late(Rc<super::bind::Late>, Vec<(u32, Node)>),
     /// A lambda.
     Lambda(Rc<Closure>),
     /// Sets what the first leads to.
@@ -315,6 +317,14 @@ impl Node {
         }
     }
 
+    /// Whether it is a text that is written in the expression.
+    pub(crate) fn is_literal(&self) -> bool {
+        match &self.op {
+            Op::Convert(_, inner) => inner.is_literal(),
+            _ => matches!(self.constant, Some(Constant::Scalar(Scalar::String(_)))),
+        }
+    }
+
     /// Whether an operation may run code in the program or write to it. Members that are computed here count, as there
     /// are values that they cannot be computed for.
     pub(crate) fn may_act(&self) -> bool {
@@ -331,9 +341,40 @@ impl Node {
                     | Op::Fill(..)
                     | Op::Spread(..)
                     | Op::Initialize(..)
+                    | Op::Late(..)
             );
+            // Only the program knows which string a literal is.
+            if let Op::Same(_, one, other) = &node.op {
+                found |= one.is_literal() || other.is_literal();
+            }
         });
         found
+    }
+
+    /// The variables of the frame that are assigned and not read: these may have no value before.
+    pub(crate) fn first_assigned(&self) -> Vec<usize> {
+        let mut assigned = Vec::new();
+        let mut used = Vec::new();
+        self.visit(&mut |node| match &node.op {
+            Op::Assign(place, _) => assigned.extend(place.variable()),
+            Op::Reference(Referred::Place(place), _) => assigned.extend(place.variable()),
+            Op::Spread(places, ..) => {
+                assigned.extend(places.iter().flatten().filter_map(Node::variable));
+            }
+            Op::Variable(number) => used.push(*number),
+            _ => {}
+        });
+        let times = |number: usize| used.iter().filter(|it| **it == number).count();
+        // Once as the place.
+        assigned.retain(|it| times(*it) == 1);
+        assigned
+    }
+
+    fn variable(&self) -> Option<usize> {
+        match self.op {
+            Op::Variable(number) => Some(number),
+            _ => None,
+        }
     }
 
     /// Calls `f` for this node and all below it.
@@ -420,6 +461,7 @@ impl Node {
             }
             Op::Anonymous(members) => members.iter().for_each(|(_, it)| it.visit(f)),
             Op::Lambda(closure) => closure.body.visit(f),
+            Op::Late(_, operands) => operands.iter().for_each(|(_, it)| it.visit(f)),
             Op::Spread(places, _, value, parts) => {
                 places.iter().flatten().for_each(|it| it.visit(f));
                 value.visit(f);

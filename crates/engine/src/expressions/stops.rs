@@ -3,7 +3,7 @@
 //! They read first. Where only code of the program can tell, it is run on the thread that came by, while the others stand
 //! still; nothing is ever written.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use cordebug::thread::Thread;
 use syntax::tree::{Expr, PseudoVariable};
 use syntax::{MessagePart, Watch};
 
-use super::bind::Binder;
+use super::bind::{Binder, Given, Late};
 use super::error::{Fail, Result};
 use super::frames::{context, exception, held_by_dynamic, open_dynamic};
 use super::passing::{Prepared, prepare};
@@ -76,14 +76,17 @@ enum Ran<T> {
 #[derive(Debug)]
 pub(super) struct Planned {
     expr: Expr,
+    /// What the expression was written in; its spans count from the start of that.
+    written: Rc<str>,
     is_condition: bool,
     plans: RefCell<Vec<Bound>>,
 }
 
 impl Planned {
-    fn new(expr: Expr, is_condition: bool) -> Self {
+    fn new(written: &Rc<str>, expr: Expr, is_condition: bool) -> Self {
         Self {
             expr,
+            written: Rc::clone(written),
             is_condition,
             plans: RefCell::default(),
         }
@@ -124,6 +127,18 @@ impl Planned {
         // What a message tells of an object may be its own text.
         journal.active = plan.may_act() || !self.is_condition;
         let variables = |number: usize| scope.value(&reader, number);
+        let known = OnceCell::new();
+        let late = |late: &Late, given: &[Given], slots: u32, span: syntax::Span| {
+            let context = known.get_or_init(|| {
+                let mut context = context(&reader, &scope, exception.as_ref());
+                open_dynamic(&held_by_dynamic(&reader, &scope), &mut context);
+                context.handles = target.handle_types();
+                context
+            });
+            let mut binder = Binder::new(reader.types, context);
+            binder.read(&self.written);
+            binder.bind_late(late, given, slots, span)
+        };
         let around = Surroundings {
             variables: &variables,
             calls: true,
@@ -135,6 +150,7 @@ impl Planned {
                 PseudoVariable::Handle(number) => target.handle(&reader, number),
                 _ => None,
             },
+            late: Some(&late),
             frame: Some(&scope.context.frame),
         };
         let mut runner =
@@ -159,6 +175,7 @@ impl Planned {
 
     /// The plan in a context.
     pub(super) fn bind(&self, binder: &mut Binder<'_>) -> Result<Node> {
+        binder.read(&self.written);
         if self.is_condition {
             binder.condition(&self.expr)
         } else {
@@ -198,6 +215,7 @@ impl Planned {
             deadline: Instant::now() + LIMIT,
             numbers: (0, 0, 0),
             special: &|_| None,
+            late: None,
             frame: Some(&scope.context.frame),
         };
         let looking = Looking {
@@ -243,7 +261,7 @@ impl Condition {
     pub(crate) fn new(text: &str, expr: Expr) -> Self {
         Self {
             text: text.to_owned(),
-            planned: Planned::new(expr, true),
+            planned: Planned::new(&text.into(), expr, true),
         }
     }
 }
@@ -280,6 +298,7 @@ impl Message {
     /// A message that was parsed; a hole that is no expression stays empty, its owner refuses it.
     pub(crate) fn new(text: &str, message: syntax::Message, masked: bool) -> Self {
         let mut parts = Vec::new();
+        let written: Rc<str> = text.into();
         for part in message.parts {
             match part {
                 MessagePart::Text(text, _) => parts.push(Part::Text(text)),
@@ -297,7 +316,7 @@ impl Message {
                         masked,
                         is_secret: masked && is_secret_named(named),
                     };
-                    parts.push(Part::Hole(Planned::new(expr, false), told));
+                    parts.push(Part::Hole(Planned::new(&written, expr, false), told));
                 }
                 MessagePart::Hole(Err(_), _) => {}
             }

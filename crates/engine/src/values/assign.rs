@@ -43,19 +43,49 @@ impl Engine<'_> {
     pub(crate) fn set_variable(&mut self, set: &SetVariable) -> Result<Reply, Error> {
         self.check_stop(set.stop)?;
         let (_, thread) = self.thread_of(set.thread)?;
-        let done = match self.property_to_set(set, &thread) {
-            Ok(Some(setting)) => return self.set_property(set, &thread, setting),
-            Ok(None) => self.set_place(set, &thread),
+        let mark = self.stopped_target()?.layouts.given.mark();
+        self.give(set, &thread)?;
+        let done = self.set_on(set, &thread);
+        if done.is_err() {
+            self.stopped_target()?.layouts.given.forget_since(mark);
+        }
+        done
+    }
+
+    /// Lets a local be set that the program has not assigned yet.
+    fn give(&mut self, set: &SetVariable, thread: &Thread) -> Result<(), Error> {
+        let Ok(frame) = frame_at(self.stopped_target()?, thread, set.frame) else {
+            return Ok(());
+        };
+        let target = &*self.stopped_target()?;
+        let reader = target.reader();
+        let Ok(scope) = target.frame_variables(&reader, frame) else {
+            return Ok(());
+        };
+        let variables = scope.shape.variables.iter();
+        let mut named = variables
+            .enumerate()
+            .filter(|(_, it)| *it.name == *set.path.trim() && !it.shadowed);
+        if let Some((number, _)) = named.next() {
+            scope.give(&reader, number);
+        }
+        Ok(())
+    }
+
+    fn set_on(&mut self, set: &SetVariable, thread: &Thread) -> Result<Reply, Error> {
+        let done = match self.property_to_set(set, thread) {
+            Ok(Some(setting)) => return self.set_property(set, thread, setting),
+            Ok(None) => self.set_place(set, thread),
             // What is no literal and no path may be computed.
-            Err(error) if self.is_variable(set, &thread)? => {
-                return self.set_by_expression(set, &thread, error);
+            Err(error) if self.is_variable(set, thread)? => {
+                return self.set_by_expression(set, thread, error);
             }
             Err(error) => Err(error),
         };
         match done {
-            Ok(()) => self.told_after(set, &thread),
-            Err(error) if self.may_be_assigned(set, &thread)? => {
-                self.set_by_expression(set, &thread, error)
+            Ok(()) => self.told_after(set, thread),
+            Err(error) if self.may_be_assigned(set, thread)? => {
+                self.set_by_expression(set, thread, error)
             }
             Err(error) => Err(error),
         }

@@ -42,6 +42,8 @@ pub(crate) struct LayoutCache {
     pub(super) backing: TypeCacheMap<(ModuleId, Token), bool>,
     /// What is in scope at places in code, by module, method and offset; of the instantiation that was there last.
     pub(super) shapes: TypeCacheMap<(ModuleId, Token, u32), (CodePlace, Rc<Shape>)>,
+    /// Locals that the user has set before the program did.
+    pub(crate) given: super::given::Given,
     /// What assemblies say about how types are shown.
     pub(super) targeted: RefCell<Option<Targeted>>,
     /// What the runtime tells of its own structures: the same for as long as it runs.

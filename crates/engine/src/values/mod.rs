@@ -37,6 +37,7 @@ mod assign_expression;
 mod assigned;
 mod backing;
 mod frames;
+mod given;
 mod handles;
 mod layout;
 mod literal;

@@ -151,8 +151,11 @@ impl FrameVariables {
         }
     }
 
-    /// Whether the code cannot have assigned the local in a slot so far.
-    fn is_unassigned(&self, reader: &Reader<'_>, slot: u32) -> bool {
+    /// Whether the code cannot have assigned the local in a slot so far, nor has the user.
+    pub(super) fn is_unassigned(&self, reader: &Reader<'_>, slot: u32) -> bool {
+        if self.is_given(reader, slot) {
+            return false;
+        }
         let context = &self.context;
         let module = reader.types.module(context.module);
         if !context.is_exact && module.is_ok_and(|it| it.is_optimized() == Some(true)) {

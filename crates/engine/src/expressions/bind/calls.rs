@@ -6,6 +6,7 @@ use metadata::signature::Primitive;
 use syntax::Span;
 use syntax::tree::{Argument, Expr, ExprKind};
 
+use super::late::is_late;
 use super::overloads::{Arg, Misfit};
 use super::{Binder, Group, Operand, local_functions};
 use crate::expressions::error::{Fail, Result};
@@ -34,6 +35,9 @@ impl Binder<'_> {
                 group.span = span;
                 let arguments = self.arguments(arguments)?;
                 self.call_group(&group, arguments, span).map(Operand::Value)
+            }
+            Operand::Value(node) if is_late(&node) => {
+                self.late_call(node, arguments, span).map(Operand::Value)
             }
             Operand::Value(node) => {
                 // A property that cannot be called does not hide an extension method of its name.
@@ -74,6 +78,20 @@ impl Binder<'_> {
     }
 
     fn invoke_value(&mut self, node: Node, arguments: &[Argument], span: Span) -> Result<Node> {
+        if self.invoke(&node.ty).is_none() {
+            return self.call_delegate(node, Vec::new(), span);
+        }
+        let arguments = self.arguments(arguments)?;
+        self.call_delegate(node, arguments, span)
+    }
+
+    /// Calls a delegate.
+    pub(super) fn call_delegate(
+        &mut self,
+        node: Node,
+        arguments: Vec<Arg<'_>>,
+        span: Span,
+    ) -> Result<Node> {
         let Some(invoke) = self.invoke(&node.ty) else {
             let code = match node.op {
                 Op::Variable(_) | Op::Slot(_) => "CS0149",
@@ -85,7 +103,6 @@ impl Binder<'_> {
                 format!("a value of type `{}` cannot be called", self.text(&node.ty)),
             ));
         };
-        let arguments = self.arguments(arguments)?;
         let returns = invoke.returns.clone();
         let methods = [invoke];
         match self.resolve(&methods, &[], &arguments) {
@@ -129,9 +146,19 @@ impl Binder<'_> {
         arguments: Vec<Arg<'_>>,
         span: Span,
     ) -> Result<Node> {
+        if let Some(late) = self.late_group(group, &arguments, span)? {
+            return Ok(late);
+        }
         let target = group.target.as_ref().filter(|_| !group.on_type);
         let mark = self.note_names(target, &arguments);
+        let values = arguments.iter().filter_map(|it| it.operand.value());
+        let is_dynamic = target
+            .into_iter()
+            .chain(values)
+            .any(|it| self.is_dynamic_sequence(it));
+        let outer = std::mem::replace(&mut self.dynamic_elements, is_dynamic);
         let node = self.call_of_group(group, arguments, span);
+        self.dynamic_elements = outer;
         let node = node.map(|it| self.named_result(it));
         self.tuple_names.truncate(mark);
         node

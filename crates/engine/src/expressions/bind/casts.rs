@@ -31,7 +31,9 @@ impl Binder<'_> {
     ) -> Result<Node> {
         let to = self.ty(ty)?;
         let operand = self.bind(inner)?;
-        self.cast_operand(operand, &to, span)
+        let mut node = self.cast_operand(operand, &to, span)?;
+        self.name_as_written(&mut node, ty);
+        Ok(node)
     }
 
     pub(super) fn cast_operand(
@@ -40,6 +42,9 @@ impl Binder<'_> {
         to: &Type,
         span: Span,
     ) -> Result<Node> {
+        if let Some(late) = self.late_conversion(&operand, to, true, span) {
+            return Ok(late);
+        }
         if let Operand::Value(node) = &operand {
             if let Op::Tuple(elements) = &node.op
                 && let Some(wanted) = self.tuple_elements(&self.without_nullable(to))

@@ -6,6 +6,7 @@ use metadata::signature::Primitive;
 use syntax::Span;
 use syntax::tree::{Expr, ExprKind, SwitchArm};
 
+use super::late::{Late, is_late};
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Arm, Node, Op};
@@ -187,14 +188,21 @@ impl Binder<'_> {
         let slot = self.slot();
         let mut receiver = self.slot_node(slot, &inner, target.span);
         receiver.names = target.names.clone();
+        if is_late(&target) {
+            receiver = self.late(Late::Value, vec![receiver], target.span);
+        }
         self.receivers.push(receiver);
         let rest = self.bind(access).and_then(|it| self.natural(it));
         self.receivers.pop();
         let rest = rest?;
         let ty = self.nullable(&rest.ty);
         let names = rest.names.clone();
+        let is_late = is_late(&rest);
         let mut node = Node::new(Op::Access(Box::new(target), slot, Box::new(rest)), ty, span);
         node.names = names;
+        if is_late {
+            return Ok(self.late(Late::Value, vec![node], span));
+        }
         Ok(node)
     }
 

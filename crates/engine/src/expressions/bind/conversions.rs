@@ -6,6 +6,7 @@ use std::rc::Rc;
 use syntax::Span;
 use syntax::tree::ExprKind;
 
+use super::late::is_late;
 use super::user_operators::takes_the_same;
 use super::well_known::primitive_kind;
 use super::{Binder, Operand};
@@ -44,6 +45,7 @@ impl Binder<'_> {
     /// The implicit conversion of an operand to a type.
     pub(super) fn implicit(&mut self, operand: &Operand<'_>, to: &Type) -> Option<Conv> {
         match operand {
+            Operand::Value(node) if is_late(node) && *to != Type::OBJECT => Some(Conv::Target),
             Operand::Value(node) => {
                 if let Some(conv) = self.implicit_constant(node, to) {
                     return Some(conv);
@@ -394,6 +396,9 @@ impl Binder<'_> {
 
     /// Converts implicitly, or says why that cannot be.
     pub(super) fn convert(&mut self, operand: Operand<'_>, to: &Type, span: Span) -> Result<Node> {
+        if let Some(late) = self.late_conversion(&operand, to, false, span) {
+            return Ok(late);
+        }
         match self.implicit(&operand, to) {
             Some(conv) => self.apply(operand, &conv, to, span),
             None => Err(self.no_conversion(operand, to, span)),

@@ -23,8 +23,10 @@ impl Binder<'_> {
                 "there is no target type for `new(…)`",
             ));
         };
-        let ty = self.ty(ty)?;
-        self.new_of(new, &ty, span)
+        let (written, ty) = (ty, self.ty(ty)?);
+        let mut node = self.new_of(new, &ty, span)?;
+        self.name_as_written(&mut node, written);
+        Ok(node)
     }
 
     pub(super) fn new_of(&mut self, new: &New, ty: &Type, span: Span) -> Result<Node> {

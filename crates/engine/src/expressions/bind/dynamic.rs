@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use syntax::Span;
 
+use super::late::Late;
 use super::{Binder, Operand};
 use crate::expressions::plan::{Conversion, FieldRef, Node, Op};
 use crate::expressions::scalar::{Kind, Scalar};
@@ -47,6 +48,24 @@ impl<'t> Binder<'t> {
         }
     }
 
+    /// The same for what leads to a place that is assigned: an object, whose member it is.
+    pub(super) fn opened_target<'e>(&mut self, operand: Operand<'e>) -> Operand<'e> {
+        match operand {
+            Operand::Value(node) if node.ty == Type::OBJECT && self.assigning => {
+                let held = match node.op {
+                    Op::Variable(number) => self.context.variables.get(number),
+                    _ => None,
+                };
+                let held = held.and_then(|it| it.holds.clone());
+                Operand::Value(match held {
+                    Some(held) => held_as(node, held),
+                    None => self.opened_node(node),
+                })
+            }
+            other => other,
+        }
+    }
+
     /// Whether a value is dynamic and holds nothing, so that nobody can say what members it has.
     pub(super) fn is_dynamic_null(&mut self, node: &Node) -> bool {
         let is_variable = matches!(node.op, Op::Variable(_));
@@ -64,18 +83,22 @@ impl<'t> Binder<'t> {
             return node;
         }
         self.met_dynamic = true;
+        if let Op::Slot(_) = node.op {
+            let span = node.span;
+            return self.late(Late::Value, vec![node], span);
+        }
         let held = self
             .probe_of_values
             .and_then(|it| it.type_of(&node, self.slots));
-        let Some(held) = held.filter(|it| *it != Type::OBJECT) else {
+        let Some(held) = held else {
+            // Only running tells it. Where it is null, it throws then.
+            let span = node.span;
+            return self.late(Late::Value, vec![node], span);
+        };
+        if held == Type::OBJECT {
             return node;
-        };
-        let conversion = match held.is_value() {
-            Some(true) => Conversion::Unbox,
-            _ => Conversion::Cast,
-        };
-        let span = node.span;
-        Node::new(Op::Convert(conversion, Box::new(node)), held, span)
+        }
+        held_as(node, held)
     }
 
     /// A member that an `ExpandoObject` has now.
@@ -122,7 +145,22 @@ impl<'t> Binder<'t> {
     fn is_dynamic(&self, node: &Node) -> bool {
         let target = match &node.op {
             Op::Field(target, _) | Op::Element(target, _) | Op::Call(_, Some(target), _) => target,
-            Op::StaticField(_) | Op::Call(..) => return self.parts(node).first() == Some(&true),
+            Op::Variable(number) => {
+                let variable = self.context.variables.get(*number);
+                return variable
+                    .is_some_and(|it| it.holds.is_none() && it.dynamic.first() == Some(&true));
+            }
+            Op::Slot(slot) => {
+                let mut locals = self.locals.iter();
+                return locals.any(|it| it.slot == *slot && it.dynamic);
+            }
+            Op::Call(_, None, arguments) => {
+                let first = arguments.first();
+                return self.parts(node).first() == Some(&true)
+                    || node.ty == Type::OBJECT
+                        && first.is_some_and(|it| self.is_dynamic_sequence(it));
+            }
+            Op::StaticField(_) => return self.parts(node).first() == Some(&true),
             _ => return false,
         };
         if self.parts(node).first() == Some(&true) || self.is_of_dynamic(target) {
@@ -134,6 +172,28 @@ impl<'t> Binder<'t> {
             _ => None,
         };
         last == Some(&Type::OBJECT) && self.parts(target).last() == Some(&true)
+    }
+
+    /// Whether a value is a sequence of what is dynamic, or one that LINQ made of such.
+    pub(super) fn is_dynamic_sequence(&self, node: &Node) -> bool {
+        let element = match &node.ty {
+            Type::Named(named) => named.arguments.last(),
+            Type::SzArray(element) => Some(&**element),
+            _ => None,
+        };
+        if element != Some(&Type::OBJECT) {
+            return false;
+        }
+        if self.parts(node).last() == Some(&true) {
+            return true;
+        }
+        match &node.op {
+            Op::Call(callee, None, arguments) if callee.intrinsic.is_some() => arguments
+                .first()
+                .is_some_and(|it| self.is_dynamic_sequence(it)),
+            Op::Convert(_, inner) => self.is_dynamic_sequence(inner),
+            _ => false,
+        }
     }
 
     /// Whether a value was reached through something dynamic.
@@ -182,4 +242,14 @@ impl<'t> Binder<'t> {
         };
         found.unwrap_or_default()
     }
+}
+
+/// What something dynamic holds, as that.
+fn held_as(node: Node, held: Type) -> Node {
+    let conversion = match held.is_value() {
+        Some(true) => Conversion::Unbox,
+        _ => Conversion::Cast,
+    };
+    let span = node.span;
+    Node::new(Op::Convert(conversion, Box::new(node)), held, span)
 }

@@ -6,6 +6,7 @@ use metadata::signature::Primitive;
 use syntax::Span;
 use syntax::tree::{Argument, Expr, ExprKind, SimpleName};
 
+use super::late::is_late;
 use super::lookup::Found;
 use super::names::{constant, nearest};
 use super::{Binder, Group, Operand};
@@ -26,6 +27,7 @@ impl Binder<'_> {
             return self.base_member(target.span, name, span);
         }
         let bound = self.bind(target)?;
+        let bound = self.opened_target(bound);
         self.note_member(&bound, name);
         match bound {
             Operand::Namespace(..) => self.type_in(bound, name).map(|it| match it {
@@ -105,6 +107,9 @@ impl Binder<'_> {
         name: &SimpleName,
         span: Span,
     ) -> Result<Operand<'e>> {
+        if is_late(&target) {
+            return Ok(Operand::Value(self.late_member(target, name, span)));
+        }
         let (_, arguments) = self.type_arguments(name)?;
         let ty = target.ty.clone();
         if ty == Type::Primitive(Primitive::Void) {
@@ -480,6 +485,7 @@ impl Binder<'_> {
             return self.element_of(this, arguments, span);
         }
         let bound = self.bind(target)?;
+        let bound = self.opened_target(bound);
         if let Operand::Group(group) = &bound {
             return Err(Fail::cs(
                 "CS0021",
@@ -504,6 +510,9 @@ impl Binder<'_> {
         arguments: &[Argument],
         span: Span,
     ) -> Result<Node> {
+        if let Some(late) = self.late_index(&target, arguments, span)? {
+            return Ok(late);
+        }
         if let Type::SzArray(element) | Type::Array { element, .. } = &target.ty {
             let element = (**element).clone();
             return self.array_element(target, &element, arguments, span);

@@ -10,6 +10,7 @@ mod completion;
 mod conditional;
 mod context;
 mod conversions;
+mod converted;
 mod creation;
 mod dynamic;
 mod enum_operators;
@@ -17,6 +18,7 @@ mod equality;
 mod inference;
 mod initialisers;
 mod lambdas;
+mod late;
 mod list_patterns;
 mod literals;
 mod local_functions;
@@ -51,6 +53,7 @@ use crate::types::{Method, Type, Types};
 
 pub(crate) use context::{Context, Import, Variable};
 pub(crate) use dynamic::Probe;
+pub(crate) use late::{Given, Late, LateBinder};
 pub(crate) use names::constant;
 use well_known::WellKnown;
 
@@ -99,6 +102,8 @@ pub(crate) struct Binder<'t> {
     probe_of_values: Option<&'t dyn Probe>,
     /// Whether something dynamic was met.
     met_dynamic: bool,
+    /// Whether the call that is being bound is one on a sequence of `dynamic`.
+    dynamic_elements: bool,
     /// What completion wants to know of the place of the cursor.
     probe: completion::Probe,
 }
@@ -112,6 +117,8 @@ struct Local {
     names: TupleNames,
     /// Set if it is that element of the tuple in the slot.
     item: Option<(usize, Type)>,
+    /// Whether it is an element of a sequence of `dynamic`.
+    dynamic: bool,
 }
 
 /// Names of tuple elements.
@@ -139,8 +146,8 @@ pub(super) enum Operand<'e> {
 }
 
 /// Methods of one name, and what they are called on.
-#[derive(Clone)]
-pub(super) struct Group {
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
     pub(super) name: Box<str>,
     /// The object; `None` for a type's methods, and for those of the frame's own type in a static method.
     pub(super) target: Option<Node>,
@@ -201,6 +208,7 @@ impl<'t> Binder<'t> {
             extensions: None,
             probe_of_values: None,
             met_dynamic: false,
+            dynamic_elements: false,
             probe: completion::Probe::default(),
         }
     }
@@ -213,8 +221,13 @@ impl<'t> Binder<'t> {
 
     /// Knows the text that the tree was made of, as arguments that ask for it get parts of it.
     pub(crate) fn reading(mut self, text: &str) -> Self {
-        self.text = text.into();
+        self.read(&text.into());
         self
+    }
+
+    /// The same for a binder that exists already.
+    pub(crate) fn read(&mut self, text: &Rc<str>) {
+        self.text = Rc::clone(text);
     }
 
     /// The plan of a whole expression.
@@ -439,6 +452,7 @@ impl<'t> Binder<'t> {
             ty: ty.clone(),
             names,
             item: None,
+            dynamic: self.dynamic_elements && *ty == Type::OBJECT,
         });
         slot
     }
@@ -458,6 +472,7 @@ impl<'t> Binder<'t> {
                 ty: element,
                 names: Rc::default(),
                 item: Some((index, ty.clone())),
+                dynamic: false,
             });
         }
         slot

@@ -4,6 +4,7 @@ use metadata::signature::Primitive;
 use syntax::Span;
 use syntax::tree::{BinaryOp, Expr, ExprKind, Literal, UnaryOp};
 
+use super::late::{Late, is_late};
 use super::literals::integer_kind;
 use super::well_known::primitive_kind;
 use super::{Binder, Operand};
@@ -40,6 +41,21 @@ impl Binder<'_> {
             return Ok(Node::constant(value, self.kind_type(kind, span)?, span));
         }
         let operand = self.bind(inner)?;
+        self.unary_operand(op, operand, span)
+    }
+
+    /// An operator on a bound operand.
+    pub(super) fn unary_operand(
+        &mut self,
+        op: UnaryOp,
+        operand: Operand<'_>,
+        span: Span,
+    ) -> Result<Node> {
+        if let Operand::Value(node) = &operand
+            && is_late(node)
+        {
+            return Ok(self.late(Late::Unary(op), vec![node.clone()], span));
+        }
         if let Operand::Null(at) | Operand::Default(at) = operand {
             let what = if matches!(operand, Operand::Null(_)) {
                 "null"
@@ -52,11 +68,14 @@ impl Binder<'_> {
                 format!("`{}` cannot be applied to `{what}`", op.text()),
             ));
         }
-        let node = self.natural(operand)?;
-        let inner_ty = self.without_nullable(&node.ty);
+        let mut node = self.natural(operand)?;
         if let Some(found) = self.user_unary(op, &node, span)? {
             return Ok(found);
         }
+        if let Some(converted) = self.converted_unary(op, &node, span)? {
+            node = converted;
+        }
+        let inner_ty = self.without_nullable(&node.ty);
         if let Some(underlying) = Self::enum_of(&inner_ty)
             && op == UnaryOp::Complement
         {
@@ -183,6 +202,9 @@ impl Binder<'_> {
         right: Operand<'_>,
         span: Span,
     ) -> Result<Node> {
+        if let Some(late) = self.late_binary(op, &left, &right, span)? {
+            return Ok(late);
+        }
         for operand in [&left, &right] {
             match operand {
                 Operand::Type(..) | Operand::Namespace(..) => {
@@ -281,6 +303,9 @@ impl Binder<'_> {
         }
         if let Some((left, right)) = self.as_texts(op, &left, &right)? {
             return self.binary_operands(op, left, right, span);
+        }
+        if let Some(node) = self.converted_binary(op, &left, &right, span)? {
+            return Ok(node);
         }
         Err(self.no_operator(op, &left, &right, span))
     }

@@ -94,6 +94,16 @@ impl Binder<'_> {
             _ => {}
         }
         let place = self.place(left, span)?;
+        if let Op::Late(..) = place.op {
+            if op != AssignOp::Assign {
+                let told = "only `=` assigns to a member of something dynamic whose type is known only when it runs";
+                let fail = Fail::new(span, told);
+                return Err(fail.hint("write a = a + b, or cast what is dynamic to what it is"));
+            }
+            let value = self.bind(right)?;
+            let assigned = self.late_assignment(&place, value, span)?;
+            return assigned.ok_or_else(|| not_a_variable(span));
+        }
         let ty = place.ty.clone();
         if op == AssignOp::Coalesce {
             let right = self.bind(right)?;
@@ -190,7 +200,11 @@ impl Binder<'_> {
         let outer = std::mem::replace(&mut self.assigning, true);
         let bound = self.bind(expr);
         self.assigning = outer;
-        let bound = bound?;
+        self.assigned_place(bound?, span)
+    }
+
+    /// What is assigned to, if it can be.
+    pub(super) fn assigned_place(&mut self, bound: Operand<'_>, span: Span) -> Result<Node> {
         if let Operand::Group(group) = &bound {
             return Err(Fail::cs(
                 "CS1656",
@@ -217,6 +231,7 @@ impl Binder<'_> {
                 "the elements of a read-only span cannot be assigned",
             )),
             Op::Variable(_) | Op::StaticField(_) | Op::Element(..) => Ok(node),
+            Op::Late(..) => Ok(node),
             Op::Field(target, _) => {
                 // A field of a struct that is itself a value and not a variable is gone after the assignment.
                 if target.ty.is_reference() || is_variable(target) {

@@ -5,10 +5,34 @@
 
 use std::rc::Rc;
 
+use syntax::tree::{TypeArguments, TypeKind};
+
 use super::overloads::Arg;
 use super::{Binder, Operand, TupleNames};
 use crate::expressions::plan::{Node, Op};
 use crate::types::Type;
+
+/// The names in a type as it is written: of a tuple its own, then those inside its elements.
+fn written_names(ty: &syntax::tree::Type, names: &mut Vec<Option<Rc<str>>>) {
+    match &ty.kind {
+        TypeKind::Tuple(elements) => {
+            let own = elements.iter().map(|it| it.name.as_ref());
+            names.extend(own.map(|it| it.map(|it| Rc::from(&*it.text))));
+            elements.iter().for_each(|it| written_names(&it.ty, names));
+        }
+        TypeKind::Name(name) => {
+            for part in &name.parts {
+                if let Some(TypeArguments::Types(types)) = part.arguments.as_deref() {
+                    types.iter().for_each(|it| written_names(it, names));
+                }
+            }
+        }
+        TypeKind::Nullable(inner) | TypeKind::Array { element: inner, .. } => {
+            written_names(inner, names);
+        }
+        _ => {}
+    }
+}
 
 impl Binder<'_> {
     /// Notes the names that arguments give to tuple types, while a call of these is bound.
@@ -98,6 +122,16 @@ impl Binder<'_> {
                 self.known_names_in(inner, names);
             }
             _ => {}
+        }
+    }
+
+    /// Gives a value the names that its type is written with: `new List<(int Id, string Title)>()`.
+    pub(super) fn name_as_written(&self, node: &mut Node, written: &syntax::tree::Type) {
+        let mut names = Vec::new();
+        written_names(written, &mut names);
+        // What an alias stands for is not seen.
+        if names.iter().any(Option::is_some) && names.len() == self.count_names(&node.ty) {
+            node.names = names.into();
         }
     }
 

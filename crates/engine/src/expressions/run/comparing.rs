@@ -12,7 +12,7 @@ use super::known::is_closure;
 use super::numbers::compare;
 use super::{Effect, Made, Result, Runner, Val, integer};
 use crate::expressions::error::Fail;
-use crate::expressions::plan::Callee;
+use crate::expressions::plan::{Callee, FieldRef};
 use crate::expressions::scalar::{self, Kind, Scalar};
 use crate::types::Type;
 
@@ -67,6 +67,10 @@ impl Runner<'_, '_> {
                     return Ok(x == y);
                 }
                 if let (Some(x), Some(y)) = (self.parts(&one, span)?, self.parts(&other, span)?) {
+                    let (of_one, of_other) = (self.exact_type(&one), self.exact_type(&other));
+                    if of_one != of_other && of_one.is_some_and(|it| self.is_anonymous(&it)) {
+                        return Ok(false);
+                    }
                     for (x, y) in x.iter().zip(&y) {
                         if !self.equals_default(x, y, depth + 1, span)? {
                             return Ok(false);
@@ -143,6 +147,9 @@ impl Runner<'_, '_> {
                 }
                 _ => None,
             }),
+            Val::Object(object) if self.is_anonymous(&object.ty) => {
+                self.anonymous_parts(object, span)
+            }
             Val::Struct(place) if self.is_tuple(&place.ty) => {
                 let members = self.reader.struct_members(&place.ty);
                 let members = members.map_err(|why| self.unreadable(&why, span))?;
@@ -216,7 +223,7 @@ impl Runner<'_, '_> {
         Ok(matches!(same, Val::Scalar(Scalar::Bool(true))))
     }
 
-    fn in_program(
+    pub(super) fn in_program(
         &mut self,
         method: Option<crate::types::Method>,
         target: Option<(Val, Type)>,
@@ -373,10 +380,12 @@ impl Runner<'_, '_> {
         if a == b {
             return Ok(Ordering::Equal);
         }
-        if self.is_invariant(span)? {
-            return Ok(a.cmp(b));
+        let by_numbers = a.cmp(b);
+        let collated = collate(a, b);
+        if collated == Some(by_numbers) || self.is_invariant(span)? {
+            return Ok(by_numbers);
         }
-        if let Some(order) = collate(a, b) {
+        if let Some(order) = collated {
             return Ok(order);
         }
         let string = self.types.core_named("System", "String");
@@ -407,12 +416,15 @@ impl Runner<'_, '_> {
                 let named = |it: &&crate::types::Field| it.name.contains("<Invariant>");
                 all.iter().find(named).cloned()
             });
-            if let Some(field) = field
-                && let Ok(place) = self
-                    .reader
-                    .static_field(settings, &field, self.around.frame)
-            {
-                let value = self.decode(&place, span)?;
+            if let Some(field) = field {
+                let field = FieldRef {
+                    declared_in: Rc::clone(settings),
+                    name: field.name.clone(),
+                    token: field.token,
+                    ty: field.ty.clone(),
+                };
+                // A program that has not compared texts yet has not asked itself either.
+                let value = self.static_field(&field, span)?;
                 invariant = matches!(value, Val::Scalar(Scalar::Bool(true)));
             }
         }

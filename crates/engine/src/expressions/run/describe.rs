@@ -203,11 +203,6 @@ impl Runner<'_, '_> {
         framework_text(self.reader, &zero)
     }
 
-    fn is_anonymous(&self, ty: &Type) -> bool {
-        let name = ty.as_named().and_then(|it| self.types.simple_name(it).ok());
-        name.is_some_and(|(_, name)| name.starts_with("<>f__AnonymousType"))
-    }
-
     fn describe_anonymous(
         &mut self,
         object: &crate::values::Object,

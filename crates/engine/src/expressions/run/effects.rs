@@ -347,6 +347,10 @@ impl Runner<'_, '_> {
                 _ => None,
             });
         }
+        let span = Span::empty(0);
+        if let Some(value) = self.anonymous_member(name, target, arguments, span)? {
+            return Ok(Some(value));
+        }
         if let Val::Made(made) = target
             && let Made::Sequence(_, items, _) = &**made
         {

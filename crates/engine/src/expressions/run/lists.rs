@@ -359,9 +359,24 @@ impl Runner<'_, '_> {
         let Val::Made(made) = &value else {
             return Ok(value);
         };
+        if let Made::Fields(ty, fields) = &**made
+            && self.is_anonymous(ty)
+        {
+            let made = self.anonymous_in_program(ty, fields, span)?;
+            return Ok(made.unwrap_or(value));
+        }
         let Made::Sequence(ty, items, None) = &**made else {
             return Ok(value);
         };
+        if let Type::SzArray(_) = ty
+            && items.iter().any(|it| matches!(it, Val::Made(_)))
+        {
+            let mut inside = Vec::with_capacity(items.len());
+            for item in items {
+                inside.push(self.materialised(item.clone(), span)?);
+            }
+            return Ok(Val::sequence(ty.clone(), inside));
+        }
         let Some(named) = ty.as_named().cloned() else {
             return Ok(value);
         };

@@ -4,6 +4,7 @@
 //! [`Interrupt::Effect`]; the engine has it done and runs the plan again with the outcome known ([`Journal`]). What was
 //! read before an effect is taken from the journal then, so that the order of C# is kept although objects may have moved.
 
+mod anonymous;
 mod comparing;
 mod convert;
 mod cursors;
@@ -14,6 +15,7 @@ mod immediate;
 mod journal;
 mod keys;
 mod known;
+mod late;
 mod lazy;
 mod linq;
 mod lists;
@@ -40,7 +42,7 @@ use std::time::Instant;
 use syntax::Span;
 use syntax::tree::PseudoVariable;
 
-use super::bind::well_known;
+use super::bind::{LateBinder, well_known};
 use super::error::Fail;
 use super::plan::{Constant, Node, Op};
 use super::scalar::{self, Fault, Scalar};
@@ -88,6 +90,8 @@ pub(crate) struct Surroundings<'r> {
     pub(crate) numbers: (u32, u32, u64),
     /// `$exception`, `$returnvalue` and kept values.
     pub(crate) special: &'r dyn Fn(PseudoVariable) -> Option<crate::values::Value>,
+    /// Binds what is only bound when it runs.
+    pub(crate) late: Option<&'r LateBinder<'r>>,
     /// The frame, for static fields that belong to a thread.
     pub(crate) frame: Option<&'r cordebug::thread::Frame>,
 }
@@ -95,9 +99,9 @@ pub(crate) struct Surroundings<'r> {
 /// Steps between two looks at the clock.
 const STEPS: u32 = 256;
 /// Elements of a sequence looked at in one evaluation.
-const MAX_ITEMS: usize = 100_000;
+const MAX_ITEMS: usize = 2_000_000;
 /// Bytes of texts and sequences that one run makes, whether they are still used or not.
-const MAX_MADE: usize = 64 << 20;
+const MAX_MADE: usize = 256 << 20;
 
 /// Runs one plan.
 pub(crate) struct Runner<'r, 't> {
@@ -276,9 +280,21 @@ impl<'r, 't> Runner<'r, 't> {
                 }
             }
             Op::Same(equal, left, right) => {
-                let left = self.eval(left)?;
-                let right = self.eval(right)?;
-                Val::bool(self.same(&left, &right) == *equal)
+                let (one, other) = (self.eval(left)?, self.eval(right)?);
+                let is_same = match (&one, &other) {
+                    (Val::Object(object), Val::Scalar(Scalar::String(text)))
+                        if right.is_literal() =>
+                    {
+                        self.is_interned(object, text, span)?
+                    }
+                    (Val::Scalar(Scalar::String(text)), Val::Object(object))
+                        if left.is_literal() =>
+                    {
+                        self.is_interned(object, text, span)?
+                    }
+                    _ => self.same(&one, &other),
+                };
+                Val::bool(is_same == *equal)
             }
             Op::All(equal, parts) => {
                 let mut all = true;
@@ -463,6 +479,7 @@ impl<'r, 't> Runner<'r, 't> {
                 self.counted(made, span)?
             }
             Op::TypeOf(ty) => Val::Made(Rc::new(Made::Type(ty.clone()))),
+            Op::Late(late, operands) => self.late(late, operands, span)?,
             Op::Lambda(closure) => {
                 let captured = closure.captures.iter().map(|slot| {
                     let value = self.slots.get(*slot as usize).cloned();

@@ -6,6 +6,7 @@ use syntax::Span;
 use syntax::tree::BinaryOp;
 
 use super::{Made, Result, Runner, Val, misfit, thrown};
+use crate::expressions::error::Fail;
 use crate::expressions::scalar::{self, Fault, Scalar};
 use crate::types::Type;
 
@@ -54,6 +55,32 @@ impl Runner<'_, '_> {
     }
 
     /// Whether two references are the same.
+    /// Whether a string of the program is the very one that a literal stands for: the one that the runtime keeps for all
+    /// literals of that text.
+    pub(super) fn is_interned(
+        &mut self,
+        object: &crate::values::Object,
+        text: &[u16],
+        span: Span,
+    ) -> Result<bool> {
+        if object.ty != Type::STRING || self.units(object, span)? != text {
+            return Ok(false);
+        }
+        if !self.around.calls {
+            let told = "whether a string is the very one that a literal stands for only the program can tell, by running code";
+            let hint = "compare the texts: cast the other side to string";
+            return Err(Fail::new(span, told).hint(hint).into());
+        }
+        let string = self.types.core_named("System", "String");
+        let methods = string.and_then(|it| self.types.methods(&it, Some("IsInterned")).ok());
+        let takes_text = |it: &crate::types::Method| matches!(it.parameters.as_slice(), [text] if text.ty == Type::STRING);
+        let method = methods.unwrap_or_default().into_iter().find(takes_text);
+        let text = vec![Val::units(text.to_vec())];
+        let kept = self.in_program(method, None, text, "string.IsInterned", span)?;
+        // The object may have moved meanwhile; the journal knows where it is.
+        Ok(matches!(&kept, Val::Object(kept) if kept.address == object.address))
+    }
+
     pub(super) fn same(&mut self, left: &Val, right: &Val) -> bool {
         match (left, right) {
             (Val::Null, Val::Null) => true,

@@ -82,6 +82,9 @@ impl Runner<'_, '_> {
                     text.push(u16::from(b')'));
                     text
                 }
+                Made::Fields(ty, fields) if self.is_anonymous(ty) => {
+                    self.anonymous_text(ty, fields, span)?
+                }
                 Made::Sequence(ty, ..) => self.reflection_name(ty).encode_utf16().collect(),
                 _ => return Ok(None),
             },

@@ -206,7 +206,11 @@ impl Collector<'_, '_> {
                     _ => continue,
                 },
             };
-            let notes = self.notes(field.token);
+            let mut notes = self.notes(field.token);
+            // The compiler does not say of a field that it is a `dynamic` local, only that the code uses such.
+            if kind == VariableKind::Local && field.ty == Type::OBJECT && self.uses_dynamic() {
+                notes.dynamic = vec![true];
+            }
             self.add(&name, kind, field.ty, notes, home);
             if kind == VariableKind::Argument {
                 arguments.extend(self.variables.pop());
@@ -215,6 +219,35 @@ impl Collector<'_, '_> {
         // Arguments come first, so that a captured one takes the place of its own copy.
         arguments.append(&mut self.variables);
         self.variables = arguments;
+    }
+
+    /// Whether the code binds operations at run time: it then reads call sites, which lie in types that the compiler made.
+    fn uses_dynamic(&self) -> bool {
+        const LOAD_STATIC: u8 = 0x7e;
+        let Ok(module) = self.types.metadata(self.place.module) else {
+            return false;
+        };
+        let metadata = module.metadata();
+        let Ok(Some(body)) = module.body(self.place.method) else {
+            return false;
+        };
+        let is_site = |token: Token| {
+            let owner = metadata.field(token).and_then(|it| it.declaring_type());
+            let owner = owner.and_then(|it| metadata.type_def(it));
+            owner.is_ok_and(|it| it.name().is_ok_and(|it| it.starts_with("<>o__")))
+        };
+        let code = body.code;
+        let mut at = 0;
+        while let Some(instruction) = il::read(code, at) {
+            if code.get(at) == Some(&LOAD_STATIC) {
+                let token = code.get(at + 1..at + 5).and_then(|it| it.try_into().ok());
+                if token.is_some_and(|it| is_site(Token(u32::from_le_bytes(it)))) {
+                    return true;
+                }
+            }
+            at = instruction.next;
+        }
+        false
     }
 
     fn hoisted(&self) -> Hoisted {
