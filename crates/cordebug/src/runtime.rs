@@ -135,7 +135,8 @@ impl Preloaded {
         // SAFETY: `file` is a valid C string; the library's initialisers only set up its own data.
         let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         let coreclr = folder.join(CORECLR);
-        (!handle.is_null()).then_some(Self { handle, coreclr })
+        // Made only if there is something to drop.
+        (!handle.is_null()).then(|| Self { handle, coreclr })
     }
 
     /// Whether they are those of a runtime.

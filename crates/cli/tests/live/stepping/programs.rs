@@ -222,6 +222,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "computes one expression after the other: live_expressions compares them",
     ),
     (
+        "expressions_bound",
+        "computes one expression after the other: live_expressions compares them",
+    ),
+    (
         "expressions_throws",
         "computes one expression after the other: live_expressions compares them",
     ),
