@@ -64,10 +64,8 @@ impl Thread {
 
     /// A new stepper for the thread.
     pub fn stepper(&self) -> Result<Stepper, Error> {
-        Ok(Stepper::new(clr_out!(
-            self.0,
-            ICorDebugThread::CreateStepper()
-        )?))
+        let stepper = clr_out!(self.0, ICorDebugThread::CreateStepper())?;
+        Ok(Stepper::new(stepper, self.id()?))
     }
 
     /// Walks its stack from the innermost frame outwards.

@@ -35,6 +35,7 @@ use metadata::pe::ClauseKind;
 use crate::api::{Error, ErrorCode, StepKind, StepOptions, StepsMade, ThreadId};
 use crate::breakpoints::CodeLocation;
 use crate::engine::Engine;
+use crate::target::Target;
 use awaiters::Awaiter;
 use awaits::Suspended;
 use completion::Alone;
@@ -363,7 +364,7 @@ impl Engine<'_> {
             return None;
         }
         let begin = || -> Result<Stepper, cordebug::Error> {
-            let stepper = caller.stepper()?;
+            let stepper = caller.stepper(thread)?;
             stepper.prepare(true)?;
             stepper.step_instruction()?;
             Ok(stepper)
@@ -455,15 +456,29 @@ impl Engine<'_> {
         self.stepping.retired.extend(leg.waiters);
         // The library does not pass on news of a stepper that was deactivated meanwhile, and may wait for the answer
         // to it all the same.
-        let target = self.target.as_ref();
-        let queued = target.map(|target| target.process.has_queued_callbacks().unwrap_or(false));
-        if queued == Some(true) {
+        // What is on its way may also be that a thread ended, see `thread_ended`.
+        let is_more_to_come = |target: &Target| {
+            target.has_undelivered() || target.process.has_queued_callbacks().unwrap_or(false)
+        };
+        if self.target.as_ref().is_some_and(is_more_to_come) {
             return;
         }
         for stepper in self.stepping.retired.drain(..) {
             if let Err(error) = stepper.deactivate() {
                 tracing::debug!(%error, "giving up a stepper");
             }
+        }
+    }
+
+    /// Forgets the steppers of a thread that is about to be gone: the library crashes when one of them is given up later.
+    pub(crate) fn thread_ended(&mut self, thread: u32) {
+        let others = |it: &Stepper| it.thread() != thread;
+        self.stepping.retired.retain(others);
+        if let Some(steps) = &mut self.stepping.steps {
+            let leg = &mut steps.leg;
+            leg.waiters.retain(others);
+            leg.stepper = leg.stepper.take().filter(others);
+            leg.beyond = leg.beyond.take().filter(others);
         }
     }
 

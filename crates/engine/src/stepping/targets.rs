@@ -205,9 +205,14 @@ impl Engine<'_> {
     }
 
     /// Begins a leg back to the caller of a frame, whatever that frame has called itself.
-    pub(super) fn leave_call(&mut self, at: Position, callee: &Frame) -> Result<(), Error> {
+    pub(super) fn leave_call(
+        &mut self,
+        thread: &Thread,
+        at: Position,
+        callee: &Frame,
+    ) -> Result<(), Error> {
         let begin = || -> Result<_, cordebug::Error> {
-            let stepper = callee.stepper()?;
+            let stepper = callee.stepper(thread)?;
             stepper.prepare(false)?;
             stepper.step_out()?;
             Ok(stepper)

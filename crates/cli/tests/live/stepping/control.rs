@@ -45,6 +45,30 @@ fn threads_that_begin_at_a_stop_do_not_keep_the_program_from_stepping() {
     }
 }
 
+/// The library reads what a thread had when one of its steppers is given up.
+#[test]
+fn a_step_that_leaves_its_thread_goes_on_when_the_thread_has_ended() {
+    for kind in [StepKind::Out, StepKind::Over] {
+        let sandbox = Sandbox::new();
+        let program = launch_to(&sandbox, "step_ends", &[], &["pass"]);
+        let mut stops = 0;
+        while program.settle_exit().is_none() {
+            let stop = program.wait_stop();
+            let at_breakpoint = matches!(stop.reasons[0], StopReason::Breakpoint { .. });
+            stops += u32::from(at_breakpoint);
+            program
+                .request(Request::Step {
+                    thread: None,
+                    kind,
+                    count: 1,
+                })
+                .expect("stepping");
+        }
+        assert_eq!(stops, 6, "{kind:?}");
+        program.expect_exit(0);
+    }
+}
+
 #[test]
 fn several_steps_are_made_as_one_request_and_counted() {
     let sandbox = Sandbox::new();
