@@ -12,6 +12,7 @@ mod hit;
 mod instruction;
 mod line;
 mod listing;
+mod mappable;
 mod name_parts;
 mod offer;
 mod reached;
@@ -37,6 +38,11 @@ use offer::Match;
 pub(crate) use offer::locations;
 pub(crate) use requests::condition;
 pub(crate) use type_names::TypeNames;
+
+/// Whether a name is a C# keyword for a type.
+pub(crate) fn is_keyword_type(name: &str) -> bool {
+    name_parts::Part::new(name).keyword_type().is_some()
+}
 
 /// Hints kept for a breakpoint that waits.
 const MAX_HINTS: usize = 3;
