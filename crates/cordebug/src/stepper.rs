@@ -30,7 +30,10 @@ impl Stepper {
     pub fn prepare(&self, only_my_code: bool) -> Result<(), Error> {
         let mask = INTERCEPT_ALL & !INTERCEPT_SECURITY;
         clr!(self.stepper, ICorDebugStepper::SetInterceptMask(mask))?;
-        clr!(self.stepper, ICorDebugStepper::SetUnmappedStopMask(STOP_NONE))?;
+        clr!(
+            self.stepper,
+            ICorDebugStepper::SetUnmappedStopMask(STOP_NONE)
+        )?;
         if let Some(stepper) = self.stepper.cast::<ICorDebugStepper2>() {
             clr!(stepper, ICorDebugStepper2::SetJMC(i32::from(only_my_code)))?;
         }

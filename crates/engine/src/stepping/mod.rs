@@ -32,7 +32,7 @@ use metadata::IlOffset;
 use metadata::pdb::Await;
 use metadata::pe::ClauseKind;
 
-use crate::api::{Error, ErrorCode, StepKind, StepOptions, StepsMade, ThreadId};
+use crate::api::{Error, ErrorCode, Origin, StepKind, StepOptions, StepsMade, ThreadId};
 use crate::breakpoints::CodeLocation;
 use crate::engine::Engine;
 use crate::target::Target;
@@ -180,7 +180,28 @@ impl Engine<'_> {
         {
             return Err(error);
         }
+        if self.is_before_main(&thread, position, kind) {
+            return self.resume();
+        }
         self.begin_steps((id, &thread), position, kind, count, None)
+    }
+
+    /// Whether a launched program's first thread has come to no code of the program yet: a step then ends at the first
+    /// line of `Main`, which is waited for.
+    fn is_before_main(&mut self, thread: &Thread, position: Position, kind: StepKind) -> bool {
+        let nowhere = position.method.is_none() && kind != StepKind::Out;
+        if !nowhere || self.origin != Some(Origin::Launched) {
+            return false;
+        }
+        let Some(target) = &mut self.target else {
+            return false;
+        };
+        let first = target.first_thread().map(|it| it.0);
+        if first != thread.id().ok() || target.frames(thread).next().is_some() {
+            return false;
+        }
+        target.entry.want(&target.modules, &target.process);
+        true
     }
 
     fn begin_steps(

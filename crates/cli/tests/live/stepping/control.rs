@@ -56,6 +56,8 @@ fn a_step_that_leaves_its_thread_goes_on_when_the_thread_has_ended() {
             let stop = program.wait_stop();
             let at_breakpoint = matches!(stop.reasons[0], StopReason::Breakpoint { .. });
             stops += u32::from(at_breakpoint);
+            here(&program);
+            program.request(Request::Threads).expect("the threads");
             program
                 .request(Request::Step {
                     thread: None,
@@ -64,9 +66,28 @@ fn a_step_that_leaves_its_thread_goes_on_when_the_thread_has_ended() {
                 })
                 .expect("stepping");
         }
-        assert_eq!(stops, 6, "{kind:?}");
+        assert_eq!(stops, 60, "{kind:?}");
         program.expect_exit(0);
     }
+}
+
+#[test]
+fn a_step_of_a_program_that_is_paused_before_main_ends_in_main() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("loops").args(["tight"]).start();
+    program.pause();
+    step(&program, StepKind::Over);
+    assert_eq!(program.status().state, State::Stopped);
+    let stack = Request::Stack {
+        thread: None,
+        start: 0,
+        count: 1,
+    };
+    let told = program.request(stack);
+    assert!(
+        matches!(&told, Ok(Reply::Stack { frames, .. }) if frames[0].method.starts_with("Program.")),
+        "{told:?}"
+    );
 }
 
 #[test]
