@@ -5,31 +5,38 @@ use crate::com::{Com, IUnknown};
 use crate::error::{Error, clr, clr_out};
 use crate::hresult::S_OK;
 use crate::module::{Function, missing};
-use crate::thread::Frame;
+use crate::thread::{Frame, Thread};
 use crate::value::Value;
 
 /// A step that was asked for. Says that it is complete through a callback, once.
 ///
 /// The library's stepper refers to its thread and does not keep it alive: once the thread has ended it must only be dropped.
 #[derive(Debug)]
-pub struct Stepper(Com<ICorDebugStepper>, u32);
+pub struct Stepper {
+    stepper: Com<ICorDebugStepper>,
+    /// The operating system id of its thread.
+    thread: u32,
+}
 
 impl Stepper {
     pub(crate) fn new(stepper: Com<ICorDebugStepper>, thread: u32) -> Self {
-        Self(stepper, thread)
+        Self { stepper, thread }
     }
 
-    /// The thread that steps.
+    /// The operating system id of the thread that it runs.
     pub fn thread(&self) -> u32 {
-        self.1
+        self.thread
     }
 
     /// Sets what every step of ours has in common; `only_my_code` skips code that was not marked as the user's.
     pub fn prepare(&self, only_my_code: bool) -> Result<(), Error> {
         let mask = INTERCEPT_ALL & !INTERCEPT_SECURITY;
-        clr!(self.0, ICorDebugStepper::SetInterceptMask(mask))?;
-        clr!(self.0, ICorDebugStepper::SetUnmappedStopMask(STOP_NONE))?;
-        if let Some(stepper) = self.0.cast::<ICorDebugStepper2>() {
+        clr!(self.stepper, ICorDebugStepper::SetInterceptMask(mask))?;
+        clr!(
+            self.stepper,
+            ICorDebugStepper::SetUnmappedStopMask(STOP_NONE)
+        )?;
+        if let Some(stepper) = self.stepper.cast::<ICorDebugStepper2>() {
             clr!(stepper, ICorDebugStepper2::SetJMC(i32::from(only_my_code)))?;
         }
         Ok(())
@@ -42,7 +49,7 @@ impl Stepper {
             endOffset: end,
         };
         clr!(
-            self.0,
+            self.stepper,
             ICorDebugStepper::StepRange(i32::from(into), &range, 1)
         )?;
         Ok(())
@@ -51,19 +58,19 @@ impl Stepper {
     /// Steps one instruction, into the call if it is one. For a frame that has called others, it is the instruction after
     /// they have returned.
     pub fn step_instruction(&self) -> Result<(), Error> {
-        clr!(self.0, ICorDebugStepper::Step(1))?;
+        clr!(self.stepper, ICorDebugStepper::Step(1))?;
         Ok(())
     }
 
     /// Steps to the caller.
     pub fn step_out(&self) -> Result<(), Error> {
-        clr!(self.0, ICorDebugStepper::StepOut())?;
+        clr!(self.stepper, ICorDebugStepper::StepOut())?;
         Ok(())
     }
 
-    /// Gives the step up. The thread must not have ended.
+    /// Gives the step up. Not for one whose thread has ended: the library reads what the thread had, and crashes.
     pub fn deactivate(&self) -> Result<(), Error> {
-        clr!(self.0, ICorDebugStepper::Deactivate())?;
+        clr!(self.stepper, ICorDebugStepper::Deactivate())?;
         Ok(())
     }
 
@@ -71,15 +78,15 @@ impl Stepper {
     pub fn is(&self, other: &Com<ICorDebugStepper>) -> bool {
         let identity =
             |it: &Com<ICorDebugStepper>| it.cast::<IUnknown>().map(|it| it.as_raw() as usize);
-        identity(&self.0) == identity(other)
+        identity(&self.stepper) == identity(other)
     }
 }
 
 impl Frame {
-    /// A new stepper for the frame, which is one of this thread: it begins when what the frame has called has returned.
-    pub fn stepper(&self, thread: u32) -> Result<Stepper, Error> {
+    /// A new stepper for the frame, which is one of the thread's: it begins when what the frame has called has returned.
+    pub fn stepper(&self, thread: &Thread) -> Result<Stepper, Error> {
         let stepper = clr_out!(self.0, ICorDebugFrame::CreateStepper())?;
-        Ok(Stepper::new(stepper, thread))
+        Ok(Stepper::new(stepper, thread.id()?))
     }
 }
 

@@ -204,7 +204,7 @@ impl Engine<'_> {
                     if let Some(target) = &mut self.target {
                         target.hits.remove(&id);
                     }
-                    self.stepping_thread_ended(id);
+                    self.thread_ended(id);
                     self.tell(Event::ThreadEnded(ThreadId(id)));
                 }
                 false

@@ -337,6 +337,23 @@ impl Entry {
         reached
     }
 
+    /// Waits for the first line of `Main`, of a module that may be loaded later.
+    pub(crate) fn want(&mut self, modules: &Modules, process: &Process) {
+        if self.breakpoint.is_some() {
+            return;
+        }
+        self.wanted = true;
+        let mut loaded = modules.iter();
+        self.breakpoint = loaded.find_map(|module| {
+            let (method, offset) = module.entry_point(process)?;
+            if module.is_runtime_async(process, method) {
+                return None;
+            }
+            let function = module.module.function(method.0);
+            function.and_then(|it| it.break_at(offset.0)).ok()
+        });
+    }
+
     /// Removes the breakpoint.
     pub(crate) fn forget(&mut self) {
         self.wanted = false;

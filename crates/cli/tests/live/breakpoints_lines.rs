@@ -359,6 +359,91 @@ fn breakpoints_on_one_line_are_all_named_by_its_stop() {
     );
 }
 
+/// Statements that begin with a value on the stack have no code of their own in an optimised build; the runtime would
+/// take breakpoints there, never stop at them, and crash as it sets others.
+#[test]
+fn statements_that_the_optimiser_left_no_code_are_told_and_the_rest_stops() {
+    const RELEASE: &str = "bp_release";
+    let markers = [
+        "go",
+        "go_return",
+        "name",
+        "trim",
+        "upper",
+        "main",
+        "write",
+        "call_name",
+        "write_name",
+        "if",
+        "last",
+        "moved",
+        "twice",
+        "abs",
+    ];
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch(RELEASE)
+        .with(|launch| launch.breakpoints = markers.map(|it| at_marker(RELEASE, it)).into())
+        .start();
+    let mut stops = Vec::new();
+    while program.settle_exit().is_none() {
+        stops.push(here(&program).1);
+        program.cont();
+    }
+    program.expect_exit(0);
+    let expected = [
+        "main",
+        "go",
+        "write",
+        "call_name",
+        "name",
+        "trim",
+        "upper",
+        "write_name",
+        "if",
+        "last",
+        "moved",
+        "abs",
+    ];
+    assert_eq!(stops, expected.map(|it| line(RELEASE, it)));
+    let told = list(&program);
+    let of = |marker: &str| {
+        let at = markers.iter().position(|it| *it == marker);
+        &told[at.expect("a marker")]
+    };
+    let left_out = of("go_return");
+    assert_eq!(left_out.state, BreakpointState::Failed, "{left_out:#?}");
+    let reason = left_out.reason.as_deref().unwrap_or_default();
+    assert!(reason.contains("left no code of its own"), "{reason}");
+    let moved = of("twice");
+    let reason = moved.reason.as_deref().unwrap_or_default();
+    let line = line(RELEASE, "abs");
+    assert!(
+        reason.ends_with(&format!("moved to line {line}")),
+        "{reason}"
+    );
+}
+
+#[test]
+fn lambdas_on_a_line_are_left_out_and_named_and_columns_of_a_statement_are_one_place() {
+    let sandbox = Sandbox::new();
+    let program = launched(&sandbox, &[at_marker(FIXTURE, "lambdas")]);
+    program.wait_stop();
+    let told = &list(&program)[0];
+    assert_eq!(told.locations.len(), 1, "{told:#?}");
+    let column = |text: &str| match at_text(FIXTURE, "lambdas", text).place {
+        Place::Line { column, .. } => column.expect("a column"),
+        Place::Function { .. } => unreachable!("a line"),
+    };
+    let columns = format!("columns {} and {}", column("x + 1"), column("{ return"));
+    assert!(told.notes[0].contains(&columns), "{:?}", told.notes);
+    let (first, _) = set(&program, at_text(FIXTURE, "lambdas", "x + 1"));
+    let (again, duplicate) = set(&program, at_text(FIXTURE, "lambdas", "+ 1"));
+    assert_eq!((again.id, duplicate), (first.id, true));
+    let (other, duplicate) = set(&program, at_text(FIXTURE, "lambdas", "return y"));
+    assert_ne!((other.id, duplicate), (first.id, true));
+}
+
 /// A copy of `bp_runtime_async` whose method has the flag of those that the runtime suspends.
 fn with_runtime_async(sandbox: &Sandbox) -> std::path::PathBuf {
     let fixture = Fixture::named("bp_runtime_async");

@@ -43,6 +43,43 @@ fn a_message_that_is_overridden_is_told_as_what_it_was_made_with() {
     .assert_eq(&told);
 }
 
+/// What a condition runs leaves nothing of what the runtime named; the exception is told whole all the same.
+#[test]
+fn conditions_that_run_code_leave_the_exception_whole_and_may_ask_for_any_type() {
+    let tell = |stop: &Stop| {
+        let exception = stop.exception.as_ref().expect("an exception");
+        let flight = exception.flight.as_deref().expect("a flight");
+        let Handler::Catch { frame } = &flight.handler else {
+            panic!("{:?}", flight.handler)
+        };
+        let reason = match &stop.reasons[..] {
+            [StopReason::Exception { .. }] => "",
+            other => panic!("{other:?}"),
+        };
+        format!("{reason}{} caught in {}", exception.type_name, frame.method)
+    };
+    let thrown = ExceptionSpec {
+        condition: Some("$exception.ToString().Contains(\"ticket\")".into()),
+        ..ExceptionSpec::all()
+    };
+    let caught = ExceptionSpec {
+        caught_by_user: Some(true),
+        ..thrown.clone()
+    };
+    let typed = ExceptionSpec {
+        condition: Some(
+            "$exception is TicketException t && t.Message == \"ticket 7\" || ($exception as Bare)?.HResult == 1".into(),
+        ),
+        ..ExceptionSpec::all()
+    };
+    for spec in [thrown, caught, typed] {
+        expect![[r#"
+            TicketException caught in Program.Try(Action action)
+        "#]]
+        .assert_eq(&stops("message", spec, tell));
+    }
+}
+
 #[test]
 fn an_async_method_that_only_the_framework_awaits_leaves_its_exception_to_others() {
     let spec = ExceptionSpec {

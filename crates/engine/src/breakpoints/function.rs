@@ -381,7 +381,8 @@ pub(super) fn names_of(metadata: Metadata<'_>, method: Token) -> Vec<Vec<Part>> 
         if last.name != "AnonymousMethod" {
             ends.extend((1..path.len()).filter_map(|from| path.get(from..).map(<[Part]>::to_vec)));
         }
-        if accessor.is_some() && is_indexer(metadata, method) {
+        let of_property = |it: &Part| matches!(it.name.as_str(), "get" | "set");
+        if accessor.as_ref().is_some_and(of_property) && is_indexer(metadata, method) {
             ends.push(vec![Part::new("this")]);
         }
     }
@@ -516,6 +517,18 @@ mod tests {
             None,
         );
         check("operator *", None, &["operator *"], None);
+        check(
+            "M.operator checked -",
+            None,
+            &["M", "operator checked -"],
+            None,
+        );
+        check(
+            "M.explicit operator checked int",
+            None,
+            &["M", "explicit operator checked"],
+            None,
+        );
         check("string.Concat", None, &["System", "String", "Concat"], None);
         check(
             "Text.string.Concat",

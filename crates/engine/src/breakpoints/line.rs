@@ -9,6 +9,7 @@ use metadata::index::{Binding, Candidate, LinePoint, MatchQuality};
 use metadata::pdb::{Document, Span};
 use metadata::{Symbols, Token};
 
+use super::mappable;
 use super::offer::{Found, Match, Offer, Rank, Surroundings, module_notes, obstacle};
 use crate::api::{AvailablePoint, BoundLocation, Details, Error, ErrorCode, Line, Source};
 use crate::modules::LoadedModule;
@@ -243,13 +244,23 @@ fn statements(
     if all.is_empty() {
         return Err(no_code(asked, symbols, path, document, around.files));
     }
-    let (candidates, inside) = chosen(&all, asked.column);
+    let points = symbols.points(document);
+    let (candidates, inside) = chosen(&all, asked.column, points);
     let mut notes = module_notes(module, around);
     notes.extend(changed);
-    if let Some(inner) = inside.first() {
+    if !inside.is_empty() {
+        let mut columns: Vec<u32> = inside.iter().map(|it| it.point.span.start_column).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        let texts: Vec<String> = columns.iter().map(u32::to_string).collect();
+        let columns = match texts.as_slice() {
+            [rest @ .., last] if !rest.is_empty() => {
+                format!("columns {} and {last}", rest.join(", "))
+            }
+            _ => format!("column {}", texts.join("")),
+        };
         notes.push(format!(
-            "the line holds more code, at column {}: give the column to stop there",
-            inner.point.span.start_column
+            "the line holds more code, at {columns}: give the column to stop there"
         ));
     }
     let mut found = Vec::new();
@@ -260,8 +271,20 @@ fn statements(
             refused = Some(error);
             continue;
         }
+        let place = match placed(module, symbols, document, &point, around) {
+            Some(place) => place,
+            None => {
+                refused = Some(no_code_of_its_own(path, point.span.start_line));
+                continue;
+            }
+        };
+        let left_out = (place.span != point.span).then_some(point.span.start_line);
+        let point = place;
         let start = point.span.start_line;
         let moved = match candidate.binding {
+            _ if let Some(line) = left_out => Some(format!(
+                "the optimiser left no code of its own on line {line}; moved to line {start}"
+            )),
             Binding::Exact if start == asked.line.0 => None,
             Binding::Exact | Binding::Within => {
                 Some(format!("moved to line {start}, where the statement begins"))
@@ -296,11 +319,54 @@ fn statements(
     }
 }
 
+/// The point, moved on to where a breakpoint can be: perhaps to the next statement; `None` if there is none to move to.
+fn placed(
+    module: &LoadedModule,
+    symbols: &Symbols,
+    document: Token,
+    point: &LinePoint,
+    around: Surroundings<'_>,
+) -> Option<LinePoint> {
+    let Ok(opened) = module.metadata(around.process) else {
+        return Some(*point);
+    };
+    // Every statement of a Debug build has code of its own.
+    if opened.metadata().is_optimized() != Some(true) {
+        return Some(*point);
+    }
+    let Ok(Some(body)) = opened.body(point.method()) else {
+        return Some(*point);
+    };
+    let offset = mappable::place_from(opened.metadata(), &body, point.offset)?;
+    let mut statement = *point;
+    let behind = symbols.points(document).iter().filter(|it| {
+        it.method() == point.method() && it.offset > point.offset && it.offset <= offset
+    });
+    if let Some(last) = behind.max_by_key(|it| it.offset) {
+        statement = *last;
+    }
+    statement.offset = offset;
+    Some(statement)
+}
+
+/// Says that the compiler has made one thing of a statement and what comes before it.
+fn no_code_of_its_own(path: &str, line: u32) -> Error {
+    let message = format!(
+        "the optimiser left no code of its own on line {line} of {path}: it is run together with the statement before it"
+    );
+    Error::new(ErrorCode::InvalidLine, message)
+        .hint("set it on the statement before it, or build without optimisation (a Debug build)")
+}
+
 /// The candidates that a breakpoint belongs to, and those inside them that it does not belong to.
 ///
 /// Without a column a breakpoint belongs to the statements that begin on the line, not to lambdas inside them. On a line
 /// in the middle of a statement it belongs to the innermost one.
-fn chosen(all: &[Candidate], column: Option<u32>) -> (Vec<Candidate>, Vec<Candidate>) {
+fn chosen(
+    all: &[Candidate],
+    column: Option<u32>,
+    points: &[LinePoint],
+) -> (Vec<Candidate>, Vec<Candidate>) {
     if column.is_some() {
         return (all.to_vec(), Vec::new());
     }
@@ -315,7 +381,13 @@ fn chosen(all: &[Candidate], column: Option<u32>) -> (Vec<Candidate>, Vec<Candid
                 is_inside(span, other.point.span)
             }
         };
-        if all.iter().any(beaten) {
+        // Also inside a statement that is not the first of its method on the line.
+        let in_another = |other: &LinePoint| {
+            other.span.start_line == span.start_line
+                && other.method() != it.point.method()
+                && is_inside(span, other.span)
+        };
+        if all.iter().any(beaten) || !within && points.iter().any(in_another) {
             inside.push(*it);
         } else {
             kept.push(*it);

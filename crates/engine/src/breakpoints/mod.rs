@@ -12,6 +12,7 @@ mod hit;
 mod instruction;
 pub(crate) mod line;
 mod listing;
+mod mappable;
 mod name_parts;
 mod offer;
 mod reached;

@@ -81,6 +81,10 @@ pub(super) fn split_operator(name: &str) -> Option<(&str, String, Option<String>
     let at = name.find("operator")?;
     let (before, rest) = name.split_at_checked(at)?;
     let symbol = rest.strip_prefix("operator")?.trim();
+    let (checked, symbol) = match symbol.strip_prefix("checked") {
+        Some(rest) if rest.is_empty() || rest.starts_with(' ') => (" checked", rest.trim_start()),
+        _ => ("", symbol),
+    };
     let starts_a_word = before.is_empty() || before.ends_with(['.', ' ', '+']);
     let ends_a_word = rest
         .chars()
@@ -95,16 +99,15 @@ pub(super) fn split_operator(name: &str) -> Option<(&str, String, Option<String>
             let result = (!symbol.is_empty()).then(|| symbol.to_owned());
             return Some((
                 owner.trim_end_matches('.'),
-                format!("{kind} operator"),
+                format!("{kind} operator{checked}"),
                 result,
             ));
         }
     }
-    let symbol = symbol.strip_prefix("checked ").unwrap_or(symbol);
     (!symbol.is_empty()).then(|| {
         (
             before.trim_end_matches('.'),
-            format!("operator {symbol}"),
+            format!("operator{checked} {symbol}"),
             None,
         )
     })

@@ -149,8 +149,11 @@ impl Breakpoints {
                 && other.document.as_ref().map(|it| &it.path)
                     == entry.document.as_ref().map(|it| &it.path);
             let function = line.is_none() && code(other) == code(entry);
+            // Two columns of one statement are one place.
+            let columns = matches!((line, written(other)), (Some((one, Some(_))), Some((two, Some(_)))) if one == two)
+                && code(other) == code(entry);
             other.id != id
-                && written(other) == line
+                && (written(other) == line || columns)
                 && !entry.bound.is_empty()
                 && (document || function)
         };

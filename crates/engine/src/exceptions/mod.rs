@@ -115,6 +115,12 @@ impl Exceptions {
             .any(|it| it.spec.enabled && wants(&it.spec, told).is_some())
     }
 
+    /// Whether a breakpoint that an exception with these types meets has a condition.
+    fn has_condition(&self, told: Told, types: &[String]) -> bool {
+        let met = self.meeting(told, types);
+        met.iter().any(|(id, _)| self.conditions.contains_key(id))
+    }
+
     /// The breakpoints that an exception with these types, its own first, meets if their conditions hold.
     fn meeting(&self, told: Told, types: &[String]) -> Vec<(BreakpointId, ExceptionStage)> {
         let met = |entry: &ExceptionBreakpoint| {
@@ -390,7 +396,20 @@ impl Engine<'_> {
             .as_ref()
             .map(|it| Fields::new(target).types(it))
             .unwrap_or_default();
+        // A condition may run code: what the runtime named is dead then, and the exception has to be read again.
+        let conditional = self.exceptions.has_condition(told, &types);
+        let named = match (told, frame, &mut self.target) {
+            (Told::HandlerFound { .. }, Some(frame), Some(target)) if conditional => {
+                Some(handler::found(target, thread, frame, offset))
+            }
+            _ => None,
+        };
         let Met { ids, failed, stage } = self.met(told, &types, thread);
+        let exception = if conditional {
+            report::current(thread)
+        } else {
+            exception
+        };
         let Some(target) = &mut self.target else {
             return false;
         };
@@ -413,6 +432,7 @@ impl Engine<'_> {
         }
         let handler = match (told, frame) {
             (Told::Unhandled, _) => Handler::Nobody,
+            _ if let Some(named) = named => named,
             (Told::HandlerFound { .. }, Some(frame)) => {
                 handler::found(target, thread, frame, offset)
             }

@@ -14,7 +14,11 @@ use crate::api::Origin;
 use crate::engine::{Engine, Input};
 
 /// The time between two looks.
-const INTERVAL: Duration = Duration::from_secs(2);
+const INTERVAL: Duration = Duration::from_secs(1);
+/// The time between two looks at a program that seems to hang, and between two signals that end it.
+const SOON: Duration = Duration::from_millis(150);
+/// How often in a row it has to be seen: once may be a moment in the life of a healthy program.
+const SEEN: u32 = 4;
 /// How often the program is told to end: the first signal takes away the runtime's handler for it, which hangs too.
 const ABORTS: u32 = 3;
 /// The first version whose runtime tells of a stack overflow.
@@ -54,19 +58,20 @@ fn watch_program(pid: u32, ours: bool, inbox: &Sender<Input>) {
     let Ok(process) = ProcessHandle::open(pid) else {
         return;
     };
-    let mut seen = false;
-    while !process.ends_within(INTERVAL) {
-        let hangs = procfs::sleeps_in_fault_handler(pid);
-        // Once may be a moment in the life of a healthy program.
-        if !(hangs && seen) {
-            seen = hangs;
+    let mut seen = 0;
+    while !process.ends_within(if seen == 0 { INTERVAL } else { SOON }) {
+        seen = match procfs::sleeps_in_fault_handler(pid) {
+            true => seen + 1,
+            false => 0,
+        };
+        if seen < SEEN {
             continue;
         }
         // The engine may be waiting for the program to stop, which it never will; whether it is there does not matter.
         let _ = inbox.send(Input::StackOverflow);
         for _ in 0..if ours { ABORTS } else { 0 } {
             process.abort();
-            if process.ends_within(INTERVAL) {
+            if process.ends_within(SOON) {
                 break;
             }
         }

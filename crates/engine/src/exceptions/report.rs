@@ -177,7 +177,11 @@ impl<'a> Reader<'a> {
         };
         let (trace, trace_is_cut) = self.trace(exception);
         // Told as C# and everything else here writes it; only the framework's own message has its `Outer+Nested`.
-        let as_written = |name: String| name.replace('+', ".");
+        let as_written = |name: String| match name.split_once('`') {
+            // A generic one whose arguments are not told.
+            Some((name, _)) if !name.contains('<') => name.replace('+', "."),
+            _ => name.replace('+', "."),
+        };
         let mut report = ExceptionReport {
             message,
             message_overridden_by: message_overridden_by.map(as_written),
@@ -208,6 +212,9 @@ impl<'a> Reader<'a> {
                 format!("{all} ({one})")
             });
             report.message = Some(all);
+            // Only code can tell what one of them says.
+            let untold = |it: &ExceptionReport| it.message_overridden_by.clone();
+            report.message_overridden_by = report.inner.iter().find_map(untold);
         }
         report
     }

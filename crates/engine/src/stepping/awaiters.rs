@@ -123,7 +123,8 @@ impl Engine<'_> {
             let Some((object, hands_on)) = left.pop() else {
                 break;
             };
-            if let Some(awaiter) = self.awaiter(&object) {
+            let awaiter = self.awaiter(&object);
+            if let Some(awaiter) = awaiter.or_else(|| self.called_back(&object)) {
                 awaiters.push(awaiter);
                 continue;
             }
@@ -294,6 +295,35 @@ impl Engine<'_> {
                 token: method.token(),
             },
             resumes: awaits::resumes(&stepping, method.token()),
+        })
+    }
+
+    /// The user's method that a delegate calls: `ContinueWith` and `OnCompleted` are given one.
+    fn called_back(&mut self, object: &Value) -> Option<Awaiter> {
+        let function = object.delegate_function().ok()?;
+        let target = self.target.as_mut()?;
+        let module = target.modules.entry(&function.module().ok()?);
+        let called = Token(function.token().ok()?);
+        let pdb = module.symbols(&target.process).ok()?.pdb();
+        let body = pdb.move_next_method(called).ok().flatten();
+        let token = body.unwrap_or(called);
+        let (first, ..) = module.first_point(&target.process, token)?;
+        let method = MethodId {
+            module: module.identity(),
+            token,
+        };
+        let metadata = module.metadata(&target.process).ok()?.metadata();
+        let is_static = metadata.method(called).ok()?.flags().is_static();
+        // An async method has an object of its own, which is yet to be made.
+        let object = match body.is_none() && !is_static {
+            true => Fields::new(target).object(object, "_target"),
+            false => None,
+        };
+        let object = object.and_then(|it| it.hold().ok());
+        Some(Awaiter {
+            invocation: Invocation::Callback(object),
+            method,
+            resumes: vec![first],
         })
     }
 

@@ -21,6 +21,8 @@ pub(super) enum Invocation {
     StateMachine(Handle),
     /// The state machine's builder has this task.
     Task(Handle),
+    /// A delegate's method with this object as its first argument; any call of it if there is none.
+    Callback(Option<Handle>),
 }
 
 impl Engine<'_> {
@@ -46,8 +48,14 @@ impl Engine<'_> {
     /// Whether a frame of `MoveNext` belongs to an invocation.
     pub(super) fn is_invocation(&mut self, invocation: &Invocation, frame: &Frame) -> bool {
         let mut same = || {
+            if let Invocation::Callback(None) = invocation {
+                return Some(true);
+            }
             let machine = frame.first_argument().ok()?;
             match invocation {
+                Invocation::Callback(object) => {
+                    Some(machine.reference()? == object.as_ref()?.address().ok()?)
+                }
                 Invocation::StateMachine(handle) => {
                     Some(machine.reference()? == handle.address().ok()?)
                 }

@@ -116,7 +116,7 @@ impl Engine<'_> {
             return self.step_landed_at_awaiter(thread, at);
         }
         if let Some(call) = self.unwanted_call(thread, at) {
-            return match self.leave_call(at, &call) {
+            return match self.leave_call(thread, at, &call) {
                 Ok(()) => false,
                 Err(error) => self.step_failed(thread, &error),
             };

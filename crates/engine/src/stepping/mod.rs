@@ -32,9 +32,10 @@ use metadata::IlOffset;
 use metadata::pdb::Await;
 use metadata::pe::ClauseKind;
 
-use crate::api::{Error, ErrorCode, StepKind, StepOptions, StepsMade, ThreadId};
+use crate::api::{Error, ErrorCode, Origin, StepKind, StepOptions, StepsMade, ThreadId};
 use crate::breakpoints::CodeLocation;
 use crate::engine::Engine;
+use crate::target::Target;
 use awaiters::Awaiter;
 use awaits::Suspended;
 use completion::Alone;
@@ -179,7 +180,28 @@ impl Engine<'_> {
         {
             return Err(error);
         }
+        if self.is_before_main(&thread, position, kind) {
+            return self.resume();
+        }
         self.begin_steps((id, &thread), position, kind, count, None)
+    }
+
+    /// Whether a launched program's first thread has come to no code of the program yet: a step then ends at the first
+    /// line of `Main`, which is waited for.
+    fn is_before_main(&mut self, thread: &Thread, position: Position, kind: StepKind) -> bool {
+        let nowhere = position.method.is_none() && kind != StepKind::Out;
+        if !nowhere || self.origin != Some(Origin::Launched) {
+            return false;
+        }
+        let Some(target) = &mut self.target else {
+            return false;
+        };
+        let first = target.first_thread().map(|it| it.0);
+        if first != thread.id().ok() || target.frames(thread).next().is_some() {
+            return false;
+        }
+        target.entry.want(&target.modules, &target.process);
+        true
     }
 
     fn begin_steps(
@@ -363,7 +385,7 @@ impl Engine<'_> {
             return None;
         }
         let begin = || -> Result<Stepper, cordebug::Error> {
-            let stepper = caller.stepper(thread.id()?)?;
+            let stepper = caller.stepper(thread)?;
             stepper.prepare(true)?;
             stepper.step_instruction()?;
             Ok(stepper)
@@ -455,9 +477,11 @@ impl Engine<'_> {
         self.stepping.retired.extend(leg.waiters);
         // The library does not pass on news of a stepper that was deactivated meanwhile, and may wait for the answer
         // to it all the same.
-        let target = self.target.as_ref();
-        let queued = target.map(|target| target.process.has_queued_callbacks().unwrap_or(false));
-        if queued == Some(true) {
+        // What is on its way may also be that a thread ended, see `thread_ended`.
+        let is_more_to_come = |target: &Target| {
+            target.has_undelivered() || target.process.has_queued_callbacks().unwrap_or(false)
+        };
+        if self.target.as_ref().is_some_and(is_more_to_come) {
             return;
         }
         for stepper in self.stepping.retired.drain(..) {
@@ -467,15 +491,15 @@ impl Engine<'_> {
         }
     }
 
-    /// Forgets the steppers of a thread that has ended: the library would crash over them.
-    pub(crate) fn stepping_thread_ended(&mut self, thread: u32) {
-        let lives = |it: &Stepper| it.thread() != thread;
-        self.stepping.retired.retain(lives);
+    /// Forgets the steppers of a thread that is about to be gone: the library crashes when one of them is given up later.
+    pub(crate) fn thread_ended(&mut self, thread: u32) {
+        let others = |it: &Stepper| it.thread() != thread;
+        self.stepping.retired.retain(others);
         if let Some(steps) = &mut self.stepping.steps {
             let leg = &mut steps.leg;
-            leg.stepper = leg.stepper.take().filter(lives);
-            leg.beyond = leg.beyond.take().filter(lives);
-            leg.waiters.retain(lives);
+            leg.waiters.retain(others);
+            leg.stepper = leg.stepper.take().filter(others);
+            leg.beyond = leg.beyond.take().filter(others);
         }
     }
 

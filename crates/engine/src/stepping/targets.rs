@@ -205,8 +205,12 @@ impl Engine<'_> {
     }
 
     /// Begins a leg back to the caller of a frame, whatever that frame has called itself.
-    pub(super) fn leave_call(&mut self, at: Position, callee: &Frame) -> Result<(), Error> {
-        let thread = self.stepping.steps.as_ref().map_or(0, |it| it.thread);
+    pub(super) fn leave_call(
+        &mut self,
+        thread: &Thread,
+        at: Position,
+        callee: &Frame,
+    ) -> Result<(), Error> {
         let begin = || -> Result<_, cordebug::Error> {
             let stepper = callee.stepper(thread)?;
             stepper.prepare(false)?;

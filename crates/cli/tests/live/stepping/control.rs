@@ -45,6 +45,51 @@ fn threads_that_begin_at_a_stop_do_not_keep_the_program_from_stepping() {
     }
 }
 
+/// The library reads what a thread had when one of its steppers is given up.
+#[test]
+fn a_step_that_leaves_its_thread_goes_on_when_the_thread_has_ended() {
+    for kind in [StepKind::Out, StepKind::Over] {
+        let sandbox = Sandbox::new();
+        let program = launch_to(&sandbox, "step_gone", &[], &["pass"]);
+        let mut stops = 0;
+        while program.settle_exit().is_none() {
+            let stop = program.wait_stop();
+            let at_breakpoint = matches!(stop.reasons[0], StopReason::Breakpoint { .. });
+            stops += u32::from(at_breakpoint);
+            here(&program);
+            program.request(Request::Threads).expect("the threads");
+            program
+                .request(Request::Step {
+                    thread: None,
+                    kind,
+                    count: 1,
+                })
+                .expect("stepping");
+        }
+        assert_eq!(stops, 60, "{kind:?}");
+        program.expect_exit(0);
+    }
+}
+
+#[test]
+fn a_step_of_a_program_that_is_paused_before_main_ends_in_main() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("loops").args(["tight"]).start();
+    program.pause();
+    step(&program, StepKind::Over);
+    assert_eq!(program.status().state, State::Stopped);
+    let stack = Request::Stack {
+        thread: None,
+        start: 0,
+        count: 1,
+    };
+    let told = program.request(stack);
+    assert!(
+        matches!(&told, Ok(Reply::Stack { frames, .. }) if frames[0].method.starts_with("Program.")),
+        "{told:?}"
+    );
+}
+
 #[test]
 fn several_steps_are_made_as_one_request_and_counted() {
     let sandbox = Sandbox::new();

@@ -157,6 +157,18 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "its threads come and go: how often is not the same twice",
     ),
     ("bp_plugin", "has no Main: bp_plugins runs it"),
+    (
+        "bp_release",
+        "is optimised: what its code still has differs between runtimes",
+    ),
+    (
+        "step_callbacks",
+        "polls: how often is not the same twice; stepping::taken steps it",
+    ),
+    (
+        "step_gone",
+        "its threads end while they are stepped; stepping::control steps it",
+    ),
     ("demo_hang", "hangs on purpose"),
     ("lock_hang", "hangs on purpose"),
     ("waits_framework", "waits for ever"),

@@ -34,3 +34,34 @@ fn results_that_nobody_awaits_yet_are_followed_to_who_takes_them() {
     }
     program.expect_exit(0);
 }
+
+#[test]
+fn results_that_only_callbacks_are_told_of_lead_to_the_callbacks() {
+    const CALLBACKS: &str = "step_callbacks";
+    let expected = [
+        (StepKind::Out, "told"),
+        (StepKind::Over, "lambda"),
+        (StepKind::Out, "completed"),
+        (StepKind::Out, "async_lambda"),
+    ];
+    let sandbox = Sandbox::new();
+    let program = launch_to(&sandbox, CALLBACKS, &[], &["work"]);
+    for (kind, to) in expected {
+        assert_at(&program, CALLBACKS, "work");
+        step(&program, kind);
+        if kind == StepKind::Over {
+            // The end of the method.
+            step(&program, kind);
+        }
+        let stop = program.status().stop.expect("a stop");
+        assert_eq!(stop.reasons, [StopReason::Step], "to {to}");
+        // A lambda in braces begins with them.
+        if super::walk::here(&program).trim_end().ends_with('{') {
+            step(&program, StepKind::Over);
+        }
+        assert_at(&program, CALLBACKS, to);
+        program.request(Request::Continue).expect("continues");
+        program.settle();
+    }
+    program.expect_exit(0);
+}

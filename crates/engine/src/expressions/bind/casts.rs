@@ -316,6 +316,7 @@ impl Binder<'_> {
         let node = self.natural(operand)?;
         if self.explicit_types(&node.ty, &to).is_none()
             && self.implicit_types(&node.ty, &to).is_none()
+            && !self.may_be_any_exception(&node)
         {
             return Err(Fail::cs(
                 "CS0039",

@@ -238,6 +238,7 @@ impl Binder<'_> {
         let slot = self.slot();
         let mut read = self.slot_node(slot, &subject.ty, subject.span);
         read.names = subject.names.clone();
+        self.note_exception(&subject, slot);
         let mut bound = Vec::new();
         for arm in arms {
             let outer = self.locals.len();

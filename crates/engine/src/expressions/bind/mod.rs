@@ -91,6 +91,8 @@ pub(crate) struct Binder<'t> {
     bare: bool,
     /// The names that the arguments of the calls which are being bound give to tuple types.
     tuple_names: Vec<(Type, TupleNames)>,
+    /// The slots that hold `$exception`, which may be any exception: patterns may ask for every type.
+    exception_slots: Vec<u32>,
     /// The first slot of the outermost lambda that is being bound.
     outermost_lambda: Option<u32>,
     /// The text of the expression, where it is known.
@@ -201,6 +203,7 @@ impl<'t> Binder<'t> {
             assigning: false,
             lambda_binds: MAX_LAMBDA_BINDS,
             bare: false,
+            exception_slots: Vec::new(),
             outermost_lambda: None,
             tuple_names: Vec::new(),
             text: Rc::from(""),
@@ -483,6 +486,19 @@ impl<'t> Binder<'t> {
         Node::new(Op::Slot(slot), ty.clone(), span)
     }
 
+    /// Remembers a slot that holds `$exception`: its type is that of this exception, and the next one has another.
+    pub(super) fn note_exception(&mut self, subject: &Node, slot: u32) {
+        if is_exception(subject) {
+            self.exception_slots.push(slot);
+        }
+    }
+
+    /// Whether a value is `$exception`, which may be of any type of exceptions wherever an expression asks.
+    pub(super) fn may_be_any_exception(&self, subject: &Node) -> bool {
+        is_exception(subject)
+            || matches!(subject.op, Op::Slot(slot) if self.exception_slots.contains(&slot))
+    }
+
     /// A type's C# text in quotes of messages.
     pub(super) fn text(&self, ty: &Type) -> String {
         self.types.text(ty).to_string()
@@ -531,4 +547,8 @@ impl<'t> Binder<'t> {
         };
         Ok(Node::new(Op::Pseudo(pseudo), ty, span))
     }
+}
+
+fn is_exception(node: &Node) -> bool {
+    matches!(node.op, Op::Pseudo(PseudoVariable::Exception))
 }

@@ -28,6 +28,7 @@ impl Binder<'_> {
         let slot = self.slot();
         let mut read = self.slot_node(slot, &subject.ty, inner.span);
         read.names = subject.names.clone();
+        self.note_exception(&subject, slot);
         let test = match self.plain_type_test(pattern)? {
             Some(ty) => Test::Is(self.without_nullable(&ty)),
             None => self.pattern(pattern, &read)?,
@@ -174,7 +175,7 @@ impl Binder<'_> {
                 "a nullable type cannot be used in a pattern",
             ));
         }
-        if !self.may_be(&subject.ty, ty) {
+        if !self.may_be(&subject.ty, ty) && !self.may_be_any_exception(subject) {
             return Err(Fail::cs(
                 "CS8121",
                 span,

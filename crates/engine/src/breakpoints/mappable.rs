@@ -1,0 +1,158 @@
+//! Where in the IL of a method a breakpoint can be.
+//!
+//! The runtime's compiler keeps a place for a breakpoint where the evaluation stack is empty, behind a call and where code
+//! is jumped to. In a Debug build every statement begins there. An optimised one leaves values on the stack from one
+//! statement to the next, and a statement that begins in between has no machine code of its own: the runtime takes a
+//! breakpoint there, never stops at it, and may even crash when it sets others in the same method.
+
+use std::collections::{HashMap, HashSet};
+
+use metadata::pe::{ClauseKind, MethodBody};
+use metadata::signature::{self, Primitive, Type};
+use metadata::tables::{MethodSpecRow, StandAloneSigRow, Table};
+use metadata::{IlOffset, Metadata, Token};
+
+use crate::stepping::il;
+
+/// The place at an offset, else the next one behind it that code runs into; `None` if the method returns before.
+pub(super) fn place_from(
+    metadata: Metadata<'_>,
+    body: &MethodBody<'_>,
+    wanted: IlOffset,
+) -> Option<IlOffset> {
+    match Places::of(metadata, body) {
+        // Of code that cannot be read nothing is known.
+        None => Some(wanted),
+        Some(places) => places.from(wanted),
+    }
+}
+
+/// What is known of the instructions of a method, in the order of the code.
+struct Places {
+    /// Offset, whether a breakpoint can be there, whether the next instruction may run behind it.
+    all: Vec<(u32, bool, bool)>,
+}
+
+impl Places {
+    fn of(metadata: Metadata<'_>, body: &MethodBody<'_>) -> Option<Self> {
+        let code = body.code;
+        let mut entered: HashSet<u32> = HashSet::new();
+        // How many values are on the stack where code is jumped to (ECMA-335 III.1.7.5).
+        let mut depths: HashMap<u32, u32> = HashMap::new();
+        for clause in &body.clauses {
+            entered.insert(clause.handler_start.0);
+            let caught = match clause.kind {
+                ClauseKind::Catch(_) => 1,
+                ClauseKind::Filter(start) => {
+                    entered.insert(start.0);
+                    depths.insert(start.0, 1);
+                    1
+                }
+                ClauseKind::Finally | ClauseKind::Fault => 0,
+            };
+            depths.insert(clause.handler_start.0, caught);
+        }
+        let mut all = Vec::new();
+        let (mut at, mut depth, mut fell, mut called) = (0_usize, 0_u32, true, false);
+        while at < code.len() {
+            let offset = u32::try_from(at).ok()?;
+            if let Some(known) = depths.get(&offset) {
+                depth = *known;
+            } else if !fell {
+                depth = 0;
+            }
+            let is_place = depth == 0 || called || entered.contains(&offset);
+            let instruction = il::read(code, at)?;
+            depth = depth_behind(metadata, code, at, depth)?;
+            fell = il::falls_through(code, at);
+            for target in &instruction.targets {
+                entered.insert(target.0);
+                depths.entry(target.0).or_insert(depth);
+            }
+            // The code behind a branch is a block of its own.
+            if !instruction.targets.is_empty() {
+                entered.insert(u32::try_from(instruction.next).ok()?);
+            }
+            // Behind `call`, `calli`, `callvirt`, and `nop`, which is there for that.
+            called = matches!(code.get(at), Some(0x00 | 0x28 | 0x29 | 0x6f));
+            all.push((offset, is_place, fell && instruction.targets.is_empty()));
+            at = instruction.next;
+        }
+        // Code may be jumped to from behind.
+        for (offset, is_place, _) in &mut all {
+            *is_place |= entered.contains(offset);
+        }
+        Some(Self { all })
+    }
+
+    fn from(&self, wanted: IlOffset) -> Option<IlOffset> {
+        let mut here = self.all.iter().skip_while(|(at, ..)| *at < wanted.0);
+        loop {
+            let (at, is_place, goes_on) = here.next()?;
+            if *is_place {
+                return Some(IlOffset(*at));
+            }
+            if !goes_on {
+                return None;
+            }
+        }
+    }
+}
+
+/// The depth of the stack behind an instruction; `None` if that cannot be told.
+fn depth_behind(metadata: Metadata<'_>, code: &[u8], at: usize, depth: u32) -> Option<u32> {
+    let (pops, pushes) = match *code.get(at)? {
+        // Everything that ends a block leaves nothing.
+        0x27 | 0x2a | 0x7a | 0xdc..=0xde => return Some(0),
+        0x28 | 0x29 | 0x6f | 0x73 => called(metadata, code, at)?,
+        0x02..=0x09 | 0x0e | 0x0f | 0x11 | 0x12 | 0x14..=0x23 | 0x72 | 0x7e | 0x7f | 0xd0 => (0, 1),
+        0x25 => (1, 2),
+        0x0a..=0x0d | 0x10 | 0x13 | 0x26 | 0x2c | 0x2d | 0x39 | 0x3a | 0x45 | 0x80 => (1, 0),
+        0x2e..=0x37 | 0x3b..=0x44 | 0x51..=0x57 | 0x70 | 0x7d | 0x81 | 0xdf => (2, 0),
+        0x58..=0x64 | 0x8f..=0x9a | 0xa3 | 0xd6..=0xdb => (2, 1),
+        0x9b..=0xa2 | 0xa4 => (3, 0),
+        0xfe => match *code.get(at + 1)? {
+            0x1a => return Some(0),
+            0x00 | 0x06 | 0x09 | 0x0a | 0x0c | 0x0d | 0x1c => (0, 1),
+            0x01..=0x05 => (2, 1),
+            0x0b | 0x0e | 0x11 | 0x15 => (1, 0),
+            0x17 | 0x18 => (3, 0),
+            _ => (0, 0),
+        },
+        _ => (0, 0),
+    };
+    Some(depth.checked_sub(pops)? + pushes)
+}
+
+/// What a call takes from the stack and leaves there.
+fn called(metadata: Metadata<'_>, code: &[u8], at: usize) -> Option<(u32, u32)> {
+    let opcode = *code.get(at)?;
+    let token = code.get(at + 1..)?.first_chunk()?;
+    let mut token = Token(u32::from_le_bytes(*token));
+    if token.is(Table::MethodSpec) {
+        token = metadata.row_of::<MethodSpecRow>(token).ok()?.method;
+    }
+    let blob = if token.is(Table::MemberRef) {
+        metadata.member_ref(token).ok()?.signature
+    } else if token.is(Table::StandAloneSig) {
+        let row: StandAloneSigRow = metadata.row_of(token).ok()?;
+        metadata.blob(row.signature).ok()?
+    } else {
+        metadata.method(token).ok()?.signature_blob().ok()?
+    };
+    let signature = signature::method_signature(blob).ok()?;
+    let mut pops = u32::try_from(signature.parameters.len()).ok()?;
+    if opcode == 0x73 {
+        return Some((pops, 1));
+    }
+    let convention = signature.convention;
+    pops += u32::from(convention.has_this() && !convention.explicit_this());
+    // The pointer.
+    pops += u32::from(opcode == 0x29);
+    let mut result = &signature.return_type;
+    while let Type::Modified { inner, .. } = result {
+        result = inner;
+    }
+    let is_void = *result == Type::Primitive(Primitive::Void);
+    Some((pops, u32::from(!is_void)))
+}
