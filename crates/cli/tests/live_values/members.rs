@@ -199,6 +199,7 @@ fn locals_that_are_not_assigned_yet_say_so() {
         path: "early".into(),
         value: "5".into(),
         force: false,
+        mask_secrets: false,
     };
     let set = program.request(Request::SetVariable(Box::new(set)));
     let refused = set.expect_err("the program will assign it").message;

@@ -24,7 +24,7 @@ use crate::calls::CallSite;
 use crate::engine::Engine;
 use crate::stack::frame_at;
 use crate::target::Target;
-use crate::types::Type;
+use crate::types::{Type, TypeNotes};
 use crate::values::view::secrets;
 use crate::values::{Reader, Unreadable, Value};
 
@@ -279,10 +279,22 @@ impl Engine<'_> {
                 // A comparison with a secret tells no secret.
                 let may_tell = place.request.mask_secrets && node.ty != Type::BOOL;
                 let is_named = secrets::is_secret_named(place.text);
-                let is_secret = may_tell && (is_named || runner.has_read_secret());
+                // Of a list of tuples all elements are told.
+                let is_secret = may_tell
+                    && (is_named
+                        || runner.has_read_secret()
+                        || node.names.iter().flatten().any(|it| secrets::is_secret(it)));
                 let masked = match is_named {
                     true => "*** (masked because of a name in the expression)",
                     false => "*** (masked because of a name in what it reads)",
+                };
+                let notes = TypeNotes {
+                    tuple_names: node
+                        .names
+                        .iter()
+                        .map(|it| it.as_deref().map(str::to_owned))
+                        .collect(),
+                    ..TypeNotes::default()
                 };
                 let is_void = node.ty == Type::Primitive(Primitive::Void);
                 let text = if is_void {
@@ -292,7 +304,7 @@ impl Engine<'_> {
                 };
                 let opened = || target.result(&reader, &planned.view, &value, place.text);
                 Ok(Ran::Value(EvaluatedValue {
-                    ty: reader.types.full_text(&node.ty),
+                    ty: reader.types.text_with(&node.ty, &notes, true),
                     variable: (!is_secret).then(opened).flatten().map(Box::new),
                     text: if is_secret { masked.into() } else { text },
                 }))

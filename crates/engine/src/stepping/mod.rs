@@ -37,6 +37,7 @@ use crate::breakpoints::CodeLocation;
 use crate::engine::Engine;
 use awaiters::Awaiter;
 use awaits::Suspended;
+pub(crate) use awaits::resumes;
 use completion::Alone;
 use invocation::Invocation;
 use position::{IlRange, MethodId, Position, Standing};

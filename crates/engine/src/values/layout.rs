@@ -1,10 +1,11 @@
 //! Where the fields of objects and structs lie, as the runtime says, asked once for each type.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use cordebug::heap::{ArrayPlaces, TypeId};
+use cordebug::homes::VariableHome;
 use metadata::Token;
 use metadata::csharp::{GeneratedKind, GeneratedName};
 
@@ -41,6 +42,10 @@ pub(crate) struct LayoutCache {
     pub(super) backing: TypeCacheMap<(ModuleId, Token), bool>,
     /// What is in scope at places in code, by module, method and offset; of the instantiation that was there last.
     pub(super) shapes: TypeCacheMap<(ModuleId, Token, u32), (CodePlace, Rc<Shape>)>,
+    /// Where the variables of compiled methods live, by where their code begins.
+    pub(super) homes: TypeCacheMap<u64, Rc<[VariableHome]>>,
+    /// The word that types are derived from in the end, once it was looked for.
+    pub(super) root: Cell<Option<Option<u64>>>,
     /// What assemblies say about how types are shown.
     pub(super) targeted: RefCell<Option<Targeted>>,
 }
@@ -58,6 +63,7 @@ impl LayoutCache {
         self.views.clear();
         self.backing.clear();
         self.shapes.clear();
+        self.homes.clear();
         self.targeted.take();
     }
 

@@ -330,6 +330,9 @@ impl Reader<'_> {
         let ty = match self.layouts.types.get(&id.word()) {
             Some(known) => known,
             None => {
+                if !self.may_be_object(address) {
+                    return Err(Unreadable::NotAnObject { address });
+                }
                 // The library looks closely at what it has not seen before: a damaged object ends here.
                 let damaged = |_| Unreadable::NotAnObject { address };
                 let object = self.types.process.object_at(address).map_err(damaged)?;

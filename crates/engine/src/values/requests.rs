@@ -120,9 +120,8 @@ fn look_at(
         let child = roots.at_path(viewer, path)?;
         let mut parent = viewer.variable(&child, 0);
         // Not if it is only the last name that sounds like one.
-        let is_secret = walk::leads_to_secret(path)
-            && (walk::leads_through_secret(path)
-                || viewer.is_secret_variable(&child.name, &child.ty));
+        let is_secret =
+            walk::leads_through_secret(path) || viewer.is_secret_variable(&child.name, &child.ty);
         if query.view.mask_secrets && is_secret {
             // What lies inside a secret is as secret as all of it.
             parent.value = super::view::masked(parent.value.type_name);

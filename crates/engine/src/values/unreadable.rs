@@ -16,6 +16,8 @@ pub(crate) enum Unreadable {
     OptimizedAway,
     #[error("not assigned yet")]
     NotAssigned,
+    #[error("not kept over the await: nothing reads it afterwards, so the compiler let it go")]
+    NotKept,
     #[error(
         "the method is suspended by the runtime itself (runtime-async), which does not tell where its variables are"
     )]

@@ -158,6 +158,7 @@ fn variables_are_set_and_the_program_finds_them() {
             ("account.Number", "6"),
             ("numbers[1]", "-7"),
             ("list[1]", "words[0]"),
+            ("Account.Shared", "4"),
             ("nothing", "1"),
             ("count", "\"text\""),
         ] {
@@ -194,6 +195,8 @@ fn variables_are_set_and_the_program_finds_them() {
             [1] = -7 (was 2)
             > variable_set {"frame":1,"path":"list[1]","value":"words[0]"}
             [1] = "x" (was "l1")
+            > variable_set {"frame":1,"path":"Account.Shared","value":"4"}
+            Account.Shared: int = 8
             > variable_set {"frame":1,"path":"nothing","value":"1"}
             !INVALID_PARAMETER: frame 1 has no variable nothing
               text
@@ -228,7 +231,7 @@ fn variables_are_set_and_the_program_finds_them() {
             out| -7|x|x|new42|5|untitled
             out| 1||n|||0
             out| t1t|a3a|b4b|5|False|-1|True
-            out| 1|n|||1|nobody
+            out| 1|n|||8|nobody
             That is all: the program has closed its output.
             > variable_set {"path":"count","value":"1"}
             !NO_SESSION: no program is being debugged; s1 is over

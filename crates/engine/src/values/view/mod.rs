@@ -187,7 +187,7 @@ impl<'r, 't> Viewer<'r, 't> {
         self.reader.field(value, "value").map(|it| Some(Some(it)))
     }
 
-    fn is_nullable(&self, value: &Value) -> bool {
+    pub(crate) fn is_nullable(&self, value: &Value) -> bool {
         self.reader.known(value.ty.without_ref()) == known::Known::Nullable
     }
 
