@@ -213,6 +213,10 @@ fn a_getter_that_uses_up_its_stack_ends_the_program_and_that_is_told() {
     let program = stopped(&sandbox, "values_calls", &["stop"]);
     let error = ask(&program, "overflows", 15_000);
     assert_eq!(error.code, ErrorCode::Exited, "{error:?}");
+    // Whoever asks meanwhile hears that it ends, not that it runs.
+    let asked = Request::Variables(Box::default());
+    let error = program.request(asked).expect_err("no program");
+    assert!(!error.message.contains("is running"), "{error:?}");
     assert!(matches!(
         program.wait_exit(),
         Exit::Signal { number: 6, .. }

@@ -41,6 +41,7 @@ fn what_is_set_is_what_the_program_finds() {
         ("letter", "'é'", "'é'"),
         ("text", "\"new \\\"text\\\"\"", "\"new \\\"text\\\"\""),
         ("gone", "null", "null"),
+        ("level", "small > 1 ? Level.High : Level.Low", "High"),
         ("level", "Level.High", "High"),
         ("maybe", "12", "12"),
         ("other", "null", "null"),

@@ -169,3 +169,75 @@ fn what_an_async_method_does_not_keep_is_not_told_as_zero() {
     }
     assert_eq!(told("n"), "3");
 }
+
+#[test]
+fn what_is_small_print_elsewhere_is_told_in_full() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_wrapped", &["stop"]);
+    assert_eq!(
+        lines(&children(&program, "sorted_list")),
+        ["[\"a\"] = 1", "[\"b\"] = 2"]
+    );
+    assert_eq!(look(&program, "single[0]").value.text, "5");
+    // Arrays that do not begin at 0.
+    let query = |path: &str| VariablesQuery {
+        path: Some(path.into()),
+        ..VariablesQuery::default()
+    };
+    let asked = Request::Variables(Box::new(query("bounded[0]")));
+    let error = program.request(asked).expect_err("it begins at 5");
+    assert!(error.message.contains("outside of 5..8"), "{error:?}");
+    // All that a task failed with is counted.
+    let failed = look(&program, "failed").value.text;
+    assert_eq!(
+        failed,
+        "Status = Faulted, System.Exception: one, and 1 more"
+    );
+    // A `T?` has the members that C# gives it.
+    assert_eq!(look(&program, "maybe.HasValue").value.text, "true");
+    assert_eq!(look(&program, "none.HasValue").value.text, "false");
+    assert_eq!(look(&program, "maybe.Value.One").value.text, "\"m\"");
+    // The rest of a long text can be asked for.
+    let view = View {
+        text_length: 10,
+        ..View::default()
+    };
+    let part = |start: u64| {
+        let query = VariablesQuery {
+            start,
+            view: view.clone(),
+            ..query("text")
+        };
+        let told = variables(&program, query);
+        (told.parent.expect("the text").value.text, told.notes)
+    };
+    let (_, notes) = part(0);
+    assert_eq!(notes, ["characters 0 to 10; start=10 for the next ones"]);
+    let (text, notes) = part(1998);
+    assert_eq!(text, "\"xxend\"");
+    assert_eq!(notes, ["characters 1998 to 2003, its end"]);
+    // A page that its own value fills has one member all the same, so that the next begins further on.
+    let full = VariablesQuery {
+        view: View {
+            total_text: 1,
+            ..View::default()
+        },
+        ..query("settings")
+    };
+    assert_eq!(variables(&program, full).variables.len(), 1);
+    // The members of an enum are known by name behind a `?` too.
+    let set = host::api::SetVariable {
+        stop: None,
+        thread: None,
+        frame: 0,
+        path: "day".into(),
+        value: "Friday".into(),
+        force: false,
+        mask_secrets: false,
+    };
+    let set = program.request(Request::SetVariable(Box::new(set)));
+    set.expect("a day");
+    program.cont();
+    program.wait_output("Friday|2003");
+    program.expect_exit(0);
+}

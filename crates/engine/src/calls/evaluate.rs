@@ -55,6 +55,8 @@ pub(crate) struct Evaluations {
     at_hit: bool,
     /// Whether none may run in this session.
     forbidden: bool,
+    /// Set when one has ended the program, of which the end is not known yet.
+    ended_program: bool,
 }
 
 impl Evaluations {
@@ -71,6 +73,11 @@ impl Evaluations {
     /// Whether one runs.
     pub(crate) fn is_running(&self) -> bool {
         self.is_running
+    }
+
+    /// Whether one has ended the program.
+    pub(crate) fn has_ended_program(&self) -> bool {
+        self.ended_program
     }
 
     /// Whether somebody gave the request up.
@@ -167,6 +174,7 @@ impl Engine<'_> {
         let outcome = self.run_evaluation(site, &eval, top);
         self.evaluations.is_running = false;
         if matches!(outcome, Err(CallError::ProgramEnded)) {
+            self.evaluations.ended_program = true;
             self.no_longer_stopped();
         } else {
             self.thaw_others(site, &frozen);

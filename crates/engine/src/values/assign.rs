@@ -477,18 +477,7 @@ impl Roots<'_, '_> {
                 let inner = types.nullable_of(&to.ty).and_then(|ty| ty.underlying());
                 let primitive = inner.ok_or_else(|| no("only null can be written there".into()))?;
                 let bytes = literal.to_bytes(primitive).map_err(no)?;
-                let layout = self.reader.struct_members(&to.ty);
-                let layout = layout.map_err(|why| refused(set, &why))?;
-                let at = layout.iter().find(|it| &*it.field.name == "value");
-                let at = at.map_or(0, |it| it.offset as usize);
-                let mut all = vec![0; at + bytes.len()];
-                if let (Some(has), true) = (all.first_mut(), at > 0) {
-                    *has = 1;
-                }
-                if let Some(place) = all.get_mut(at..) {
-                    place.copy_from_slice(&bytes);
-                }
-                Ok(Written::Bytes(all))
+                self.present(to, &bytes, set)
             }
             (literal, Known::Decimal) => {
                 let bytes = literal.to_decimal().map_err(no)?;
@@ -502,19 +491,40 @@ impl Roots<'_, '_> {
         }
     }
 
+    /// A `T?` that has a value.
+    fn present(&self, to: &Value, bytes: &[u8], set: &SetVariable) -> Result<Written, Error> {
+        let layout = self.reader.struct_members(&to.ty);
+        let layout = layout.map_err(|why| refused(set, &why))?;
+        let at = layout.iter().find(|it| &*it.field.name == "value");
+        let at = at.map_or(0, |it| it.offset as usize);
+        let mut all = vec![0; at + bytes.len()];
+        if let (Some(has), true) = (all.first_mut(), at > 0) {
+            *has = 1;
+        }
+        if let Some(place) = all.get_mut(at..) {
+            place.copy_from_slice(bytes);
+        }
+        Ok(Written::Bytes(all))
+    }
+
     fn enum_or_path(
         &self,
         viewer: &Viewer<'_, '_>,
         to: &Value,
         set: &SetVariable,
     ) -> Result<Written, Error> {
-        if let Type::Named(named) = &to.ty
+        let inner = self.reader.types.nullable_of(&to.ty);
+        if let Type::Named(named) = inner.as_ref().unwrap_or(&to.ty)
             && let Kind::Enum(primitive) = named.kind
             && let Some(bits) = viewer.enum_bits(named, &set.value)
         {
             let size = super::Scalar::size(primitive).unwrap_or(8);
             let bytes = bits.to_le_bytes();
-            return Ok(Written::Bytes(bytes.get(..size).unwrap_or(&bytes).to_vec()));
+            let bytes = bytes.get(..size).unwrap_or(&bytes).to_vec();
+            return match inner {
+                Some(_) => self.present(to, &bytes, set),
+                None => Ok(Written::Bytes(bytes)),
+            };
         }
         let child = self.at_path(viewer, set.value.trim()).map_err(|error| {
             refused(

@@ -540,6 +540,7 @@ impl Reader<'_> {
         if position >= shape.count {
             return Err(Unreadable::OutOfRange {
                 index: position.into(),
+                first: 0,
                 length: shape.count,
             });
         }
@@ -561,6 +562,16 @@ impl Reader<'_> {
 
     /// At most `limit` units of a string object, and how many it has.
     pub(crate) fn string_units(&self, object: &Object, limit: u32) -> Result<(Vec<u16>, u64)> {
+        self.string_part(object, 0, limit)
+    }
+
+    /// The same from one of its units on.
+    pub(crate) fn string_part(
+        &self,
+        object: &Object,
+        start: u64,
+        limit: u32,
+    ) -> Result<(Vec<u16>, u64)> {
         self.fresh(object.run)?;
         if object.ty != Type::STRING {
             return Err(Unreadable::WrongKind {
@@ -573,10 +584,13 @@ impl Reader<'_> {
         if length > MAX_LENGTH {
             return Err(Unreadable::TooLarge { size: length });
         }
-        let wanted = length.min(limit.into()) as usize;
+        let start = start.min(length);
+        let wanted = (length - start).min(limit.into()) as usize;
         let mut bytes = vec![0; wanted * 2];
-        self.memory
-            .read(object.address + u64::from(places.first), &mut bytes)?;
+        self.memory.read(
+            object.address + u64::from(places.first) + 2 * start,
+            &mut bytes,
+        )?;
         let (units, _) = bytes.as_chunks();
         Ok((
             units.iter().map(|unit| u16::from_le_bytes(*unit)).collect(),

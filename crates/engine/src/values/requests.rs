@@ -2,7 +2,7 @@
 
 use cordebug::thread::Thread;
 
-use crate::api::{Error, ErrorCode, Reply, Variables, VariablesQuery};
+use crate::api::{Error, ErrorCode, Reply, ValueKind, Variables, VariablesQuery};
 use crate::engine::Engine;
 use crate::stack::frame_at;
 use crate::target::Target;
@@ -127,6 +127,22 @@ fn look_at(
             parent.value = super::view::masked(parent.value.type_name);
             told.parent = Some(Box::new(parent));
             return Ok(());
+        }
+        if count > 0
+            && parent.value.kind == ValueKind::String
+            && let Ok(value) = &child.value
+            && let Some((text, end, length)) = viewer.text_from(value, query.start)
+            && (query.start > 0 || end < length)
+        {
+            if query.start > 0 {
+                parent.value.text = text;
+                parent.value.full_length = Some(length);
+            }
+            let start = query.start.min(length);
+            told.notes.push(match end < length {
+                true => format!("characters {start} to {end}; start={end} for the next ones"),
+                false => format!("characters {start} to {end}, its end"),
+            });
         }
         roots.say_who_returned(std::slice::from_mut(&mut parent));
         told.parent = Some(Box::new(parent));

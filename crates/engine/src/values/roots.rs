@@ -98,6 +98,7 @@ impl Roots<'_, '_> {
                 }
             }
             let value = match &child.value {
+                Ok(value) if viewer.is_nullable(value) => viewer.step_into_nullable(value, &step),
                 Ok(value) => viewer.step(value, &step),
                 Err(why) => Err(why.clone()),
             };

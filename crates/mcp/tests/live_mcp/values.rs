@@ -98,6 +98,7 @@ fn variables_are_told_by_scope_name_and_page() {
               level: Level = Low
             > variables_get {"frame":1,"path":"text","text_length":2}
             text: string = "ol"… (3 characters)
+            Note: characters 0 to 2; start=2 for the next ones.
             > variables_get {"frame":1,"path":"account.Next.Owner"}
             !INVALID_PARAMETER: "account.Next.Owner" cannot be followed at 12: null has no field Owner
             Hint: variables_get with the path before it tells what is there

@@ -19,6 +19,12 @@ impl Viewer<'_, '_> {
             Known::ReadOnlyDictionary => self.inside(value, &["m_dictionary", "_dictionary"])?,
             Known::ReadOnlyPart => self.inside(value, &["_collection"])?,
             Known::CollectionExpression => self.inside(value, &["_items"])?,
+            Known::SingleElement => Items::listed(vec![Entry {
+                position: 0,
+                key: None,
+                value: self.any_field(value, &["_item"]),
+                name: None,
+            }]),
             Known::ImmutableArrayBuilder => {
                 let size = self.int(value, &["_count"])?;
                 self.in_array(value, &["_elements"], size)?

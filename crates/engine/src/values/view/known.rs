@@ -44,6 +44,8 @@ macro_rules! known {
             ImmutableArrayBuilder,
             /// What the compiler makes of `[1, 2]` where that is to be read only.
             CollectionExpression,
+            /// The same of a single element.
+            SingleElement,
             $($($known,)*)*
         }
 
@@ -153,6 +155,7 @@ known! {
         "DictionaryEntry" => DictionaryEntry,
         "Queue" => OldQueue,
         "Stack" => OldStack,
+        "SortedList" => OldSortedList,
     }
     "System.Collections.Generic" {
         "List`1" => List,
@@ -230,6 +233,7 @@ impl Known {
             | Self::FrozenDictionary
             | Self::ReadOnlyPart
             | Self::CollectionExpression
+            | Self::SingleElement
             | Self::Lookup
             | Self::Grouping => Some("the collection is one that cannot be changed"),
             _ => None,
@@ -309,6 +313,9 @@ fn classify(types: Types<'_>, ty: &Type) -> Known {
         if depth == 0 {
             if name.starts_with("<>f__AnonymousType") {
                 return Known::AnonymousType;
+            }
+            if name.starts_with("<>z__ReadOnlySingleElementList") {
+                return Known::SingleElement;
             }
             if name.starts_with("<>z__ReadOnlyArray") || name.starts_with("<>z__ReadOnlyList") {
                 return Known::CollectionExpression;

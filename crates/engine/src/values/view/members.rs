@@ -286,7 +286,13 @@ impl Viewer<'_, '_> {
         let definition = self.reader.types.definition(named).ok()?;
         let mut bits = 0;
         for part in text.split('|') {
-            let name = part.trim().rsplit('.').next()?;
+            // Names alone: what has more to it is computed.
+            let is_name = |it: char| it.is_alphanumeric() || matches!(it, '_' | '.' | '@');
+            let part = part.trim();
+            let name = part
+                .rsplit('.')
+                .next()
+                .filter(|_| part.chars().all(is_name))?;
             let member = definition
                 .enum_members()
                 .flatten()
