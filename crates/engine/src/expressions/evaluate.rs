@@ -24,7 +24,7 @@ use crate::calls::CallSite;
 use crate::engine::Engine;
 use crate::stack::frame_at;
 use crate::target::Target;
-use crate::types::{Type, TypeNotes};
+use crate::types::Type;
 use crate::values::view::secrets;
 use crate::values::{Reader, Unreadable, Value};
 
@@ -288,14 +288,6 @@ impl Engine<'_> {
                     true => "*** (masked because of a name in the expression)",
                     false => "*** (masked because of a name in what it reads)",
                 };
-                let notes = TypeNotes {
-                    tuple_names: node
-                        .names
-                        .iter()
-                        .map(|it| it.as_deref().map(str::to_owned))
-                        .collect(),
-                    ..TypeNotes::default()
-                };
                 let is_void = node.ty == Type::Primitive(Primitive::Void);
                 let text = if is_void {
                     RETURNED_NOTHING.into()
@@ -304,7 +296,7 @@ impl Engine<'_> {
                 };
                 let opened = || target.result(&reader, &planned.view, &value, place.text);
                 Ok(Ran::Value(EvaluatedValue {
-                    ty: reader.types.text_with(&node.ty, &notes, true),
+                    ty: reader.types.full_text(&node.ty),
                     variable: (!is_secret).then(opened).flatten().map(Box::new),
                     text: if is_secret { masked.into() } else { text },
                 }))
