@@ -23,6 +23,7 @@ pub mod file;
 pub mod handle;
 pub mod handshake;
 pub mod heap;
+pub mod homes;
 pub mod hresult;
 pub mod locks;
 pub mod module;

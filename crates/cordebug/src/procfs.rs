@@ -72,6 +72,13 @@ pub fn blocks_suspension(pid: u32, thread: u32) -> bool {
         .is_some_and(|blocked| blocked & SUSPENSION_BIT != 0)
 }
 
+/// The name of a thread.
+#[must_use]
+pub fn thread_name(pid: u32, thread: u32) -> Option<String> {
+    let name = std::fs::read_to_string(format!("/proc/{pid}/task/{thread}/comm"));
+    name.ok().map(|name| name.trim_end().to_owned())
+}
+
 /// Whether a thread sleeps in the kernel, and so does nothing until what it waits for comes.
 #[must_use]
 pub fn is_thread_asleep(pid: u32, thread: u32) -> bool {

@@ -53,9 +53,16 @@ const MAX_RETURNS: u32 = 16;
 
 /// A method as the runtime compiled it.
 #[derive(Debug)]
-pub struct CompiledCode(Com<ICorDebugCode>);
+pub struct CompiledCode(pub(crate) Com<ICorDebugCode>);
 
 impl CompiledCode {
+    /// Where it begins in memory.
+    pub fn start(&self) -> Result<u64, Error> {
+        let mut start = 0;
+        clr!(self.0, ICorDebugCode::GetAddress(&mut start))?;
+        Ok(start)
+    }
+
     /// Where it can be read what the call at an IL offset returned: right behind the call. An error for calls whose
     /// results the runtime cannot tell.
     pub fn return_offsets(&self, il_offset: u32) -> Result<Vec<u32>, Error> {

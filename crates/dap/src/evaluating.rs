@@ -218,6 +218,7 @@ impl Wish {
             path: self.expression.clone(),
             value: value.to_owned(),
             force: false,
+            mask_secrets: false,
         };
         let request = EngineRequest::SetVariable(Box::new(set));
         self.given_up.ask(session, request).map(drop)

@@ -431,6 +431,11 @@ impl<'a> Engine<'a> {
     /// The stopped program.
     pub(crate) fn stopped_target(&mut self) -> Result<&mut Target, Error> {
         if self.state == State::Running && !self.evaluations.is_at_hit() {
+            if self.evaluations.has_ended_program() {
+                let why = "the program is ending: what was run in it has ended it";
+                let error = Error::new(ErrorCode::NotStopped, why);
+                return Err(error.hint("ask for the status, which will say how it ended"));
+            }
             return Err(
                 Error::new(ErrorCode::NotStopped, "the program is running").hint("pause it first")
             );

@@ -213,8 +213,34 @@ fn a_getter_that_uses_up_its_stack_ends_the_program_and_that_is_told() {
     let program = stopped(&sandbox, "values_calls", &["stop"]);
     let error = ask(&program, "overflows", 15_000);
     assert_eq!(error.code, ErrorCode::Exited, "{error:?}");
+    // Whoever asks meanwhile hears that it ends, not that it runs.
+    let asked = Request::Variables(Box::default());
+    let error = program.request(asked).expect_err("no program");
+    assert!(!error.message.contains("is running"), "{error:?}");
     assert!(matches!(
         program.wait_exit(),
         Exit::Signal { number: 6, .. }
     ));
+}
+
+#[test]
+fn a_collection_that_begins_in_a_getter_ends() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_damaged", &["costly"]);
+    let view = View {
+        time_limit: 20_000,
+        ..running()
+    };
+    for _ in 0..3 {
+        let query = VariablesQuery {
+            path: Some("costly".into()),
+            view: view.clone(),
+            ..VariablesQuery::default()
+        };
+        let told = lines(&variables(&program, query).variables);
+        assert_eq!(told, ["Text = 100000000", "Bytes = 200000000"]);
+    }
+    program.cont();
+    program.wait_output("1text13");
+    program.expect_exit(0);
 }

@@ -69,6 +69,35 @@ fn objects_that_lie_are_bounded_and_say_so() {
 }
 
 #[test]
+fn references_that_lead_to_anything_are_told_as_damaged_and_end_nothing() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_damaged", &["damaged"]);
+    for round in 0..16 {
+        let told = locals(&program);
+        for name in ["thing", "text", "numbers"] {
+            let found = told.iter().find(|it| it.name == name).expect(name);
+            let value = &found.value;
+            assert_eq!(
+                value.kind,
+                ValueKind::Unreadable,
+                "{round} {name}: {value:?}"
+            );
+            assert!(value.text.contains("0x"), "{round} {name}: {value:?}");
+        }
+        let good = told.iter().find(|it| it.name == "good").expect("good");
+        assert_eq!(good.value.text, "{ Next = null, Number = 2 }");
+        let next = look(&program, "holder.Next").value;
+        assert_eq!(next.kind, ValueKind::Unreadable, "{round}: {next:?}");
+        program.cont();
+        if round < 15 {
+            program.wait_stop();
+        }
+    }
+    program.wait_output("1text13");
+    program.expect_exit(0);
+}
+
+#[test]
 fn a_cycle_is_marked_and_not_followed() {
     let sandbox = Sandbox::new();
     let program = stopped(&sandbox, "values_hostile", &["stop"]);

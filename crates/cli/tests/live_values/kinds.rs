@@ -155,6 +155,7 @@ fn what_csharp_converts_can_be_assigned_and_nothing_else() {
             path: path.into(),
             value: value.into(),
             force: false,
+            mask_secrets: false,
         };
         match program.request(Request::SetVariable(Box::new(set))) {
             Ok(Reply::Variables(told)) => told.parent.expect("what was set").value.text,

@@ -131,6 +131,7 @@ fn elements_that_must_stay_are_not_replaced_and_indexers_are_set() {
             path: path.into(),
             value: value.into(),
             force: false,
+            mask_secrets: false,
         })))
     };
     for path in [

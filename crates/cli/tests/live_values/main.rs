@@ -17,6 +17,7 @@ mod setting;
 mod stored;
 mod support;
 mod views;
+mod wrapped;
 
 /// Not a behaviour: the front end process that other tests start, count and kill is this test, run again.
 #[test]

@@ -199,6 +199,7 @@ fn locals_that_are_not_assigned_yet_say_so() {
         path: "early".into(),
         value: "5".into(),
         force: false,
+        mask_secrets: false,
     };
     // One that the user sets is assigned by that; the others are not.
     let set = program.request(Request::SetVariable(Box::new(set)));

@@ -14,6 +14,7 @@ fn request(frame: u32, path: &str, value: &str) -> SetVariable {
         path: path.into(),
         value: value.into(),
         force: false,
+        mask_secrets: false,
     }
 }
 
@@ -40,6 +41,7 @@ fn what_is_set_is_what_the_program_finds() {
         ("letter", "'é'", "'é'"),
         ("text", "\"new \\\"text\\\"\"", "\"new \\\"text\\\"\""),
         ("gone", "null", "null"),
+        ("level", "small > 1 ? Level.High : Level.Low", "High"),
         ("level", "Level.High", "High"),
         ("maybe", "12", "12"),
         ("other", "null", "null"),
@@ -166,4 +168,80 @@ fn what_cannot_be_set_is_refused_with_a_reason() {
     program.cont();
     program.expect_exit(0);
     assert!(program.text(Stream::Stdout).contains("|nobody|6||10"));
+}
+
+#[test]
+fn places_inside_boxes_nullables_and_readonly_fields_are_the_right_ones() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_places", &["stop"]);
+    for (path, value, told) in [
+        // What lies in a box has its place there, not where the reference lies.
+        ("boxed.X", "40", "40"),
+        ("boxed.Name", "\"in a box\"", "\"in a box\""),
+        ("pair.Item1", "50", "50"),
+        ("pair.Item2", "\"two\"", "\"two\""),
+        ("value.X", "60", "60"),
+        ("holder.Box.X", "10", "10"),
+        ("holder.Box.Name", "\"inside\"", "\"inside\""),
+        ("objects[0].X", "100", "100"),
+        ("list[0].X", "110", "110"),
+        ("map[\"k\"].X", "120", "120"),
+        // Nor is the value of a `T?` where the `T?` begins.
+        ("maybe.X", "70", "70"),
+        ("maybe.Name", "\"m\"", "\"m\""),
+        ("outer.In.X", "80", "80"),
+        ("outer.In.Name", "\"oo\"", "\"oo\""),
+        ("outer.Z", "90", "90"),
+        ("holder.Maybe.X", "20", "20"),
+        ("holder.Maybe.Name", "\"mm\"", "\"mm\""),
+        ("holder.Many[0].X", "30", "30"),
+        ("holder.Many[0].Name", "\"nn\"", "\"nn\""),
+        // Only the field is readonly, not what it refers to.
+        ("holder.List[0]", "5", "5"),
+        ("holder.Array[0]", "6", "6"),
+        ("holder.Other.Number", "7", "7"),
+        ("holder.Got[0]", "8", "8"),
+        ("Holder.Shared[0]", "9", "9"),
+        // Statics of another type.
+        ("Holder.Count", "44", "44"),
+        ("Generic<int>.Place.X", "9", "9"),
+        // What fits an array.
+        ("bases[0]", "derived", ""),
+        ("covariant[0]", "\"new\"", "\"new\""),
+    ] {
+        let said = set(&program, 0, path, value);
+        assert!(told.is_empty() || said == told, "{path} = {value}: {said}");
+    }
+    for (path, value, reason) in [
+        ("holder.Fixed.X", "5", "Fixed is readonly"),
+        ("holder.List", "null", "List is readonly"),
+        ("Holder.Shared", "null", "readonly"),
+        ("numbers", "grid", "CS0029"),
+        ("numbers", "points", "CS0029"),
+        ("numbers", "longs", "CS0029"),
+        ("numbers", "unsigned", "CS0029"),
+        ("words", "objects", "CS0266"),
+        ("covariant[0]", "5", "is no string"),
+        ("bases[0]", "plain", "ArrayTypeMismatchException"),
+    ] {
+        let asked = Request::SetVariable(Box::new(request(0, path, value)));
+        let error = program.request(asked).expect_err(path);
+        let told = &error.message;
+        assert!(told.contains(reason), "{path} = {value}: {told}");
+    }
+    program.cont();
+    program.expect_exit(0);
+    let out = program.text(Stream::Stdout);
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "stop",
+            "40|in a box|(50, two)|60|beside|10|inside|after",
+            "70|m|80|oo|90|20|mm|30|nn",
+            "100|text|110|text|120",
+            "5|6|7|0|8|9",
+            "44|sesame|9|System.Int32[]|new|Derived|3|word",
+        ]
+    );
 }

@@ -56,6 +56,7 @@ fn a_result_that_stays_in_a_variable_is_told_and_a_lost_one_is_not() {
         path: "kept".into(),
         value: "1000".into(),
         force: false,
+        mask_secrets: false,
     };
     program
         .request(Request::SetVariable(Box::new(set)))

@@ -317,6 +317,9 @@ pub struct SetVariable {
     pub value: String,
     /// Sets readonly fields too.
     pub force: bool,
+    /// Whether what it is then is masked if it has the name of a secret.
+    #[serde(default)]
+    pub mask_secrets: bool,
 }
 
 /// Bytes of the program's memory.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use cordebug::callback::Callback;
 use cordebug::eval::Eval;
 use cordebug::hresult as hr;
+use cordebug::procfs;
 use cordebug::thread::{Step, Thread};
 
 use crate::api::{Event, Reply, Request, State};
@@ -35,6 +36,9 @@ const QUEUE_STEP: Duration = Duration::from_millis(50);
 /// How much longer an evaluation at a hit may take once somebody wants the program paused.
 const PAUSE_GRACE: Duration = Duration::from_millis(300);
 
+/// The name of the runtime's threads that collect while the program runs.
+const COLLECTOR: &str = ".NET BGC";
+
 /// What is known of evaluations that did not end as they should.
 #[derive(Debug, Default)]
 pub(crate) struct Evaluations {
@@ -51,6 +55,8 @@ pub(crate) struct Evaluations {
     at_hit: bool,
     /// Whether none may run in this session.
     forbidden: bool,
+    /// Set when one has ended the program, of which the end is not known yet.
+    ended_program: bool,
 }
 
 impl Evaluations {
@@ -67,6 +73,11 @@ impl Evaluations {
     /// Whether one runs.
     pub(crate) fn is_running(&self) -> bool {
         self.is_running
+    }
+
+    /// Whether one has ended the program.
+    pub(crate) fn has_ended_program(&self) -> bool {
+        self.ended_program
     }
 
     /// Whether somebody gave the request up.
@@ -163,6 +174,7 @@ impl Engine<'_> {
         let outcome = self.run_evaluation(site, &eval, top);
         self.evaluations.is_running = false;
         if matches!(outcome, Err(CallError::ProgramEnded)) {
+            self.evaluations.ended_program = true;
             self.no_longer_stopped();
         } else {
             self.thaw_others(site, &frozen);
@@ -520,12 +532,30 @@ impl Engine<'_> {
         let target = self.target.as_ref().ok_or(CallError::ProgramEnded)?;
         let threads = target.process.threads().map_err(|error| refused(&error))?;
         let frozen = threads
-            .into_iter()
+            .iter()
             .filter(|it| it.is_frozen().unwrap_or(false))
+            .cloned()
             .collect();
         let all = target.process.freeze_all(true, thread);
         all.map_err(|error| refused(&error))?;
+        self.let_collector_run(&threads);
         Ok(frozen)
+    }
+
+    /// Lets the threads of the background collector go on. They run no code of the program, and a thread that begins a collection
+    /// waits for them: frozen, they would hold it for ever.
+    fn let_collector_run(&self, threads: &[Thread]) {
+        let Some(pid) = self.pid else {
+            return;
+        };
+        for thread in threads {
+            let name = thread.id().ok().and_then(|id| procfs::thread_name(pid, id));
+            if name.is_some_and(|name| name == COLLECTOR)
+                && let Err(error) = thread.freeze(false)
+            {
+                tracing::warn!(%error, "letting the collector run");
+            }
+        }
     }
 
     fn thaw_others(&mut self, site: &CallSite, frozen: &[Thread]) {

@@ -312,7 +312,11 @@ impl Engine<'_> {
                 // A comparison with a secret tells no secret.
                 let may_tell = place.request.mask_secrets && node.ty != Type::BOOL;
                 let is_named = secrets::is_secret_named(place.text);
-                let is_secret = may_tell && (is_named || runner.has_read_secret());
+                // Of a list of tuples all elements are told.
+                let is_secret = may_tell
+                    && (is_named
+                        || runner.has_read_secret()
+                        || node.names.iter().flatten().any(|it| secrets::is_secret(it)));
                 let masked = match is_named {
                     true => "*** (masked because of a name in the expression)",
                     false => "*** (masked because of a name in what it reads)",

@@ -38,6 +38,7 @@ use crate::engine::Engine;
 use crate::target::Target;
 use awaiters::Awaiter;
 use awaits::Suspended;
+pub(crate) use awaits::resumes;
 use completion::Alone;
 use invocation::Invocation;
 use position::{IlRange, MethodId, Position, Standing};

@@ -152,6 +152,29 @@ impl<'t> Types<'t> {
                 && self.interfaces(ty)?.iter().any(|it| **it == *other))
     }
 
+    /// Whether an object of a type may be put where another is declared. Variance of type arguments is not looked at; arrays
+    /// of references are those of what their elements are (ECMA-335 I.8.7.1).
+    pub(crate) fn is_assignable(self, ty: &Type, to: &Type) -> bool {
+        let elements = |ty: &Rc<Type>, to: &Rc<Type>| {
+            ty.is_reference() && to.is_reference() && self.is_assignable(ty, to)
+        };
+        if ty == to || *to == Type::OBJECT {
+            return true;
+        }
+        match (ty, to) {
+            (Type::SzArray(ty), Type::SzArray(to)) => elements(ty, to),
+            (
+                Type::Array { element, rank },
+                Type::Array {
+                    element: to,
+                    rank: wanted,
+                },
+            ) => rank == wanted && elements(element, to),
+            (_, Type::Named(named)) => self.derives_from(ty, named).unwrap_or(false),
+            _ => false,
+        }
+    }
+
     /// The fields that a type declares itself, static and constant ones too.
     pub(crate) fn fields(self, named: &Rc<Named>) -> Result<Rc<[Field]>> {
         if let Some(known) = self.cache.fields.get(named) {

@@ -38,6 +38,7 @@ use crate::modules::{LoadedModule, Modules};
 pub(crate) use cache::{Map as TypeCacheMap, TypeCache};
 pub(crate) use members::{Field, Method, Property};
 pub(crate) use text::TypeNotes;
+pub(crate) use tuple_names::rests;
 
 /// Names a loaded module; never reused while anything that was read from it is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -14,7 +14,7 @@ const MAX_TEXT: usize = 4 * 1024;
 /// Types nest less deeply.
 const MAX_DEPTH: u32 = 32;
 /// The elements of a tuple that are not in its rest.
-const TUPLE_LENGTH: usize = 7;
+pub(super) const TUPLE_LENGTH: usize = 7;
 
 /// What attributes and debug information add to a declared type; lists are in depth-first order of its parts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::text::TUPLE_LENGTH;
 use super::{Type, TypeNotes, Types};
 
 /// Types lie less deeply inside each other.
@@ -28,10 +29,11 @@ impl TypeNotes {
 
     /// What it says of an element of a tuple.
     pub(crate) fn of_item(&self, types: Types<'_>, items: &[Type], number: usize) -> Self {
-        let count = |it: &Type| types.count_tuple_names(it);
-        // Names inside of elements come behind those of all elements.
-        let start = items.len() + items.iter().take(number).map(count).sum::<usize>();
-        self.only(start..start + items.get(number).map_or(0, count))
+        let start = types.names_inside(items, number);
+        let count = items
+            .get(number)
+            .map_or(0, |it| types.count_tuple_names(it));
+        self.only(start..start + count)
     }
 
     fn only(&self, range: Range<usize>) -> Self {
@@ -40,6 +42,16 @@ impl TypeNotes {
             dynamic: Vec::new(),
         }
     }
+}
+
+/// Names that stand among those of a tuple's first `count` elements for its rests: each counts as a tuple of its own, whose names
+/// are never given.
+pub(crate) fn rests(length: usize, count: usize) -> usize {
+    let firsts = (TUPLE_LENGTH..length).step_by(TUPLE_LENGTH);
+    firsts
+        .filter(|first| *first < count)
+        .map(|first| length - first)
+        .sum()
 }
 
 impl Types<'_> {
@@ -57,7 +69,7 @@ impl Types<'_> {
             counts.sum()
         };
         if let Some(elements) = self.tuple_elements(ty) {
-            return elements.len() + inside(&elements);
+            return elements.len() + rests(elements.len(), elements.len()) + inside(&elements);
         }
         match ty {
             Type::Named(named) => inside(&named.arguments),
@@ -66,6 +78,14 @@ impl Types<'_> {
             }
             _ => 0,
         }
+    }
+
+    /// Where in the names of a tuple those inside of one of its elements begin: behind those of all elements, and those
+    /// inside of the elements before.
+    pub(crate) fn names_inside(self, items: &[Type], number: usize) -> usize {
+        let before = items.iter().take(number);
+        let before: usize = before.map(|it| self.count_tuple_names(it)).sum();
+        items.len() + rests(items.len(), number + 1) + before
     }
 
     /// Where in the names of a type those of a part of it are, which is one of its arguments or what its elements are. If

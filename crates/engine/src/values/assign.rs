@@ -17,7 +17,7 @@ use crate::types::{Field, Kind, Named, Type};
 use super::literal::{self, Literal};
 use super::roots::Roots;
 use super::scope::VariableKind;
-use super::view::{Viewer, known::Known};
+use super::view::{Subject, Viewer, known::Known};
 use super::walk::{self, Step};
 use super::{Place, Reader, Unreadable, Value};
 
@@ -26,6 +26,22 @@ struct Destination {
     value: Value,
     /// The library's own value of the place, through which references are set.
     runtime: Option<cordebug::value::Value>,
+    /// The name of the readonly field that it is, or that it is a part of.
+    readonly: Option<String>,
+}
+
+impl Destination {
+    /// Whether another value is a part of this one: it lies inside it, not behind a reference.
+    fn holds(&self, reader: &Reader<'_>, part: &Value) -> bool {
+        match (&self.value.place, &part.place) {
+            (Place::Memory(at), Place::Memory(part)) => {
+                let size = reader.size_of(&self.value.ty).unwrap_or(0);
+                self.value.ty.is_value() == Some(true)
+                    && (*at..at.saturating_add(size.into())).contains(part)
+            }
+            _ => false,
+        }
+    }
 }
 
 /// What is written.
@@ -235,6 +251,10 @@ impl Roots<'_, '_> {
                 self.check_element(viewer, &from.value, set)?;
             }
         }
+        if let Some(name) = at.readonly.as_ref().filter(|_| !set.force) {
+            let error = refused(set, &format!("{name} is readonly"));
+            return Err(error.hint("say that it is to be set by force"));
+        }
         // What a by-ref leads to is written, not the by-ref.
         if let Type::ByRef(_) = at.value.ty {
             let behind = self.reader.behind_ref(&at.value);
@@ -243,6 +263,7 @@ impl Roots<'_, '_> {
                 runtime: at
                     .runtime
                     .and_then(|runtime| runtime.dereference().ok().flatten()),
+                readonly: None,
             };
         }
         Ok(at)
@@ -270,6 +291,7 @@ impl Roots<'_, '_> {
                 let this = Destination {
                     value: this,
                     runtime: scope.this().and_then(|it| scope.runtime_value(it)),
+                    readonly: None,
                 };
                 let view = crate::api::View::default();
                 let viewer = Viewer::new(self.reader, &view, &self.target.object_ids);
@@ -283,6 +305,7 @@ impl Roots<'_, '_> {
             return Ok(Destination {
                 value: child.value.map_err(|why| refused(set, &why))?,
                 runtime: None,
+                readonly: None,
             });
         };
         if variable.kind == VariableKind::Constant {
@@ -293,7 +316,11 @@ impl Roots<'_, '_> {
             let (object, member) = variable.holder.as_ref()?;
             self.runtime_field(object.address, member)
         });
-        Ok(Destination { value, runtime })
+        Ok(Destination {
+            value,
+            runtime,
+            readonly: None,
+        })
     }
 
     fn static_destination(
@@ -304,10 +331,6 @@ impl Roots<'_, '_> {
     ) -> Result<Destination, Error> {
         if field.flags.is_literal() {
             return Err(refused(set, &"it is a constant, which has no place"));
-        }
-        if field.flags.is_init_only() && !set.force {
-            let error = refused(set, &"it is readonly");
-            return Err(error.hint("say that it is to be set by force"));
         }
         let types = self.reader.types;
         let ty = types
@@ -322,6 +345,7 @@ impl Roots<'_, '_> {
             runtime: runtime
                 .static_field(field.token.0, self.reader.looks_from.as_ref())
                 .ok(),
+            readonly: field.flags.is_init_only().then(|| field.name.to_string()),
         })
     }
 
@@ -357,33 +381,43 @@ impl Roots<'_, '_> {
         match step {
             Step::Member(name) => {
                 let found = viewer.raw_member(&from.value, name).map_err(failed)?;
-                let Some((member, object)) = found else {
+                let Some((member, owner)) = found else {
                     return Err(refused(
                         set,
                         &format!("{name} is neither a field nor a property that has a setter"),
                     ));
                 };
-                if member.field.flags.is_init_only() && !set.force {
-                    return Err(refused(set, &format!("{name} is readonly"))
-                        .hint("say that it is to be set by force"));
-                }
-                let value = match &object {
-                    Some(object) => self.reader.member(object, &member),
-                    None => self
-                        .reader
-                        .behind_ref(&from.value)
-                        .and_then(|it| self.reader.struct_member(&it, &member))
-                        .map_err(failed)?,
+                let own = member.field.flags.is_init_only().then(|| name.clone());
+                let readonly = match &owner {
+                    Subject::InPlace(_, None) => own.or_else(|| from.readonly.clone()),
+                    _ => own,
                 };
-                let runtime = match &object {
-                    Some(object) => self.runtime_field(object.address, &member),
-                    None => from
-                        .runtime
-                        .as_ref()
-                        .and_then(|struct_of| struct_of.dereference().ok().flatten())
-                        .and_then(|struct_of| self.field_of(&struct_of, &member)),
+                let (value, runtime) = match &owner {
+                    Subject::Object(object) => (
+                        self.reader.member(object, &member),
+                        self.runtime_field(object.address, &member),
+                    ),
+                    // What is in a box or a `T?` has a place of its own, which is not that of the reference or the whole.
+                    Subject::InPlace(inner, boxed) => {
+                        let runtime = match boxed {
+                            Some(boxed) => {
+                                let held = self.reader.hold(boxed).ok();
+                                held.and_then(|it| it.inner().ok())
+                            }
+                            None => self.runtime_struct(viewer, from),
+                        };
+                        (
+                            self.reader.struct_member(inner, &member).map_err(failed)?,
+                            runtime.and_then(|it| self.field_of(&it, &member)),
+                        )
+                    }
+                    Subject::Null => return Err(refused(set, &"what it belongs to is null")),
                 };
-                Ok(Destination { value, runtime })
+                Ok(Destination {
+                    value,
+                    runtime,
+                    readonly,
+                })
             }
             step => {
                 let value = viewer.step(&from.value, step).map_err(failed)?;
@@ -394,9 +428,30 @@ impl Roots<'_, '_> {
                             let array = self.runtime_array(viewer, from, array.address)?;
                             array.element_at(u32::try_from(position).ok()?).ok()
                         });
-                Ok(Destination { value, runtime })
+                let readonly = from.readonly.clone();
+                let readonly = readonly.filter(|_| from.holds(self.reader, &value));
+                Ok(Destination {
+                    value,
+                    runtime,
+                    readonly,
+                })
             }
         }
+    }
+
+    /// The library's value of the struct that lies at a place; of a `T?` the `T` in it.
+    fn runtime_struct(
+        &self,
+        viewer: &Viewer<'_, '_>,
+        at: &Destination,
+    ) -> Option<cordebug::value::Value> {
+        let whole = at.runtime.as_ref()?.dereference().ok().flatten()?;
+        if !viewer.is_nullable(&at.value) {
+            return Some(whole);
+        }
+        let members = self.reader.struct_members(at.value.ty.without_ref()).ok()?;
+        let inner = members.iter().find(|it| &*it.field.name == "value")?;
+        self.field_of(&whole, inner)
     }
 
     /// The library's value of an array: the one that is indexed, or the one in a field of the list that is.
@@ -411,8 +466,11 @@ impl Roots<'_, '_> {
             .as_ref()
             .filter(|it| it.reference() == Some(address));
         let Some(own) = own else {
-            let (member, object) = viewer.raw_member(&from.value, "_items").ok()??;
-            let field = self.runtime_field(object?.address, &member)?;
+            let (member, owner) = viewer.raw_member(&from.value, "_items").ok()??;
+            let Subject::Object(list) = owner else {
+                return None;
+            };
+            let field = self.runtime_field(list.address, &member)?;
             return field.dereference().ok()?;
         };
         own.dereference().ok()?
@@ -453,18 +511,7 @@ impl Roots<'_, '_> {
                 let inner = types.nullable_of(&to.ty).and_then(|ty| ty.underlying());
                 let primitive = inner.ok_or_else(|| no("only null can be written there".into()))?;
                 let bytes = literal.to_bytes(primitive).map_err(no)?;
-                let layout = self.reader.struct_members(&to.ty);
-                let layout = layout.map_err(|why| refused(set, &why))?;
-                let at = layout.iter().find(|it| &*it.field.name == "value");
-                let at = at.map_or(0, |it| it.offset as usize);
-                let mut all = vec![0; at + bytes.len()];
-                if let (Some(has), true) = (all.first_mut(), at > 0) {
-                    *has = 1;
-                }
-                if let Some(place) = all.get_mut(at..) {
-                    place.copy_from_slice(&bytes);
-                }
-                Ok(Written::Bytes(all))
+                self.present(to, &bytes, set)
             }
             (literal, Known::Decimal) => {
                 let bytes = literal.to_decimal().map_err(no)?;
@@ -478,19 +525,40 @@ impl Roots<'_, '_> {
         }
     }
 
+    /// A `T?` that has a value.
+    fn present(&self, to: &Value, bytes: &[u8], set: &SetVariable) -> Result<Written, Error> {
+        let layout = self.reader.struct_members(&to.ty);
+        let layout = layout.map_err(|why| refused(set, &why))?;
+        let at = layout.iter().find(|it| &*it.field.name == "value");
+        let at = at.map_or(0, |it| it.offset as usize);
+        let mut all = vec![0; at + bytes.len()];
+        if let (Some(has), true) = (all.first_mut(), at > 0) {
+            *has = 1;
+        }
+        if let Some(place) = all.get_mut(at..) {
+            place.copy_from_slice(bytes);
+        }
+        Ok(Written::Bytes(all))
+    }
+
     fn enum_or_path(
         &self,
         viewer: &Viewer<'_, '_>,
         to: &Value,
         set: &SetVariable,
     ) -> Result<Written, Error> {
-        if let Type::Named(named) = &to.ty
+        let inner = self.reader.types.nullable_of(&to.ty);
+        if let Type::Named(named) = inner.as_ref().unwrap_or(&to.ty)
             && let Kind::Enum(primitive) = named.kind
             && let Some(bits) = viewer.enum_bits(named, &set.value)
         {
             let size = super::Scalar::size(primitive).unwrap_or(8);
             let bytes = bits.to_le_bytes();
-            return Ok(Written::Bytes(bytes.get(..size).unwrap_or(&bytes).to_vec()));
+            let bytes = bytes.get(..size).unwrap_or(&bytes).to_vec();
+            return match inner {
+                Some(_) => self.present(to, &bytes, set),
+                None => Ok(Written::Bytes(bytes)),
+            };
         }
         let child = self.at_path(viewer, set.value.trim()).map_err(|error| {
             refused(
@@ -507,14 +575,9 @@ impl Roots<'_, '_> {
         let types = self.reader.types;
         if to.ty.is_reference() {
             let object = self.reader.object(&from).map_err(failed)?;
-            let fits = |ty: &Type| {
-                let named = types.named(&to.ty);
-                let derives = |named: Rc<Named>| types.derives_from(ty, &named).unwrap_or(false);
-                to.ty == Type::OBJECT || *ty == to.ty || named.is_some_and(derives)
-            };
             // What is null has only the type of its own place.
             let ty = object.as_ref().map_or(&from.ty, |object| &object.ty);
-            if !fits(ty) {
+            if !types.is_assignable(ty, &to.ty) {
                 let why = format!("{} is no {}", types.text(ty), types.text(&to.ty));
                 return Err(refused(set, &why));
             }

@@ -33,6 +33,7 @@ impl Engine<'_> {
             frame: set.frame,
             stop: set.stop,
             side_effects: true,
+            mask_secrets: set.mask_secrets,
             ..Evaluate::read(format!("{} = {}", set.path, set.value))
         };
         let Reply::Evaluated(all) = self.evaluate_expressions(&request)? else {

@@ -5,13 +5,15 @@
 //! the method, or from where its scope was entered last, comes by a store to its slot or by its address being taken.
 //! Whatever cannot be decided counts as assigned, so nothing that has a value is hidden.
 
-use metadata::pdb::Language;
+use std::ops::Range;
+
+use metadata::pdb::{Language, Pdb};
 use metadata::pe::{ClauseKind, ExceptionClause, MethodBody};
 use metadata::{IlOffset, Symbols};
 
 use super::Result;
 use super::shape::CodePlace;
-use crate::stepping::il;
+use crate::stepping::{il, resumes};
 use crate::types::Types;
 
 /// Longer code is not looked through.
@@ -56,38 +58,86 @@ pub(super) struct Standing {
 /// The slots of the locals that are not assigned yet at a place in code, of which it is known whether code is exactly there.
 /// Only for C#: Visual Basic reads locals that it has not assigned.
 pub(super) fn in_method(types: Types<'_>, place: &CodePlace, is_exact: bool) -> Result<Vec<u16>> {
-    let module = types.module(place.module)?;
-    let pdb = module.symbols(types.process).ok().map(Symbols::pdb);
-    let body = types.metadata(place.module)?.body(place.method)?;
-    let (Some(pdb), Some(body)) = (pdb, body) else {
+    let Some(there) = There::of(types, place, is_exact)? else {
         return Ok(Vec::new());
     };
-    let mut points = pdb.sequence_points(place.method)?.flatten().peekable();
-    let document = points.peek().map(|point| pdb.document(point.document));
-    let language = document.transpose()?.map(|it| it.language()).transpose()?;
-    if language.flatten() != Some(Language::CSharp) {
-        return Ok(Vec::new());
-    }
-    let next = points.find(|point| point.offset > place.offset);
-    let end = next.map_or(IlOffset(u32::MAX), |point| point.offset);
-    let mut locals = Vec::new();
-    for scope in pdb.local_scopes(place.method) {
-        let scope = scope?;
-        let (start, end) = (scope.start().0, scope.end().0);
-        for variable in scope.variables() {
-            let slot = variable?.index;
-            locals.push(Local { slot, start, end });
-        }
-    }
-    let standing = Standing {
-        at: place.offset,
-        until: (!is_exact).then_some(end),
-    };
-    Ok(unassigned(&body, &locals, standing))
+    Ok(there.unassigned(IlOffset(0)))
 }
 
-/// The slots of those locals in scope that cannot have been assigned. `locals` are all of the method.
-pub(super) fn unassigned(body: &MethodBody<'_>, locals: &[Local], standing: Standing) -> Vec<u16> {
+/// The slots of the locals that an async method has lost if it was suspended before it came to a place in code: what is not
+/// read behind an await has no field in the state machine, and a slot that is empty when the method goes on.
+pub(super) fn lost_in_method(types: Types<'_>, place: &CodePlace) -> Result<Vec<u16>> {
+    let Some(there) = There::of(types, place, false)? else {
+        return Ok(Vec::new());
+    };
+    let Some(stepping) = there.pdb.async_stepping(place.method)? else {
+        return Ok(Vec::new());
+    };
+    let resumes = resumes(&stepping, place.method);
+    Ok(resumes
+        .into_iter()
+        .flat_map(|from| there.unassigned(from))
+        .collect())
+}
+
+/// What must be known to follow the locals of a method to a place.
+struct There<'t> {
+    pdb: Pdb<'t>,
+    body: MethodBody<'t>,
+    locals: Vec<Local>,
+    standing: Standing,
+}
+
+impl<'t> There<'t> {
+    /// `None` if it is not known, or the language has other rules.
+    fn of(types: Types<'t>, place: &CodePlace, is_exact: bool) -> Result<Option<Self>> {
+        let module = types.module(place.module)?;
+        let pdb = module.symbols(types.process).ok().map(Symbols::pdb);
+        let body = types.metadata(place.module)?.body(place.method)?;
+        let (Some(pdb), Some(body)) = (pdb, body) else {
+            return Ok(None);
+        };
+        let mut points = pdb.sequence_points(place.method)?.flatten().peekable();
+        let document = points.peek().map(|point| pdb.document(point.document));
+        let language = document.transpose()?.map(|it| it.language()).transpose()?;
+        if language.flatten() != Some(Language::CSharp) {
+            return Ok(None);
+        }
+        let next = points.find(|point| point.offset > place.offset);
+        let end = next.map_or(IlOffset(u32::MAX), |point| point.offset);
+        let mut locals = Vec::new();
+        for scope in pdb.local_scopes(place.method) {
+            let scope = scope?;
+            let (start, end) = (scope.start().0, scope.end().0);
+            for variable in scope.variables() {
+                let slot = variable?.index;
+                locals.push(Local { slot, start, end });
+            }
+        }
+        let standing = Standing {
+            at: place.offset,
+            until: (!is_exact).then_some(end),
+        };
+        Ok(Some(Self {
+            pdb,
+            body,
+            locals,
+            standing,
+        }))
+    }
+
+    fn unassigned(&self, from: IlOffset) -> Vec<u16> {
+        unassigned(&self.body, &self.locals, self.standing, from)
+    }
+}
+
+/// The slots of those locals in scope that cannot have been assigned on the way from an offset. `locals` are all of the method.
+pub(super) fn unassigned(
+    body: &MethodBody<'_>,
+    locals: &[Local],
+    standing: Standing,
+    from: IlOffset,
+) -> Vec<u16> {
     let at = standing.at.0;
     let Some(code) = decode(body) else {
         return Vec::new();
@@ -104,7 +154,7 @@ pub(super) fn unassigned(body: &MethodBody<'_>, locals: &[Local], standing: Stan
             .iter()
             .map(|local| (*local, begins_anew(&code, locals, *local)))
             .collect();
-        let Some(maybe) = flow(&code, &some, at, until) else {
+        let Some(maybe) = flow(&code, &some, from.0, at..until) else {
             continue;
         };
         for (bit, (local, _)) in some.iter().enumerate() {
@@ -125,10 +175,16 @@ fn begins_anew(code: &[Instruction], locals: &[Local], local: Local) -> bool {
 }
 
 /// The locals, one bit each, that may be assigned where the code stands; `None` if nothing leads there.
-fn flow(code: &[Instruction], locals: &[(Local, bool)], at: u32, until: u32) -> Option<u64> {
+fn flow(
+    code: &[Instruction],
+    locals: &[(Local, bool)],
+    from: u32,
+    standing: Range<u32>,
+) -> Option<u64> {
+    let first = code.iter().position(|it| it.at == from)?;
     let mut states: Vec<Option<u64>> = vec![None; code.len()];
-    *states.first_mut()? = Some(0);
-    let mut waiting = vec![0];
+    *states.get_mut(first)? = Some(0);
+    let mut waiting = vec![first];
     while let Some(number) = waiting.pop() {
         let (Some(instruction), Some(Some(state))) = (code.get(number), states.get(number)) else {
             continue;
@@ -155,7 +211,7 @@ fn flow(code: &[Instruction], locals: &[(Local, bool)], at: u32, until: u32) -> 
         }
     }
     let stands = code.iter().zip(&states);
-    let stands = stands.filter(|(it, _)| (at..until).contains(&it.at));
+    let stands = stands.filter(|(it, _)| standing.contains(&it.at));
     stands
         .filter_map(|(_, state)| *state)
         .reduce(|one, other| one | other)
@@ -275,7 +331,8 @@ mod tests {
             at: IlOffset(at),
             until: None,
         };
-        assert_eq!(unassigned(&body, locals, standing), expected, "at {at}");
+        let found = unassigned(&body, locals, standing, IlOffset(0));
+        assert_eq!(found, expected, "at {at}");
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Where the fields of objects and structs lie, as the runtime says, asked once for each type.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use cordebug::heap::{ArrayPlaces, TypeId};
+use cordebug::homes::VariableHome;
 use metadata::Token;
 use metadata::csharp::{GeneratedKind, GeneratedName};
 
@@ -44,6 +45,10 @@ pub(crate) struct LayoutCache {
     pub(super) shapes: TypeCacheMap<(ModuleId, Token, u32), (CodePlace, Rc<Shape>)>,
     /// Locals that the user has set before the program did.
     pub(crate) given: super::given::Given,
+    /// Where the variables of compiled methods live, by where their code begins.
+    pub(super) homes: TypeCacheMap<u64, Rc<[VariableHome]>>,
+    /// The word that types are derived from in the end, once it was looked for.
+    pub(super) root: Cell<Option<Option<u64>>>,
     /// What assemblies say about how types are shown.
     pub(super) targeted: RefCell<Option<Targeted>>,
     /// What the runtime tells of its own structures: the same for as long as it runs.
@@ -63,6 +68,7 @@ impl LayoutCache {
         self.views.clear();
         self.backing.clear();
         self.shapes.clear();
+        self.homes.clear();
         self.targeted.take();
     }
 

@@ -46,13 +46,18 @@ impl<'t> Memory<'t> {
         while at < end {
             let page = at - at % PAGE;
             let within = (at - page) as usize;
-            let wanted = (end.min(page + PAGE) - at) as usize;
+            let wanted = (end.min(page.saturating_add(PAGE)) - at) as usize;
             let to = buffer.get_mut(filled..filled + wanted);
             let to = to.ok_or(Unreadable::NoMemory { address })?;
-            self.with_page(page, |bytes| {
+            let read = self.with_page(page, |bytes| {
                 let from = bytes.get(within..within + wanted);
                 from.map(|from| to.copy_from_slice(from))
                     .ok_or(Unreadable::NoMemory { address: at })
+            });
+            // The page is ours: what was asked for is told.
+            read.map_err(|why| match why {
+                Unreadable::NoMemory { .. } => Unreadable::NoMemory { address: at },
+                other => other,
             })?;
             filled += wanted;
             at += wanted as u64;

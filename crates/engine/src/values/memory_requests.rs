@@ -16,6 +16,8 @@ use super::{Object, Reader, Scalar, Value};
 const MAX_BYTES: u32 = 64 * 1024;
 /// References and fields told of one object.
 const MAX_TOLD: usize = 1000;
+/// Structs nest less deeply.
+const MAX_DEPTH: u32 = 16;
 
 impl Engine<'_> {
     /// Bytes of the program's memory; those that can be read from the address on.
@@ -93,12 +95,12 @@ fn object_report(reader: &Reader<'_>, object: &Object) -> super::Result<ObjectRe
     };
     if object.ty.element().is_some() {
         let shape = reader.array(object)?;
-        if shape.element.is_reference() {
+        if shape.element.is_reference() || holds_references(reader, &shape.element) {
             for position in 0..shape.count.min(MAX_TOLD as u64) {
                 let element = reader.element(object, position)?;
-                refer(reader, format!("[{position}]"), &element, &mut report);
+                refer(reader, format!("[{position}]"), &element, 0, &mut report);
             }
-            report.omitted_references = shape.count.saturating_sub(MAX_TOLD as u64);
+            report.omitted_references += shape.count.saturating_sub(MAX_TOLD as u64);
         }
         return Ok(report);
     }
@@ -108,9 +110,13 @@ fn object_report(reader: &Reader<'_>, object: &Object) -> super::Result<ObjectRe
     for member in reader.members(object)?.iter().take(MAX_TOLD) {
         let value = reader.member(object, member);
         report.fields.push(field(reader, member)?);
-        if member.field.ty.is_reference() {
-            refer(reader, member.field.name.to_string(), &value, &mut report);
-        }
+        refer(
+            reader,
+            member.field.name.to_string(),
+            &value,
+            0,
+            &mut report,
+        );
     }
     report.fields.sort_by_key(|it| it.offset);
     add_padding(&mut report.fields, 8);
@@ -122,10 +128,13 @@ fn struct_report(
     value: &Value,
     boxed: Option<&Object>,
 ) -> super::Result<ObjectReport> {
+    // Of one in a box all is told of the box, whose first word is its type.
+    let start = if boxed.is_some() { 8 } else { 0 };
     let mut report = ObjectReport {
         type_name: reader.types.full_text(&value.ty),
-        address: match value.place {
-            super::Place::Memory(address) => Some(address),
+        address: match (boxed, &value.place) {
+            (Some(object), _) => Some(object.address),
+            (None, super::Place::Memory(address)) => Some(*address),
             _ => None,
         },
         size: match boxed {
@@ -140,14 +149,20 @@ fn struct_report(
         return Ok(report);
     }
     for member in reader.struct_members(&value.ty)?.iter().take(MAX_TOLD) {
-        report.fields.push(field(reader, member)?);
-        if member.field.ty.is_reference() {
-            let inner = reader.struct_member(value, member)?;
-            refer(reader, member.field.name.to_string(), &inner, &mut report);
-        }
+        let mut told = field(reader, member)?;
+        told.offset += start;
+        report.fields.push(told);
+        let inner = reader.struct_member(value, member)?;
+        refer(
+            reader,
+            member.field.name.to_string(),
+            &inner,
+            0,
+            &mut report,
+        );
     }
     report.fields.sort_by_key(|it| it.offset);
-    add_padding(&mut report.fields, 0);
+    add_padding(&mut report.fields, start);
     Ok(report)
 }
 
@@ -174,8 +189,47 @@ fn add_padding(fields: &mut [FieldLayout], start: u32) {
     }
 }
 
-fn refer(reader: &Reader<'_>, name: String, value: &Value, report: &mut ObjectReport) {
+/// Whether structs of a type hold references.
+fn holds_references(reader: &Reader<'_>, ty: &Type) -> bool {
+    holds_references_at(reader, ty, 0)
+}
+
+fn holds_references_at(reader: &Reader<'_>, ty: &Type, depth: u32) -> bool {
+    if ty.is_value() != Some(true) || depth > MAX_DEPTH {
+        return false;
+    }
+    // A number is made of itself.
+    if ty.underlying().and_then(Scalar::size).is_some() {
+        return false;
+    }
+    let members = reader.struct_members(ty);
+    members.is_ok_and(|members| {
+        members.iter().any(|it| {
+            it.field.ty.is_reference() || holds_references_at(reader, &it.field.ty, depth + 1)
+        })
+    })
+}
+
+/// Notes the object that a value refers to, and those that the fields of a struct do.
+fn refer(reader: &Reader<'_>, name: String, value: &Value, depth: u32, report: &mut ObjectReport) {
+    if depth <= MAX_DEPTH && holds_references(reader, &value.ty) {
+        let members = reader.struct_members(&value.ty).unwrap_or_default();
+        for member in members.iter() {
+            if let Ok(inner) = reader.struct_member(value, member) {
+                let name = format!("{name}.{}", member.field.name);
+                refer(reader, name, &inner, depth + 1, report);
+            }
+        }
+        return;
+    }
+    if !value.ty.is_reference() {
+        return;
+    }
     if let Ok(Some(object)) = reader.object(value) {
+        if report.references.len() >= MAX_TOLD {
+            report.omitted_references += 1;
+            return;
+        }
         report.references.push(OutgoingReference {
             name,
             address: object.address,

@@ -56,6 +56,7 @@ pub(crate) mod scope;
 mod setters;
 pub(crate) mod shape;
 mod snapshot;
+mod sound;
 mod statics;
 mod unreadable;
 pub(crate) mod view;

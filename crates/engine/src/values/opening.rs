@@ -88,7 +88,9 @@ impl Engine<'_> {
         }
         let viewer = Viewer::new(&reader, &query.view, &target.object_ids);
         let mut told = viewer.variable(&child, 0);
-        if query.view.mask_secrets && walk::leads_to_secret(path) {
+        let is_secret =
+            walk::leads_to_secret(path) || viewer.is_secret_variable(&child.name, &child.ty);
+        if query.view.mask_secrets && is_secret {
             told.value = super::view::masked(told.value.type_name);
         } else if told.value.children > 0
             && answers.count() > 0

@@ -12,6 +12,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+pub(crate) use cordebug::homes::Slot;
 use cordebug::thread::Frame;
 use metadata::Token;
 
@@ -23,25 +24,6 @@ use super::shape::CodePlace;
 
 /// Frames and static fields kept at most: one stop of a stack without end must not fill our memory.
 const MAX_ENTRIES: usize = 1 << 12;
-
-/// A variable of a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Slot {
-    /// An argument; 0 is `this` of an instance method.
-    Argument(u32),
-    /// A local.
-    Local(u32),
-}
-
-impl Slot {
-    /// The library's own value of it, which alone can be written when it lives in a register.
-    pub(crate) fn in_frame(self, frame: &Frame) -> Result<cordebug::value::Value, cordebug::Error> {
-        match self {
-            Self::Argument(index) => frame.argument(index),
-            Self::Local(index) => frame.local(index),
-        }
-    }
-}
 
 /// A question whose answer stays the same for as long as the program is neither run nor written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

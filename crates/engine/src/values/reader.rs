@@ -335,6 +335,9 @@ impl Reader<'_> {
         let ty = match self.layouts.types.get(&id.word()) {
             Some(known) => known,
             None => {
+                if !self.may_be_object(address) {
+                    return Err(Unreadable::NotAnObject { address });
+                }
                 // The library looks closely at what it has not seen before: a damaged object ends here.
                 let damaged = |_| Unreadable::NotAnObject { address };
                 let object = self.types.process.object_at(address).map_err(damaged)?;
@@ -542,6 +545,7 @@ impl Reader<'_> {
         if position >= shape.count {
             return Err(Unreadable::OutOfRange {
                 index: position.into(),
+                first: 0,
                 length: shape.count,
             });
         }
@@ -563,6 +567,16 @@ impl Reader<'_> {
 
     /// At most `limit` units of a string object, and how many it has.
     pub(crate) fn string_units(&self, object: &Object, limit: u32) -> Result<(Vec<u16>, u64)> {
+        self.string_part(object, 0, limit)
+    }
+
+    /// The same from one of its units on.
+    pub(crate) fn string_part(
+        &self,
+        object: &Object,
+        start: u64,
+        limit: u32,
+    ) -> Result<(Vec<u16>, u64)> {
         self.fresh(object.run)?;
         if object.ty != Type::STRING {
             return Err(Unreadable::WrongKind {
@@ -575,10 +589,13 @@ impl Reader<'_> {
         if length > MAX_LENGTH {
             return Err(Unreadable::TooLarge { size: length });
         }
-        let wanted = length.min(limit.into()) as usize;
+        let start = start.min(length);
+        let wanted = (length - start).min(limit.into()) as usize;
         let mut bytes = vec![0; wanted * 2];
-        self.memory
-            .read(object.address + u64::from(places.first), &mut bytes)?;
+        self.memory.read(
+            object.address + u64::from(places.first) + 2 * start,
+            &mut bytes,
+        )?;
         let (units, _) = bytes.as_chunks();
         Ok((
             units.iter().map(|unit| u16::from_le_bytes(*unit)).collect(),

@@ -2,7 +2,7 @@
 
 use cordebug::thread::Thread;
 
-use crate::api::{Error, ErrorCode, Reply, Variables, VariablesQuery};
+use crate::api::{Error, ErrorCode, Reply, ValueKind, Variables, VariablesQuery};
 use crate::engine::Engine;
 use crate::stack::frame_at;
 use crate::target::Target;
@@ -120,14 +120,29 @@ fn look_at(
         let child = roots.at_path(viewer, path)?;
         let mut parent = viewer.variable(&child, 0);
         // Not if it is only the last name that sounds like one.
-        let is_secret = walk::leads_to_secret(path)
-            && (walk::leads_through_secret(path)
-                || viewer.is_secret_variable(&child.name, &child.ty));
+        let is_secret =
+            walk::leads_through_secret(path) || viewer.is_secret_variable(&child.name, &child.ty);
         if query.view.mask_secrets && is_secret {
             // What lies inside a secret is as secret as all of it.
             parent.value = super::view::masked(parent.value.type_name);
             told.parent = Some(Box::new(parent));
             return Ok(());
+        }
+        if count > 0
+            && parent.value.kind == ValueKind::String
+            && let Ok(value) = &child.value
+            && let Some((text, end, length)) = viewer.text_from(value, query.start)
+            && (query.start > 0 || end < length)
+        {
+            if query.start > 0 {
+                parent.value.text = text;
+                parent.value.full_length = Some(length);
+            }
+            let start = query.start.min(length);
+            told.notes.push(match end < length {
+                true => format!("characters {start} to {end}; start={end} for the next ones"),
+                false => format!("characters {start} to {end}, its end"),
+            });
         }
         roots.say_who_returned(std::slice::from_mut(&mut parent));
         told.parent = Some(Box::new(parent));

@@ -83,7 +83,14 @@ impl Roots<'_, '_> {
                     steps.by_ref().take(count).for_each(drop);
                 }
                 if let Some(member) = found {
+                    // An element of a tuple that is asked for by its number has the name that it was given.
+                    let is_veiled = member.name != *name
+                        && steps.peek().is_some()
+                        && viewer.is_secret_variable(&member.name, &member.ty);
                     child = member;
+                    if is_veiled {
+                        child.value = Err(Unreadable::Masked(child.ty.clone()));
+                    }
                     if child.notes.tuple_names.is_empty() {
                         child.notes = of_part(&child.ty, false);
                     }
@@ -91,6 +98,7 @@ impl Roots<'_, '_> {
                 }
             }
             let value = match &child.value {
+                Ok(value) if viewer.is_nullable(value) => viewer.step_into_nullable(value, &step),
                 Ok(value) => viewer.step(value, &step),
                 Err(why) => Err(why.clone()),
             };

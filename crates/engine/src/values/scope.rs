@@ -4,11 +4,13 @@
 //! frame: one by one as an expression asks for them ([`FrameVariables`]), or all of them ([`Scope`]). Only what is in scope
 //! at the frame's IL offset is told. Nothing runs in the program, and a variable that cannot be read is told with its reason.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use super::assigned;
 use super::places::Slot;
 use super::shape::{Declared, Home, Shape};
+use super::sound::FrameHomes;
 use super::{Object, Reader, Result, Unreadable, Value};
 use crate::types::{Field, Type, TypeNotes};
 
@@ -57,6 +59,8 @@ pub(crate) struct FrameVariables {
     pub(crate) context: FrameContext,
     /// What is in scope there.
     pub(crate) shape: Rc<Shape>,
+    /// Where they live, once that was asked for.
+    homes: OnceCell<Option<FrameHomes>>,
 }
 
 /// Set in the number of a variable it means the closure that the variable lies in.
@@ -76,7 +80,11 @@ impl FrameVariables {
                 shape
             }
         };
-        Ok(Self { context, shape })
+        Ok(Self {
+            context,
+            shape,
+            homes: OnceCell::new(),
+        })
     }
 
     /// The value of a variable, by its number in the shape.
@@ -142,6 +150,7 @@ impl FrameVariables {
             return Err(Unreadable::NotAssigned);
         }
         match self.at(reader, &declared.home, &declared.ty) {
+            Ok((value, ..)) if self.is_lost(reader, declared, &value) => Err(Unreadable::NotKept),
             // A captured parameter is in its own slot until the closure is there.
             Err(Unreadable::NotAssigned) => match &declared.before {
                 Some(before) => self.at(reader, before, &declared.ty),
@@ -149,6 +158,24 @@ impl FrameVariables {
             },
             found => found,
         }
+    }
+
+    /// Whether a local is empty because an async method has gone on behind an await since it was assigned.
+    fn is_lost(&self, reader: &Reader<'_>, declared: &Declared, value: &Value) -> bool {
+        let (Home::Local(slot), VariableKind::Local) = (&declared.home, declared.kind) else {
+            return false;
+        };
+        let context = &self.context;
+        let lost = self
+            .shape
+            .lost(|| assigned::lost_in_method(reader.types, &context.at).unwrap_or_default());
+        // What is not empty was assigned since: the method was not suspended then.
+        let is_empty = || {
+            let size = reader.size_of(&value.ty).ok()?;
+            let bytes = reader.bytes(value, size).ok()?;
+            Some(bytes.iter().all(|byte| *byte == 0))
+        };
+        u16::try_from(*slot).is_ok_and(|slot| lost.contains(&slot)) && is_empty() == Some(true)
     }
 
     /// Whether the code cannot have assigned the local in a slot so far, nor has the user.
@@ -182,9 +209,28 @@ impl FrameVariables {
         };
         let frame = &self.context.frame;
         let value = reader.places.variable(reader.run, frame, (slot, ty), || {
+            self.refuse_damaged(reader, slot, ty)?;
             reader.of_runtime(&slot.in_frame(frame)?, Some(ty.clone()))
         })?;
         Ok((value, Some(slot), None))
+    }
+}
+
+impl FrameVariables {
+    /// Refuses a reference that leads to no object before the library follows it.
+    fn refuse_damaged(&self, reader: &Reader<'_>, slot: Slot, ty: &Type) -> Result<()> {
+        if !ty.is_reference() {
+            return Ok(());
+        }
+        let homes = self
+            .homes
+            .get_or_init(|| FrameHomes::of(reader, &self.context.frame));
+        match homes.as_ref().and_then(|homes| homes.word(reader, slot)) {
+            Some(address) if address != 0 && !reader.may_be_object(address) => {
+                Err(Unreadable::NotAnObject { address })
+            }
+            _ => Ok(()),
+        }
     }
 }
 

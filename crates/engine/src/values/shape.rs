@@ -123,6 +123,8 @@ pub(crate) struct Shape {
     pub(crate) without_symbols: Option<String>,
     /// Slots of locals that are not assigned there, worked out when first asked: exactly there, and about there.
     unassigned: [OnceCell<Vec<u16>>; 2],
+    /// Slots of locals that are lost there if the method was suspended before, worked out when first asked.
+    lost: OnceCell<Vec<u16>>,
 }
 
 impl Shape {
@@ -144,6 +146,7 @@ impl Shape {
             variables: settle(collector.variables),
             without_symbols: symbols.err().map(str::to_owned),
             unassigned: Default::default(),
+            lost: OnceCell::new(),
         })
     }
 
@@ -151,6 +154,11 @@ impl Shape {
     pub(super) fn unassigned(&self, exactly: bool, found: impl FnOnce() -> Vec<u16>) -> &[u16] {
         let [exact, about] = &self.unassigned;
         if exactly { exact } else { about }.get_or_init(found)
+    }
+
+    /// The slots of locals that are lost if the method was suspended before; `found` works that out.
+    pub(super) fn lost(&self, found: impl FnOnce() -> Vec<u16>) -> &[u16] {
+        self.lost.get_or_init(found)
     }
 
     /// Whether a type of it is only known by the value that is there.

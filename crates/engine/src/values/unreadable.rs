@@ -16,6 +16,8 @@ pub(crate) enum Unreadable {
     OptimizedAway,
     #[error("not assigned yet")]
     NotAssigned,
+    #[error("not kept over the await: nothing reads it afterwards, so the compiler let it go")]
+    NotKept,
     #[error(
         "the method is suspended by the runtime itself (runtime-async), which does not tell where its variables are"
     )]
@@ -28,8 +30,13 @@ pub(crate) enum Unreadable {
     NoField { ty: Rc<str>, name: String },
     #[error("{ty} is not {wanted}")]
     WrongKind { ty: Rc<str>, wanted: &'static str },
-    #[error("index {index} is outside of 0..{length}")]
-    OutOfRange { index: i128, length: u64 },
+    #[error("index {index} is outside of {}..{}", first, i128::from(*first) + i128::from(*length))]
+    OutOfRange {
+        index: i128,
+        /// The lowest index.
+        first: i64,
+        length: u64,
+    },
     #[error("it has {size} bytes, more than can be a value of its type")]
     TooLarge { size: u64 },
     #[error("\"{path}\" cannot be followed at {at}: {why}")]

@@ -179,6 +179,7 @@ impl Reader<'_> {
             if from_zero >= length {
                 return Err(Unreadable::OutOfRange {
                     index: index.into(),
+                    first: bound.into(),
                     length,
                 });
             }

@@ -227,6 +227,7 @@ pub(super) async fn set(call: &Call, arguments: SetArguments) -> Result<SetRepor
         path: arguments.path.clone(),
         value: arguments.value,
         force: arguments.force,
+        mask_secrets: true,
     };
     let told = match session
         .request(Request::SetVariable(Box::new(request)))
@@ -236,13 +237,15 @@ pub(super) async fn set(call: &Call, arguments: SetArguments) -> Result<SetRepor
         other => return Err(session::unexpected(&other)),
     };
     session.told().stale = true;
-    // What only a getter can tell was told with the reply: it was run after the setter.
+    // What only a getter can tell was told with the reply: it was run after the setter. So is what no path leads to: a
+    // static of another type.
     let after = value_at(&session, at, &arguments.path).await;
     let by_getter = told.parent.as_deref().filter(|_| told.code_runs > 0);
-    let mut variable = match (after, by_getter) {
-        (Err(_), Some(by_getter)) => VariableEntry::from(by_getter),
-        (Ok(after), Some(by_getter)) if after.unreadable => VariableEntry::from(by_getter),
-        (after, _) => after?,
+    let mut variable = match (after, by_getter, told.parent.as_deref()) {
+        (Ok(after), Some(by_getter), _) if after.unreadable => VariableEntry::from(by_getter),
+        (Ok(after), ..) => after,
+        (Err(_), _, Some(told)) => VariableEntry::from(told),
+        (Err(error), ..) => return Err(error),
     };
     let stop = told.stop;
     variable.was = before

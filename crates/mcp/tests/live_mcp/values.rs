@@ -98,6 +98,7 @@ fn variables_are_told_by_scope_name_and_page() {
               level: Level = Low
             > variables_get {"frame":1,"path":"text","text_length":2}
             text: string = "ol"… (3 characters)
+            Note: characters 0 to 2; start=2 for the next ones.
             > variables_get {"frame":1,"path":"account.Next.Owner"}
             !INVALID_PARAMETER: "account.Next.Owner" cannot be followed at 12: null has no field Owner
             Hint: variables_get with the path before it tells what is there
@@ -158,6 +159,7 @@ fn variables_are_set_and_the_program_finds_them() {
             ("account.Number", "6"),
             ("numbers[1]", "-7"),
             ("list[1]", "words[0]"),
+            ("Account.Shared", "4"),
             ("nothing", "1"),
             ("count", "\"text\""),
         ] {
@@ -194,6 +196,8 @@ fn variables_are_set_and_the_program_finds_them() {
             [1] = -7 (was 2)
             > variable_set {"frame":1,"path":"list[1]","value":"words[0]"}
             [1] = "x" (was "l1")
+            > variable_set {"frame":1,"path":"Account.Shared","value":"4"}
+            Account.Shared: int = 8
             > variable_set {"frame":1,"path":"nothing","value":"1"}
             !INVALID_PARAMETER: frame 1 has no variable nothing
               text
@@ -228,7 +232,7 @@ fn variables_are_set_and_the_program_finds_them() {
             out| -7|x|x|new42|5|untitled
             out| 1||n|||0
             out| t1t|a3a|b4b|5|False|-1|True
-            out| 1|n|||1|nobody
+            out| 1|n|||8|nobody
             That is all: the program has closed its output.
             > variable_set {"path":"count","value":"1"}
             !NO_SESSION: no program is being debugged; s1 is over

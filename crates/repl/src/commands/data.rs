@@ -212,6 +212,7 @@ pub(super) fn assign(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
         path: path.trim().to_owned(),
         value: value.trim().to_owned(),
         force,
+        mask_secrets: false,
     };
     let found = match repl.ask(Request::SetVariable(Box::new(request)))? {
         Reply::Variables(found) => *found,

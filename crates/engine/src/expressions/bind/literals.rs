@@ -10,7 +10,7 @@ use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Node, Op, Piece};
 use crate::expressions::scalar::{Decimal, Kind, Scalar};
-use crate::types::Type;
+use crate::types::{Type, rests};
 
 impl Binder<'_> {
     pub(super) fn literal<'e>(&mut self, literal: &Literal, span: Span) -> Result<Operand<'e>> {
@@ -80,6 +80,9 @@ impl Binder<'_> {
                 None => inferred_name(&element.value).map(Rc::from),
             };
             names.push(name);
+            let (number, all) = (nodes.len(), elements.len());
+            let rest = rests(all, number + 1) - rests(all, number);
+            inner_names.extend(std::iter::repeat_n(None, rest));
             inner_names.extend(self.names_within(&node));
             nodes.push(node);
         }
@@ -124,22 +127,7 @@ impl Binder<'_> {
 
     /// How many tuple elements there are in a type, at all depths.
     pub(super) fn count_names(&self, ty: &Type) -> usize {
-        match self.tuple_elements(ty) {
-            Some(elements) => {
-                elements.len()
-                    + elements
-                        .iter()
-                        .map(|it| self.count_names(it))
-                        .sum::<usize>()
-            }
-            None => match ty {
-                Type::Named(named) => named.arguments.iter().map(|it| self.count_names(it)).sum(),
-                Type::SzArray(inner) | Type::Array { element: inner, .. } => {
-                    self.count_names(inner)
-                }
-                _ => 0,
-            },
-        }
+        self.types.count_tuple_names(ty)
     }
 
     pub(super) fn interpolated(&mut self, parts: &[InterpolationPart], span: Span) -> Result<Node> {

@@ -426,13 +426,8 @@ impl Binder<'_> {
         let elements = self.tuple_elements(&node.ty).unwrap_or_default();
         // The names of nested tuples come behind those of all elements before them.
         let names_of = |index: usize| -> super::TupleNames {
-            let before: usize = elements
-                .iter()
-                .take(index)
-                .map(|it| self.count_names(it))
-                .sum();
             let count = elements.get(index).map_or(0, |it| self.count_names(it));
-            let start = elements.len() + before;
+            let start = self.types.names_inside(&elements, index);
             node.names
                 .get(start..start + count)
                 .map(Rc::from)
@@ -444,6 +439,8 @@ impl Binder<'_> {
         while left >= 7 && elements.len() > 7 {
             at = self.raw_field(at, "Rest", span)?;
             left -= 7;
+            let own = node.names.get(index - left..elements.len());
+            at.names = own.map(Rc::from).unwrap_or_default();
         }
         let mut item = self.raw_field(at, &format!("Item{}", left + 1), span)?;
         item.names = names;

@@ -58,12 +58,15 @@ impl Binder<'_> {
     }
 
     fn note_names_in(&mut self, ty: &Type, names: &[Option<Rc<str>>]) {
-        if let Some(elements) = self.tuple_elements(ty) {
+        if let Some(elements) = self.types.tuple_elements(ty) {
             let count = self.count_names(ty);
             let own: TupleNames = names.get(..count).map(Rc::from).unwrap_or_default();
             self.tuple_names.push((ty.clone(), own));
-            let inside = names.get(elements.len()..).unwrap_or_default();
-            self.note_names_among(&elements, inside);
+            for (number, element) in elements.iter().enumerate() {
+                let start = self.types.names_inside(&elements, number);
+                let inside = names.get(start..start + self.count_names(element));
+                self.note_names_in(element, inside.unwrap_or_default());
+            }
             return;
         }
         match ty {
@@ -101,7 +104,7 @@ impl Binder<'_> {
     }
 
     fn known_names_in(&self, ty: &Type, names: &mut Vec<Option<Rc<str>>>) {
-        if self.tuple_elements(ty).is_some() {
+        if self.types.tuple_elements(ty).is_some() {
             let mut known = self.tuple_names.iter().filter(|(it, _)| it == ty);
             let count = self.count_names(ty);
             match known.next() {

@@ -221,6 +221,12 @@ impl<'r, 't> Runner<'r, 't> {
 
     /// The value of a node.
     pub(crate) fn eval(&mut self, node: &Node) -> Result<Val> {
+        self.notice_tuple(node);
+        self.eval_whole(node)
+    }
+
+    /// The value of a node of which only a part is told, as far as is known.
+    fn eval_whole(&mut self, node: &Node) -> Result<Val> {
         self.tick(node.span)?;
         let span = node.span;
         Ok(match &node.op {
@@ -238,7 +244,8 @@ impl<'r, 't> Runner<'r, 't> {
             Op::Slot(slot) => self.slots.get(*slot as usize).cloned().unwrap_or(Val::Null),
             Op::Pseudo(pseudo) => self.pseudo(*pseudo, span)?,
             Op::Field(target, field) => {
-                let target = self.eval(target)?;
+                self.notice_item(target, &field.name);
+                let target = self.eval_whole(target)?;
                 self.notice_field(&target, &field.name);
                 self.journaled(span, |this| this.field(&target, field, span))?
             }

@@ -282,6 +282,18 @@ impl Runner<'_, '_> {
         }
         let value = self.materialised(value, span)?;
         let target = self.place_of(at, place.span)?;
+        // An array may hold less than its variable says: `object[] a = new string[1]` (C# 17.6).
+        if let Op::Element(array, _) = &place.op
+            && target.ty.is_reference()
+            && array.ty.element() != Some(&target.ty)
+            && !matches!(value, Val::Null)
+            && !self.is_of(&value, &place.ty, &target.ty)
+        {
+            let told = "Attempted to access an element as a type incompatible with the array.";
+            return Err(
+                Fail::thrown(span, "System.ArrayTypeMismatchException", Some(told.into())).into(),
+            );
+        }
         let Some(home) = self.home(at, span)? else {
             return Err(Fail::new(span, "it has no place that could be written").into());
         };

@@ -5,7 +5,7 @@
 //! result came from where.
 
 use super::{Made, Runner, Val};
-use crate::expressions::plan::Callee;
+use crate::expressions::plan::{Callee, Node};
 use crate::expressions::scalar::Scalar;
 use crate::types::Type;
 use crate::values::view::masking;
@@ -65,6 +65,32 @@ impl Runner<'_, '_> {
             && let Some(key) = self.part(target, key)
         {
             self.has_read_secret = self.is_secret_key(&key);
+        }
+    }
+
+    /// Notices the reading of a tuple that has an element with the name of a secret.
+    pub(super) fn notice_tuple(&mut self, node: &Node) {
+        if !self.notices_secrets || node.names.is_empty() {
+            return;
+        }
+        let ty = node.ty.without_ref();
+        let inner = self.types.nullable_of(ty);
+        let ty = inner.as_ref().unwrap_or(ty);
+        if self.types.tuple_elements(ty).is_some() {
+            self.has_read_secret |= node.names.iter().flatten().any(|name| is_secret(name));
+        }
+    }
+
+    /// Notices the reading of a tuple's element that has the name of a secret, by its number.
+    pub(super) fn notice_item(&mut self, tuple: &Node, field: &str) {
+        if !self.notices_secrets || tuple.names.is_empty() {
+            return;
+        }
+        let number = field.strip_prefix("Item").and_then(|it| it.parse().ok());
+        let number = number.and_then(|it: usize| it.checked_sub(1));
+        let name = number.and_then(|number| tuple.names.get(number)?.as_deref());
+        if self.types.tuple_elements(&tuple.ty).is_some() {
+            self.has_read_secret |= name.is_some_and(is_secret);
         }
     }
 

@@ -19,9 +19,27 @@ impl Viewer<'_, '_> {
             Known::ReadOnlyDictionary => self.inside(value, &["m_dictionary", "_dictionary"])?,
             Known::ReadOnlyPart => self.inside(value, &["_collection"])?,
             Known::CollectionExpression => self.inside(value, &["_items"])?,
+            Known::SingleElement => Items::listed(vec![Entry {
+                position: 0,
+                key: None,
+                value: self.any_field(value, &["_item"]),
+                name: None,
+            }]),
             Known::ImmutableArrayBuilder => {
                 let size = self.int(value, &["_count"])?;
                 self.in_array(value, &["_elements"], size)?
+            }
+            Known::OldWrapper => self.inside(value, &["_list", "_table", "_q", "_s"])?,
+            Known::OldRange => {
+                let index = self.int(value, &["_baseIndex"])?.max(0).cast_unsigned();
+                let count = self.int(value, &["_baseSize"])?.max(0).cast_unsigned();
+                let mut items = self.inside(value, &["_baseList"])?;
+                let Source::Array { first, .. } = &mut items.source else {
+                    return Ok(None);
+                };
+                *first = first.saturating_add(index);
+                items.count = items.count.saturating_sub(index).min(count);
+                items
             }
             Known::ReadOnlySet => self.inside(value, &["_set"])?,
             Known::BlockingCollection => self.inside(value, &["_collection"])?,

@@ -86,6 +86,7 @@ impl Viewer<'_, '_> {
             let Ok(position) = u64::try_from(index) else {
                 return Err(Unreadable::OutOfRange {
                     index: index.into(),
+                    first: 0,
                     length: items.count,
                 });
             };
@@ -156,6 +157,7 @@ impl Viewer<'_, '_> {
         if position >= items.count {
             return Err(Unreadable::OutOfRange {
                 index: position.into(),
+                first: 0,
                 length: items.count,
             });
         }
@@ -172,7 +174,7 @@ impl Viewer<'_, '_> {
         )
     }
 
-    fn items_of(&self, from: &Value) -> Result<Items> {
+    pub(super) fn items_of(&self, from: &Value) -> Result<Items> {
         let subject = self.subject(from)?;
         if let Some(items) = self.items(&subject)? {
             return Ok(items);

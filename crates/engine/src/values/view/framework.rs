@@ -296,10 +296,14 @@ impl Viewer<'_, '_> {
         let id = self.int(value, &["m_taskId"]).unwrap_or(0);
         let mut text = if flags & FAULTED != 0 {
             match self.task_exception(value) {
-                Ok(Some(exception)) => {
+                Ok(Some((exception, count))) => {
                     let subject = self.subject(&exception)?;
                     let line = self.line(&subject, &TypeNotes::default(), level + 1);
-                    format!("Status = Faulted, {}", line.text)
+                    let more = match count.saturating_sub(1) {
+                        0 => String::new(),
+                        more => format!(", and {more} more"),
+                    };
+                    format!("Status = Faulted, {}{more}", line.text)
                 }
                 _ => "Status = Faulted".into(),
             }
@@ -351,7 +355,8 @@ impl Viewer<'_, '_> {
         Some(format!("not created, its factory threw {}", line.text))
     }
 
-    fn task_exception(&self, task: &Value) -> Result<Option<Value>> {
+    /// The first of the exceptions that a task failed with, and how many these are.
+    fn task_exception(&self, task: &Value) -> Result<Option<(Value, u64)>> {
         let properties = self.any_field(task, &["m_contingentProperties"])?;
         if self.reader.word(&properties)? == 0 {
             return Ok(None);
@@ -362,8 +367,9 @@ impl Viewer<'_, '_> {
         }
         let list = self.any_field(&holder, &["m_faultExceptions"])?;
         let info = self.element_at(&list, 0)?;
+        let count = self.items_of(&list)?.count;
         self.any_field(&info, &["_source", "_exception", "m_Exception"])
-            .map(Some)
+            .map(|first| Some((first, count)))
     }
 
     fn value_task(&self, value: &Value, known: Known, level: u32) -> Result<String> {

@@ -149,7 +149,7 @@ impl Viewer<'_, '_> {
                 let items = self.in_array(value, &["_nodes"], size)?;
                 items.in_order_of_heap()
             }
-            Known::SortedList => {
+            Known::SortedList | Known::OldSortedList => {
                 let size = self.int(value, &["_size"])?;
                 let keys = self.in_array(value, &["keys", "_keys"], size)?;
                 let values = self.in_array(value, &["values", "_values"], size)?;
@@ -383,6 +383,7 @@ impl Viewer<'_, '_> {
             key: None,
             value: Err(Unreadable::OutOfRange {
                 index: position.into(),
+                first: 0,
                 length: items.count,
             }),
             name: items.indexes(position),

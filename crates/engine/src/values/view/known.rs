@@ -36,10 +36,16 @@ macro_rules! known {
             SortedListValues,
             /// The keys or the values of a read-only dictionary, around those of another.
             ReadOnlyPart,
+            /// What wraps a collection of `System.Collections`, to guard it or to fix it.
+            OldWrapper,
+            /// A part of an `ArrayList`.
+            OldRange,
             /// What builds an immutable array.
             ImmutableArrayBuilder,
             /// What the compiler makes of `[1, 2]` where that is to be read only.
             CollectionExpression,
+            /// The same of a single element.
+            SingleElement,
             $($($known,)*)*
         }
 
@@ -149,6 +155,7 @@ known! {
         "DictionaryEntry" => DictionaryEntry,
         "Queue" => OldQueue,
         "Stack" => OldStack,
+        "SortedList" => OldSortedList,
     }
     "System.Collections.Generic" {
         "List`1" => List,
@@ -226,6 +233,7 @@ impl Known {
             | Self::FrozenDictionary
             | Self::ReadOnlyPart
             | Self::CollectionExpression
+            | Self::SingleElement
             | Self::Lookup
             | Self::Grouping => Some("the collection is one that cannot be changed"),
             _ => None,
@@ -306,6 +314,9 @@ fn classify(types: Types<'_>, ty: &Type) -> Known {
             if name.starts_with("<>f__AnonymousType") {
                 return Known::AnonymousType;
             }
+            if name.starts_with("<>z__ReadOnlySingleElementList") {
+                return Known::SingleElement;
+            }
             if name.starts_with("<>z__ReadOnlyArray") || name.starts_with("<>z__ReadOnlyList") {
                 return Known::CollectionExpression;
             }
@@ -321,6 +332,14 @@ fn part_of_dictionary(types: Types<'_>, named: &Named) -> Option<Known> {
     let outer = metadata.type_def(definition.enclosing().ok()??).ok()?;
     let (namespace, outer) = (outer.namespace().ok()?, outer.name().ok()?);
     Some(match (&*namespace, &*outer, &*definition.name().ok()?) {
+        // They are derived from what they wrap, and have its fields too, which they do not use.
+        ("System.Collections", "ArrayList", "Range") => Known::OldRange,
+        ("System.Collections", "ArrayList", part) if !part.contains("Enumerator") => {
+            Known::OldWrapper
+        }
+        ("System.Collections", "Hashtable", "SyncHashtable")
+        | ("System.Collections", "Queue", "SynchronizedQueue")
+        | ("System.Collections", "Stack", "SyncStack") => Known::OldWrapper,
         ("System.Collections.Generic", outer, part) => match (outer, part) {
             ("Dictionary`2", "KeyCollection") => Known::DictionaryKeys,
             ("Dictionary`2", "ValueCollection") => Known::DictionaryValues,

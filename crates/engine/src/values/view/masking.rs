@@ -2,7 +2,7 @@
 //!
 //! A value is replaced where it is read ([`Unreadable::Masked`]), so that lines, pages, paths and raw views agree.
 
-use crate::types::{Type, Types};
+use crate::types::{Type, TypeNotes, Types};
 
 use super::super::{Result, Unreadable, Value};
 use super::known::Known;
@@ -97,6 +97,21 @@ impl Viewer<'_, '_> {
                 .filter(|it| it.name == key)
                 .any(|it| it.value.as_ref().is_ok_and(|it| self.names_secret(it)));
             for child in list.iter_mut().filter(|it| secret && it.name == value) {
+                child.value = Err(Unreadable::Masked(child.ty.clone()));
+            }
+        }
+    }
+
+    /// Masks the elements of a tuple that is shown by its fields, if its declaration gives them names of secrets.
+    pub(super) fn veil_items(&self, list: &mut [Child], notes: &TypeNotes) {
+        if !self.view.mask_secrets {
+            return;
+        }
+        let mut names = notes.tuple_names.iter();
+        for child in list {
+            let is_rest = child.name == "Rest";
+            let own = names.by_ref().take(if is_rest { usize::MAX } else { 1 });
+            if own.flatten().any(|name| secrets::is_secret(name)) {
                 child.value = Err(Unreadable::Masked(child.ty.clone()));
             }
         }

@@ -10,7 +10,7 @@ use crate::api::VariableKind;
 use crate::types::{Field, Method, Named, Property, Type, TypeNotes};
 
 use super::super::questions::What;
-use super::super::{Member, Object, Reader, Result, Unreadable, Value};
+use super::super::{Member, Reader, Result, Unreadable, Value};
 use super::known::Known;
 use super::labels::{Display, MemberDisplay};
 use super::{Children, Subject, Viewer};
@@ -197,6 +197,11 @@ impl Viewer<'_, '_> {
         let mut list = match self.reader.known(ty) {
             Known::String | Known::Enum if !self.view.raw => Vec::new(),
             Known::Tuple if !self.view.raw => return self.tuple_members(subject, notes),
+            Known::Tuple => {
+                let mut list = self.field_list(subject)?;
+                self.veil_items(&mut list, notes);
+                list
+            }
             _ => self.field_list(subject)?,
         };
         self.veil_pairs(&mut list);
@@ -222,9 +227,18 @@ impl Viewer<'_, '_> {
         name: &str,
     ) -> Option<Child> {
         let subject = self.subject(value).ok()?;
-        let list = self.member_list(&subject, notes).ok()?;
-        list.into_iter()
-            .find(|it| it.name == name && !matches!(it.value, Err(Unreadable::WouldRunCode)))
+        let mut list = self.member_list(&subject, notes).ok()?;
+        let found = list
+            .iter()
+            .position(|it| it.name == name && !matches!(it.value, Err(Unreadable::WouldRunCode)));
+        // An element of a tuple that has a name has its number too.
+        let number = || {
+            let ty = self.type_of(&subject)?;
+            let is_tuple = self.reader.known(ty) == Known::Tuple && !self.view.raw;
+            let number: usize = name.strip_prefix("Item")?.parse().ok()?;
+            (is_tuple && number <= list.len()).then(|| number.checked_sub(1))?
+        };
+        found.or_else(number).map(|at| list.swap_remove(at))
     }
 
     /// The member that is shown under a name and that only its getter can tell, which is asked for.
@@ -244,31 +258,27 @@ impl Viewer<'_, '_> {
         })
     }
 
-    /// The field behind a member that is shown under a name, with the object that holds it unless it lies in a struct.
+    /// The field behind a member that is shown under a name, with what holds it: boxes and `T?` are opened.
     pub(crate) fn raw_member(
         &self,
         value: &Value,
         name: &str,
-    ) -> Result<Option<(Member, Option<Object>)>> {
+    ) -> Result<Option<(Member, Subject)>> {
         let subject = self.subject(value)?;
-        let (members, ty, object) = match &subject {
+        let (members, ty) = match &subject {
             Subject::Null => {
                 return Err(Unreadable::Null {
                     what: format!("field {name}"),
                 });
             }
-            Subject::Object(object) => (
-                self.reader.members(object)?,
-                &object.ty,
-                Some(object.clone()),
-            ),
-            Subject::InPlace(value, _) => (self.reader.struct_members(&value.ty)?, &value.ty, None),
+            Subject::Object(object) => (self.reader.members(object)?, &object.ty),
+            Subject::InPlace(value, _) => (self.reader.struct_members(&value.ty)?, &value.ty),
         };
         let views = self.reader.member_views(ty, &members, false)?;
         let shown = views.iter().find(|it| it.name == name);
         let raw = || members.iter().find(|it| &*it.field.name == name);
         let found = shown.map(|it| it.member.clone()).or_else(|| raw().cloned());
-        Ok(found.map(|member| (member, object)))
+        Ok(found.map(|member| (member, subject)))
     }
 
     /// The bits of an enum's value by the names of its members: `Red`, `Color.Red`, `Read | Write`.
@@ -276,7 +286,13 @@ impl Viewer<'_, '_> {
         let definition = self.reader.types.definition(named).ok()?;
         let mut bits = 0;
         for part in text.split('|') {
-            let name = part.trim().rsplit('.').next()?;
+            // Names alone: what has more to it is computed.
+            let is_name = |it: char| it.is_alphanumeric() || matches!(it, '_' | '.' | '@');
+            let part = part.trim();
+            let name = part
+                .rsplit('.')
+                .next()
+                .filter(|_| part.chars().all(is_name))?;
             let member = definition
                 .enum_members()
                 .flatten()

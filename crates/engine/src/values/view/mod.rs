@@ -37,6 +37,7 @@ use crate::api;
 use crate::types::{Type, TypeNotes};
 
 use super::questions::Inquiry;
+use super::walk::Step;
 use super::{Object, Reader, Result, Unreadable, Value};
 
 pub(crate) use asking::Opens;
@@ -188,7 +189,25 @@ impl<'r, 't> Viewer<'r, 't> {
         self.reader.field(value, "value").map(|it| Some(Some(it)))
     }
 
-    fn is_nullable(&self, value: &Value) -> bool {
+    /// A step from a `T?`, which has a `Value` and says whether it has one.
+    pub(crate) fn step_into_nullable(&self, value: &Value, step: &Step) -> Result<Value> {
+        let value = self.reader.behind_ref(value)?;
+        let found = self.step(&value, step);
+        match step {
+            Step::Member(name) if found.is_err() && name == "HasValue" => {
+                self.reader.field(&value, "hasValue")
+            }
+            Step::Member(name) if found.is_err() && name == "Value" => {
+                let inner = self.nullable(&value)?.flatten();
+                inner.ok_or_else(|| Unreadable::Null {
+                    what: "value".into(),
+                })
+            }
+            _ => found,
+        }
+    }
+
+    pub(crate) fn is_nullable(&self, value: &Value) -> bool {
         self.reader.known(value.ty.without_ref()) == known::Known::Nullable
     }
 
@@ -336,7 +355,8 @@ impl<'r, 't> Viewer<'r, 't> {
             Children::Members(list) => {
                 let from = usize::try_from(start).unwrap_or(usize::MAX);
                 for child in list.iter().skip(from).take(wanted as usize) {
-                    if self.is_full() {
+                    // One is told at least, or nobody would get on from there.
+                    if self.is_full() && !told.is_empty() {
                         reason = api::OmitReason::Size;
                         break;
                     }
@@ -353,7 +373,8 @@ impl<'r, 't> Viewer<'r, 't> {
                     };
                 }
                 for entry in entries {
-                    if self.is_full() {
+                    // One is told at least, or nobody would get on from there.
+                    if self.is_full() && !told.is_empty() {
                         reason = api::OmitReason::Size;
                         break;
                     }

@@ -240,6 +240,26 @@ impl Viewer<'_, '_> {
         Ok(self.text_line(&units, length, level))
     }
 
+    /// A part of a long text from one of its units on, where that part ends, and how long all of it is; `None` for what is no
+    /// text.
+    pub(crate) fn text_from(&self, value: &Value, start: u64) -> Option<(String, u64, u64)> {
+        let Subject::Object(object) = self.subject(value).ok()? else {
+            return None;
+        };
+        let limit = self.view.text_length;
+        let (mut units, length) = self.reader.string_part(&object, start, limit).ok()?;
+        let end = start.saturating_add(units.len() as u64).min(length);
+        // A character of two units is not cut in half.
+        if let Some(0xd800..=0xdbff) = units.last()
+            && end < length
+            && units.len() > 1
+        {
+            units.pop();
+            return Some((numbers::quoted(&units), end - 1, length));
+        }
+        Some((numbers::quoted(&units), end, length))
+    }
+
     fn string_limit(&self, level: u32) -> u32 {
         if level == 0 {
             self.view.text_length

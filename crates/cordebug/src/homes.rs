@@ -1,0 +1,130 @@
+//! Where the variables of compiled code live, so that one can be looked at before the library is asked for it: the library
+//! follows every reference that it hands out, and crashes on some that are damaged.
+
+use crate::bindings::*;
+use crate::com::Com;
+use crate::error::{Error, clr, clr_out};
+use crate::module::missing;
+use crate::process::next;
+use crate::thread::Frame;
+use crate::value::Value;
+use crate::variables::CompiledCode;
+
+/// Homes of one method; a count above it is not one.
+const MAX_HOMES: usize = 1 << 14;
+
+/// Which variable of a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Slot {
+    /// An argument; 0 is `this` of an instance method.
+    Argument(u32),
+    /// A local.
+    Local(u32),
+}
+
+impl Slot {
+    /// The library's own value of it, which alone can be written when it lives in a register.
+    pub fn in_frame(self, frame: &Frame) -> Result<Value, Error> {
+        match self {
+            Self::Argument(index) => frame.argument(index),
+            Self::Local(index) => frame.local(index),
+        }
+    }
+}
+
+/// Where a variable lives while some of the code runs.
+#[derive(Debug, Clone, Copy)]
+pub struct VariableHome {
+    /// Which.
+    pub slot: Slot,
+    /// The code, from its first offset to behind its last.
+    pub code: (u32, u32),
+    register: CorDebugRegister,
+    /// How far behind the address in the register; absent if it is in the register itself.
+    offset: Option<i32>,
+}
+
+/// The registers of a frame.
+#[derive(Debug)]
+pub struct Registers(Com<ICorDebugRegisterSet>);
+
+impl CompiledCode {
+    /// Where its variables live.
+    pub fn variable_homes(&self) -> Result<Vec<VariableHome>, Error> {
+        let code = self
+            .0
+            .cast::<ICorDebugCode4>()
+            .ok_or_else(|| missing("ICorDebugCode4"))?;
+        let all = clr_out!(code, ICorDebugCode4::EnumerateVariableHomes())?;
+        let mut found = Vec::new();
+        while found.len() < MAX_HOMES
+            && let Some(home) =
+                next(|raw, fetched| clr!(all, ICorDebugVariableHomeEnum::Next(1, raw, fetched)))?
+        {
+            found.extend(read(&home));
+        }
+        Ok(found)
+    }
+}
+
+fn read(home: &Com<ICorDebugVariableHome>) -> Option<VariableHome> {
+    let mut index = 0;
+    let slot = if clr!(home, ICorDebugVariableHome::GetSlotIndex(&mut index)).is_ok() {
+        Slot::Local(index)
+    } else {
+        clr!(home, ICorDebugVariableHome::GetArgumentIndex(&mut index)).ok()?;
+        Slot::Argument(index)
+    };
+    let (mut start, mut end, mut location, mut register) = (0, 0, 0, 0);
+    clr!(
+        home,
+        ICorDebugVariableHome::GetLiveRange(&mut start, &mut end)
+    )
+    .ok()?;
+    clr!(home, ICorDebugVariableHome::GetLocationType(&mut location)).ok()?;
+    clr!(home, ICorDebugVariableHome::GetRegister(&mut register)).ok()?;
+    let offset = match location {
+        VLT_REGISTER => None,
+        VLT_REGISTER_RELATIVE => {
+            let mut offset = 0;
+            clr!(home, ICorDebugVariableHome::GetOffset(&mut offset)).ok()?;
+            Some(offset)
+        }
+        _ => return None,
+    };
+    Some(VariableHome {
+        slot,
+        code: (start, end),
+        register,
+        offset,
+    })
+}
+
+impl Frame {
+    /// Its registers: of a frame that waits for another, as they will be then.
+    pub fn registers(&self) -> Option<Registers> {
+        let frame = self.0.cast::<ICorDebugNativeFrame>()?;
+        let registers = clr_out!(frame, ICorDebugNativeFrame::GetRegisterSet());
+        registers.ok().map(Registers)
+    }
+}
+
+impl VariableHome {
+    /// The word in the home: `memory` gives the one at an address.
+    pub fn word(
+        &self,
+        registers: &Registers,
+        memory: impl FnOnce(u64) -> Option<u64>,
+    ) -> Option<u64> {
+        let (mask, mut value) = (1_u64.checked_shl(self.register.try_into().ok()?)?, 0);
+        clr!(
+            registers.0,
+            ICorDebugRegisterSet::GetRegisters(mask, 1, &mut value)
+        )
+        .ok()?;
+        match self.offset {
+            Some(offset) => memory(value.wrapping_add_signed(offset.into())),
+            None => Some(value),
+        }
+    }
+}

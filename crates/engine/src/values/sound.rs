@@ -1,0 +1,95 @@
+//! References that lead to no object, told before the runtime's library is asked about them: it crashes on some.
+//!
+//! An address may be an object only if the type that its first word names is derived, step by step, from `System.Object`.
+
+use std::rc::Rc;
+
+use cordebug::homes::{Registers, Slot, VariableHome};
+use cordebug::thread::Frame;
+
+use crate::types::Type;
+
+use super::Reader;
+
+/// Where a type of the runtime keeps the type that it is derived from. Checked against known types before it is relied on.
+const PARENT: u64 = 0x10;
+/// Types that one is derived from at most.
+const MAX_BASES: usize = 1000;
+/// The lowest bits of an object's first word belong to the collector.
+const COLLECTORS: u64 = 7;
+
+impl Reader<'_> {
+    /// Whether there may be an object at an address.
+    pub(super) fn may_be_object(&self, address: u64) -> bool {
+        let Some(root) = self.root() else {
+            return true;
+        };
+        let word = |at: u64| {
+            let is_pointer = at.is_multiple_of(8) && at > 0xffff && at < 1 << 56;
+            is_pointer.then(|| self.word_at(at).ok()).flatten()
+        };
+        let mut ty = word(address).map(|it| it & !COLLECTORS);
+        for _ in 0..MAX_BASES {
+            match ty {
+                Some(ty) if ty == root || self.layouts.types.get(&ty).is_some() => return true,
+                Some(derived) => ty = word(derived.wrapping_add(PARENT)),
+                None => return false,
+            }
+        }
+        false
+    }
+
+    /// The word that `System.Object` begins its objects with; `None` if types do not lie in memory as is known here.
+    fn root(&self) -> Option<u64> {
+        if let Some(known) = self.layouts.root.get() {
+            return known;
+        }
+        let id = |ty: Type| Some(self.types.to_runtime(&ty).ok()?.id().ok()?.word());
+        let (Some(object), Some(string)) = (id(Type::OBJECT), id(Type::STRING)) else {
+            return None;
+        };
+        let parent = |ty: u64| self.word_at(ty + PARENT).ok();
+        let is_known = parent(object) == Some(0) && parent(string) == Some(object);
+        let root = is_known.then_some(object);
+        self.layouts.root.set(Some(root));
+        root
+    }
+}
+
+/// Where the variables of a frame live.
+#[derive(Debug)]
+pub(super) struct FrameHomes {
+    homes: Rc<[VariableHome]>,
+    registers: Registers,
+    /// Where in its code the frame is.
+    at: u32,
+}
+
+impl FrameHomes {
+    pub(super) fn of(reader: &Reader<'_>, frame: &Frame) -> Option<Self> {
+        let (code, at) = frame.compiled_code().ok()?;
+        let start = code.start().ok()?;
+        let homes = match reader.layouts.homes.get(&start) {
+            Some(known) => known,
+            None => {
+                let homes: Rc<[VariableHome]> = code.variable_homes().ok()?.into();
+                reader.layouts.homes.insert(start, homes.clone());
+                homes
+            }
+        };
+        Some(Self {
+            homes,
+            registers: frame.registers()?,
+            at,
+        })
+    }
+
+    /// The word that a variable holds, if it is known where that is.
+    pub(super) fn word(&self, reader: &Reader<'_>, slot: Slot) -> Option<u64> {
+        let own = || self.homes.iter().filter(|it| it.slot == slot);
+        let here = own().find(|it| (it.code.0..it.code.1).contains(&self.at));
+        // A frame that waits for a call is behind it, where the variable may end.
+        let home = here.or_else(|| own().find(|it| it.code.1 == self.at))?;
+        home.word(&self.registers, |address| reader.word_at(address).ok())
+    }
+}
