@@ -46,6 +46,8 @@ pub(crate) struct Target {
     pub(crate) runs: u64,
     /// What was walked to of the stacks since then.
     pub(crate) walks: KeptWalks,
+    /// Where the frame ends that led to this stop by calling `Debugger.Break()`: the innermost one, and yet behind a call.
+    pub(crate) broke: Option<u64>,
     /// Whether code is to be compiled without optimisation: launched programs only.
     pub(crate) unoptimized: bool,
     /// Which threads have been told of.
@@ -81,6 +83,7 @@ impl Target {
             returned: ReturnedValues::default(),
             runs: 0,
             walks: KeptWalks::default(),
+            broke: None,
             unoptimized,
             beginners: Beginners::default(),
             hits: HashMap::new(),
