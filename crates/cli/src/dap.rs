@@ -8,9 +8,11 @@ use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::mpsc;
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use ::dap::Ending;
 use host::HostProgram;
@@ -76,43 +78,126 @@ impl Dap {
                 served.map_err(io::Error::other)
             }
             Some(Listen::Port(address)) => {
-                let listener = TcpListener::bind(address)?;
+                let listener = TcpListener::bind(address)
+                    .map_err(|error| about(&error, &address.to_string()))?;
                 announce(&listener.local_addr()?.to_string());
-                for stream in listener.incoming() {
-                    let stream = stream?;
+                let accept = move || {
+                    let (stream, _) = listener.accept()?;
                     if !is_own_user(&stream) {
                         tracing::warn!("a client of another user was turned away");
-                        continue;
+                        return Ok(None);
                     }
                     stream.set_nodelay(true)?;
-                    serve(stream.try_clone()?, stream, &ending);
-                    end(&asked);
-                }
-                Ok(())
+                    Ok(Some(Ends::of(stream.try_clone()?, stream)))
+                };
+                serve_all(accept, &ending, &asked)
             }
             Some(Listen::Socket(path)) => {
-                let listener = bind(&path)?;
+                let listener =
+                    bind(&path).map_err(|error| about(&error, &path.display().to_string()))?;
+                // There is one listener in a process.
+                let _ = SOCKET.set(path.clone());
                 announce(&path.display().to_string());
-                for stream in listener.incoming() {
-                    let stream = stream?;
-                    serve(stream.try_clone()?, stream, &ending);
-                    end(&asked);
-                }
-                Ok(())
+                let accept = move || {
+                    let (stream, _) = listener.accept()?;
+                    Ok(Some(Ends::of(stream.try_clone()?, stream)))
+                };
+                serve_all(accept, &ending, &asked)
             }
         }
     }
 }
 
-/// Serves one of several clients: what is wrong with one does not concern the others.
-fn serve(
-    input: impl io::Read + Send + 'static,
-    output: impl io::Write + Send + 'static,
-    ending: &Ending,
-) {
-    if let Err(error) = ::dap::serve(HostProgram::default(), input, output, ending) {
-        tracing::warn!(%error, "a client was turned away");
+/// How long a client waits for the one before it to leave; editors give up later.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a client is told that has waited in vain.
+const BUSY: &str = "another editor debugs here, and ndbg serves one at a time on an address: end that session first, or \
+    start another `ndbg dap --listen` on an address of its own";
+
+/// The socket that clients come to, which goes with this process.
+static SOCKET: OnceLock<PathBuf> = OnceLock::new();
+
+/// Both ends of a connection.
+struct Ends(Box<dyn io::Read + Send>, Box<dyn io::Write + Send>);
+
+impl Ends {
+    fn of(input: impl io::Read + Send + 'static, output: impl io::Write + Send + 'static) -> Self {
+        Self(Box::new(input), Box::new(output))
     }
+}
+
+/// Whether a client is being served.
+#[derive(Default)]
+struct Turn {
+    taken: Mutex<bool>,
+    free: Condvar,
+}
+
+impl Turn {
+    /// Takes the turn; whether that was possible in time.
+    fn take(&self) -> bool {
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.free.wait_timeout_while(taken, PATIENCE, |it| *it);
+        let (mut taken, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        !std::mem::replace(&mut *taken, true)
+    }
+
+    fn give_back(&self) {
+        *self.taken.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        self.free.notify_one();
+    }
+}
+
+/// Serves one client after the other. Those that come meanwhile wait a little, and are told why they are not served.
+fn serve_all(
+    mut accept: impl FnMut() -> io::Result<Option<Ends>> + Send + 'static,
+    ending: &Ending,
+    asked: &AtomicI32,
+) -> io::Result<()> {
+    let turn = Arc::new(Turn::default());
+    let (next, clients) = mpsc::channel();
+    let turns = turn.clone();
+    let work = move || {
+        loop {
+            let ends = match accept() {
+                Ok(Some(ends)) => ends,
+                Ok(None) => continue,
+                Err(error) => {
+                    let _ = next.send(Err(error));
+                    return;
+                }
+            };
+            let (turn, next) = (turns.clone(), next.clone());
+            let wait = move || {
+                if turn.take() {
+                    let _ = next.send(Ok(ends));
+                } else {
+                    tracing::warn!("a client was turned away: another one is being served");
+                    ::dap::turn_away(ends.0, ends.1, BUSY);
+                }
+            };
+            if let Err(error) = thread::Builder::new().name("waiting".into()).spawn(wait) {
+                tracing::error!(%error, "no thread for a client");
+            }
+        }
+    };
+    thread::Builder::new().name("door".into()).spawn(work)?;
+    for client in clients {
+        let Ends(input, output) = client?;
+        // What is wrong with one does not concern the others.
+        if let Err(error) = ::dap::serve(HostProgram::default(), input, output, ending) {
+            tracing::warn!(%error, "a client was turned away");
+        }
+        end(asked);
+        turn.give_back();
+    }
+    Ok(())
+}
+
+/// An error with what it is about.
+fn about(error: &io::Error, what: &str) -> io::Error {
+    io::Error::new(error.kind(), format!("{what}: {error}"))
 }
 
 /// Ends in order when a signal asks for it: nothing is left of a build or a program. A second one ends at once. The
@@ -137,6 +222,10 @@ fn take_signals(ending: Ending) -> io::Result<Arc<AtomicI32>> {
 fn end(asked: &AtomicI32) {
     let signal = asked.load(Ordering::SeqCst);
     if signal != 0 {
+        if let Some(socket) = SOCKET.get() {
+            // Somebody else may have taken it away.
+            let _ = std::fs::remove_file(socket);
+        }
         std::process::exit(i32::from(exit::SIGNALLED) + signal);
     }
 }

@@ -66,7 +66,8 @@ is their reference. While the program runs, what is typed is its input, and Ctrl
 
 Exit codes: with --batch, or if standard input is no terminal,
     N      the program's own; 128+N if signal N ended it
-    0      the commands ended before the program, which was then ended
+    134    the commands ended at an exception that nobody catches: the program could only abort
+    0      the commands ended before the program otherwise, which was then ended
     123    a command failed
     125    ndbg itself failed
     126    the program was found, but cannot be built, run or debugged

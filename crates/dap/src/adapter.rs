@@ -1,8 +1,7 @@
 //! One connection: who may ask what when, and in which order it is answered.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -24,6 +23,7 @@ use crate::running::{Calls, Frames};
 use crate::salvage;
 use crate::settings::Shown;
 use crate::sources::Sources;
+use crate::stacks::Chain;
 use crate::starting::Start;
 use crate::types::InitializeRequestArguments;
 use crate::values::References;
@@ -95,6 +95,17 @@ pub fn serve(
     served
 }
 
+/// Answers the first request of a client that cannot be served, and that is all.
+pub fn turn_away(input: impl Read, output: impl Write + Send + 'static, why: &str) {
+    let Ok(Some(body)) = framing::read(&mut BufReader::new(input)) else {
+        return;
+    };
+    if let Ok(Incoming::Request(request)) = serde_json::from_slice(&body) {
+        let refusal = Refusal::new("busy", why).shown();
+        Client::new(output).answer(&request, Err::<(), _>(refusal));
+    }
+}
+
 fn read(mut input: impl BufRead, inbox: &Sender<Input>) {
     loop {
         let next = match framing::read(&mut input) {
@@ -144,6 +155,8 @@ pub(crate) struct Adapter {
     pub(crate) told_stop: Option<StopId>,
     pub(crate) breakpoints: Breakpoints,
     pub(crate) frames: Frames,
+    /// Who awaits what threads run, as far as it was asked for at this stop.
+    pub(crate) chains: HashMap<ThreadId, Arc<Chain>>,
     pub(crate) references: References,
     pub(crate) sources: Sources,
     /// Managed threads that began and have not ended.
@@ -166,12 +179,14 @@ pub(crate) struct Adapter {
     pub(crate) busy: bool,
     /// The request whose expression is being evaluated.
     pub(crate) evaluating: Option<(Request, GivenUp)>,
+    /// What was not set because that needs force, and the value: asked for once more, it is set.
+    pub(crate) insisted: Option<(String, String)>,
     /// Requests that wait for it.
     pub(crate) deferred: VecDeque<Request>,
     /// The session whose program was asked to end.
     pub(crate) asked_to_end: Option<u32>,
-    /// A request of ours that the client has not answered, and what is to be done if it refuses.
-    pub(crate) asked: Option<(i64, Arc<AtomicBool>)>,
+    /// A request of ours for a terminal that the client has not answered, and the start that waits for it.
+    pub(crate) asked: Option<(i64, Start)>,
     /// The client's terminal that the program runs in.
     pub(crate) terminal: Option<Terminal>,
     pub(crate) over: bool,
@@ -192,6 +207,7 @@ impl Adapter {
             told_stop: None,
             breakpoints: Breakpoints::default(),
             frames: Frames::default(),
+            chains: HashMap::new(),
             references: References::default(),
             sources: Sources::default(),
             live_threads: BTreeSet::new(),
@@ -204,6 +220,7 @@ impl Adapter {
             told: OutputCursor::default(),
             busy: false,
             evaluating: None,
+            insisted: None,
             deferred: VecDeque::new(),
             asked_to_end: None,
             asked: None,
@@ -291,12 +308,10 @@ impl Adapter {
     /// The client's answer to the one thing we ask for, a terminal.
     fn response(&mut self, response: Response) {
         let asked = self.asked.take_if(|(seq, _)| *seq == response.request_seq);
-        if let Some((_, refused)) = asked
+        if let Some((_, start)) = asked
             && !response.success
         {
-            refused.store(true, Ordering::SeqCst);
-            let why = response.message.unwrap_or_default();
-            self.say(&format!("the editor opened no terminal: {why}"));
+            start.refuse_terminal(response.message.unwrap_or_default());
         }
     }
 
@@ -469,5 +484,11 @@ fn plainly(error: &str) -> String {
         let before = error.strip_suffix(name)?.strip_suffix("expected ")?;
         Some(format!("{before}expected {words}"))
     });
+    if error.contains("untagged enum Arguments") {
+        return "expected a list of texts, or one text as in a shell".into();
+    }
+    if error.contains("untagged enum") {
+        return "expected a text, a number or a truth value".into();
+    }
     known.next().unwrap_or_else(|| error.to_owned())
 }

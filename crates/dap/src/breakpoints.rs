@@ -13,6 +13,7 @@ use host::api::{
 
 use crate::adapter::{ANSWER, Adapter};
 use crate::capabilities::{ALL, USER_UNHANDLED};
+use crate::events::without_code;
 use crate::message::Refusal;
 use crate::types::{
     Breakpoint, BreakpointEventBody, BreakpointReason, DataBreakpointInfoArguments,
@@ -187,7 +188,10 @@ impl Adapter {
         let places = breakpoint.locations.iter();
         let place = places.filter_map(|it| it.source.clone()).next();
         let reason = breakpoint.reason.iter().chain(&breakpoint.notes);
-        let message = reason.map(String::as_str).collect::<Vec<_>>().join("; ");
+        let message = reason
+            .map(|it| without_code(it))
+            .collect::<Vec<_>>()
+            .join("; ");
         Breakpoint {
             id: Some(number),
             verified: breakpoint.state == BreakpointState::Bound,
@@ -383,7 +387,8 @@ fn spec_of(filter: &str, condition: Option<&str>) -> Result<ExceptionSpec, Refus
         // A name that no type can have would wait for ever.
         let is_part = |it: char| it.is_alphanumeric() || "_.+`<>".contains(it);
         let bare = name.strip_prefix('!').unwrap_or(name);
-        if bare.is_empty() || !bare.chars().all(is_part) {
+        let begins = |it: char| it.is_alphabetic() || it == '_';
+        if !bare.starts_with(begins) || !bare.chars().all(is_part) {
             let text = format!(
                 "{name:?} is not the name of an exception type; write names such as System.IO.IOException with commas \
                  between them, and ! before those that are not meant"

@@ -13,7 +13,7 @@ use host::api::{
 };
 
 use crate::adapter::{ANSWER, Adapter, arguments};
-use crate::message::{Refusal, Request};
+use crate::message::{NEEDS_FORCE, Refusal, Request};
 use crate::running::FrameOf;
 use crate::settings::Shown;
 use crate::types::{
@@ -40,6 +40,8 @@ pub(crate) struct Wish {
     value: Option<String>,
     /// Where; in the innermost frame of the thread that stopped if absent.
     frame: Option<FrameOf>,
+    /// Whether what is not meant to be set is set all the same.
+    force: bool,
     /// Whether code of the program may run and variables may be assigned.
     side_effects: bool,
     /// Whether all of it is wanted, not only what fits in a line.
@@ -95,6 +97,7 @@ impl Wish {
             expression: expression.trim().to_owned(),
             value: None,
             frame,
+            force: false,
             side_effects: true,
             whole: false,
             marked: false,
@@ -156,8 +159,17 @@ impl Wish {
             return self.opened(session);
         }
         if is_chain_of_names(&self.expression)
-            && let Ok(found) = self.at_path(session)
+            && let Ok(mut found) = self.at_path(session)
         {
+            // A line has room for a few elements only.
+            if let Found::Variable(_, variable) = &mut found
+                && self.whole
+                && variable.value.indexed
+                && let Ok(all) = self.evaluated(session, self.expression.clone())
+                && all.text.starts_with('[')
+            {
+                variable.value.text = all.text;
+            }
             return Ok(found);
         }
         match self.evaluated(session, self.expression.clone()) {
@@ -217,7 +229,7 @@ impl Wish {
             frame: self.frame.map_or(0, |frame| frame.index),
             path: self.expression.clone(),
             value: value.to_owned(),
-            force: false,
+            force: self.force,
             mask_secrets: false,
         };
         let request = EngineRequest::SetVariable(Box::new(set));
@@ -270,6 +282,11 @@ impl Wish {
             if !self.marked {
                 let end = error.message.find('\n').unwrap_or(error.message.len());
                 error.message.truncate(end);
+            }
+            let is_of_effects = |hint: &String| hint.starts_with("allow side effects");
+            if !self.side_effects && error.hint.as_ref().is_some_and(is_of_effects) {
+                let hint = "a watch or the console evaluates it";
+                error.hint = Some(hint.into());
             }
             error.into()
         })
@@ -419,6 +436,11 @@ impl Adapter {
         };
         let request = request.clone();
         wish.shown = self.shown;
+        // Whoever asks twice means it.
+        let asked = wish.value.clone().map(|it| (wish.expression.clone(), it));
+        let insisted = self.insisted.take();
+        let name = (wish.expression.clone(), wish.name.clone());
+        wish.force = asked.is_some() && insisted == asked;
         let given_up = wish.given_up.clone();
         self.evaluating = Some((request.clone(), given_up.clone()));
         // What somebody types may change anything.
@@ -429,10 +451,20 @@ impl Adapter {
                 adapter.evaluating = None;
                 adapter.tell_output();
                 let changed = may_change && result.is_ok();
+                let needs_force = |it: &Refusal| it.code == NEEDS_FORCE;
+                adapter.insisted = asked.filter(|_| result.as_ref().is_err_and(needs_force));
                 if result.is_err() && given_up.is_given_up() {
                     let refusal = Err::<(), _>(Refusal::cancelled());
                     return adapter.client.answer(&request, refusal);
                 }
+                // A path that leads on from a result is a name of our own.
+                let result = result.map_err(|refusal| Refusal {
+                    text: match &name {
+                        (path, Some(name)) => refusal.text.replace(path.as_str(), name),
+                        _ => refusal.text,
+                    },
+                    ..refusal
+                });
                 let result = tell(result.map(|found| adapter.found(found)));
                 adapter.client.answer(&request, result);
                 if changed {

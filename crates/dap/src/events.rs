@@ -306,7 +306,7 @@ impl Adapter {
 }
 
 /// An error's first line without the engine's word for it.
-fn without_code(error: &str) -> &str {
+pub(crate) fn without_code(error: &str) -> &str {
     let line = error.lines().next().unwrap_or_default();
     let is_code = |it: &str| it.bytes().all(|it| it.is_ascii_uppercase() || it == b'_');
     match line.split_once(": ") {

@@ -1,30 +1,18 @@
-//! Looking at a stopped program: threads, stacks, the exception, modules.
+//! Looking at a stopped program: threads, the exception, modules.
 
 use std::path::Path;
 
 use host::api::{
-    Block, ExceptionReport, Frame, FrameKind, ModuleReport, Reply, Request as EngineRequest,
-    StopReason, ThreadId, Variable as EngineVariable, VariableScope,
+    ExceptionReport, ModuleReport, Reply, Request as EngineRequest, StopReason, ThreadId,
 };
 
 use crate::adapter::Adapter;
 use crate::message::Refusal;
-use crate::naming;
-use crate::running::{FrameOf, thread_of};
-use crate::settings::Shown;
+use crate::running::thread_of;
 use crate::types::{
     ExceptionBreakMode, ExceptionDetails, ExceptionInfoArguments, ExceptionInfoResponseBody,
-    Module, ModulesArguments, ModulesResponseBody, StackFrame, StackFrameFormat,
-    StackFramePresentationHint, StackTraceArguments, StackTraceResponseBody, Thread,
-    ThreadsArguments, ThreadsResponseBody, ValueFormat,
+    Module, ModulesArguments, ModulesResponseBody, Thread, ThreadsArguments, ThreadsResponseBody,
 };
-use crate::values::{Inside, Parent, query};
-
-/// Frames that are told with the values of their arguments.
-const VALUED: u32 = 50;
-
-/// Frames told at once if the client does not say how many it wants.
-const FRAMES: u32 = 1_000;
 
 impl Adapter {
     pub(crate) fn threads(&mut self, _: ThreadsArguments) -> Result<ThreadsResponseBody, Refusal> {
@@ -61,135 +49,11 @@ impl Adapter {
         Ok(ThreadsResponseBody { threads: told })
     }
 
-    pub(crate) fn stack_trace(
-        &mut self,
-        arguments: StackTraceArguments,
-    ) -> Result<StackTraceResponseBody, Refusal> {
-        let start = arguments.start_frame.unwrap_or(0);
-        let start = u32::try_from(start).unwrap_or(0);
-        let levels = arguments
-            .levels
-            .and_then(|levels| u32::try_from(levels).ok());
-        let count = levels.filter(|levels| *levels > 0).unwrap_or(FRAMES);
-        let reply = self.ask(EngineRequest::Stack {
-            thread: Some(thread_of(arguments.thread_id)?),
-            start,
-            count,
-        })?;
-        let Reply::Stack {
-            stop,
-            thread,
-            frames,
-            total,
-            more,
-        } = reply
-        else {
-            return Err(Refusal::new("internal", "a bug in ndbg: no stack was told"));
-        };
-        let format = arguments.format.unwrap_or_default();
-        let told = frames.iter().map(|frame| {
-            let of = FrameOf {
-                stop,
-                thread,
-                index: frame.index,
-            };
-            let with_values = format.parameter_values == Some(true) && frame.index < VALUED;
-            let values = with_values.then(|| self.values_of_arguments(of, &format));
-            let number = self.frames.number(of);
-            self.frame(number, frame, &format, values.as_deref())
-        });
-        let told: Vec<_> = told.collect();
-        Ok(StackTraceResponseBody {
-            stack_frames: told,
-            // More than was walked: the client asks on for as long as it gets frames.
-            total_frames: Some(i64::from(total) + i64::from(more)),
-        })
-    }
-
-    /// The arguments of a frame, as far as they can be told.
-    fn values_of_arguments(&self, of: FrameOf, format: &StackFrameFormat) -> Vec<EngineVariable> {
-        let format = ValueFormat { hex: format.hex };
-        let parent = Parent {
-            frame: of,
-            inside: Inside::Scope(VariableScope::Arguments),
-        };
-        let shown = Shown {
-            run_code: false,
-            ..self.shown
-        };
-        let query = query(&parent, Some(&format), shown);
-        match self.ask(EngineRequest::Variables(Box::new(query))) {
-            Ok(Reply::Variables(found)) => found.variables,
-            _ => Vec::new(),
-        }
-    }
-
-    fn frame(
-        &mut self,
-        number: i32,
-        frame: &Frame,
-        format: &StackFrameFormat,
-        values: Option<&[EngineVariable]>,
-    ) -> StackFrame {
-        let source = frame.source.as_ref().map(|source| {
-            let path = source.path.to_string_lossy();
-            self.source_of(&path, frame.user_code)
-        });
-        StackFrame {
-            id: number,
-            name: self.frame_name(frame, format, values),
-            line: frame
-                .source
-                .as_ref()
-                .map_or(0, |it| self.client_line(it.line.0)),
-            column: frame
-                .source
-                .as_ref()
-                .and_then(|it| it.column)
-                .map_or(0, |column| self.client_column(column)),
-            module_id: frame.module.clone().map(serde_json::Value::String),
-            presentation_hint: match frame.kind {
-                FrameKind::User => None,
-                // Not a method: nothing to go to.
-                FrameKind::Transition => Some(StackFramePresentationHint::Label),
-                _ => Some(StackFramePresentationHint::Subtle),
-            },
-            source,
-            ..StackFrame::default()
-        }
-    }
-
-    /// The name of a frame, with what the client asks for beyond it.
-    fn frame_name(
-        &self,
-        frame: &Frame,
-        format: &StackFrameFormat,
-        values: Option<&[EngineVariable]>,
-    ) -> String {
-        let mut name = naming::method(&frame.method, format, values);
-        if format.module == Some(true)
-            && let Some(module) = &frame.module
-        {
-            name = format!("{module}!{name}");
-        }
-        if format.line == Some(true)
-            && let Some(source) = &frame.source
-        {
-            name = format!("{name} Line {}", self.client_line(source.line.0));
-        }
-        match frame.block {
-            Some(Block::Catch) => name.push_str(" [catch]"),
-            Some(Block::Filter) => name.push_str(" [when]"),
-            Some(Block::Finally) => name.push_str(" [finally]"),
-            None => {}
-        }
-        name
-    }
-
     pub(crate) fn exception_info(
         &mut self,
-        _: ExceptionInfoArguments,
+        arguments: ExceptionInfoArguments,
     ) -> Result<ExceptionInfoResponseBody, Refusal> {
+        let thread = thread_of(arguments.thread_id)?;
         let stop = self.session()?.status().stop;
         let Some((exception, stop)) = stop.and_then(|stop| Some((stop.exception.clone()?, stop)))
         else {
@@ -198,6 +62,13 @@ impl Adapter {
                 "the program did not stop at an exception",
             ));
         };
+        if let Some(threw) = stop.thread.filter(|threw| *threw != thread) {
+            let text = format!(
+                "thread {} did not stop at an exception; thread {} did",
+                thread.0, threw.0
+            );
+            return Err(Refusal::new("noException", text));
+        }
         let thrown = stop.reasons.iter().any(|reason| {
             let thrown = host::api::ExceptionStage::Thrown;
             matches!(reason, StopReason::Exception { stage, .. } if *stage == thrown)

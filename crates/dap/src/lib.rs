@@ -25,9 +25,10 @@ mod running;
 mod salvage;
 mod settings;
 mod sources;
+mod stacks;
 mod starting;
 pub mod types;
 mod values;
 mod variables;
 
-pub use adapter::{Ending, serve};
+pub use adapter::{Ending, serve, turn_away};

@@ -128,8 +128,18 @@ impl Refusal {
     }
 }
 
+/// The code of a refusal to set what is not meant to be set.
+pub(crate) const NEEDS_FORCE: &str = "needsForce";
+
 impl From<host::api::Error> for Refusal {
     fn from(error: host::api::Error) -> Self {
+        if error.hint.as_deref() == Some("say that it is to be set by force") {
+            let text = format!(
+                "{}; set it to the same value once more, and it is set all the same",
+                error.message
+            );
+            return Self::new(NEEDS_FORCE, text);
+        }
         let text = match error.hint {
             Some(hint) => format!("{}; {hint}", error.message),
             None => error.message,

@@ -14,10 +14,15 @@ use crate::types::{
     StepInTargetsArguments, StepInTargetsResponseBody, StepOutArguments,
 };
 
+/// Why nothing can be looked at in a frame of an async method that waits.
+pub(crate) const SUSPENDED: &str = "this method is suspended at an await: no thread is in it, and its variables cannot be read from here";
+
 /// The frames that the client knows by a number. Numbers are never used twice, so a stale one is refused.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     known: HashMap<i32, FrameOf>,
+    /// Those of methods that are suspended: no thread is in them. The frame that leads to each.
+    suspended: HashMap<i32, FrameOf>,
     last: i32,
 }
 
@@ -37,8 +42,23 @@ impl Frames {
         self.last
     }
 
+    /// The number of what stands in a stack and is no frame of a thread, by a frame near it.
+    pub(crate) fn number_suspended(&mut self, near: FrameOf) -> i32 {
+        self.last = self.last.wrapping_add(1).max(1);
+        self.suspended.insert(self.last, near);
+        self.last
+    }
+
+    /// A frame near what is no frame of a thread, if a number stands for that.
+    pub(crate) fn suspended(&self, number: i32) -> Option<FrameOf> {
+        self.suspended.get(&number).copied()
+    }
+
     /// The frame of a number, or why there is none.
     pub(crate) fn get(&self, number: i32) -> Result<FrameOf, Refusal> {
+        if self.suspended.contains_key(&number) {
+            return Err(Refusal::new("suspendedFrame", SUSPENDED));
+        }
         self.known.get(&number).copied().ok_or_else(|| {
             let text = format!("frame {number} is not of this stop; ask for the stack again");
             Refusal::new("staleFrame", text)
@@ -48,6 +68,7 @@ impl Frames {
     /// The program runs on: no number is good any more.
     pub(crate) fn forget(&mut self) {
         self.known.clear();
+        self.suspended.clear();
     }
 }
 
@@ -67,12 +88,30 @@ impl Calls {
 }
 
 impl Adapter {
-    pub(crate) fn resume(&mut self, _: ContinueArguments) -> Result<ContinueResponseBody, Refusal> {
+    pub(crate) fn resume(
+        &mut self,
+        arguments: ContinueArguments,
+    ) -> Result<ContinueResponseBody, Refusal> {
+        self.check_thread(arguments.thread_id)?;
         self.ask(EngineRequest::Continue)?;
         self.forget_looks();
         Ok(ContinueResponseBody {
             all_threads_continued: Some(true),
         })
+    }
+
+    /// Refuses a thread that a stopped program does not have. Some clients say 0 for any.
+    fn check_thread(&self, number: i32) -> Result<(), Refusal> {
+        if number != 0
+            && let Ok(Reply::Threads(threads)) = self.ask(EngineRequest::Threads)
+            && !threads
+                .iter()
+                .any(|it| i64::from(it.id.0) == i64::from(number))
+        {
+            let text = format!("there is no thread {number}");
+            return Err(Refusal::new("noThread", text));
+        }
+        Ok(())
     }
 
     /// The program runs: what was told of its last stop is stale.
@@ -81,6 +120,8 @@ impl Adapter {
         self.references.forget();
         self.targets.clear();
         self.calls.known.clear();
+        self.chains.clear();
+        self.insisted = None;
     }
 
     pub(crate) fn goto_targets(
@@ -96,12 +137,12 @@ impl Adapter {
                 "gotoTargets needs the path of a source file",
             )
         })?;
-        let found = self.ask(EngineRequest::Statements {
-            file: file.clone(),
-            from: Line(line),
-            to: Line(line),
+        let found = self.ask(EngineRequest::GotoTargets {
+            thread: None,
+            file: Some(file.clone()),
+            line: Line(line),
         });
-        // A file that the program does not come from has nothing to go to.
+        // Only the method that runs can be gone about in.
         let Ok(Reply::Statements(statements)) = found else {
             return Ok(GotoTargetsResponseBody::default());
         };
@@ -204,6 +245,7 @@ impl Adapter {
                 Some(why) => refused.push(format!("{}: {why}", target.name)),
             }
         }
+        tell_apart(&mut targets);
         if targets.is_empty() && !refused.is_empty() {
             let text = format!(
                 "no call of this statement can be stepped into. {}",
@@ -231,6 +273,18 @@ impl Adapter {
 
     pub(crate) fn pause(&mut self, _: PauseArguments) -> Result<(), Refusal> {
         self.ask(EngineRequest::Pause).map(drop)
+    }
+}
+
+/// Calls of the same method are numbered in the order in which they are made.
+fn tell_apart(targets: &mut [StepInTarget]) {
+    let labels: Vec<_> = targets.iter().map(|it| it.label.clone()).collect();
+    for (at, target) in targets.iter_mut().enumerate() {
+        let same = |labels: &[String]| labels.iter().filter(|it| **it == target.label).count();
+        let (all, before) = (same(&labels), same(labels.get(..at).unwrap_or_default()));
+        if all > 1 {
+            target.label = format!("{} (call {} of {all})", target.label, before + 1);
+        }
     }
 }
 

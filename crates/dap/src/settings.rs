@@ -25,8 +25,9 @@ pub(crate) struct LaunchSettings {
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) env: BTreeMap<String, Option<Text>>,
     pub(crate) env_file: Option<PathBuf>,
-    #[serde(alias = "stopOnEntry")]
     pub(crate) stop_at_entry: bool,
+    /// The same, as other adapters call it.
+    pub(crate) stop_on_entry: bool,
     pub(crate) console: Option<String>,
     pub(crate) launch_settings_profile: Option<String>,
     pub(crate) launch_settings_file_path: Option<PathBuf>,
@@ -274,8 +275,8 @@ impl LaunchSettings {
         files.find(|file| file.is_file())
     }
 
-    /// What the engine is asked for; the program may still have to be built.
-    pub(crate) fn launch(&self) -> Result<Launch, Refusal> {
+    /// What the engine is asked for; the program may still have to be built. What a person should know goes into the notes.
+    pub(crate) fn launch(&self, notes: &mut Vec<String>) -> Result<Launch, Refusal> {
         let program = self.program()?;
         let mut launch = Launch {
             args: match &self.args {
@@ -284,13 +285,18 @@ impl LaunchSettings {
             },
             cwd: self.cwd.clone(),
             no_debug: self.no_debug,
-            stop_at_entry: self.stop_at_entry && !self.no_debug,
+            stop_at_entry: (self.stop_at_entry || self.stop_on_entry) && !self.no_debug,
             steps: steps(self.just_my_code, self.enable_step_filtering),
             keep_optimized: self.suppress_jit_optimizations == Some(false),
             program,
             ..Launch::default()
         };
-        if let Some(name) = &self.launch_settings_profile {
+        // An empty name says that no profile is wanted.
+        if let Some(name) = self
+            .launch_settings_profile
+            .as_ref()
+            .filter(|it| !it.is_empty())
+        {
             let profile = self.profile(&launch.program, name)?;
             if launch.args.is_empty()
                 && let Some(line) = &profile.command_line_args
@@ -306,7 +312,11 @@ impl LaunchSettings {
                 launch.env.insert("ASPNETCORE_URLS".into(), Some(url));
             }
         }
-        if let Some(path) = &self.env_file {
+        if let Some(path) = self
+            .env_file
+            .as_ref()
+            .filter(|it| !it.as_os_str().is_empty())
+        {
             let path = self.in_folder(path);
             let text = text_of(&path).map_err(|error| {
                 Refusal::new(
@@ -315,7 +325,16 @@ impl LaunchSettings {
                 )
                 .shown()
             })?;
-            launch.env.extend(variables(&text));
+            for (at, line) in text.lines().enumerate() {
+                match variable(line) {
+                    Ok(variable) => launch.env.extend(variable),
+                    Err(why) => notes.push(format!(
+                        "envFile {}:{} is left out: {why}",
+                        path.display(),
+                        at + 1
+                    )),
+                }
+            }
         }
         self.follow(&mut launch)?;
         let own = self.env.iter();
@@ -381,6 +400,16 @@ impl LaunchSettings {
                 names.join(", ")
             ))
         })?;
+        if let Some(kind) = profile
+            .command_name
+            .as_deref()
+            .filter(|it| *it != "Project")
+        {
+            return Err(refused(format!(
+                "launchSettingsProfile {name}: its commandName is {kind}, and only profiles whose commandName is Project \
+                 are of the program that is launched"
+            )));
+        }
         let folder = path.parent().map(|folder| match folder.file_name() {
             Some(name) if name == "Properties" => folder.parent().unwrap_or(folder),
             _ => folder,
@@ -421,6 +450,7 @@ struct ProfileFile {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Profile {
+    command_name: Option<String>,
     command_line_args: Option<String>,
     working_directory: Option<PathBuf>,
     #[serde(default)]
@@ -428,24 +458,49 @@ struct Profile {
     application_url: Option<String>,
 }
 
-/// The variables of a file of `NAME=value` lines; `#` begins a comment, quotes around a value are taken off.
-fn variables(text: &str) -> impl Iterator<Item = (String, Option<String>)> {
-    text.lines().filter_map(|line| {
-        let line = line.trim().trim_start_matches("export ");
-        if line.starts_with('#') {
-            return None;
+/// The variable of a line `NAME=value`, or why it has none. `#` begins a comment; in double quotes a backslash takes the
+/// next letter as it is, in single quotes nothing means anything else.
+fn variable(line: &str) -> Result<Option<(String, Option<String>)>, &'static str> {
+    let line = line.trim().trim_start_matches('\u{feff}');
+    let line = line.strip_prefix("export ").unwrap_or(line);
+    if line.is_empty() || line.starts_with('#') {
+        return Ok(None);
+    }
+    let (name, value) = line.split_once('=').ok_or("it is not NAME=value")?;
+    let (name, value) = (name.trim(), value.trim());
+    if name.is_empty() {
+        return Err("it has no name");
+    }
+    let value = match value.chars().next() {
+        Some(quote @ ('"' | '\'')) => quoted(value.get(1..).unwrap_or_default(), quote),
+        _ => None,
+    }
+    .unwrap_or_else(|| {
+        let end = value.find(" #").unwrap_or(value.len());
+        value.get(..end).unwrap_or(value).trim_end().to_owned()
+    });
+    Ok(Some((name.to_owned(), Some(value))))
+}
+
+/// What stands before the closing quote, if only a comment stands behind it.
+fn quoted(text: &str, quote: char) -> Option<String> {
+    let mut value = String::new();
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' if quote == '"' => match letters.next()? {
+                'n' => value.push('\n'),
+                taken @ ('"' | '\\' | '$') => value.push(taken),
+                other => value.extend(['\\', other]),
+            },
+            letter if letter == quote => {
+                let rest = letters.as_str().trim_start();
+                return (rest.is_empty() || rest.starts_with('#')).then_some(value);
+            }
+            letter => value.push(letter),
         }
-        let (name, value) = line.split_once('=')?;
-        let value = value.trim();
-        let unquoted = ['"', '\''].iter().find_map(|quote| {
-            let inner = value.strip_prefix(*quote)?;
-            inner.strip_suffix(*quote)
-        });
-        Some((
-            name.trim().to_owned(),
-            Some(unquoted.unwrap_or(value).to_owned()),
-        ))
-    })
+    }
+    None
 }
 
 /// Words as a shell would split them, without any expansion: quotes group, a backslash takes the next letter as it is.

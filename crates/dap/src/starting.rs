@@ -2,10 +2,11 @@
 //!
 //! Nothing runs before `configurationDone`: then every breakpoint of the editor is there before the first line.
 
+use std::cell::Cell;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use host::Session;
@@ -22,13 +23,19 @@ use crate::adapter::{ANSWER, Adapter, Input, Phase, arguments};
 use crate::message::{Refusal, Request, RequestArguments};
 use crate::settings::{AttachSettings, LaunchSettings, steps, without_nulls};
 use crate::types::{
-    OutputEventBody, ProcessEventBody, ProcessEventBodyStartMethod, ProgressEndEventBody,
-    ProgressStartEventBody, ProgressUpdateEventBody, RunInTerminalRequestArguments,
-    RunInTerminalRequestArgumentsKind,
+    Capabilities, CapabilitiesEventBody, OutputEventBody, ProcessEventBody,
+    ProcessEventBodyStartMethod, ProgressEndEventBody, ProgressStartEventBody,
+    ProgressUpdateEventBody, RunInTerminalRequestArguments, RunInTerminalRequestArgumentsKind,
 };
 
 /// How long a program may take until the debugger has it.
 const START: Duration = Duration::from_secs(90);
+
+/// How long the editor's terminal may take until it runs what it was asked to.
+const TERMINAL: Duration = Duration::from_secs(30);
+
+/// After how long it is said that the terminal is waited for.
+const TERMINAL_SOON: Duration = Duration::from_secs(3);
 
 /// How long a tool may take until it has built and started the program.
 const BUILD: Duration = Duration::from_secs(600);
@@ -45,6 +52,8 @@ pub(crate) struct Start {
     /// Whether it was the client that gave it up.
     unwanted: Arc<AtomicBool>,
     building: Arc<AtomicBool>,
+    /// What the client said when it opened no terminal.
+    no_terminal: Arc<OnceLock<String>>,
 }
 
 impl Start {
@@ -55,7 +64,15 @@ impl Start {
             cancelled: Arc::default(),
             unwanted: Arc::default(),
             building: Arc::default(),
+            no_terminal: Arc::default(),
         }
+    }
+
+    /// The client opens no terminal: there is nothing to wait for.
+    pub(crate) fn refuse_terminal(&self, why: String) {
+        // It answers once.
+        let _ = self.no_terminal.set(why);
+        self.cancelled.store(true, Ordering::SeqCst);
     }
 
     /// Gives it up, if it is still under way.
@@ -107,7 +124,11 @@ impl Adapter {
     }
 
     fn launch_of(&self, settings: &LaunchSettings) -> Result<How, Refusal> {
-        let mut launch = settings.launch()?;
+        let mut notes = Vec::new();
+        let mut launch = settings.launch(&mut notes)?;
+        for note in &notes {
+            self.say(note);
+        }
         let terminal = match settings.console.as_deref() {
             Some("integratedTerminal") => Some("integrated"),
             Some("externalTerminal") => Some("external"),
@@ -274,7 +295,7 @@ impl Adapter {
                 ..RunInTerminalRequestArguments::default()
             },
         );
-        self.asked = Some((seq, start.cancelled.clone()));
+        self.asked = Some((seq, start.clone()));
         Ok(Some(invitation))
     }
 
@@ -309,6 +330,15 @@ impl Adapter {
     fn started(&mut self, start: &Start) {
         self.phase = Phase::Debugging;
         self.client.answer(&start.request, Ok(()));
+        if matches!(start.how, How::Attach(_)) {
+            // Then the client lets go and attaches again by itself.
+            self.client.tell(&CapabilitiesEventBody {
+                capabilities: Capabilities {
+                    supports_restart_request: Some(false),
+                    ..Capabilities::default()
+                },
+            });
+        }
         let status = self.session.as_ref().map(Session::status);
         let Some(status) = status else { return };
         self.client.tell(&ProcessEventBody {
@@ -389,10 +419,17 @@ impl Adapter {
                 cancellable: Some(true),
                 ..ProgressStartEventBody::default()
             }),
+            // Nobody learns anything from these.
+            Progress::Says(line) if line.trim().is_empty() || line.starts_with("Time Elapsed") => {}
             Progress::Says(line) if wanted => client.tell(&ProgressUpdateEventBody {
                 progress_id: id.clone(),
                 message: Some(line.into()),
                 ..ProgressUpdateEventBody::default()
+            }),
+            Progress::Building(title) => client.tell(&OutputEventBody {
+                category: Some("console".into()),
+                output: format!("{title}\n"),
+                ..OutputEventBody::default()
             }),
             Progress::Note(text) => client.tell(&OutputEventBody {
                 category: Some("important".into()),
@@ -443,6 +480,40 @@ fn is_for_test_host(program: &Path) -> bool {
     has("testhost.dll") && !has("Microsoft.Testing.Platform.dll")
 }
 
+/// Waits until the editor's terminal runs what it was asked to, and says so if that takes its time.
+fn wait_for_terminal(
+    invitation: Invitation,
+    cancelled: &AtomicBool,
+    progress: &dyn Fn(Progress<'_>),
+) -> io::Result<Terminal> {
+    let begun = Instant::now();
+    let said = Cell::new(false);
+    let given_up = || {
+        if begun.elapsed() >= TERMINAL_SOON && !said.replace(true) {
+            progress(Progress::Note(
+                "waiting for the editor's terminal, which has not started the program so far",
+            ));
+        }
+        cancelled.load(Ordering::SeqCst)
+    };
+    invitation.accept(begun + TERMINAL, &given_up)
+}
+
+/// Why there is no terminal: in the editor's own words, if it said any.
+fn no_terminal(refused: &OnceLock<String>, error: &io::Error) -> Error {
+    let text = match refused.get() {
+        Some(why) if why.is_empty() => "the editor opened no terminal".to_owned(),
+        Some(why) => format!("the editor opened no terminal: {why}"),
+        None if error.kind() == io::ErrorKind::TimedOut => format!(
+            "the editor's terminal did not start the program within {} s",
+            TERMINAL.as_secs()
+        ),
+        None => format!("the editor's terminal did not come: {error}"),
+    };
+    Error::new(ErrorCode::Timeout, text)
+        .hint("with console: \"internalConsole\" the program runs without a terminal")
+}
+
 /// Builds if needed, then launches or attaches.
 fn begin(
     session: &Session,
@@ -479,12 +550,13 @@ fn begin(
             if invitation.is_none() && cancelled.load(Ordering::SeqCst) {
                 return Err(Error::new(ErrorCode::Timeout, "the launch was cancelled"));
             }
-            let given_up = || cancelled.load(Ordering::SeqCst);
-            let terminal = invitation.map(|it| it.accept(Instant::now() + START, &given_up));
-            let terminal = terminal.transpose().map_err(|error| {
-                let text = format!("the editor's terminal did not come: {error}");
-                Error::new(ErrorCode::Timeout, text)
-            })?;
+            let terminal = match invitation {
+                None => None,
+                Some(invitation) => {
+                    let taken = wait_for_terminal(invitation, cancelled, progress);
+                    Some(taken.map_err(|error| no_terminal(&start.no_terminal, &error))?)
+                }
+            };
             let files = terminal.as_ref().map(Terminal::files);
             let files = files.as_ref().map_or(&[][..], |files| &files[..]);
             // What starts the program may build it first.

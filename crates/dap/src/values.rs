@@ -49,6 +49,8 @@ pub(crate) enum Inside {
     Raw(String),
     /// A property that only its getter can tell, which is run when the client opens it.
     Lazy(Box<LazyProperty>),
+    /// Why there is nothing to see.
+    Nothing(&'static str),
     /// What exists only in the debugger: nothing leads to it, so its members are held here.
     Made(Arc<MadeValue>),
 }
@@ -217,8 +219,8 @@ pub(crate) fn query(parent: &Parent, format: Option<&ValueFormat>, shown: Shown)
         Inside::Scope(scope) => (*scope, None),
         Inside::Path(path) | Inside::Raw(path) => (VariableScope::All, Some(path.clone())),
         Inside::Lazy(property) => (VariableScope::All, Some(property.path.clone())),
-        // Not asked: its members are here.
-        Inside::Made(_) => (VariableScope::All, None),
+        // Not asked: all there is to tell is here.
+        Inside::Made(_) | Inside::Nothing(_) => (VariableScope::All, None),
     };
     let raw = shown.raw || matches!(parent.inside, Inside::Raw(_));
     VariablesQuery {

@@ -8,7 +8,7 @@ use host::api::{
 use crate::adapter::{Adapter, arguments};
 use crate::evaluating::Wish;
 use crate::message::{Refusal, Request};
-use crate::running::FrameOf;
+use crate::running::{FrameOf, SUSPENDED};
 use crate::settings::Shown;
 use crate::types::{
     Scope, ScopesArguments, ScopesResponseBody, SetVariableArguments, Variable, VariablesArguments,
@@ -30,18 +30,28 @@ struct Page {
 }
 
 impl Page {
-    fn of(arguments: &VariablesArguments) -> Self {
-        let count = arguments.count.and_then(|count| u32::try_from(count).ok());
-        let start = arguments.start.and_then(|it| u64::try_from(it).ok());
-        Self {
-            start: start.unwrap_or(0),
-            count: count.filter(|count| *count > 0),
-            indexed: match arguments.filter {
+    fn of(arguments: &VariablesArguments) -> Result<Self, Refusal> {
+        let bad = |text: String| Refusal::new("badArguments", format!("variables: {text}"));
+        let negative = |name: &str| bad(format!("{name} is negative"));
+        let start = u64::try_from(arguments.start.unwrap_or(0)).map_err(|_| negative("start"))?;
+        let count = arguments.count.unwrap_or(0);
+        let count = match count < 0 {
+            true => return Err(negative("count")),
+            false => u32::try_from(count).unwrap_or(u32::MAX),
+        };
+        Ok(Self {
+            start,
+            count: (count > 0).then_some(count),
+            indexed: match &arguments.filter {
+                None => None,
                 Some(VariablesArgumentsFilter::Indexed) => Some(true),
                 Some(VariablesArgumentsFilter::Named) => Some(false),
-                _ => None,
+                Some(VariablesArgumentsFilter::Other(other)) => {
+                    let text = format!("filter is {other:?}, which is neither indexed nor named");
+                    return Err(bad(text));
+                }
             },
-        }
+        })
     }
 }
 
@@ -50,6 +60,17 @@ impl Adapter {
         &mut self,
         arguments: ScopesArguments,
     ) -> Result<ScopesResponseBody, Refusal> {
+        if let Some(near) = self.frames.suspended(arguments.frame_id) {
+            let locals = Scope {
+                name: "Locals".into(),
+                presentation_hint: Some("locals".into()),
+                variables_reference: self.references.number(near, Inside::Nothing(SUSPENDED)),
+                ..Scope::default()
+            };
+            return Ok(ScopesResponseBody {
+                scopes: vec![locals],
+            });
+        }
         let frame = self.frames.get(arguments.frame_id)?;
         let scopes = [
             ("Arguments", VariableScope::Arguments, Some("arguments")),
@@ -87,15 +108,16 @@ impl Adapter {
             count: 1,
             ..query(&parent, None, shown)
         });
-        found.is_ok_and(|it| it.variables.is_empty() && it.notes.is_empty())
+        found.is_ok_and(|it| it.variables.is_empty() && it.notes.iter().all(|it| is_of_locals(it)))
     }
 
     pub(crate) fn variables(&mut self, request: &Request) {
         let wanted = arguments::<VariablesArguments>(request).and_then(|arguments| {
             let parent = self.references.get(arguments.variables_reference)?;
-            Ok((parent, arguments))
+            let page = Page::of(&arguments)?;
+            Ok((parent, arguments, page))
         });
-        let (parent, arguments) = match wanted {
+        let (parent, arguments, page) = match wanted {
             Ok(wanted) => wanted,
             Err(refusal) => return self.client.answer(request, Err::<(), _>(refusal)),
         };
@@ -104,16 +126,19 @@ impl Adapter {
                 let wish = Wish::getter(property, parent.frame, &arguments);
                 self.open_property(request, (**property).clone(), wish);
             }
+            Inside::Nothing(why) => {
+                let variables = vec![note_of(why)];
+                let body = VariablesResponseBody { variables };
+                self.client.answer(request, Ok(body));
+            }
             Inside::Made(made) => {
-                let page = Page::of(&arguments);
                 let variables = self.page_of_made(parent.frame, made, &page);
                 let body = VariablesResponseBody { variables };
                 self.client.answer(request, Ok(body));
             }
             // Getters may run for it, and take their time.
-            _ if self.shown.run_code => self.page_beside(request, parent, &arguments),
+            _ if self.shown.run_code => self.page_beside(request, parent, &arguments, page),
             _ => {
-                let page = Page::of(&arguments);
                 let found = self.ask_variables(self.query_of(&parent, &arguments, &page));
                 let body = found.map(|found| self.page(&parent, found, &page));
                 self.client.answer(request, body);
@@ -135,8 +160,13 @@ impl Adapter {
     }
 
     /// Asks beside this thread, so that a `pause` or a `cancel` gets through to getters that do not end.
-    fn page_beside(&mut self, request: &Request, parent: Parent, arguments: &VariablesArguments) {
-        let page = Page::of(arguments);
+    fn page_beside(
+        &mut self,
+        request: &Request,
+        parent: Parent,
+        arguments: &VariablesArguments,
+        page: Page,
+    ) {
         let query = self.query_of(&parent, arguments, &page);
         let asked = self.ask_beside(
             request,
@@ -178,7 +208,12 @@ impl Adapter {
             .map(|variable| self.variable(parent.frame, variable))
             .collect();
         // What could not be told is told where it would have been.
+        let no_locals =
+            matches!(parent.inside, Inside::Scope(scope) if scope != VariableScope::Locals);
         for note in found.notes {
+            if no_locals && is_of_locals(&note) {
+                continue;
+            }
             variables.push(match &parent.inside {
                 Inside::Path(path) if note == BY_PROXY => {
                     let inside = Inside::Raw(path.clone());
@@ -211,6 +246,9 @@ impl Adapter {
     pub(crate) fn set_variable(&mut self, request: &Request) {
         let wanted = arguments::<SetVariableArguments>(request).and_then(|arguments| {
             let parent = self.references.get(arguments.variables_reference)?;
+            if let Inside::Nothing(why) = parent.inside {
+                return Err(Refusal::new("suspendedFrame", why));
+            }
             if let Inside::Made(_) = parent.inside {
                 let text = "this value exists only in the debugger: there is nothing to set";
                 return Err(Refusal::new("notSettable", text));
@@ -263,4 +301,9 @@ impl Adapter {
             _ => Err(Refusal::bug("no variables were told")),
         }
     }
+}
+
+/// Whether a note is about local variables, and says nothing of a frame's other variables.
+fn is_of_locals(note: &str) -> bool {
+    note.starts_with("locals are told by number")
 }

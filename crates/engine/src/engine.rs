@@ -393,6 +393,9 @@ impl<'a> Engine<'a> {
                 self.set_next_statement(thread, file.as_deref(), line, column)?;
                 Ok(Reply::Status(Box::new(self.status())))
             }
+            Request::GotoTargets { thread, file, line } => {
+                self.next_statements(thread, file.as_deref(), line)
+            }
             Request::SetStepOptions(options) => {
                 self.stepping.options = options;
                 Ok(Reply::Status(Box::new(self.status())))
@@ -449,6 +452,7 @@ impl<'a> Engine<'a> {
         let target = self.stopped_target()?;
         target.results.get_mut().clear();
         target.returned.forget();
+        target.broke = None;
         if !postponed {
             target.resume_all()?;
         }

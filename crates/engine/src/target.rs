@@ -48,6 +48,8 @@ pub(crate) struct Target {
     pub(crate) walks: KeptWalks,
     /// Where variables and static fields lie, as far as was asked since then.
     pub(crate) places: Places,
+    /// Where the frame ends that led to this stop by calling `Debugger.Break()`: the innermost one, and yet behind a call.
+    pub(crate) broke: Option<u64>,
     /// Whether code is to be compiled without optimisation: launched programs only.
     pub(crate) unoptimized: bool,
     /// Which threads have been told of.
@@ -84,6 +86,7 @@ impl Target {
             runs: 0,
             walks: KeptWalks::default(),
             places: Places::default(),
+            broke: None,
             unoptimized,
             beginners: Beginners::default(),
             hits: HashMap::new(),

@@ -308,6 +308,7 @@ impl Policy {
             | Request::SourceFiles
             | Request::Statements { .. }
             | Request::Step { .. }
+            | Request::GotoTargets { .. }
             | Request::StepTargets { .. }
             | Request::StepIntoTarget { .. }
             | Request::Variables(_)

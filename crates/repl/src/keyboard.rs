@@ -5,7 +5,8 @@
 //!
 //! Invariant: the terminal is left in the mode in which it was found.
 
-use std::io::{self, IsTerminal, Read};
+use std::collections::VecDeque;
+use std::io::{self, IsTerminal, Read, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
@@ -255,6 +256,8 @@ fn piped_line() -> Typed {
 struct Terminal {
     editor: Editor<Helper, MemHistory>,
     history: History,
+    /// Lines that were pasted with one that was read: they are obeyed one after the other.
+    pasted: VecDeque<String>,
 }
 
 impl Terminal {
@@ -279,7 +282,11 @@ impl Terminal {
         for line in history.lines() {
             editor.add_history_entry(line)?;
         }
-        Ok(Self { editor, history })
+        Ok(Self {
+            editor,
+            history,
+            pasted: VecDeque::new(),
+        })
     }
 
     /// Prints above the prompt. It has a thread of its own, because a message waits until the editor takes it.
@@ -306,8 +313,19 @@ impl Terminal {
             Order::Ask(question) => (question, false),
             Order::Forward => return Typed::End,
         };
-        match self.editor.readline(prompt) {
-            Ok(line) => {
+        let read = match self.pasted.pop_front() {
+            Some(line) => {
+                // As if it had been typed.
+                let _ = writeln!(io::stdout(), "{prompt}{line}");
+                Ok(line)
+            }
+            None => self.editor.readline(prompt),
+        };
+        match read {
+            Ok(text) => {
+                let mut lines = text.lines().map(str::to_owned);
+                let line = lines.next().unwrap_or_default();
+                self.pasted.extend(lines);
                 if is_command
                     && !line.trim().is_empty()
                     && self.editor.add_history_entry(&line).unwrap_or(false)

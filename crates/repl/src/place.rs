@@ -44,6 +44,9 @@ pub(crate) fn place(text: &str, here: Option<&Spot>) -> Result<Place, Error> {
     if let Ok(line) = text.parse() {
         return line_of(here()?.file.clone(), line, None);
     }
+    if text.bytes().all(|it| it.is_ascii_digit()) {
+        return Err(usage("no file has that many lines"));
+    }
     if text.starts_with('*') {
         return Err(usage(
             "breakpoints are set at lines and methods, not at addresses",
@@ -57,6 +60,10 @@ pub(crate) fn place(text: &str, here: Option<&Spot>) -> Result<Place, Error> {
             && !file.is_empty()
         {
             return line_of(file.to_owned(), line, Some(last));
+        }
+        // A number alone is a line here, and what follows a column.
+        if let Ok(line) = rest.parse() {
+            return line_of(here()?.file.clone(), line, Some(last));
         }
         if !rest.is_empty() && !rest.ends_with(':') {
             return line_of(rest.to_owned(), last, None);
@@ -118,6 +125,8 @@ mod tests {
         check("/x y/a.cs:5", "/x y/a.cs:5");
         check("Shop.Order.Total", "Shop.Order.Total");
         check("Order::Total(int, string)", "Order.Total(int, string)");
+        check("12:9", "/src/shop.cs:12:9");
+        check("99999999999999999999", "error: no file has that many lines");
         check("0", "error: lines are counted from 1");
         check("-99", "error: lines are counted from 1");
         check(

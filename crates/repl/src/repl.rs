@@ -6,7 +6,10 @@ use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use host::api::{Breakpoint, Error, ErrorCode, Event, Exit, Reply, Request, StopId, ThreadId};
+use host::api::{
+    Breakpoint, Error, ErrorCode, Event, ExceptionStage, Exit, Reply, Request, StopId, StopReason,
+    ThreadId,
+};
 use report::told::Told;
 
 use crate::commands;
@@ -21,6 +24,8 @@ use crate::{failure, script};
 
 /// How long a look at the program may take.
 pub(crate) const LOOK: Duration = Duration::from_secs(20);
+/// The signal by which a program ends whose exception nobody catches.
+const ABORTED: u8 = 6;
 /// The prompt.
 const PROMPT: &str = "(ndbg) ";
 
@@ -275,8 +280,20 @@ impl Repl {
         self.say(&format!("Ctrl-D again leaves and {fate}."));
     }
 
-    /// The program's own code, if it ended by itself.
+    /// The program's own code, if it ended by itself, or could do nothing but end.
     fn exit_code(&self) -> u8 {
+        let stop = self.status().and_then(|status| status.stop);
+        let dies = |reason: &StopReason| {
+            let unhandled = ExceptionStage::Unhandled;
+            match reason {
+                StopReason::UnhandledException | StopReason::FailFast { .. } => true,
+                StopReason::Exception { stage, .. } => *stage == unhandled,
+                _ => false,
+            }
+        };
+        if stop.is_some_and(|stop| stop.reasons.iter().any(dies)) {
+            return SIGNALLED + ABORTED;
+        }
         let code = self.exit.as_ref().and_then(Exit::shell_code).unwrap_or(0);
         // A process tells the low byte of its code only.
         code.to_le_bytes().first().copied().unwrap_or(0)
@@ -341,7 +358,13 @@ impl Repl {
 
     /// Tells an error.
     pub(crate) fn fail(&mut self, error: &Error) {
-        let text = failure::render(error);
+        let mut text = failure::render(error);
+        if let Target::Attach(_) = self.target
+            && let Some(at) = text.find("Hint: `run` starts")
+        {
+            text.truncate(at);
+            text.push_str("Hint: `ndbg attach PID` attaches to a program");
+        }
         if self.interactive {
             self.say(&text);
         } else {

@@ -120,7 +120,13 @@ impl Repl {
         let mut report = build::report(NAME, status, None);
         self.tell_news(&mut report, status, true);
         self.exit.clone_from(&status.exit);
-        self.say(&report.render_for(Reader::Person));
+        let text = report.render_for(Reader::Person);
+        // It is not the program that lets go.
+        let ours = text
+            .strip_prefix(NAME)
+            .filter(|it| it.starts_with(" let go"));
+        let text = ours.map(|it| format!("ndbg{it}")).unwrap_or(text);
+        self.say(&text);
         if let Some(died) = self.live.session.died()
             && died.code == host::api::ErrorCode::HostDied
         {
@@ -137,7 +143,7 @@ impl Repl {
         report.notes = build::notes(status, self.told.notes);
         self.told.notes = status.notes.len();
         let introduced = std::mem::replace(&mut self.told.introduced, report.program.is_some());
-        if introduced || !self.interactive {
+        if introduced || ended || !self.interactive {
             report.program = None;
         }
         if ended && status.state == State::Detached && status.origin == Some(Origin::Launched) {

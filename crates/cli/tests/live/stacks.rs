@@ -300,10 +300,14 @@ fn callers_are_at_the_statement_that_calls() {
             .start();
         program.wait_stop();
         let stack = told::stack(&program);
-        let callers: Vec<_> = stack.lines().skip(1).collect();
+        let frames: Vec<_> = stack.lines().collect();
         assert_eq!(
-            callers,
-            ["Program.Outer(): Inner();", "Program.Main(): Outer();"],
+            frames,
+            [
+                "Program.Inner(): Debugger.Break();",
+                "Program.Outer(): Inner();",
+                "Program.Main(): Outer();"
+            ],
             "optimised code: {keep}"
         );
         program.disconnect(Some(true), false);

@@ -170,7 +170,8 @@ impl Editor {
     #[track_caller]
     pub(crate) fn respond(&mut self, to: i64, success: bool) {
         let response = json!({"seq": 0, "type": "response", "request_seq": to,
-            "command": "runInTerminal", "success": success, "body": {}});
+            "command": "runInTerminal", "success": success, "body": {},
+            "message": if success { Value::Null } else { json!("no terminal today") }});
         self.write(response.to_string().as_bytes());
     }
 

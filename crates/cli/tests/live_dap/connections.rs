@@ -3,8 +3,10 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
+use rustix::process::Signal;
 use serde_json::json;
 use testkit::fixtures::{self, Fixture};
+use testkit::procfs;
 use testkit::sandbox::Sandbox;
 
 use crate::client::Editor;
@@ -63,6 +65,11 @@ fn port_serves_one_client_after_the_other_and_keeps_nothing_of_those_that_are_go
     drop(first);
     assert_eq!(second.answer(waiting)["success"], true);
     second.event("initialized");
+    // One that waits in vain is told why.
+    let mut other = Editor::on_port(&listener.address);
+    let text = other.refused("initialize", json!({"adapterID": "x"}));
+    assert!(text.contains("another editor debugs here"), "{text}");
+    drop(other);
     second.launch(&hello, &[], json!({"args": ["--exit", "4"]}));
     assert_eq!(second.end().1, Some(4));
     second.leave();
@@ -94,7 +101,18 @@ fn socket_is_of_this_user_only_and_is_taken_over_from_one_that_is_gone() {
         assert_eq!(editor.end().1, Some(0));
         editor.leave();
     }
-    std::fs::remove_file(&path).expect("ours");
+    // One that is asked to end takes its socket with it.
+    let mut listener = Listener::start(&sandbox, name);
+    procfs::signal(listener.child.id(), Signal::TERM);
+    let status = listener.child.wait().expect("our own child");
+    assert_eq!(status.code(), Some(128 + 15));
+    assert!(!path.exists());
+    let output = Command::new(fixtures::ndbg())
+        .args(["dap", "--listen", "/no/such/folder/x.sock"])
+        .output()
+        .expect("ndbg starts");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("/no/such/folder/x.sock"), "{text}");
 }
 
 #[test]

@@ -87,6 +87,9 @@ fn attached_program_is_stopped_and_left_running() {
     editor.ask("configurationDone", json!({}));
     let answer = editor.answer(attach);
     assert_eq!(answer["success"], true, "{answer}");
+    // It cannot be started again from here, so the editor is not to ask for that.
+    let told = editor.event("capabilities");
+    assert_eq!(told["capabilities"]["supportsRestartRequest"], false);
     editor.ask("pause", json!({"threadId": bare.pid()}));
     let stop = editor.event("stopped");
     assert_eq!(stop["reason"], "pause");
@@ -184,7 +187,26 @@ fn terminal_that_is_refused_ends_the_launch() {
     let answer = editor.answer(launch);
     assert_eq!(answer["success"], false, "{answer}");
     let text = answer["message"].as_str().expect("a message");
-    assert!(text.contains("terminal did not come"), "{text}");
+    assert!(
+        text.contains("opened no terminal: no terminal today"),
+        "{text}"
+    );
+
+    // One that is opened and does nothing is waited for, and that is said.
+    let mut editor = Editor::start(&sandbox);
+    editor.ask(
+        "initialize",
+        json!({"adapterID": "x", "supportsRunInTerminalRequest": true}),
+    );
+    let settings = json!({"program": hello.dll(), "console": "integratedTerminal"});
+    editor.send("launch", settings);
+    editor.ask("configurationDone", json!({}));
+    let (seq, _) = editor.asked("runInTerminal");
+    editor.respond(seq, true);
+    let said = editor.event("output")["output"].clone();
+    let said = said.as_str().expect("a text");
+    assert!(said.contains("waiting for the editor's terminal"), "{said}");
+    assert!(editor.hang_up().success());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! Each test makes a sandbox first, which asserts at its end that no process, semaphore, pipe or socket is left.
 
+mod chains;
 mod client;
 mod connections;
 mod corners;

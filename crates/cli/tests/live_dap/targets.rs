@@ -27,7 +27,7 @@ fn call_of_a_statement_is_chosen_and_frames_are_not_restarted() {
     assert!(told["supportsRestartFrame"].is_null(), "{told}");
     editor.event("initialized");
     let fixture = Fixture::named("step_targets");
-    let stop = editor.launch_to(&fixture, &["nested", "framework"]);
+    let stop = editor.launch_to(&fixture, &["nested", "again", "framework"]);
     let thread = stop["threadId"].clone();
     let frame = editor.top_frame(&stop);
     let found = targets(&mut editor, &frame);
@@ -50,6 +50,20 @@ fn call_of_a_statement_is_chosen_and_frames_are_not_restarted() {
     assert!(text.contains("innermost"), "{text}");
     let text = editor.refused("restartFrame", json!({"frameId": frames[0]["id"]}));
     assert!(text.contains("goto"), "{text}");
+
+    // Calls of the same method are told apart.
+    editor.ask("continue", json!({"threadId": thread}));
+    let stop = editor.event("stopped");
+    let frame = editor.top_frame(&stop);
+    let found = targets(&mut editor, &frame);
+    let labels: Vec<_> = found.iter().map(|(_, label)| label.as_str()).collect();
+    let expected = [
+        "Program.G (call 1 of 3)",
+        "Program.G (call 2 of 3)",
+        "Program.F",
+        "Program.G (call 3 of 3)",
+    ];
+    assert_eq!(labels, expected);
 
     // A statement whose calls all lead away from the program's code says so.
     editor.ask("continue", json!({"threadId": thread}));

@@ -58,6 +58,12 @@ fn person_breaks_steps_looks_and_leaves() {
     assert!(text.contains("The program stopped: paused"), "{text}");
     person.types("\u{3}");
     person.is_asked();
+    // Lines that are pasted together are obeyed one after the other.
+    person.types("\u{1b}[200~echo pasted one\necho pasted two\necho three\u{1b}[201~\n");
+    let text = person.sees("echo three\nthree\n");
+    person.is_asked();
+    assert!(text.contains("\npasted one\n"), "{text}");
+    assert!(text.contains("echo pasted two\npasted two\n"), "{text}");
     // A slip is answered, and the session goes on.
     let text = person.asks("braek 5");
     assert!(text.contains("did you mean `break`?"), "{text}");

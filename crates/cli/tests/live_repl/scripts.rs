@@ -66,7 +66,10 @@ fn exit_codes_are_the_programs_own_or_say_what_failed() {
         assert_eq!(ran.code, Some(*code), "{commands:?}: {ran:?}");
         assert_eq!(ran.stderr.is_empty(), *code != 123, "{ran:?}");
     }
-    for (program, code) in [("/no/such.dll", 127), ("/etc/passwd", 126)] {
+    // A program that can only abort counts as one that did.
+    let throws = Fixture::named("throws").dll();
+    let throws = throws.to_str().expect("a plain path");
+    for (program, code) in [("/no/such.dll", 127), ("/etc/passwd", 126), (throws, 134)] {
         let mut command = debug(&sandbox, &["--batch"], &[]);
         command = {
             let mut other = std::process::Command::new(command.get_program());
@@ -77,8 +80,43 @@ fn exit_codes_are_the_programs_own_or_say_what_failed() {
         };
         let ran = Ran::of(command);
         assert_eq!(ran.code, Some(code), "{ran:?}");
-        assert!(ran.stderr.starts_with("error: "), "{ran:?}");
+        let failed = ran.stderr.starts_with("error: ");
+        assert_eq!(failed, code != 134, "{ran:?}");
     }
+}
+
+#[test]
+fn temporary_breakpoint_leaves_others_as_they_are_and_methods_are_listed() {
+    let sandbox = Sandbox::new();
+    let line = Fixture::named("terminal").marker("add").line;
+    let commands = [
+        &format!("break terminal.cs:{line} if item.Price == 5"),
+        &format!("tbreak terminal.cs:{line}"),
+        "info breakpoints",
+        "echo ----",
+        "continue",
+        "print item.Price",
+        "info breakpoints",
+        "echo ----",
+        "continue",
+        "print item.Price",
+        "echo ----",
+        "list Total",
+        "list Till.Program.Fail(string)",
+        "break Fail",
+    ];
+    let ran = Ran::of(batch(&sandbox, &commands, &[]));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let parts: Vec<_> = ran.stdout.split("----\n").collect();
+    assert_eq!(parts[0].matches("temporary").count(), 2, "{ran:?}");
+    assert!(parts[1].contains("Price: int = 3"), "{ran:?}");
+    assert!(parts[1].contains("item.Price == 5"), "{ran:?}");
+    assert!(!parts[1].contains("temporary"), "{ran:?}");
+    assert!(parts[2].contains("Price: int = 5"), "{ran:?}");
+    assert!(parts[3].contains("static int Total("), "{ran:?}");
+    assert!(parts[3].contains("static void Fail("), "{ran:?}");
+    // Looking for a method uses up no number.
+    assert!(parts[3].contains("Breakpoint 3 at Fail"), "{ran:?}");
 }
 
 #[test]

@@ -16,7 +16,9 @@ fn what_a_tool_starts_is_debugged() {
     };
     let of = |settings: Value| {
         let settings: LaunchSettings = serde_json::from_value(settings).expect("settings");
-        settings.launch().map(|it| (it.follow, it.await_launcher))
+        settings
+            .launch(&mut Vec::new())
+            .map(|it| (it.follow, it.await_launcher))
     };
     let check = |settings: Value, follow: Follow, awaits: bool| {
         assert_eq!(
@@ -71,12 +73,39 @@ fn lines_of_arguments_are_split_as_a_shell_would() {
     assert!(split("\"open").is_err());
 }
 
-#[test]
-fn variables_are_read_from_a_file() {
-    let found: Vec<_> = variables("# no\nA=1\n export B = \"x y\" \n\nnonsense\nC='z'").collect();
-    let expected = [("A", "1"), ("B", "x y"), ("C", "z")];
+#[track_caller]
+fn check_variable(line: &str, expected: Option<(&str, &str)>) {
     let expected = expected.map(|(name, value)| (name.to_owned(), Some(value.to_owned())));
-    assert_eq!(found, expected);
+    assert_eq!(variable(line), Ok(expected), "{line}");
+}
+
+#[test]
+fn variables_are_read_from_lines() {
+    check_variable("# no", None);
+    check_variable("", None);
+    check_variable("A=1", Some(("A", "1")));
+    check_variable(" export B = \"x y\" ", Some(("B", "x y")));
+    check_variable("C='z'", Some(("C", "z")));
+    check_variable(r#"D="quoted \"x\" #no""#, Some(("D", r#"quoted "x" #no"#)));
+    check_variable("E='single' # tail", Some(("E", "single")));
+    check_variable("F=plain # tail", Some(("F", "plain")));
+    check_variable("G=a#b", Some(("G", "a#b")));
+    check_variable("H='it' is", Some(("H", "'it' is")));
+    check_variable("I=", Some(("I", "")));
+    assert!(variable("nonsense").is_err());
+    assert!(variable("=1").is_err());
+}
+
+#[test]
+fn what_is_left_empty_is_not_wanted_and_two_names_mean_one_thing() {
+    let settings: LaunchSettings = serde_json::from_value(json!({
+        "program": "/x/a.dll", "launchSettingsProfile": "", "envFile": "",
+        "stopAtEntry": false, "stopOnEntry": true,
+    }))
+    .expect("settings");
+    let launch = settings.launch(&mut Vec::new()).expect("a launch");
+    assert!(launch.stop_at_entry);
+    assert!(launch.env.is_empty());
 }
 
 #[test]
@@ -87,7 +116,7 @@ fn settings_of_other_adapters_are_understood() {
         "console": "internalConsole", "stopAtEntry": true, "logging": {"moduleLoad": false},
     }))
     .expect("settings");
-    let launch = settings.launch().expect("a launch");
+    let launch = settings.launch(&mut Vec::new()).expect("a launch");
     assert_eq!(launch.program, Path::new("/x/bin/a.dll"));
     assert_eq!(launch.args, ["--port", "80"]);
     assert_eq!(launch.env.get("A"), Some(&Some("1".to_owned())));
@@ -119,7 +148,8 @@ fn files_are_relative_to_the_working_directory_and_commands_are_found() {
     std::fs::write(folder.join("some.env"), "A=1").expect("a file");
     std::fs::write(folder.join("tool"), "").expect("a file");
     let profile = r#"{ // mine
-        "profiles": {"p": {"commandLineArgs": "x y", /* no */ },},}"#;
+        "profiles": {"p": {"commandLineArgs": "x y", /* no */ },
+            "e": {"commandName": "Executable", "executablePath": "/bin/ls"}},}"#;
     std::fs::write(inner.join("launchSettings.json"), profile).expect("a file");
     let settings = |program: &str, path: Option<&Path>| -> LaunchSettings {
         let mut env = serde_json::Map::new();
@@ -130,10 +160,17 @@ fn files_are_relative_to_the_working_directory_and_commands_are_found() {
         }))
         .expect("settings")
     };
-    let launch = settings("a.dll", None).launch().expect("a launch");
+    let launch = settings("a.dll", None);
+    let launch = launch.launch(&mut Vec::new()).expect("a launch");
     assert_eq!(launch.program, folder.join("a.dll"));
     assert_eq!(launch.env.get("A"), Some(&Some("1".to_owned())));
     assert_eq!(launch.args, ["x", "y"]);
+    let other = LaunchSettings {
+        launch_settings_profile: Some("e".into()),
+        ..settings("a.dll", None)
+    };
+    let refused = other.launch(&mut Vec::new()).expect_err("not of a project");
+    assert!(refused.text.contains("Executable"), "{refused:?}");
     let tool = |path| settings("tool", path).program().expect("a program");
     assert_eq!(tool(None), folder.join("tool"));
     std::fs::rename(folder.join("tool"), inner.join("tool")).expect("renamed");
@@ -194,7 +231,7 @@ fn folder_of_a_profile_is_meant_from_the_project() {
         let settings = json!({"program": "/a.dll", "launchSettingsProfile": profile,
             "launchSettingsFilePath": file});
         let settings: LaunchSettings = serde_json::from_value(settings).expect("settings");
-        settings.launch().expect("a launch").cwd
+        settings.launch(&mut Vec::new()).expect("a launch").cwd
     };
     assert_eq!(of("near"), Some(folder.join("data")));
     assert_eq!(of("far"), Some("/srv".into()));
@@ -209,7 +246,10 @@ fn files_without_an_end_are_not_read() {
         json!({"program": "/a.dll", "launchSettingsProfile": "a", "launchSettingsFilePath": "/dev/zero"}),
     ] {
         let settings: LaunchSettings = serde_json::from_value(settings).expect("settings");
-        let refused = settings.launch().expect_err("no settings").text;
+        let refused = settings
+            .launch(&mut Vec::new())
+            .expect_err("no settings")
+            .text;
         assert!(refused.contains("this is not a file"), "{refused}");
     }
 }

@@ -211,6 +211,16 @@ pub enum Request {
         /// A column inside the wanted statement, from 1.
         column: Option<u32>,
     },
+    /// The statements of the innermost frame's method on a line that can be made the next to run; answered with
+    /// [`Reply::Statements`].
+    GotoTargets {
+        /// The thread; the one that reported the stop if absent.
+        thread: Option<ThreadId>,
+        /// The source file; that of the innermost frame if absent.
+        file: Option<String>,
+        /// The line on which they begin.
+        line: Line,
+    },
     /// The calls of the statement that a thread of the stopped program is at, in the order in which it makes them.
     StepTargets {
         /// The thread; the one that reported the stop if absent.

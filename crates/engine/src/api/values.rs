@@ -232,7 +232,7 @@ pub struct Value {
     /// How many children it has: members, or elements of a collection.
     #[serde(default)]
     pub children: u64,
-    /// Whether the children are elements that can be asked for by `start` in constant time.
+    /// Whether the children are elements of a collection, which can be asked for page by page by `start`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub indexed: bool,
     /// How long a string is, if not all of it is shown.

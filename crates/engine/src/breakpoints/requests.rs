@@ -273,8 +273,13 @@ impl Engine<'_> {
 
     pub(crate) fn remove_breakpoint(&mut self, id: BreakpointId) -> Result<Reply, Error> {
         if !self.exceptions.remove(id) {
-            self.breakpoints.find(id)?;
+            let entry = self.breakpoints.find(id)?;
+            // One that only told where something is leaves its number to the next.
+            let told_only = entry.spec.beside_others && !entry.spec.enabled && entry.passes == 0;
             self.breakpoints.wanted.retain(|it| it.id != id);
+            if told_only && self.breakpoints.next == id.0 {
+                self.breakpoints.next -= 1;
+            }
             self.synchronize_breakpoints()?;
         }
         Ok(self.list_breakpoints())

@@ -81,6 +81,11 @@ impl Engine<'_> {
         let reason = if failed {
             StopReason::AssertionFailed { message, detail }
         } else {
+            let frame = self.active_frame(thread);
+            let end = frame.and_then(|it| it.stack_end().ok());
+            if let Some(target) = self.target.as_mut() {
+                target.broke = end;
+            }
             StopReason::DebuggerBreak
         };
         self.stopped(vec![reason], Some(ThreadId(id)), None);

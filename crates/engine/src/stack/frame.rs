@@ -18,7 +18,10 @@ pub(crate) const LIGHTWEIGHT: &str = "[lightweight function]";
 /// Everything that can be told of a frame; what cannot be read is left out, never guessed.
 pub(crate) fn describe(target: &mut Target, frame: &RuntimeFrame, index: u32) -> Frame {
     let Target {
-        modules, process, ..
+        modules,
+        process,
+        broke,
+        ..
     } = target;
     let mut told = Frame {
         index,
@@ -91,7 +94,8 @@ pub(crate) fn describe(target: &mut Target, frame: &RuntimeFrame, index: u32) ->
     // Where the exact place is not known, the place near it still tells the statement.
     if let Some((offset, _)) = ip {
         // Where a call returns to may be the next statement already: what counts is the call.
-        let returns = index > 0 && begins_statement(module, process, token, offset);
+        let calls = index > 0 || (broke.is_some() && frame.stack_end().ok() == *broke);
+        let returns = calls && begins_statement(module, process, token, offset);
         let calling = returns.then(|| frame.calling_offset()).flatten();
         told.source = source(module, process, token, IlOffset(calling.unwrap_or(offset)));
     }

@@ -286,7 +286,7 @@ impl Engine<'_> {
     }
 
     /// The innermost frame of a thread that is not native code.
-    fn active_frame(&self, thread: &Thread) -> Option<Frame> {
+    pub(crate) fn active_frame(&self, thread: &Thread) -> Option<Frame> {
         self.target.as_ref()?.active_frame(thread).ok().flatten()
     }
 

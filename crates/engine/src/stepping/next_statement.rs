@@ -1,11 +1,12 @@
 //! Setting the next statement: the innermost frame goes on elsewhere in its method, and nothing runs for that.
 
 use cordebug::hresult;
+use cordebug::thread::{Frame, Thread};
 use metadata::pdb::{SequencePoint, Span};
 use metadata::{Symbols, Token};
 
 use super::position::Position;
-use crate::api::{Details, Error, ErrorCode, Line, StopReason, ThreadId};
+use crate::api::{AvailablePoint, Details, Error, ErrorCode, Line, Reply, StopReason, ThreadId};
 use crate::breakpoints::line::{available, compiled_text};
 use crate::engine::Engine;
 use crate::source_files::SourceFiles;
@@ -13,7 +14,42 @@ use crate::source_files::SourceFiles;
 /// Lines offered when the wanted one has no statement.
 const NEAREST: usize = 4;
 
+/// The statements of a method that runs.
+struct Statements {
+    frame: Frame,
+    /// The method.
+    name: String,
+    /// All that it has.
+    all: Vec<Point>,
+    /// Those that begin on the line that was asked for.
+    on_line: Vec<Point>,
+    /// The source that they stand in.
+    text: Option<String>,
+}
+
+impl Statements {
+    /// A statement with its words.
+    fn told(&self, (_, span): &Point) -> AvailablePoint {
+        available(*span, self.text.as_deref())
+    }
+}
+
 impl Engine<'_> {
+    /// The statements of the innermost frame's method on a line that can be the next to run.
+    pub(crate) fn next_statements(
+        &mut self,
+        thread: Option<ThreadId>,
+        file: Option<&str>,
+        line: Line,
+    ) -> Result<Reply, Error> {
+        let (id, thread) = self.thread_to_step(thread)?;
+        let found = self.statements_of(id, &thread, file, line)?;
+        let points = found.on_line.iter();
+        let points = points.filter(|(point, _)| found.frame.can_set_ip(point.offset.0).is_ok());
+        let points = points.map(|point| found.told(point));
+        Ok(Reply::Statements(points.collect()))
+    }
+
     /// Makes a statement of the innermost frame's method the next to run.
     pub(crate) fn set_next_statement(
         &mut self,
@@ -23,7 +59,41 @@ impl Engine<'_> {
         column: Option<u32>,
     ) -> Result<(), Error> {
         let (id, thread) = self.thread_to_step(thread)?;
-        let frame = self.active_frame(&thread).ok_or_else(|| {
+        let found = self.statements_of(id, &thread, file, line)?;
+        let Statements { frame, name, .. } = &found;
+        let chosen = match column {
+            None => found.on_line.first(),
+            Some(column) => {
+                let mut points = found.on_line.iter();
+                points.find(|(_, span)| span.contains(line.0, column))
+            }
+        };
+        let Some((point, _)) = chosen else {
+            return Err(no_statement(&found, line, column));
+        };
+        let offset = point.offset.0;
+        frame
+            .can_set_ip(offset)
+            .and_then(|()| frame.set_ip(offset))
+            .map_err(|error| refusal(name, line, &error))?;
+        let target = self.target()?;
+        target.forget_walks();
+        target.broke = None;
+        self.stepping.known = None;
+        // Frames of this stop are gone: what follows is a stop of its own.
+        self.stop = None;
+        self.stopped(vec![StopReason::Goto], Some(ThreadId(id)), None);
+        Ok(())
+    }
+
+    fn statements_of(
+        &mut self,
+        id: u32,
+        thread: &Thread,
+        file: Option<&str>,
+        line: Line,
+    ) -> Result<Statements, Error> {
+        let frame = self.active_frame(thread).ok_or_else(|| {
             Error::new(
                 ErrorCode::InvalidThread,
                 format!("thread {id} is in native code: its next statement cannot be set"),
@@ -43,7 +113,7 @@ impl Engine<'_> {
         let module = target.modules.get(method.module).ok_or_else(no_symbols)?;
         let name = module.method_name(&target.process, method.token);
         let symbols = module.symbols(&target.process).map_err(|_| no_symbols())?;
-        let points: Vec<(SequencePoint, Span)> = symbols
+        let points: Vec<Point> = symbols
             .pdb()
             .sequence_points(method.token)
             .map_err(|_| no_symbols())?
@@ -64,35 +134,19 @@ impl Engine<'_> {
                 .hint("give a line of that method, and no file"));
             }
         }
-        let here = |(point, _): &&(SequencePoint, Span)| documents.contains(&point.document);
-        let on_line: Vec<_> = points
-            .iter()
-            .filter(here)
-            .filter(|(_, span)| span.start_line == line.0)
-            .collect();
-        let chosen = match column {
-            None => on_line.first(),
-            Some(column) => on_line
-                .iter()
-                .find(|(_, span)| span.contains(line.0, column)),
-        };
-        let Some((point, _)) = chosen else {
-            let document = on_line.first().map(|(point, _)| point.document);
-            let text = document.and_then(|it| text_of(symbols, it, module.source_files()));
-            let text = text.as_deref();
-            return Err(no_statement(&name, line, column, &points, &on_line, text));
-        };
-        let offset = point.offset.0;
-        frame
-            .can_set_ip(offset)
-            .and_then(|()| frame.set_ip(offset))
-            .map_err(|error| refusal(&name, line, &error))?;
-        self.target()?.forget_walks();
-        self.stepping.known = None;
-        // Frames of this stop are gone: what follows is a stop of its own.
-        self.stop = None;
-        self.stopped(vec![StopReason::Goto], Some(ThreadId(id)), None);
-        Ok(())
+        let on_line = points.iter().filter(|(point, span)| {
+            documents.contains(&point.document) && span.start_line == line.0
+        });
+        let on_line: Vec<Point> = on_line.copied().collect();
+        let document = on_line.first().map(|(point, _)| point.document);
+        let text = document.and_then(|it| text_of(symbols, it, module.source_files()));
+        Ok(Statements {
+            frame,
+            name,
+            on_line,
+            text,
+            all: points,
+        })
     }
 }
 
@@ -105,16 +159,10 @@ fn text_of(symbols: &Symbols, document: Token, files: &SourceFiles) -> Option<St
 
 type Point = (SequencePoint, Span);
 
-fn no_statement(
-    method: &str,
-    line: Line,
-    column: Option<u32>,
-    points: &[Point],
-    on_line: &[&Point],
-    text: Option<&str>,
-) -> Error {
-    if let (Some(column), false) = (column, on_line.is_empty()) {
-        let available = on_line.iter().map(|(_, span)| available(*span, text));
+fn no_statement(found: &Statements, line: Line, column: Option<u32>) -> Error {
+    let method = &found.name;
+    if let (Some(column), false) = (column, found.on_line.is_empty()) {
+        let available = found.on_line.iter().map(|point| found.told(point));
         return Error::new(
             ErrorCode::InvalidColumn,
             format!(
@@ -125,7 +173,7 @@ fn no_statement(
         .hint("give a column inside one of the available statements, or none")
         .details(Details::AvailablePoints(available.collect()));
     }
-    let mut nearest: Vec<u32> = points.iter().map(|(_, span)| span.start_line).collect();
+    let mut nearest: Vec<u32> = found.all.iter().map(|(_, span)| span.start_line).collect();
     nearest.sort_unstable();
     nearest.dedup();
     nearest.sort_by_key(|it| it.abs_diff(line.0));

@@ -309,6 +309,7 @@ fn label(types: Types<'_>, kind: CallKind, callee: &Callee) -> String {
         };
     }
     let name = match GeneratedName::parse(&callee.name) {
+        Some(generated) if let Some(function) = generated.local_function() => function.to_owned(),
         Some(generated) if !generated.text.is_empty() => generated.text.to_owned(),
         _ => special_name(&callee.name),
     };

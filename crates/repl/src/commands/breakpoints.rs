@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use host::api::{
     BreakpointChange, BreakpointId, BreakpointSpec, Error, ExceptionSpec, Place, Reply, Request,
 };
-use report::breakpoints::{BreakpointReport, BreakpointsReport};
+use report::breakpoints::{BreakpointEntry, BreakpointReport, BreakpointsReport};
 use report::{Reader, Render as _};
 
 use crate::failure::{unexpected, usage};
@@ -13,8 +13,14 @@ use crate::repl::Repl;
 use crate::stop::NAME;
 use crate::{place, words};
 
+/// What is to be known of a breakpoint of `tbreak`.
+const TEMPORARY: &str = "temporary: it goes at its first stop";
+
 pub(super) fn break_(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
-    set(repl, arguments, false).map(drop)
+    let id = set(repl, arguments, false)?;
+    // One that was to go is meant to stay now.
+    repl.temporary.remove(&id.0);
+    Ok(())
 }
 
 pub(super) fn tbreak(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
@@ -32,6 +38,8 @@ fn set(repl: &mut Repl, arguments: &str, once: bool) -> Result<BreakpointId, Err
     let spec = BreakpointSpec {
         condition: condition.map(str::to_owned),
         max_hits: once.then_some(1),
+        // What is there already stays as it is, and stays when this one goes.
+        beside_others: once,
         ..BreakpointSpec::at(place)
     };
     send(repl, Request::SetBreakpoint(spec))
@@ -45,12 +53,19 @@ fn send(repl: &mut Repl, request: Request) -> Result<BreakpointId, Error> {
     };
     // Whoever changes one knows that it was there.
     let is_change = matches!(request, Request::ChangeBreakpoint { .. });
+    let temporary = matches!(&request, Request::SetBreakpoint(spec) if spec.max_hits == Some(1));
     let id = match repl.live.ask(request)? {
         Reply::Breakpoint {
             breakpoint,
             duplicate,
         } => {
-            report.breakpoint = Some((&breakpoint).into());
+            let mut entry = BreakpointEntry::from(&breakpoint);
+            if temporary {
+                // It goes, rather than being switched off.
+                entry.max_hits = None;
+                entry.notes.push(TEMPORARY.into());
+            }
+            report.breakpoint = Some(entry);
             report.duplicate = duplicate && !is_change;
             let state = (breakpoint.state, breakpoint.reason.clone());
             repl.told.breakpoints.insert(breakpoint.id.0, state);
@@ -317,7 +332,11 @@ pub(super) fn clear(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
 
 pub(super) fn list(repl: &mut Repl, _: &str) -> Result<(), Error> {
     let (breakpoints, exceptions) = all(repl)?;
-    let report = BreakpointsReport::of(NAME, &breakpoints, &exceptions);
+    let mut report = BreakpointsReport::of(NAME, &breakpoints, &exceptions);
+    for entry in &mut report.breakpoints {
+        let temporary = repl.temporary.contains(&entry.id);
+        entry.notes.extend(temporary.then(|| TEMPORARY.into()));
+    }
     let mut text = report.render_for(Reader::Person);
     let ids = breakpoints.iter().map(|it| it.id.0);
     for id in ids.chain(exceptions.iter().map(|it| it.id.0)) {

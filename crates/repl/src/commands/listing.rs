@@ -1,6 +1,6 @@
 //! `list`: source text, page by page.
 
-use host::api::{Error, Place, Reply, Request};
+use host::api::{BreakpointSpec, Error, Place, Reply, Request};
 use report::source::SourceReport;
 use report::{Reader, Render as _};
 
@@ -37,8 +37,9 @@ pub(super) fn list(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
             let first = before.saturating_sub(size).max(1);
             (file_here()?, first, before - first)
         }
-        text if text.contains(',') => {
-            let (from, to) = text.split_once(',').unwrap_or((text, ""));
+        text if let Some(at) = range_comma(text) => {
+            let (from, to) = text.split_at(at);
+            let to = to.strip_prefix(',').unwrap_or(to);
             let (file, from) = line(repl, from.trim())?;
             let count = match to.trim() {
                 "" => size,
@@ -62,23 +63,44 @@ fn line(repl: &Repl, text: &str) -> Result<(String, u32), Error> {
     match place::place(text, repl.here()?.as_ref())? {
         Place::Line { file, line, .. } => Ok((file, line.0)),
         Place::Function { name } => {
-            let known = repl.known.values().find_map(|it| {
-                let location = it.locations.iter().find(|it| {
-                    let method = it.method.split('(').next().unwrap_or_default();
-                    method == name || method.ends_with(&format!(".{name}"))
-                })?;
-                let source = location.source.as_ref()?;
-                Some((source.path.to_string_lossy().into_owned(), source.line.0))
-            });
-            known.ok_or_else(|| {
+            let quoted = report::text::quoted(&name, 100);
+            method(repl, name)?.ok_or_else(|| {
                 usage(format!(
-                    "where {} is in the source is not known",
-                    report::text::quoted(&name, 100)
+                    "no loaded module has a method {quoted} with source"
                 ))
-                .hint("a breakpoint in it tells: `tbreak METHOD`; or `list FILE:LINE`")
+                .hint("`info functions NAME` looks for one; or say which line: `list FILE:LINE`")
             })
         }
     }
+}
+
+/// Where a method begins, as a breakpoint in it would tell; it is never switched on.
+fn method(repl: &Repl, name: String) -> Result<Option<(String, u32)>, Error> {
+    let spec = BreakpointSpec {
+        enabled: false,
+        beside_others: true,
+        ..BreakpointSpec::at(Place::Function { name })
+    };
+    let Reply::Breakpoint { breakpoint, .. } = repl.live.ask(Request::SetBreakpoint(spec))? else {
+        return Err(unexpected());
+    };
+    repl.live.ask(Request::RemoveBreakpoint(breakpoint.id))?;
+    let mut sources = breakpoint.locations.into_iter().filter_map(|it| it.source);
+    let found = sources.next();
+    Ok(found.map(|it| (it.path.to_string_lossy().into_owned(), it.line.0)))
+}
+
+/// Where the comma stands between two lines; those in brackets stand between types.
+fn range_comma(text: &str) -> Option<usize> {
+    let mut depth = 0_i32;
+    text.find(|letter: char| {
+        match letter {
+            '(' | '<' | '[' => depth += 1,
+            ')' | '>' | ']' => depth -= 1,
+            _ => {}
+        }
+        letter == ',' && depth <= 0
+    })
 }
 
 fn show(repl: &mut Repl, file: String, first: u32, count: u32) -> Result<(), Error> {

@@ -76,7 +76,8 @@ commands are read from standard input. The first command that fails ends a scrip
 | exit code | means |
 |---|---|
 | the program's own | it ended; 128 + N if signal N ended it |
-| 0 | the script ended while the program was still there: a launched one was ended, an attached one let go |
+| 134 | the script ended while the program was stopped at an exception that nobody catches, or gave up: it could only abort |
+| 0 | the script ended while the program was still there otherwise: a launched one was ended, an attached one let go |
 | N | `quit N` |
 | 123 | a command of the script failed |
 | 125, 126, 127 | ndbg failed; the program cannot be built, run or debugged; there is no such program |

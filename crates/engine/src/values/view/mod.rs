@@ -465,7 +465,7 @@ impl Children {
     }
 
     fn is_indexed(&self) -> bool {
-        matches!(self, Self::Items(items) if items.is_indexed())
+        matches!(self, Self::Items(_))
     }
 }
 
