@@ -123,6 +123,7 @@ fn locals_can_be_set_before_the_program_assigns_them() {
             path: path.into(),
             value: value.into(),
             force: false,
+            mask_secrets: false,
         })))
     };
     match set("number", "41") {
