@@ -73,3 +73,17 @@ fn call_of_a_statement_is_chosen_and_frames_are_not_restarted() {
     assert!(text.contains("has no symbols"), "{text}");
     assert!(editor.disconnect().success());
 }
+
+#[test]
+fn local_function_is_called_by_its_name() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::initialized(&sandbox);
+    let stop = editor.launch_to(&Fixture::named("step_calls"), &["local"]);
+    let frame = editor.top_frame(&stop);
+    let found = targets(&mut editor, &frame);
+    let labels: Vec<_> = found.iter().map(|(_, label)| label.as_str()).collect();
+    let twice = "Program.Twice (call 1 of 2)";
+    let again = "Program.Twice (call 2 of 2)";
+    assert_eq!(labels, [twice, again, "Program.Local"]);
+    assert!(editor.disconnect().success());
+}
