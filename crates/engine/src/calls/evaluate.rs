@@ -373,7 +373,6 @@ impl Engine<'_> {
             Callback::Breakpoint { .. }
             | Callback::StepComplete { .. }
             | Callback::Break { .. }
-            | Callback::Exception { .. }
             | Callback::Exception2 { .. }
             | Callback::ExceptionUnwind { .. }
             | Callback::LogMessage { .. } => self.postponed.push_back(callback),
@@ -486,7 +485,6 @@ impl Engine<'_> {
             Callback::Breakpoint { .. }
             | Callback::StepComplete { .. }
             | Callback::Break { .. }
-            | Callback::Exception { .. }
             | Callback::Exception2 { .. }
             | Callback::ExceptionUnwind { .. }
             | Callback::EvalComplete { .. }
