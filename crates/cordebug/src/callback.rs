@@ -38,11 +38,6 @@ pub enum Callback {
     Break {
         thread: Com<ICorDebugThread>,
     },
-    /// The old-style exception callback; [`Callback::Exception2`] follows with more.
-    Exception {
-        thread: Com<ICorDebugThread>,
-        unhandled: bool,
-    },
     EvalComplete {
         thread: Com<ICorDebugThread>,
         eval: Option<Com<ICorDebugEval>>,
@@ -139,7 +134,6 @@ impl Callback {
             Self::Breakpoint { thread, .. }
             | Self::StepComplete { thread, .. }
             | Self::Break { thread }
-            | Self::Exception { thread, .. }
             | Self::Exception2 { thread, .. }
             | Self::ExceptionUnwind { thread, .. }
             | Self::LogMessage { thread, .. } => Some(Thread::new(thread.clone())),
@@ -368,6 +362,16 @@ unsafe extern "C" fn load_module(
     }
 }
 
+/// The old way to tell of an exception: passed by, as the new one follows right behind it.
+unsafe extern "C" fn told_again(
+    _this: *mut c_void,
+    _domain: *mut ICorDebugAppDomain,
+    _thread: *mut ICorDebugThread,
+    _unhandled: BOOL,
+) -> HRESULT {
+    E_NOTIMPL
+}
+
 /// Declares one slot: a function that owns its arguments, builds a callback and delivers it.
 macro_rules! slot {
     ($n:literal, $name:ident($($arg:ident: $type:ty),*) $make:expr) => {{
@@ -392,8 +396,7 @@ static TABLE1: ICorDebugManagedCallbackVtbl = ICorDebugManagedCallbackVtbl {
         Some(Callback::StepComplete { thread: own(thread)?, stepper: own(stepper), reason })),
     Break: slot!(0, Break(domain: *mut ICorDebugAppDomain, thread: *mut ICorDebugThread)
         Some(Callback::Break { thread: own(thread)? })),
-    Exception: slot!(0, Exception(domain: *mut ICorDebugAppDomain, thread: *mut ICorDebugThread, unhandled: BOOL)
-        Some(Callback::Exception { thread: own(thread)?, unhandled: unhandled != 0 })),
+    Exception: told_again,
     EvalComplete: slot!(0, EvalComplete(domain: *mut ICorDebugAppDomain, thread: *mut ICorDebugThread, eval: *mut ICorDebugEval)
         Some(Callback::EvalComplete { thread: own(thread)?, eval: own(eval) })),
     EvalException: slot!(0, EvalException(domain: *mut ICorDebugAppDomain, thread: *mut ICorDebugThread, eval: *mut ICorDebugEval)

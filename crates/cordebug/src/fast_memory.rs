@@ -8,12 +8,15 @@
 //! * `pread64` on `/proc/PID/mem` reads whole pages into a cache (`pages`), **only while the target is stopped**, and reads
 //!   megabytes that are a file's only where they are looked at (`deferred`);
 //! * `mmap64`/`munmap` keep one freed 4 MiB block and hand it back zeroed;
+//! * `read` from a debugger pipe sees when the target says that it has stopped: the library looks through its stack,
+//!   page by page, before it calls us;
 //! * `write` to one of the debugger pipes (every change to the target goes through them) empties the cache;
 //! * `close` forgets what is known of a descriptor;
 //! * `waitpid` notes the exit status of a child that the runtime library reaps before we do.
 //!
 //! Invariant: a cached page was read after the last event, continue and write, and while the target was stopped.
-//! Whoever lets the target run must call [`target_runs`] before it does.
+//! Whoever lets the target run must call [`target_runs`] before it does. Between the target's word that it has stopped and
+//! the library's call of ours, only the library can let it run, by a message: the first of them ends what is kept.
 //!
 //! `NDBG_FAST_MEMORY=0` switches the cache and the arena off; the calls then only forward.
 
@@ -39,6 +42,8 @@ const FDS: usize = 256;
 
 static ENABLED: AtomicBool = AtomicBool::new(false);
 static STOPPED: AtomicBool = AtomicBool::new(false);
+/// Whether the target has said that it is stopped, and the library has told nobody yet.
+static SYNCHRONIZED: AtomicBool = AtomicBool::new(false);
 /// Pages of another generation are invalid.
 static GENERATION: AtomicU64 = AtomicU64::new(1);
 static TARGET: AtomicU32 = AtomicU32::new(0);
@@ -112,6 +117,7 @@ pub fn disable() {
 /// The target is stopped from now on: pages may be kept.
 pub fn target_stopped() {
     borrowed_memory::find_component();
+    SYNCHRONIZED.store(false, Ordering::SeqCst);
     GENERATION.fetch_add(1, Ordering::SeqCst);
     STOPPED.store(true, Ordering::SeqCst);
 }
@@ -119,6 +125,7 @@ pub fn target_stopped() {
 /// The target is about to run: nothing that was read is valid any longer.
 pub fn target_runs() {
     borrowed_memory::take_back();
+    SYNCHRONIZED.store(false, Ordering::SeqCst);
     STOPPED.store(false, Ordering::SeqCst);
     GENERATION.fetch_add(1, Ordering::SeqCst);
 }
@@ -234,6 +241,73 @@ pub unsafe extern "C" fn pread64(
     unsafe { libc::syscall(libc::SYS_pread64, fd, buffer, count, offset) as isize }
 }
 
+/// The size of the message with which a runtime says that all its threads are stopped.
+const SYNC_COMPLETE_SIZE: usize = 48;
+/// Its kind, the third word of it; the fourth is the process.
+const SYNC_COMPLETE: u32 = 0x102;
+
+/// Whether a message of the target says that all its threads are stopped.
+fn is_sync_complete(message: &[u8], target: u32) -> bool {
+    let word = |at: usize| {
+        let bytes = message.get(4 * at..)?.first_chunk()?;
+        Some(u32::from_le_bytes(*bytes))
+    };
+    message.len() == SYNC_COMPLETE_SIZE
+        && [word(0), word(1)] == [Some(0); 2]
+        && word(2) == Some(SYNC_COMPLETE)
+        && word(3) == Some(target)
+}
+
+/// The kind of message, its first word, that asks for a write to the target's memory.
+const WRITE_MEMORY: u32 = 7;
+/// The bytes of a word that is written so; they follow the message.
+const WORD: usize = 4;
+
+/// Whether a message, or what follows it, writes a word to the target's memory: the library does that before it tells of
+/// an event, and the target stays stopped. Whatever else is sent begins with a message that is another.
+///
+/// # Safety
+/// `buffer` is null or readable for `count` bytes.
+unsafe fn writes_a_word(buffer: *const c_void, count: usize) -> bool {
+    match count {
+        WORD => true,
+        SYNC_COMPLETE_SIZE if !buffer.is_null() => {
+            // SAFETY: the caller promises more bytes than that.
+            let kind = unsafe { buffer.cast::<[u8; 4]>().read() };
+            u32::from_le_bytes(kind) == WRITE_MEMORY
+        }
+        _ => false,
+    }
+}
+
+/// libc's `read`, which sees when the target says that it has stopped.
+///
+/// # Safety
+/// As libc's: `buffer` must be writable for `count` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn read(fd: c_int, buffer: *mut c_void, count: usize) -> isize {
+    // SAFETY: forwards the caller's own promise.
+    let length = unsafe { libc::syscall(libc::SYS_read, fd, buffer, count) as isize };
+    // The answer to a write: what was read before it may be older.
+    if SYNCHRONIZED.load(Ordering::Relaxed) && kind(fd) == KIND_PIPE {
+        GENERATION.fetch_add(1, Ordering::SeqCst);
+    }
+    if count == SYNC_COMPLETE_SIZE
+        && length == SYNC_COMPLETE_SIZE as isize
+        && ENABLED.load(Ordering::Relaxed)
+        && kind(fd) == KIND_PIPE
+    {
+        // SAFETY: the kernel has just written this many bytes to it.
+        let message = unsafe { std::slice::from_raw_parts(buffer.cast::<u8>(), count) };
+        if is_sync_complete(message, TARGET.load(Ordering::Relaxed)) {
+            GENERATION.fetch_add(1, Ordering::SeqCst);
+            SYNCHRONIZED.store(true, Ordering::SeqCst);
+            STOPPED.store(true, Ordering::SeqCst);
+        }
+    }
+    length
+}
+
 /// libc's `write`; a write to a debugger pipe may change the target, so the cache is emptied.
 ///
 /// # Safety
@@ -241,6 +315,12 @@ pub unsafe extern "C" fn pread64(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn write(fd: c_int, buffer: *const c_void, count: usize) -> isize {
     if STOPPED.load(Ordering::Relaxed) && kind(fd) == KIND_PIPE {
+        // It may be the library's own word that the target may run.
+        // SAFETY: the caller promises `count` readable bytes, and a pointer that is null is not looked at.
+        if SYNCHRONIZED.load(Ordering::SeqCst) && !unsafe { writes_a_word(buffer, count) } {
+            SYNCHRONIZED.store(false, Ordering::SeqCst);
+            STOPPED.store(false, Ordering::SeqCst);
+        }
         GENERATION.fetch_add(1, Ordering::SeqCst);
     }
     // SAFETY: forwards the caller's own promise.
@@ -499,6 +579,23 @@ mod tests {
         let error = std::io::Error::last_os_error();
         TARGET.store(0, Ordering::SeqCst);
         assert_eq!((waited, error.raw_os_error()), (-1, Some(libc::ECHILD)));
+    }
+
+    #[test]
+    fn only_the_targets_own_word_that_it_has_stopped_is_taken_for_it() {
+        let message = |kind: u32, pid: u32| {
+            let mut bytes = vec![0; SYNC_COMPLETE_SIZE];
+            bytes[8..12].copy_from_slice(&kind.to_le_bytes());
+            bytes[12..16].copy_from_slice(&pid.to_le_bytes());
+            bytes
+        };
+        assert!(is_sync_complete(&message(SYNC_COMPLETE, 7), 7));
+        assert!(!is_sync_complete(&message(SYNC_COMPLETE, 8), 7));
+        assert!(!is_sync_complete(&message(SYNC_COMPLETE + 1, 7), 7));
+        assert!(!is_sync_complete(&message(SYNC_COMPLETE, 7)[..40], 7));
+        let mut header = message(SYNC_COMPLETE, 7);
+        header[0] = 5;
+        assert!(!is_sync_complete(&header, 7));
     }
 
     #[test]

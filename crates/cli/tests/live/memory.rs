@@ -5,6 +5,8 @@ use object::{Object, ObjectSymbol};
 use testkit::debuggee::LaunchBuilder;
 use testkit::sandbox::Sandbox;
 
+use crate::breakpoints_support::at_marker;
+
 /// How the stack of a stopped program was read.
 fn reads_of_a_stack(launch: LaunchBuilder<'_>) -> MemoryReads {
     let program = launch.start();
@@ -46,6 +48,28 @@ fn layer_is_on_by_default() {
     assert!(reads_of_a_stack(launch).cached > 0);
 }
 
+/// The library looks through the stack before it tells of an exception, with thousands of reads, whether anybody wants to
+/// hear of it or not.
+#[test]
+fn reads_before_an_exception_is_told_are_answered_from_the_cache_too() {
+    const THROWN: u64 = 200;
+    let sandbox = Sandbox::new();
+    let at = ["begin", "end"].map(|it| at_marker("step_threads", it));
+    let program = sandbox
+        .launch("step_threads")
+        .args(["1", "1600"])
+        .host_env("NDBG_FAST_MEMORY", "1")
+        .with(|launch| launch.breakpoints = at.into())
+        .start();
+    program.wait_stop();
+    let before = program.status().memory;
+    program.cont();
+    program.wait_stop();
+    let after = program.status().memory;
+    let kernel = (after.kernel - before.kernel) / THROWN;
+    assert!(kernel < 600, "{kernel} reads of the kernel for each");
+}
+
 #[test]
 fn layer_can_be_switched_off() {
     let sandbox = Sandbox::new();
@@ -65,7 +89,9 @@ fn binary_exports_what_the_library_imports() {
         .filter(|symbol| symbol.is_definition() && symbol.is_global())
         .filter_map(|symbol| symbol.name().ok())
         .collect();
-    for name in ["pread64", "write", "close", "mmap64", "munmap", "waitpid"] {
+    for name in [
+        "pread64", "read", "write", "close", "mmap64", "munmap", "waitpid",
+    ] {
         assert!(exported.contains(&name), "{name} is not exported");
     }
 }

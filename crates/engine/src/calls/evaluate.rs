@@ -387,7 +387,6 @@ impl Engine<'_> {
             Callback::Breakpoint { .. }
             | Callback::StepComplete { .. }
             | Callback::Break { .. }
-            | Callback::Exception { .. }
             | Callback::Exception2 { .. }
             | Callback::ExceptionUnwind { .. }
             | Callback::LogMessage { .. } => self.postponed.push_back(callback),
@@ -500,7 +499,6 @@ impl Engine<'_> {
             Callback::Breakpoint { .. }
             | Callback::StepComplete { .. }
             | Callback::Break { .. }
-            | Callback::Exception { .. }
             | Callback::Exception2 { .. }
             | Callback::ExceptionUnwind { .. }
             | Callback::EvalComplete { .. }
