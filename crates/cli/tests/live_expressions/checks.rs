@@ -39,6 +39,19 @@ fn what_does_not_bind_is_refused_at_once_with_its_place() {
             "{spec:?}"
         );
     }
+    // They never change the program.
+    for spec in [
+        condition("(factor = 3) == 3"),
+        message("{factor = 3}"),
+        message("{factor++}"),
+    ] {
+        let error = program.request(Request::SetBreakpoint(spec.clone()));
+        let Err(error) = error else {
+            panic!("{spec:?} was taken")
+        };
+        assert_eq!(error.code, ErrorCode::InvalidCondition, "{error:?}");
+        assert!(error.message.contains("an assignment"), "{error:?}");
+    }
     // What is right is taken, and a change that is wrong leaves it as it is.
     let Ok(Reply::Breakpoint { breakpoint, .. }) = program.request(Request::SetBreakpoint(
         condition("factor == 4 && others.Count > 0"),

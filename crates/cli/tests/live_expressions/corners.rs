@@ -6,13 +6,42 @@ use testkit::sandbox::Sandbox;
 
 use crate::evaluate::value;
 use crate::language::stopped_in;
-use crate::sequences::{compare_with_program, told};
+use crate::sequences::{compare_with_program, evaluate, told};
 
 const FIXTURE: &str = "expressions_corners";
 
 #[test]
 fn what_is_not_loaded_yet_and_corners_are_csharps() {
     compare_with_program(FIXTURE);
+}
+
+#[test]
+fn calls_are_those_that_the_compiler_makes() {
+    compare_with_program("expressions_calls");
+}
+
+#[test]
+fn parameters_that_are_in_are_not_changed() {
+    let sandbox = Sandbox::new();
+    let program = stopped_in(&sandbox, "expressions_calls", "look");
+    let rows = [
+        ("counter.Bump()", "ok\tint\t2"),
+        ("counter.Count", "ok\tint\t1"),
+        ("counter.Count = 4", "CS8332"),
+        ("counter.Size = 4", "CS8332"),
+        ("counter.Count++", "CS8332"),
+        ("counter = new Counter()", "CS8331"),
+        ("counter.Count", "ok\tint\t1"),
+        ("other.Bump()", "ok\tint\t2"),
+        ("other.Count", "ok\tint\t2"),
+    ];
+    let texts = rows.map(|(text, _)| text.to_owned());
+    for ((text, expected), answer) in rows.iter().zip(evaluate(&program, texts.into())) {
+        let told = told(&answer);
+        assert!(told.contains(expected), "{text}: {told}");
+    }
+    program.cont();
+    program.expect_exit(0);
 }
 
 #[test]

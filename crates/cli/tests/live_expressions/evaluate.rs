@@ -285,6 +285,15 @@ fn names_are_completed() {
     assert_eq!(names("new Customer { Na"), ["Name"]);
     assert_eq!(names("this is Order { Cust"), ["Customer"]);
     assert_eq!(names("$p"), ["$pid"]);
+    // With nothing written what is nearest comes first: variables, then members, then types.
+    let all = names("");
+    let place = |name: &str| all.iter().position(|it| it == name);
+    assert!(place("factor") < place("Customer"), "{all:?}");
+    assert!(place("factor").is_some_and(|it| it < 10), "{all:?}");
+    assert!(
+        place("Customer") < place("AccessViolationException"),
+        "{all:?}"
+    );
 }
 
 #[test]

@@ -116,6 +116,10 @@ impl Engine<'_> {
         let target = self
             .stopped_target()
             .map_err(|error| CallError::Refused(error.message))?;
+        // The runtime's own way makes arrays of primitive types and references only.
+        if element.is_value() == Some(true) && !matches!(element, Type::Primitive(_)) {
+            return self.array_of_structs(site, element, length);
+        }
         let element = target.types().to_runtime(element)?;
         let made = self.evaluate(site, |eval| {
             eval.new_array(&element, length)

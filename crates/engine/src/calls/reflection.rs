@@ -41,6 +41,26 @@ impl Engine<'_> {
         }
     }
 
+    /// Makes an array of enums or structs.
+    pub(super) fn array_of_structs(
+        &mut self,
+        site: &CallSite,
+        element: &Type,
+        length: u32,
+    ) -> Result<Kept, CallError> {
+        let make = self.core_method("System", "GC", "AllocateArray", 2)?;
+        let length = Argument::Bytes {
+            ty: Type::Primitive(Primitive::I4),
+            bytes: length.to_le_bytes().to_vec(),
+        };
+        let pinned = Argument::Bytes {
+            ty: Type::Primitive(Primitive::Bool),
+            bytes: vec![0],
+        };
+        let element = std::slice::from_ref(element);
+        self.ran(site, &make, element, None, vec![length, pinned])
+    }
+
     /// Runs the class constructor of a type, unless it has run; it may throw.
     pub(crate) fn construct_class(
         &mut self,

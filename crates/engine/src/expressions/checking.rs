@@ -13,7 +13,7 @@ use super::error::{Fail, Result};
 use super::frames::{declared_context, is_dynamic};
 use super::getters::field_behind;
 use super::intrinsics::is_linq;
-use super::plan::Op;
+use super::plan::{Node, Op};
 use super::stops::{Condition, Message, Planned};
 use crate::api::{Error, ErrorCode};
 use crate::breakpoints::CodeLocation;
@@ -35,6 +35,7 @@ impl Condition {
         if !may_run {
             refuse_code(&self.planned, &self.text, target, at)?;
         }
+        refuse_writes(&self.planned, &self.text, target, at)?;
         check(&self.planned, &self.text, target, at)
             .map_err(|fail| fail.to_api(&self.text, ErrorCode::InvalidCondition))
     }
@@ -52,10 +53,50 @@ impl Message {
             if !may_run {
                 refuse_code(planned, &self.text, target, at)?;
             }
+            refuse_writes(planned, &self.text, target, at)?;
             check(planned, &self.text, target, at)
                 .map_err(|fail| fail.to_api(&self.text, ErrorCode::InvalidCondition))?;
         }
         Ok(())
+    }
+}
+
+fn bound(planned: &Planned, types: Types<'_>, at: CodeLocation) -> Option<Node> {
+    let place = CodePlace::open(types, ModuleId(at.module), at.method, at.offset).ok()?;
+    let shape = Shape::of(types, &place).ok()?;
+    let context = declared_context(types, &place, &shape);
+    planned.bind(&mut Binder::new(types, &context)).ok()
+}
+
+/// Refuses an expression that assigns: conditions and messages never change the program.
+fn refuse_writes(
+    planned: &Planned,
+    text: &str,
+    target: &Target,
+    at: CodeLocation,
+) -> Result<(), Error> {
+    // What has no `=`, `++` or `--` assigns nothing, and needs no second look.
+    if !text.contains(['=', '+', '-']) {
+        return Ok(());
+    }
+    let mut refused = None;
+    if let Some(plan) = bound(planned, target.types(), at) {
+        plan.visit(&mut |node| {
+            if let Op::Assign(..) | Op::Update(..) | Op::Fill(..) | Op::Spread(..) = &node.op {
+                refused.get_or_insert(node.span);
+            }
+        });
+    }
+    match refused {
+        Some(span) => {
+            let fail = Fail::new(
+                span,
+                "an assignment changes the program, which conditions and messages never do",
+            );
+            let fail = fail.hint("compare with ==, or evaluate the assignment when it has stopped");
+            Err(fail.to_api(text, ErrorCode::InvalidCondition))
+        }
+        None => Ok(()),
     }
 }
 
@@ -68,14 +109,7 @@ fn refuse_code(
     at: CodeLocation,
 ) -> Result<(), Error> {
     let types = target.types();
-    let bound = || {
-        let module = ModuleId(at.module);
-        let place = CodePlace::open(types, module, at.method, at.offset).ok()?;
-        let shape = Shape::of(types, &place).ok()?;
-        let context = declared_context(types, &place, &shape);
-        planned.bind(&mut Binder::new(types, &context)).ok()
-    };
-    let Some(plan) = bound() else {
+    let Some(plan) = bound(planned, types, at) else {
         return Ok(());
     };
     let mut refused = None;

@@ -88,6 +88,7 @@ fn run(
             names: Default::default(),
             dynamic: Default::default(),
             holds: None,
+            read_only: false,
             constant: None,
         }],
         this: Some(0),

@@ -73,6 +73,15 @@ pub(super) fn is_dynamic(declared: &Declared) -> bool {
     declared.notes.dynamic.first() == Some(&true) && declared.ty == Type::OBJECT
 }
 
+/// Whether a parameter is declared with `in`.
+fn is_in(types: Types<'_>, at: &CodePlace, name: &str) -> bool {
+    let method = types.method(&at.declared_in, at.method);
+    method.is_ok_and(|it| {
+        let mut parameters = it.parameters.iter();
+        parameters.any(|it| *it.name == *name && it.flags.is_in() && !it.flags.is_out())
+    })
+}
+
 /// The names that are known at a place in code, whether a frame is there or not.
 pub(super) fn declared_context(types: Types<'_>, at: &CodePlace, shape: &Shape) -> Context {
     let mut context = Context {
@@ -97,6 +106,7 @@ pub(super) fn declared_context(types: Types<'_>, at: &CodePlace, shape: &Shape) 
                 .collect(),
             dynamic: variable.notes.dynamic.as_slice().into(),
             holds: None,
+            read_only: matches!(variable.ty, Type::ByRef(_)) && is_in(types, at, &variable.name),
             constant: constant(types, variable),
         });
     }

@@ -84,6 +84,20 @@ pub(super) enum Prepared {
 
 /// Reads what an effect needs; a plain write is done at once.
 pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
+    if let Effect::Call {
+        arguments, span, ..
+    }
+    | Effect::New {
+        arguments, span, ..
+    } = &effect
+    {
+        let mut all = arguments.iter();
+        let found = all.find_map(|(value, ty)| not_loaded(reader, value, ty.without_ref()));
+        if let Some(ty) = found {
+            // The program would load it when it comes to code that uses it; then the effect is asked for again.
+            return Ok(Prepared::Construct { ty, span: *span });
+        }
+    }
     match effect {
         Effect::Call {
             callee,
@@ -193,6 +207,25 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
             })
         }
     }
+}
+
+/// The struct that a value is passed as, or that its elements are, if the runtime has not loaded it: nobody knows its layout.
+fn not_loaded(reader: &Reader<'_>, value: &Val, wanted: &Type) -> Option<Type> {
+    let exact = match value {
+        Val::Boxed(ty, _) => ty,
+        Val::Made(made) => match &**made {
+            Made::Fields(ty, _) | Made::Sequence(ty, ..) => ty,
+            _ => wanted,
+        },
+        Val::Null | Val::Scalar(_) => wanted,
+        _ => return None,
+    };
+    let of = |ty: &Type| match ty {
+        Type::SzArray(element) => (**element).clone(),
+        other => other.clone(),
+    };
+    let lacks = |ty: &Type| is_struct(ty) && !ty.is_open() && !reader.is_loaded(ty);
+    [of(exact), wanted.clone()].into_iter().find(lacks)
 }
 
 fn is_struct(ty: &Type) -> bool {

@@ -394,6 +394,15 @@ impl Reader<'_> {
             .members(self.types, &object.ty, || self.type_id(object.address))
     }
 
+    /// Whether the runtime has loaded a type; only then it tells its layout.
+    pub(crate) fn is_loaded(&self, ty: &Type) -> bool {
+        use cordebug::hresult::CORDBG_E_CLASS_NOT_LOADED;
+        let Ok(ty) = self.types.to_runtime(ty) else {
+            return true;
+        };
+        !matches!(ty.id(), Err(why) if why.code() == Some(CORDBG_E_CLASS_NOT_LOADED))
+    }
+
     /// The instance fields of a struct, with where they lie in it.
     pub(crate) fn struct_members(&self, ty: &Type) -> Result<Rc<[Member]>> {
         self.layouts.value_members(self.types, ty)

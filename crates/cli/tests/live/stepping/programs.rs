@@ -214,6 +214,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "a tool of the tests, not a program to debug",
     ),
     (
+        "expressions_calls",
+        "computes one expression after the other: live_expressions compares them",
+    ),
+    (
         "expressions_changes",
         "writes into a file that its test names",
     ),

@@ -1,10 +1,13 @@
-//! Arguments that the compiler fills in with who calls: `[CallerMemberName]` and its like.
+//! Arguments that the compiler fills in: who calls (`[CallerMemberName]` and its like), and defaults that attributes hold.
 
+use std::rc::Rc;
+
+use metadata::signature::Primitive;
 use syntax::Span;
 
 use super::Binder;
-use crate::expressions::plan::Node;
-use crate::expressions::scalar::{Kind, Scalar};
+use crate::expressions::plan::{FieldRef, Node, Op};
+use crate::expressions::scalar::{Decimal, Kind, Scalar};
 use crate::types::{Method, Type};
 use metadata::Symbols;
 
@@ -52,6 +55,65 @@ impl Binder<'_> {
             .text
             .get(written.start as usize..written.end as usize)?;
         Some(Node::constant(Scalar::string(written), Type::STRING, span))
+    }
+
+    /// The default of a parameter that no constant of metadata can hold: a decimal, a date, or that it is missing.
+    pub(super) fn attributed_default(
+        &self,
+        method: &Method,
+        index: usize,
+        ty: &Type,
+        span: Span,
+    ) -> Option<Node> {
+        let token = method.parameters.get(index)?.token?;
+        let metadata = self.types.metadata(method.declared_in.module).ok()?;
+        let numbers = |name: &str| -> Option<Vec<u64>> {
+            let attribute = metadata.metadata().find_attribute(
+                token,
+                "System.Runtime.CompilerServices",
+                name,
+            )?;
+            let arguments = attribute.arguments().ok()?;
+            arguments.fixed.iter().map(|it| it.bits()).collect()
+        };
+        if let Some(parts) = numbers("DecimalConstantAttribute")
+            && let [scale, sign, high, middle, low] = parts.as_slice()
+        {
+            let mantissa = [high, middle, low]
+                .iter()
+                .fold(0_u128, |sum, it| sum << 32 | u128::from(**it as u32));
+            let value = Decimal::new(*sign != 0, mantissa, *scale as u8)?;
+            let ty = super::well_known::type_of_kind(self.types, Kind::Decimal)?;
+            return Some(Node::constant(Scalar::Decimal(value), ty, span));
+        }
+        if let Some(parts) = numbers("DateTimeConstantAttribute")
+            && let [ticks] = parts.as_slice()
+        {
+            let date = self.types.core_named("System", "DateTime")?;
+            let constructors = self.types.methods(&date, Some(".ctor")).ok()?;
+            let long = Type::Primitive(Primitive::I8);
+            let takes_ticks =
+                |it: &Method| matches!(it.parameters.as_slice(), [only] if only.ty == long);
+            let constructor = constructors.into_iter().find(takes_ticks)?;
+            let callee = self.callee(constructor, Vec::new(), false);
+            let ticks = Scalar::Int(Kind::Long, i128::from(*ticks as i64));
+            let ticks = Node::constant(ticks, long, span);
+            let op = Op::New(Rc::new(callee), vec![ticks]);
+            return Some(Node::new(op, Type::Named(date), span));
+        }
+        if *ty != Type::OBJECT {
+            return None;
+        }
+        let declared_in = self.types.core_named("System", "Type")?;
+        let fields = self.types.fields(&declared_in).ok()?;
+        let missing = fields.iter().find(|it| &*it.name == "Missing")?;
+        let field = FieldRef {
+            declared_in: declared_in.clone(),
+            name: missing.name.clone(),
+            token: missing.token,
+            ty: missing.ty.clone(),
+        };
+        Some(Node::new(Op::StaticField(field), Type::OBJECT, span))
     }
 
     /// The member that the user wrote the code in.

@@ -11,7 +11,7 @@ use super::overloads::{Arg, Misfit};
 use super::{Binder, Group, Operand, local_functions};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::intrinsics::Intrinsic;
-use crate::expressions::plan::{Callee, Node, Op};
+use crate::expressions::plan::{Callee, Conversion, Node, Op};
 use crate::expressions::scalar::Scalar;
 use crate::types::{Method, Type};
 
@@ -40,6 +40,7 @@ impl Binder<'_> {
                 self.late_call(node, arguments, span).map(Operand::Value)
             }
             Operand::Value(node) => {
+                let mut property = None;
                 // A property that cannot be called does not hide an extension method of its name.
                 if self.invoke(&node.ty).is_none()
                     && let ExprKind::Member { target, name, .. } = &target.kind
@@ -61,8 +62,16 @@ impl Binder<'_> {
                     if let Some(found) = self.call_extension(&group, &receiver, &arguments, span)? {
                         return Ok(Operand::Value(found));
                     }
+                    property = Some(group.name);
                 }
-                self.invoke_value(node, arguments, span).map(Operand::Value)
+                let called = self.invoke_value(node, arguments, span);
+                called.map(Operand::Value).map_err(|mut fail| {
+                    // The name tells whether an assembly that is not loaded would bring the method.
+                    if let (Some(name), Some("CS1955")) = (property, fail.code) {
+                        fail.message = format!("`{name}` is no method: {}", fail.message);
+                    }
+                    fail
+                })
             }
             Operand::Type(ty, at) => Err(Fail::cs(
                 "CS1955",
@@ -259,6 +268,15 @@ impl Binder<'_> {
         let names = self.return_names(&method);
         let callee = self.callee(method, type_arguments, dispatch);
         let (callee, target) = self.on_parts_of_dictionary(callee, target);
+        let target = target.map(|it| match self.is_read_only(&it) {
+            true => {
+                let (ty, at, names) = (it.ty.clone(), it.span, it.names.clone());
+                let mut copy = Node::new(Op::Convert(Conversion::Keep, Box::new(it)), ty, at);
+                copy.names = names;
+                copy
+            }
+            false => it,
+        });
         let mut node = Node::new(
             Op::Call(Rc::new(callee), target.map(Box::new), arguments),
             ty,

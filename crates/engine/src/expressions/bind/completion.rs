@@ -4,6 +4,7 @@
 //! and stands before the dot there is noted when the binder comes by. So parameters of lambdas have the types that
 //! inference gives them.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use metadata::model::Visibility;
@@ -48,10 +49,14 @@ impl Binder<'_> {
         self.probe.at = Some(Span::new(start, start.saturating_add(written)));
         // An unfinished text need not bind.
         let _ = self.bind(&wanted.tree).map(|it| self.natural(it).is_ok());
+        let (mut near, mut inside) = (HashSet::new(), HashSet::new());
         let mut names = match &wanted.kind {
             CompletionKind::Name => {
                 let mut names = std::mem::take(&mut self.probe.locals);
+                near.extend(names.iter().cloned());
+                near.extend(self.context.variables.iter().map(|it| it.name.to_string()));
                 names.extend(self.names_in_scope());
+                inside.extend(names.iter().cloned());
                 names.extend(self.types_in_scope(&prefix));
                 names
             }
@@ -101,6 +106,10 @@ impl Binder<'_> {
         names.retain(|it| it.to_lowercase().starts_with(&prefix));
         names.sort();
         names.dedup();
+        // With nothing written there are more types than anybody reads.
+        if prefix.is_empty() {
+            names.sort_by_key(|it| (!near.contains(it), !inside.contains(it)));
+        }
         names
     }
 

@@ -49,6 +49,8 @@ pub(crate) struct Variable {
     pub(crate) dynamic: Rc<[bool]>,
     /// If it is `dynamic`, the type of what it holds now, where that is known.
     pub(crate) holds: Option<Type>,
+    /// Whether it is an `in` parameter, which nothing may change.
+    pub(crate) read_only: bool,
     /// Its value, if it is a constant.
     pub(crate) constant: Option<crate::expressions::plan::Constant>,
 }

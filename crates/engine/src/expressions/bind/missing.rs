@@ -65,7 +65,7 @@ impl Binder<'_> {
     fn lacks_linq(&self, fail: &Fail) -> bool {
         let asks = || quoted(&fail.message).any(is_linq);
         let may_be = match fail.code {
-            Some("CS1929" | "CS0305" | "CS1501" | "CS1503" | "CS7036" | "CS0411") => {
+            Some("CS1929" | "CS0305" | "CS1501" | "CS1503" | "CS7036" | "CS0411" | "CS1955") => {
                 asks() && self.uses_linq()
             }
             Some("CS0103" | "CS0246") => fail.message.contains("`Enumerable`") && self.uses_linq(),

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
+use metadata::signature::Primitive;
 use syntax::Span;
 use syntax::tree::{Argument, ArgumentModifier, Designation, ExprKind};
 
@@ -10,7 +11,7 @@ use super::conversions::Conv;
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Constant, Node, Op, Referred};
-use crate::types::{Method, Type};
+use crate::types::{Method, Named, Type};
 
 /// An argument of a call.
 #[derive(Clone)]
@@ -85,9 +86,7 @@ impl Binder<'_> {
                 Operand::Type(..) | Operand::Namespace(..) => {
                     self.natural(operand.clone())?;
                 }
-                Operand::Value(node)
-                    if node.ty == Type::Primitive(metadata::signature::Primitive::Void) =>
-                {
+                Operand::Value(node) if node.ty == Type::Primitive(Primitive::Void) => {
                     return Err(Fail::cs(
                         "CS1503",
                         node.span,
@@ -147,6 +146,13 @@ impl Binder<'_> {
                             | Op::Element(..)
                     )
                 });
+                if operand.value().is_some_and(|it| self.is_read_only(it)) {
+                    return Err(Fail::cs(
+                        "CS8329",
+                        span,
+                        "an `in` parameter cannot be passed with ref or out",
+                    ));
+                }
                 if !is_place {
                     return Err(Fail::cs(
                         "CS1510",
@@ -216,9 +222,10 @@ impl Binder<'_> {
                 let ty = Type::Named(first.clone());
                 let levels = self.types.ancestry(&ty).unwrap_or_default();
                 let rank = |it: &Candidate| {
-                    levels
+                    let own = levels
                         .iter()
-                        .position(|level| *level == it.method.declared_in)
+                        .position(|level| *level == it.method.declared_in)?;
+                    Some(self.first_declared(&it.open, &levels, own))
                 };
                 let nearest = candidates.iter().filter_map(rank).min();
                 candidates.retain(|it| rank(it).is_none() || rank(it) == nearest);
@@ -226,6 +233,34 @@ impl Binder<'_> {
             return self.best(candidates, arguments).ok_or((None, true));
         }
         Err((misfit, false))
+    }
+
+    /// The level that a method is declared at first: an override belongs to the type whose method it overrides.
+    fn first_declared(&self, method: &Method, levels: &[Rc<Named>], own: usize) -> usize {
+        let overrides = |it: &Method| it.flags.is_virtual() && !it.flags.is_new_slot();
+        let mut found = own;
+        let mut current = method.clone();
+        for (level, named) in levels.iter().enumerate().skip(own + 1) {
+            if !overrides(&current) {
+                break;
+            }
+            let same = |it: &Method| {
+                it.flags.is_virtual()
+                    && it.arity == method.arity
+                    && it.parameters.len() == method.parameters.len()
+                    && it
+                        .parameters
+                        .iter()
+                        .zip(&method.parameters)
+                        .all(|(one, other)| one.ty == other.ty)
+            };
+            let methods = self.types.methods(named, Some(&method.name));
+            if let Some(it) = methods.unwrap_or_default().into_iter().find(same) {
+                found = level;
+                current = it;
+            }
+        }
+        found
     }
 
     fn best(&mut self, candidates: Vec<Candidate>, arguments: &[Arg<'_>]) -> Option<Candidate> {
@@ -400,15 +435,17 @@ impl Binder<'_> {
         let count = method.parameters.len();
         let last = count.wrapping_sub(1);
         let mut places = Vec::with_capacity(arguments.len());
-        let mut named = false;
+        // Positions count on as long as named arguments are where their parameters are.
+        let mut moved = false;
         for (index, argument) in arguments.iter().enumerate() {
             let place = match &argument.name {
                 Some(name) => {
-                    named = true;
                     let found = method.parameters.iter().position(|it| *it.name == **name);
-                    found.ok_or_else(|| Misfit::Named(name.clone()))?
+                    let found = found.ok_or_else(|| Misfit::Named(name.clone()))?;
+                    moved |= found != index;
+                    found
                 }
-                None if named => return Err(Misfit::Count),
+                None if moved => return Err(Misfit::Count),
                 None if index < count => index,
                 None if expanded => last,
                 None => return Err(Misfit::Count),
@@ -473,6 +510,9 @@ impl Binder<'_> {
                 *known = Some(argument.span);
             }
         }
+        // Arguments are evaluated as they are written, not as their parameters are declared.
+        let moved = !candidate.places.is_sorted();
+        let mut before = Vec::new();
         for ((argument, place), to) in arguments
             .into_iter()
             .zip(&candidate.places)
@@ -481,6 +521,10 @@ impl Binder<'_> {
             let mut node = self.convert(argument.operand, to, argument.span)?;
             if let Some(by_ref) = argument.by_ref {
                 node = self.referred(by_ref.to, node);
+            } else if moved && node.constant.is_none() && !matches!(node.op, Op::Lambda(_)) {
+                let slot = self.slot();
+                let stored = self.slot_node(slot, &node.ty, node.span);
+                before.push((slot, std::mem::replace(&mut node, stored)));
             }
             if let Some(slot) = given.get_mut(*place) {
                 slot.push(node);
@@ -502,6 +546,11 @@ impl Binder<'_> {
                     nodes.push(self.default_argument(method, index, &ty, (span, &spans))?);
                 }
             }
+        }
+        if let (Some(first), false) = (nodes.first_mut(), before.is_empty()) {
+            let (ty, at) = (first.ty.clone(), first.span);
+            let inner = Box::new(first.clone());
+            *first = Node::new(Op::Let(before, inner), ty, at);
         }
         Ok(nodes)
     }
@@ -534,12 +583,24 @@ impl Binder<'_> {
             .and_then(|it| it.token)
             .and_then(|token| module?.metadata().constant(token).ok().flatten());
         let Some(value) = value else {
-            return self.default_value(ty, span);
+            return match self.attributed_default(method, index, ty, span) {
+                Some(node) => self.cast_operand(Operand::Value(node), ty, span),
+                None => self.default_value(ty, span),
+            };
         };
         match super::names::constant(value) {
             Constant::Null => self.default_value(ty, span),
             constant => {
-                let inner = self.without_nullable(ty);
+                let mut inner = self.without_nullable(ty);
+                // The defaults of native integers are stored as integers of 32 bits.
+                if matches!(
+                    inner,
+                    Type::Primitive(Primitive::IntPtr | Primitive::UIntPtr)
+                ) && let Constant::Scalar(scalar) = &constant
+                    && let Some(stored) = super::well_known::type_of_kind(self.types, scalar.kind())
+                {
+                    inner = stored;
+                }
                 let mut node = Node::new(Op::Constant(constant.clone()), inner, span);
                 node.constant = Some(constant);
                 self.cast_operand(Operand::Value(node), ty, span)

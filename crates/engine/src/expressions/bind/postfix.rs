@@ -215,6 +215,21 @@ impl Binder<'_> {
         let node = self.natural(bound)?;
         match &node.op {
             _ if node.constant.is_some() => Err(not_a_variable(span)),
+            Op::Variable(_) if self.is_read_only(&node) => Err(Fail::cs(
+                "CS8331",
+                span,
+                "an `in` parameter cannot be assigned",
+            )),
+            Op::Field(target, _) if self.is_read_only(target) => Err(Fail::cs(
+                "CS8332",
+                span,
+                "a member of an `in` parameter cannot be assigned",
+            )),
+            Op::Call(_, Some(target), _) if self.is_read_only(target) => Err(Fail::cs(
+                "CS8332",
+                span,
+                "a member of an `in` parameter cannot be assigned",
+            )),
             Op::Variable(number) if Some(*number) == self.context.this => {
                 Err(Fail::cs("CS1604", span, "`this` cannot be assigned"))
             }

@@ -58,6 +58,18 @@ impl Binder<'_> {
             .is_some_and(|it| self.types.is_named(it, "System", "ReadOnlySpan`1"))
     }
 
+    /// Whether something lies in an `in` parameter: nothing there may be changed, and methods get a copy.
+    pub(super) fn is_read_only(&self, node: &Node) -> bool {
+        match &node.op {
+            Op::Variable(number) => {
+                let variable = self.context.variables.get(*number);
+                variable.is_some_and(|it| it.read_only && it.ty.is_value() == Some(true))
+            }
+            Op::Field(target, _) => target.ty.is_value() == Some(true) && self.is_read_only(target),
+            _ => false,
+        }
+    }
+
     /// Whether only constructors may assign a field.
     pub(super) fn is_readonly(&self, field: &FieldRef) -> bool {
         let fields = self.types.fields(&field.declared_in);

@@ -285,6 +285,12 @@ impl Runner<'_, '_> {
             let name = written_name(&callee.method);
             return Err(self.refuse(&format!("calling `{name}`"), span));
         }
+        let target = match (target, &node.op) {
+            (Some((value, ty)), Op::Call(_, Some(from), _)) => {
+                Some((self.lasting(value, from)?, ty))
+            }
+            (target, _) => target,
+        };
         let references = referred.iter().map(|(index, _)| *index).collect();
         let parameters = callee.method.parameters.iter().map(|it| it.ty.clone());
         let arguments: Vec<(Val, Type)> = values.into_iter().zip(parameters).collect();

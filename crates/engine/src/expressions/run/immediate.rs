@@ -1,6 +1,7 @@
 //! LINQ operators that give a value: they pull the elements they need, and no more.
 
 use std::cmp::Ordering;
+use std::rc::Rc;
 
 use syntax::Span;
 
@@ -8,7 +9,7 @@ use super::keys::Keys;
 use super::lazy::{Operator, as_lazy};
 use super::linq::{Applied, invalid, no_elements, null_argument};
 use super::pulling::{group, key_value};
-use super::{Result, Runner, Val};
+use super::{Made, Result, Runner, Val};
 use crate::expressions::error::Fail;
 use crate::expressions::scalar::{Kind, Scalar};
 use crate::types::Type;
@@ -251,7 +252,7 @@ impl Runner<'_, '_> {
                     .into_iter()
                     .map(|(key, members)| group(&ty, key, members))
                     .collect();
-                Some(Val::sequence(node.ty.clone(), groups))
+                Some(keyed(&node.ty, groups, &comparer))
             }
             _ => None,
         })
@@ -395,6 +396,15 @@ impl Runner<'_, '_> {
         let pairs = pairs
             .map(|(key, value)| key_value(&pair, key, value))
             .collect();
-        Ok(Some(Val::sequence(applied.node.ty.clone(), pairs)))
+        Ok(Some(keyed(&applied.node.ty, pairs, comparer)))
     }
+}
+
+/// A dictionary or lookup, with the comparer of its keys.
+fn keyed(ty: &Type, items: Vec<Val>, comparer: &Val) -> Val {
+    let comparer = match comparer {
+        Val::Null => None,
+        other => Some(other.clone()),
+    };
+    Val::Made(Rc::new(Made::Sequence(ty.clone(), items, comparer)))
 }

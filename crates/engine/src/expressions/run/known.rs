@@ -160,7 +160,7 @@ impl Runner<'_, '_> {
                 if !matches!(&*format, "" | "G" | "g" | "D" | "d" | "X" | "x") {
                     return Ok(None);
                 }
-                let text = self.formatted(value, ty, &format, span)?;
+                let text = self.formatted(value, ty, Some(&format), span)?;
                 Ok(Some(Val::units(text)))
             }
             ("GetType", Some((value, ty)), []) => {
@@ -444,7 +444,7 @@ impl Runner<'_, '_> {
                 let mut found = None;
                 for item in &items {
                     if let Some(it) = part(item, "key")
-                        && self.equals(&it, key, &Val::Null, span)?
+                        && self.equals(&it, key, &dictionary.comparer(), span)?
                     {
                         found = part(item, "value");
                         break;

@@ -325,7 +325,7 @@ impl Runner<'_, '_> {
         node: &Node,
     ) -> Result<Option<Val>> {
         let span = node.span;
-        let Some((Val::Made(made), _)) = target else {
+        let Some((lookup @ Val::Made(made), _)) = target else {
             return Ok(None);
         };
         let Made::Sequence(_, groups, _) = &**made else {
@@ -341,7 +341,7 @@ impl Runner<'_, '_> {
         for group in groups {
             if let Val::Made(made) = group
                 && let Made::Sequence(_, members, Some(key)) = &**made
-                && self.equals(key, wanted, &Val::Null, span)?
+                && self.equals(key, wanted, &lookup.comparer(), span)?
             {
                 found = Some(members.clone());
                 break;
@@ -365,9 +365,15 @@ impl Runner<'_, '_> {
             let made = self.anonymous_in_program(ty, fields, span)?;
             return Ok(made.unwrap_or(value));
         }
-        let Made::Sequence(ty, items, None) = &**made else {
+        let Made::Sequence(ty, items, key) = &**made else {
             return Ok(value);
         };
+        if let Some(pair) = self.pair_type(ty) {
+            return self.dictionary_in_program(&value, ty, &pair, items, span);
+        }
+        if key.is_some() {
+            return Ok(value);
+        }
         if let Type::SzArray(_) = ty
             && items.iter().any(|it| matches!(it, Val::Made(_)))
         {
@@ -416,6 +422,53 @@ impl Runner<'_, '_> {
         self.effect(span, || Effect::New {
             callee,
             arguments: vec![(array, parameter.unwrap_or(Type::OBJECT))],
+            span,
+        })
+    }
+}
+
+impl Runner<'_, '_> {
+    /// A dictionary that was made here, as one of the program.
+    fn dictionary_in_program(
+        &mut self,
+        value: &Val,
+        ty: &Type,
+        pair: &Type,
+        items: &[Val],
+        span: Span,
+    ) -> Result<Val> {
+        let is = |ty: &Type, name: &str| {
+            ty.as_named()
+                .is_some_and(|it| self.types.is_named(it, GENERIC, name))
+        };
+        let methods = match ty.as_named() {
+            Some(named) if is(ty, "Dictionary`2") => self.types.methods(named, Some(".ctor")),
+            _ => return Ok(value.clone()),
+        };
+        let method = methods.unwrap_or_default().into_iter().find(|it| {
+            matches!(it.parameters.as_slice(), [from, by]
+                if is(&from.ty, "IEnumerable`1") && is(&by.ty, "IEqualityComparer`1"))
+        });
+        let Some(method) = method else {
+            return Ok(value.clone());
+        };
+        let mut pairs = Vec::with_capacity(items.len());
+        for item in items {
+            pairs.push(self.materialised(item.clone(), span)?);
+        }
+        let pairs = Val::sequence(Type::SzArray(Box::new(pair.clone()).into()), pairs);
+        let types: Vec<Type> = method.parameters.iter().map(|it| it.ty.clone()).collect();
+        let arguments = [pairs, value.comparer()].into_iter().zip(types).collect();
+        let callee = Rc::new(Callee {
+            method,
+            arguments: Vec::new(),
+            intrinsic: None,
+            is_virtual: false,
+            checked: false,
+        });
+        self.effect(span, || Effect::New {
+            callee,
+            arguments,
             span,
         })
     }

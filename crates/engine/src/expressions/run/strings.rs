@@ -308,9 +308,10 @@ impl Runner<'_, '_> {
                     ([one], Some(Type::SzArray(_) | Type::Named(_))) => self.items_of(one, span)?,
                     _ => arguments.to_vec(),
                 };
+                let declared = element_of(callee);
                 let mut units = Vec::new();
                 for item in flat {
-                    units.extend(self.text_of(&item, &Type::OBJECT, span)?);
+                    units.extend(self.text_of(&item, &declared, span)?);
                     self.room_for_text(units.len(), span)?;
                 }
                 Some(Val::units(units))
@@ -325,12 +326,13 @@ impl Runner<'_, '_> {
                 let Some(sequence) = arguments.get(1) else {
                     return Ok(None);
                 };
+                let declared = element_of(callee);
                 let mut units = Vec::new();
                 for (index, item) in self.items_of(sequence, span)?.into_iter().enumerate() {
                     if index > 0 {
                         units.extend_from_slice(&separator);
                     }
-                    units.extend(self.text_of(&item, &Type::OBJECT, span)?);
+                    units.extend(self.text_of(&item, &declared, span)?);
                     self.room_for_text(units.len(), span)?;
                 }
                 Some(Val::units(units))
@@ -338,6 +340,12 @@ impl Runner<'_, '_> {
             _ => None,
         })
     }
+}
+
+/// The type of the elements that `Join<T>` and `Concat<T>` take: an enum's number alone does not tell its name.
+fn element_of(callee: &Callee) -> Type {
+    let first = callee.arguments.first();
+    first.cloned().unwrap_or(Type::OBJECT)
 }
 
 fn same(a: &Piece, b: &Piece) -> Option<bool> {

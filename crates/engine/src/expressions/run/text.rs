@@ -298,8 +298,10 @@ impl Runner<'_, '_> {
                 Piece::Hole(node, alignment, format) => {
                     let value = self.eval(node)?;
                     let mut shown = match format {
-                        Some(format) => self.formatted(&value, &node.ty, format, node.span)?,
-                        None => self.text_of(&value, &node.ty, node.span)?,
+                        Some(format) => {
+                            self.formatted(&value, &node.ty, Some(format), node.span)?
+                        }
+                        None => self.hole_text(&value, &node.ty, node.span)?,
                     };
                     if let Some(width) = alignment {
                         let missing = (width.unsigned_abs() as usize).saturating_sub(shown.len());
@@ -319,12 +321,29 @@ impl Runner<'_, '_> {
         Ok(Val::units(text))
     }
 
+    /// The text of a value in an interpolated string: what can be formatted is asked for no format in particular, which may
+    /// give another text than its `ToString()`.
+    fn hole_text(&mut self, value: &Val, ty: &Type, span: Span) -> Result<Vec<u16>> {
+        let declared = match value {
+            Val::Null | Val::Scalar(_) => return self.text_of(value, ty, span),
+            Val::Boxed(ty, _) => ty.clone(),
+            Val::Object(object) => object.ty.clone(),
+            _ => self.types.nullable_of(ty).unwrap_or_else(|| ty.clone()),
+        };
+        let formattable = self.types.core_named("System", "IFormattable");
+        let all = self.types.interfaces(&declared).unwrap_or_default();
+        match formattable.is_some_and(|it| all.contains(&it)) {
+            true => self.formatted(value, ty, None, span),
+            false => self.text_of(value, ty, span),
+        }
+    }
+
     /// The text of a value in a format: numbers by us, others by their own `ToString(format, provider)`.
     pub(super) fn formatted(
         &mut self,
         value: &Val,
         ty: &Type,
-        format: &str,
+        format: Option<&str>,
         span: Span,
     ) -> Result<Vec<u16>> {
         let inner = match value {
@@ -336,6 +355,9 @@ impl Runner<'_, '_> {
             other => other.clone(),
         };
         if let Val::Scalar(number) = &inner {
+            let Some(format) = format else {
+                return self.text_of(value, ty, span);
+            };
             let declared = match value {
                 Val::Boxed(ty, _) => ty.clone(),
                 Val::Object(object) => object.ty.clone(),
@@ -384,7 +406,7 @@ impl Runner<'_, '_> {
         let Some(method) = self.formatting(&exact) else {
             return self.text_of(value, ty, span);
         };
-        let arguments = vec![Val::text(format), Val::Null];
+        let arguments = vec![format.map_or(Val::Null, Val::text), Val::Null];
         let text = self.call_text(method, &inner, &exact, arguments, span)?;
         Ok(self
             .string_of(&text, span)?

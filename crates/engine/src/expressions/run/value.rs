@@ -33,7 +33,7 @@ pub(crate) enum Made {
     Fields(Type, Vec<(Rc<str>, Val)>),
     /// A struct whose fields are all zero.
     Default(Type),
-    /// An array, list or sequence; that of a group has a key.
+    /// An array, list or sequence; that of a group has a key, a dictionary or lookup may have a comparer there.
     Sequence(Type, Vec<Val>, Option<Val>),
     /// A lambda, with the variables of enclosing lambdas as they were when it was made.
     Closure(Rc<Closure>, Vec<(u32, Val)>),
@@ -64,6 +64,17 @@ impl Val {
 
     pub(super) fn units(units: Vec<u16>) -> Self {
         Val::Scalar(Scalar::String(units.into()))
+    }
+
+    /// The comparer that a dictionary or lookup was made with; null is the default one.
+    pub(super) fn comparer(&self) -> Self {
+        match self {
+            Val::Made(made) => match &**made {
+                Made::Sequence(_, _, Some(comparer)) => comparer.clone(),
+                _ => Val::Null,
+            },
+            _ => Val::Null,
+        }
     }
 
     pub(super) fn sequence(ty: Type, items: Vec<Val>) -> Self {
