@@ -343,7 +343,7 @@ async fn ended_by_a_test(sandbox: &Sandbox, projects: &Projects, name: &str, cod
     let launch = json!({
         "program": projects.assembly(name),
         "env": env,
-        "filter": "Name~Discount",
+        "filter": "Discount",
         "stop_at_failure": false,
         "breakpoints": [{"file": projects.source(name), "text": "int paid = Basket.Discounted(90);"}],
         "timeout_ms": 120_000,
