@@ -579,8 +579,9 @@ fn after_death(mirror: &mut Mirror, message: &mut String) -> Event {
         )
     } else {
         format!(
-            "process {} runs on, but its runtime will not accept another debugger until it is restarted",
-            pid.0
+            "process {} freezes at its next debug event (a thread that starts, an exception, a breakpoint), because that \
+             waits for the debugger that died, and it takes no other debugger: restart it now (kill -9 {} ends it)",
+            pid.0, pid.0
         )
     };
     message.push_str("; ");

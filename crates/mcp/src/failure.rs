@@ -17,7 +17,7 @@ pub(crate) fn for_agents(mut error: Error) -> Error {
             Some("debug_pause stops it where it is, debug_wait waits for a stop".to_owned())
         }
         ErrorCode::Exited => {
-            Some("debug_launch starts it again, debug_status tells how it ended".to_owned())
+            Some("debug_restart starts it again with its breakpoints, debug_status tells how it ended".to_owned())
         }
         ErrorCode::InvalidThread => Some("threads_get lists the threads".to_owned()),
         ErrorCode::BreakpointNotFound => Some("breakpoint_list lists the breakpoints".to_owned()),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use host::api::{
-    Breakpoint, BreakpointState, Error, Origin, OutputCursor, OutputQuery, Reply, Request, State,
-    Stop, StopId, ThreadId,
+    Breakpoint, BreakpointState, Error, Exit, Frame, Origin, OutputCursor, OutputQuery, Reply,
+    Request, State, Status, Stop, StopId, TestResults, ThreadId,
 };
 
 use crate::ahead::Ahead;
@@ -145,6 +145,15 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
             report.breakpoints = told.changed_breakpoints(&known, news.over.is_some());
             report.notes = build::notes(&news.status, told.notes);
             report.notes.extend(session.take_remarks());
+            if waited.is_some()
+                && news.status.state == State::Running
+                && news.breakpoints.values().any(|it| it.spec.enabled)
+                && let Ok(Reply::Breakpoints { breakpoints, .. }) =
+                    soon(session, Request::Breakpoints)
+            {
+                let hot = told.pace.look(&breakpoints, Instant::now());
+                report.notes.extend(hot.into_iter().map(|(_, note)| note));
+            }
             if waited.is_none()
                 && news.status.state == State::Running
                 && let Some(stop) = &news.last_stop
@@ -182,7 +191,11 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
                 }
                 _ => TestsReport::from(&results),
             });
-            if results.total == 0 {
+            if news.over.is_some()
+                && let Some(note) = broken_off(&results, &news.status, &told)
+            {
+                report.notes.push(note);
+            } else if results.total == 0 {
                 report.notes.push(
                     "no test was run: look at the filter, and whether the project has tests".into(),
                 );
@@ -201,6 +214,41 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
     }
     report.next = next(&report, session.policy(), news.status.origin);
     Ok(report.fit())
+}
+
+/// What is to be said of a run whose host ended before its tests did.
+fn broken_off(results: &TestResults, status: &Status, told: &Told) -> Option<String> {
+    let exit = status.exit.as_ref();
+    let program = status.program.as_deref().unwrap_or_default();
+    let crashed = match exit {
+        Some(Exit::Signal { by_debugger, .. }) => !by_debugger,
+        // VSTest's host ends with 0 whatever its tests do; a program of the other platform tells failures by its code.
+        Some(Exit::Code(code)) => *code != 0 && program.contains("testhost"),
+        _ => false,
+    };
+    if results.complete && !crashed {
+        return None;
+    }
+    let how = match exit {
+        Some(exit) => build::ended(exit),
+        None => "has ended".into(),
+    };
+    let mut note = format!(
+        "the test host {how} while tests ran: the test that ran then, and those after it, have no result"
+    );
+    let frames = told.stack.iter().flat_map(|(_, stack)| &stack.frames);
+    // The outermost method whose source is here is the test, or what it has started; those of test frameworks are not.
+    let is_here = |frame: &&Frame| {
+        let source = frame.source.as_ref();
+        frame.user_code && source.is_some_and(|source| source.path.is_file())
+    };
+    if let Some(frame) = frames.filter(is_here).last() {
+        let method = text::one_line(&frame.method, 200);
+        note += &format!("; at the last stop {method} ran");
+    } else {
+        note += "; a filter with fewer tests, or breakpoints in them, tells which it is";
+    }
+    Some(note)
 }
 
 /// What a stop report will most likely ask for.

@@ -16,6 +16,7 @@ pub mod gather;
 pub mod inventory;
 pub mod locks;
 pub mod objects;
+pub mod pace;
 mod reader;
 mod render;
 pub mod similar;
@@ -372,6 +373,9 @@ pub struct ProcessesReport {
     /// Processes that were not shown.
     #[serde(skip_serializing_if = "is_zero_u64")]
     pub left_out: u64,
+    /// Processes whose command line does not contain the name that was asked for.
+    #[serde(skip_serializing_if = "is_zero_u64")]
+    pub others: u64,
 }
 
 /// One .NET process.

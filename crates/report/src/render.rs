@@ -233,7 +233,11 @@ impl Render for InputReport {
 impl Render for ProcessesReport {
     fn render_for(&self, _: Reader) -> String {
         if self.processes.is_empty() {
-            return "No .NET process is running.".into();
+            return match self.others {
+                0 => "No .NET process is running.".into(),
+                1 => "One .NET process is running, and it does not have that name in its command line: process_list without name shows it.".into(),
+                others => format!("{others} .NET processes are running, and none of them has that name in its command line: process_list without name shows them."),
+            };
         }
         let mut out = String::new();
         for process in &self.processes {

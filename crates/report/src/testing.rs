@@ -14,6 +14,10 @@ const FAILURES: usize = 10;
 const NAME: usize = 200;
 /// Bytes of what its assertion said.
 const MESSAGE: usize = 800;
+/// Failed tests that are told by their names only.
+const NAMES: usize = 50;
+/// Characters of all these names.
+const ALL_NAMES: usize = 2500;
 /// Calls told of its stack.
 const CALLS: usize = 5;
 /// Characters of each.
@@ -41,6 +45,9 @@ pub struct TestsReport {
     /// Failed tests that are not told.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_failures: u32,
+    /// The names of the first of those.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub more_failed: Vec<String>,
 }
 
 /// A test that failed.
@@ -74,9 +81,23 @@ impl From<&TestResults> for TestsReport {
             skipped: results.skipped,
             incomplete: !results.complete,
             more_failures: left_out(results.failed, failures.len()),
+            more_failed: names(results, failures.len()),
             failures,
         }
     }
+}
+
+/// The names of the failed tests behind so many: who wants to know more of one needs its name.
+fn names(results: &TestResults, told: usize) -> Vec<String> {
+    let rest = results.failures.iter().skip(told).take(NAMES);
+    let mut room = ALL_NAMES;
+    let fits = |name: &String| {
+        let left = room.checked_sub(name.len());
+        room = left.unwrap_or(0);
+        left.is_some()
+    };
+    let names = rest.map(|it| text::one_line(&it.test, NAME));
+    names.take_while(fits).collect()
 }
 
 impl From<&TestFailure> for FailureEntry {
@@ -116,11 +137,21 @@ impl TestsReport {
         report.failures = new.map(Into::into).collect();
         let heard = told.min(results.failures.len()) + report.failures.len();
         report.more_failures = left_out(results.failed, heard);
+        report.more_failed = names(results, heard);
         report
     }
 
     /// Tells fewer failures, each with less.
     pub(crate) fn cut(&mut self, failures: usize, message: usize) {
+        // Of a report that must be as short as can be, the number must do.
+        if failures > 1 {
+            let cut = self.failures.iter().skip(failures);
+            let cut: Vec<_> = cut.map(|it| it.test.clone()).collect();
+            self.more_failed.splice(0..0, cut);
+            self.more_failed.truncate(NAMES);
+        } else {
+            self.more_failed.clear();
+        }
         self.failures.truncate(failures);
         self.more_failures = left_out(self.failed, self.failures.len());
         for failure in &mut self.failures {
@@ -159,9 +190,16 @@ impl TestsReport {
             }
         }
         if self.more_failures > 0 {
+            let names = self.more_failed.join(", ");
+            let told = u32::try_from(self.more_failed.len()).unwrap_or(u32::MAX);
+            let names = match told {
+                0 => String::new(),
+                _ if told < self.more_failures => format!(": {names}, …"),
+                _ => format!(": {names}"),
+            };
             let _ = writeln!(
                 out,
-                "({} more failed: debug_launch_test with a filter tells them)",
+                "({} more failed{names}; debug_launch_test with a filter tells them)",
                 self.more_failures
             );
         }
@@ -223,12 +261,14 @@ mod tests {
         let mut report = TestsReport::from(&results);
         assert_eq!((report.failures.len(), report.more_failures), (10, 490));
         assert!(report.failures.iter().all(|it| it.message.len() < 1000));
+        assert_eq!(report.more_failed.len(), 50);
         report.cut(2, 100);
         assert_eq!((report.failures.len(), report.more_failures), (2, 498));
+        assert_eq!(report.more_failed.len(), 50);
         let mut out = String::new();
         report.push(&mut out);
         assert!(
-            out.len() < 1000 && out.contains("Tests so far: 500"),
+            out.len() < 2500 && out.contains("Tests so far: 500"),
             "{out}"
         );
     }
@@ -244,6 +284,19 @@ mod tests {
         let new = TestsReport::since(&results, 2);
         let told: Vec<_> = new.failures.iter().map(|it| it.message.as_str()).collect();
         assert_eq!((told, new.more_failures), (vec!["three"], 0));
+        // Those that there is no room for have names.
+        results.failures = vec![failure("same"); 12];
+        results.failed = 12;
+        let mut out = String::new();
+        TestsReport::since(&results, 0).push(&mut out);
+        let name = "Shop.BasketTests.Discount";
+        assert!(
+            out.contains(&format!(
+                "(2 more failed: {name}, {name}; debug_launch_test"
+            )),
+            "{out}"
+        );
+        results.failures.truncate(3);
         // More failed than are kept.
         results.failed = 5;
         assert_eq!(TestsReport::since(&results, 3).more_failures, 2);

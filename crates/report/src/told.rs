@@ -6,6 +6,7 @@ use engine::api::{Breakpoint, BreakpointState, Stop, StopId, ThreadId};
 
 use super::breakpoints::BreakpointEntry;
 use super::build::{self, Stack};
+use super::pace::Pace;
 use super::variables::{RETURNED, VariableEntry};
 
 /// A frame across stops: its thread, its method and its depth.
@@ -24,6 +25,8 @@ pub struct Told {
     pub introduced: bool,
     /// Breakpoints that were reported: their state and the reason for it.
     pub breakpoints: BTreeMap<u32, (BreakpointState, Option<String>)>,
+    /// How often they were passed.
+    pub pace: Pace,
     /// Whether those that were never reached were reported at the end.
     pub never_reached: bool,
     /// Variables of the last stop that was reported: by thread, method and depth.

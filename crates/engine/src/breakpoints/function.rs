@@ -118,6 +118,20 @@ impl FunctionName {
         &self.parts
     }
 
+    /// The same name for every overload, in the module of this file name if it does not name one.
+    pub(super) fn in_module(&self, file_name: &str) -> Self {
+        let mut name = self.any_overload();
+        name.module.get_or_insert_with(|| file_name.to_owned());
+        name
+    }
+
+    /// Why nothing was found of a name, as far as loaded modules tell.
+    pub(crate) fn not_found(name: &str) -> String {
+        let is_bare = Self::parse(name).is_ok_and(|it| it.parts.len() == 1 && it.module.is_none());
+        let searched = if is_bare { " with symbols" } else { "" };
+        format!("no loaded module{searched} has a method {name}")
+    }
+
     /// The same name for every overload.
     pub(super) fn any_overload(&self) -> Self {
         Self {

@@ -191,7 +191,7 @@ impl Wanted {
                     Place::Line { file, .. } => {
                         format!("no loaded module was compiled from {file} with symbols")
                     }
-                    Place::Function { name } => format!("no loaded module has a method {name}"),
+                    Place::Function { name } => FunctionName::not_found(name),
                 };
                 for hint in &self.hints {
                     reason.push_str("; ");

@@ -28,7 +28,15 @@ pub(super) fn similar(
     around: Surroundings<'_>,
 ) -> Vec<(usize, String)> {
     if module.symbols(around.process).is_err() {
-        return Vec::new();
+        // A bare name means code with symbols, but a package without them may have just that one.
+        let qualified = wanted.in_module(&module.file_name());
+        let is_bare = wanted.parts().len() == 1;
+        if !is_bare || module.is_framework() {
+            return Vec::new();
+        }
+        let named = qualified.methods(module, around);
+        let shown = |method: &Token| (0, module.method_name(around.process, *method));
+        return named.iter().take(SUGGESTIONS).map(shown).collect();
     }
     // Right but for the parameters.
     let overloads = wanted.any_overload().methods(module, around);

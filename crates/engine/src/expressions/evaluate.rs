@@ -311,7 +311,8 @@ impl Engine<'_> {
             Ok((value, text)) => {
                 // A comparison with a secret tells no secret.
                 let may_tell = place.request.mask_secrets && node.ty != Type::BOOL;
-                let is_named = secrets::is_secret_named(place.text);
+                let is_named =
+                    secrets::is_secret_named(place.text) || place.asks_for_secret(target);
                 // Of a list of tuples all elements are told.
                 let is_secret = may_tell
                     && (is_named
@@ -344,6 +345,16 @@ impl Engine<'_> {
 }
 
 impl Place<'_> {
+    /// Whether `$returnvalue` is asked for, and is what a method with a name of a secret returned.
+    fn asks_for_secret(&self, target: &Target) -> bool {
+        let (_, tid, _) = self.numbers;
+        self.text.to_ascii_lowercase().contains("$returnvalue")
+            && target
+                .returned
+                .last(tid)
+                .is_some_and(crate::values::ReturnedCall::is_secret)
+    }
+
     /// What `$returnvalue` stands for, if the expression asks for it.
     fn returned(&self, target: &Target, reader: &Reader<'_>) -> Result<Option<Value>> {
         if self.request.frame != 0 || !self.text.to_ascii_lowercase().contains("$returnvalue") {

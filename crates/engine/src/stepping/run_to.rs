@@ -41,7 +41,7 @@ impl Engine<'_> {
             Place::Line { file, .. } => {
                 format!("no loaded module was compiled from {file} with symbols")
             }
-            Place::Function { name } => format!("no loaded module has a method {name}"),
+            Place::Function { name } => breakpoints::FunctionName::not_found(name),
         };
         Err(Error::new(
             ErrorCode::InvalidFile,

@@ -66,6 +66,17 @@ impl Engine<'_> {
             )
         };
         let child = roots.at_path(&viewer, path)?;
+        let is_secret = super::walk::leads_through_secret(path)
+            || roots.returns_secret(path)
+            || viewer.is_secret_variable(&child.name, &child.ty);
+        // Where a secret lies is as good as what it is.
+        if query.view.mask_secrets && is_secret {
+            return Err(Error::new(
+                ErrorCode::InvalidParameter,
+                format!("\"{path}\" is masked because of its name: where it lies is not told"),
+            )
+            .hint("variables_get with show_secrets=true shows its value"));
+        }
         let value = child.value.map_err(failed)?;
         let report = match viewer.subject(&value).map_err(failed)? {
             Subject::Null => {

@@ -120,8 +120,9 @@ fn look_at(
         let child = roots.at_path(viewer, path)?;
         let mut parent = viewer.variable(&child, 0);
         // Not if it is only the last name that sounds like one.
-        let is_secret =
-            walk::leads_through_secret(path) || viewer.is_secret_variable(&child.name, &child.ty);
+        let is_secret = roots.returns_secret(path)
+            || walk::leads_through_secret(path)
+            || viewer.is_secret_variable(&child.name, &child.ty);
         if query.view.mask_secrets && is_secret {
             // What lies inside a secret is as secret as all of it.
             parent.value = super::view::masked(parent.value.type_name);
@@ -144,7 +145,7 @@ fn look_at(
                 false => format!("characters {start} to {end}, its end"),
             });
         }
-        roots.say_who_returned(std::slice::from_mut(&mut parent));
+        roots.say_who_returned(std::slice::from_mut(&mut parent), query.view.mask_secrets);
         told.parent = Some(Box::new(parent));
         let Ok(value) = &child.value else {
             return Ok(());
@@ -172,7 +173,7 @@ fn look_at(
     told.notes.extend(note);
     let children = super::view::Children::Members(list).named_like(&query.names);
     (told.variables, told.omitted) = viewer.page(&children, "", query.start, count, depth);
-    roots.say_who_returned(&mut told.variables);
+    roots.say_who_returned(&mut told.variables, query.view.mask_secrets);
     Ok(())
 }
 

@@ -39,6 +39,14 @@ pub(crate) struct ReturnedCall {
     pub(crate) value: Result<Snapshot>,
 }
 
+impl ReturnedCall {
+    /// Whether the method's name says that what it returns is not for everybody's eyes.
+    pub(crate) fn is_secret(&self) -> bool {
+        let name = self.method.rsplit('.').next().unwrap_or_default();
+        self.ty != Type::BOOL && super::view::secrets::is_secret_named(name)
+    }
+}
+
 impl ReturnedValues {
     /// The program runs on, or another step begins.
     pub(crate) fn forget(&mut self) {

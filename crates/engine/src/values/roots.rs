@@ -320,12 +320,30 @@ impl Roots<'_, '_> {
         .details(crate::api::Details::Candidates(known)))
     }
 
-    /// Says of returned values which method they are from.
-    pub(super) fn say_who_returned(&self, variables: &mut [crate::api::Variable]) {
+    /// Whether a path begins with what a method returned whose name says that it is a secret.
+    pub(super) fn returns_secret(&self, path: &str) -> bool {
+        let root = path.split(['.', '[', '?']).next().unwrap_or_default();
+        if !root.starts_with(RETURNED) {
+            return false;
+        }
+        let last = || self.returned_calls().last();
+        let call = self.returned_calls().find(|(name, _)| name == root);
+        call.or_else(last).is_some_and(|(_, call)| call.is_secret())
+    }
+
+    /// Says of returned values which method they are from, and masks them if its name says so.
+    pub(super) fn say_who_returned(
+        &self,
+        variables: &mut [crate::api::Variable],
+        mask_secrets: bool,
+    ) {
         let numbered = |name: &str| name.starts_with(RETURNED);
         for variable in variables.iter_mut().filter(|it| numbered(&it.name)) {
             let mut calls = self.returned_calls();
             if let Some((_, call)) = calls.find(|(name, _)| *name == variable.name) {
+                if mask_secrets && call.is_secret() {
+                    variable.value = super::view::masked(variable.value.type_name.clone());
+                }
                 let note = format!("returned by {}", call.method);
                 variable.value.notes.push(note);
             }

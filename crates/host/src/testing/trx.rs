@@ -10,6 +10,7 @@ use super::xml::{Piece, Pieces, Tag};
 pub(super) fn read(text: &str) -> Option<TestResults> {
     let mut results = TestResults::default();
     let mut whole = false;
+    let mut failed = false;
     // Results inside of each other: a test with several rows of data has one for each.
     let mut open: Vec<Open> = Vec::new();
     let mut field = None;
@@ -26,6 +27,10 @@ pub(super) fn read(text: &str) -> Option<TestResults> {
                 "Message" => field = Some(Field::Message),
                 "StackTrace" => field = Some(Field::Stack),
                 "StdOut" | "StdErr" => field = Some(Field::Output),
+                "ResultSummary" => {
+                    failed = tag.attribute("outcome").is_some_and(|it| it == "Failed");
+                    field = None;
+                }
                 _ => field = None,
             },
             Piece::Text(text) => {
@@ -42,7 +47,8 @@ pub(super) fn read(text: &str) -> Option<TestResults> {
             Piece::End(_) => field = None,
         }
     }
-    results.complete = true;
+    // A run that failed although no test did was broken off: its host is gone.
+    results.complete = !failed || results.failed > 0;
     whole.then_some(results)
 }
 
@@ -167,6 +173,24 @@ mod tests {
             names,
             ["Shop.Basket.Discount", "Shop.Basket.Total(a: 1)", "Lost"]
         );
+    }
+
+    #[test]
+    fn a_run_that_failed_without_a_failed_test_was_broken_off() {
+        let run = |results: &str, outcome: &str| {
+            read(&format!(
+                "<TestRun><Results>{results}</Results><ResultSummary outcome='{outcome}'></ResultSummary></TestRun>"
+            ))
+        };
+        let failed = "<UnitTestResult testName='A' outcome='Failed' />";
+        for (results, outcome, complete) in [
+            ("", "Failed", false),
+            ("", "Completed", true),
+            (failed, "Failed", true),
+        ] {
+            let read = run(results, outcome).expect("a file of results");
+            assert_eq!(read.complete, complete, "{results} {outcome}");
+        }
     }
 
     #[test]

@@ -202,7 +202,11 @@ impl DebugSession {
     /// Notes a breakpoint that the client is told of right now.
     pub(crate) fn told_breakpoint(&self, breakpoint: &Breakpoint) {
         let state = (breakpoint.state, breakpoint.reason.clone());
-        self.told().breakpoints.insert(breakpoint.id.0, state);
+        let mut told = self.told();
+        told.breakpoints.insert(breakpoint.id.0, state);
+        // From here on it is counted how often it is passed.
+        told.pace.look([breakpoint], Instant::now());
+        drop(told);
         self.news.send_modify(|news| {
             news.breakpoints.insert(breakpoint.id.0, breakpoint.clone());
         });

@@ -199,7 +199,10 @@ impl DebugSession {
                 ErrorCode::Exited,
                 format!("the program of {} has ended", self.id),
             )
-            .hint("debug_launch starts it again; debug_status tells how it ended"),
+            .hint(match news.status.origin {
+                Some(Origin::Attached) => "debug_status tells how it ended; debug_attach takes another process",
+                _ => "debug_restart starts it again with its breakpoints; debug_status tells how it ended",
+            }),
             None => Error::new(
                 ErrorCode::NotStopped,
                 format!("{} is still starting", self.id),

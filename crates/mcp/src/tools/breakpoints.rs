@@ -1,6 +1,7 @@
 //! Setting, changing and listing breakpoints.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use host::api::{
     BreakpointChange, BreakpointId, BreakpointSpec, Error, ErrorCode, ExceptionSpec, Line, Place,
@@ -411,11 +412,15 @@ pub(super) async fn list(
     breakpoints
         .iter()
         .for_each(|breakpoint| session.told_breakpoint(breakpoint));
-    Ok(BreakpointsReport::of(
-        session.id(),
-        &breakpoints,
-        &exceptions,
-    ))
+    let mut report = BreakpointsReport::of(session.id(), &breakpoints, &exceptions);
+    let hot = session.told().pace.look(&breakpoints, Instant::now());
+    for (id, note) in hot {
+        let mut entries = report.breakpoints.iter_mut();
+        if let Some(entry) = entries.find(|it| it.id == id) {
+            entry.notes.push(note);
+        }
+    }
+    Ok(report)
 }
 
 type Everything = (

@@ -22,11 +22,13 @@ pub(super) struct ListArguments {
 
 pub(super) async fn list(call: &Call, arguments: ListArguments) -> Result<ProcessesReport, Error> {
     let mut found = all().await?;
+    let running = found.len();
     if let Some(name) = &arguments.name {
         found.retain(|process| {
             process.name.contains(name) || process.command_line.join(" ").contains(name)
         });
     }
+    let others = (running - found.len()) as u64;
     let left_out = found.len().saturating_sub(SHOWN) as u64;
     found.truncate(SHOWN);
     for process in &mut found {
@@ -58,6 +60,7 @@ pub(super) async fn list(call: &Call, arguments: ListArguments) -> Result<Proces
     Ok(ProcessesReport {
         processes: found.into_iter().map(entry).collect(),
         left_out,
+        others,
     })
 }
 

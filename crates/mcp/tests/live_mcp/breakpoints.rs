@@ -235,7 +235,7 @@ fn what_cannot_be_set_says_why() {
             !INVALID_PARAMETER: "Order.*": wildcards are not supported; search the symbols for the names you mean, then set one breakpoint for each
             Hint: write Namespace.Type.Method, Type.Method or Method; Type.Method(int, string) for one overload; module.dll!Type.Method for one module
             > breakpoint_set {"function":"NoSuchMethod"}
-            Breakpoint 3 at NoSuchMethod: pending, no loaded module has a method NoSuchMethod.
+            Breakpoint 3 at NoSuchMethod: pending, no loaded module with symbols has a method NoSuchMethod.
             It is set as soon as a module with that place is loaded.
             > breakpoint_update {"enabled":true,"id":99}
             !BREAKPOINT_NOT_FOUND: there is no breakpoint 99; there are 3
@@ -451,6 +451,35 @@ fn breakpoints_that_were_never_reached_are_told_at_the_end() {
             Never reached:
             Breakpoint 1 at no_such.cs:3: pending, no loaded module was compiled from no_such.cs with symbols.
         "#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn tracepoint_that_slows_a_program_down_says_so() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let spin = Fixture::named("loops").marker("spin");
+        let launch = json!({
+            "program": dll("loops"),
+            "args": ["spin"],
+            "breakpoints": [{"file": spin.file, "line": spin.line, "log_message": "{i}", "hit_condition": "%1000"}],
+            "timeout_ms": 0,
+        });
+        agent.call("debug_launch", launch).await;
+        let said = |told: &str| {
+            ["times a second", "breakpoint_remove", "max_hits"]
+                .iter()
+                .all(|it| told.contains(it))
+        };
+        agent
+            .until("debug_wait", json!({"timeout_ms": 300}), |waited| {
+                said(&text(waited))
+            })
+            .await;
+        let listed = text(&agent.call("breakpoint_list", json!({})).await);
+        assert!(said(&listed), "{listed}");
         agent.close().await;
     });
 }

@@ -253,6 +253,13 @@ fn an_attached_program_is_released_and_runs_on() {
             "{}",
             text(&listed)
         );
+        // A name that nobody has is not told as if nobody were there.
+        let nobody = agent.call("process_list", json!({"name": "no-such"})).await;
+        assert!(
+            text(&nobody).contains("running, and ") && !text(&nobody).contains("No .NET process"),
+            "{}",
+            text(&nobody)
+        );
         let attached = agent
             .say("debug_attach", json!({"pid": program.pid()}))
             .await;

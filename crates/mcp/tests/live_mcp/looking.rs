@@ -382,7 +382,7 @@ fn the_program_runs_to_a_place_and_goes_back() {
               line 34 column 9 to line 34 column 45: string digits = coupon.Substring(4);
             Hint: give a column inside one of the available statements, or none
             > debug_run_to {"function":"NoSuch"}
-            !INVALID_FILE: the place cannot be run to: no loaded module has a method NoSuch
+            !INVALID_FILE: the place cannot be run to: no loaded module with symbols has a method NoSuch
             Hint: set a breakpoint instead, which waits for its module, and continue
             > debug_run_to {"file":"<source>/demo_shop.cs","line":22}
             s1 stopped: at the place that was run to (thread <tid>), in Order.Total() at <source>/demo_shop.cs:22.

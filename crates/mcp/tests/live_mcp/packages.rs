@@ -335,6 +335,45 @@ fn tests_stop_where_they_fail_and_their_results_come_back() {
     });
 }
 
+/// A test that ends its host is told as that, not as a filter that chose nothing.
+async fn ended_by_a_test(sandbox: &Sandbox, projects: &Projects, name: &str, code: &str) {
+    let agent = Agent::new(sandbox).await;
+    let mut env = projects.env.clone();
+    env.insert("SHOP_EXIT".into(), json!(code));
+    let launch = json!({
+        "program": projects.assembly(name),
+        "env": env,
+        "filter": "Discount",
+        "stop_at_failure": false,
+        "breakpoints": [{"file": projects.source(name), "text": "int paid = Basket.Discounted(90);"}],
+        "timeout_ms": 120_000,
+    });
+    agent.call("debug_launch_test", launch).await;
+    let ended = agent
+        .call("debug_continue", json!({"timeout_ms": 120_000}))
+        .await;
+    let told = text(&ended);
+    assert!(!told.contains("no test was run"), "{told}");
+    let how = format!("the test host exited with code {code} while tests ran");
+    assert!(told.contains(&how), "{told}");
+    assert!(
+        told.contains("at the last stop BasketTests.Discount_is_taken() ran"),
+        "{told}"
+    );
+    agent.close().await;
+}
+
+#[test]
+fn a_test_that_ends_its_host_is_told() {
+    let sandbox = Sandbox::with_default_tmp();
+    let projects = Projects::built(&sandbox);
+    run(async {
+        ended_by_a_test(&sandbox, &projects, "ShopXunit", "3").await;
+        ended_by_a_test(&sandbox, &projects, "ShopXunit", "0").await;
+        ended_by_a_test(&sandbox, &projects, "ShopMstest", "3").await;
+    });
+}
+
 /// A transcript without the place where a test program tells its results.
 fn without_socket(transcript: &str) -> String {
     let (before, rest) = transcript

@@ -70,6 +70,27 @@ fn names_keys_and_texts_are_masked_everywhere() {
         }
         let report = agent.call("debug_continue", json!({})).await;
         let told = text(&report);
+        // What a method with such a name returned, and where a secret lies.
+        agent.call("debug_step", json!({"kind": "over"})).await;
+        let stepped = text(&agent.call("debug_step", json!({"kind": "over"})).await);
+        assert!(
+            stepped.contains("returned by Secrets.GetPassword") && !stepped.contains("hidden"),
+            "{stepped}"
+        );
+        for (tool, arguments) in [
+            ("variables_get", json!({"path": "$returnvalue"})),
+            (
+                "evaluate",
+                json!({"expressions": ["$returnvalue", "$returnvalue + 1"]}),
+            ),
+            ("object_inspect", json!({"path": "account.Password"})),
+            ("object_inspect", json!({"path": "$returnvalue"})),
+        ] {
+            let answer = agent.call(tool, arguments).await;
+            let told = structured(&answer).to_string() + &text(&answer);
+            assert!(told.contains("mask") || told.contains("***"), "{told}");
+            assert!(!told.contains("hidden") && !told.contains("0x"), "{told}");
+        }
         let logged: Vec<&str> = told.lines().filter(|it| it.contains("log|")).collect();
         expect![[r#"
             > evaluate {"expressions":["settings","settings.Values","settings[key]","settings[key] == null","settings.Select(it => it.Value)","client","table","settings.Keys","settings.Count"]}

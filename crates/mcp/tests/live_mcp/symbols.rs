@@ -143,6 +143,14 @@ fn symbols_are_found_in_all_modules_the_best_first() {
         let modules = all["symbols"].as_array().expect("symbols").iter();
         let others = modules.filter(|it| it["module"] != "demo_shop.dll");
         assert!(others.count() > 0, "{all}");
+        // A namespace holds what is in its types, too.
+        let inside =
+            json!({"pattern": "System.Collections.*", "kinds": ["method"], "module": "CoreLib"});
+        let inside = structured(&agent.call("symbols_search", inside).await);
+        assert!(
+            inside["total"].as_u64().is_some_and(|it| it > 1000),
+            "{inside}"
+        );
         // However much fits, an answer is short and counts the rest.
         let many = json!({"pattern": "*", "count": 100});
         let many = agent.call("symbols_search", many).await;
@@ -178,6 +186,38 @@ fn symbols_are_found_in_all_modules_the_best_first() {
             !INVALID_PARAMETER: an empty pattern would find everything; write a part of a name, or *
         "#]]
         .assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn bare_name_that_only_code_without_symbols_has_is_suggested_in_full() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let program = sandbox.folder().join("demo_shop.dll");
+        for extension in ["dll", "runtimeconfig.json"] {
+            let file = std::path::PathBuf::from(dll("demo_shop")).with_extension(extension);
+            let mut bytes = std::fs::read(file).expect("read");
+            // The place of the symbols is in the file.
+            let name = b"demo_shop.pdb";
+            if let Some(at) = bytes.windows(name.len()).position(|it| it == name) {
+                bytes[at..at + name.len()].copy_from_slice(b"demo_shop.non");
+            }
+            std::fs::write(program.with_extension(extension), bytes).expect("written");
+        }
+        let agent = Agent::new(&sandbox).await;
+        agent
+            .call("debug_launch", json!({"program": program}))
+            .await;
+        let set = agent
+            .call("breakpoint_set", json!({"function": "Percent"}))
+            .await;
+        let told = text(&set);
+        assert!(
+            told.contains("no loaded module with symbols has a method Percent")
+                && told.contains("did you mean Coupons.Percent(string coupon)?"),
+            "{told}"
+        );
         agent.close().await;
     });
 }

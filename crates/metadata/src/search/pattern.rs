@@ -2,7 +2,7 @@
 //!
 //! A pattern is a name or names with dots between (`Run`, `Task.Run`, `System.*.List<T>`). Each part is matched with one part of a symbol's
 //! full name, from the end. A part without wildcards fits a name that contains it, in any case, or whose humps it spells (`WrLi` fits
-//! `WriteLine`); with `*` or `?` it must fit the whole name.
+//! `WriteLine`); with `*` or `?` it must fit the whole name. A last part that is `*` stands for one name or several.
 
 /// How well a name fits; better is smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -111,11 +111,19 @@ impl Pattern {
     /// How well the names around a symbol fit, from the innermost outwards; the worst one counts.
     #[must_use]
     pub fn fit_container<'n>(&self, mut names: impl Iterator<Item = &'n [u8]>) -> Option<Fit> {
-        let mut worst = Fit::Exact;
-        for part in self.parts.iter().skip(1) {
-            worst = worst.max(part.fit(names.next()?)?);
+        let fit = |names: &mut dyn Iterator<Item = &'n [u8]>| {
+            let mut worst = Fit::Exact;
+            for part in self.parts.iter().skip(1) {
+                worst = worst.max(part.fit(names.next()?)?);
+            }
+            Some(worst)
+        };
+        // `Shop.*` is all that is in it, however far inside.
+        if self.has_container() && self.parts.first().is_some_and(|it| *it.text == *b"*") {
+            let all: Vec<_> = names.collect();
+            return (0..all.len()).find_map(|from| fit(&mut all.iter().skip(from).copied()));
         }
-        Some(worst)
+        fit(&mut names)
     }
 
     /// Whether it begins like an accessor's name (`get_`, `set_`, `add_`, `remove_`), so that accessors are meant.
@@ -346,6 +354,10 @@ mod tests {
         check("tasks::Task+Run", &names, Some(Fit::SameLetters));
         check("Threading.Task.Run", &names, None);
         check("*.Run", &names, Some(Fit::Wildcard));
+        // What is in a namespace, also in namespaces and types in it.
+        check("Task.*", &names, Some(Fit::Exact));
+        check("System.Threading.*", &names, Some(Fit::Exact));
+        check("System.Tasks.*", &names, None);
         check("A.System.Threading.Tasks.Task.Run", &names, None);
     }
 

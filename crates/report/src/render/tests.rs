@@ -309,6 +309,15 @@ fn processes() {
         &ProcessesReport::default(),
         expect!["No .NET process is running."],
     );
+    check(
+        &ProcessesReport {
+            others: 3,
+            ..ProcessesReport::default()
+        },
+        expect![
+            "3 .NET processes are running, and none of them has that name in its command line: process_list without name shows them."
+        ],
+    );
     let processes = vec![
         process.clone(),
         ProcessEntry {
@@ -326,6 +335,7 @@ fn processes() {
         &ProcessesReport {
             processes,
             left_out: 2,
+            others: 3,
         },
         expect![[r#"
             12  .NET 9.0.1  ada  dotnet shop.dll

@@ -1,0 +1,91 @@
+//! How often breakpoints are passed while the program runs: each time holds it for a moment, which a hot place multiplies.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use engine::api::Breakpoint;
+
+/// Passes in a second from which on a program is noticeably slower; a few thousand are all that there can be.
+const HOT: u64 = 200;
+/// A shorter time says little about a pace.
+const SHORTEST: Duration = Duration::from_millis(50);
+
+/// How often each breakpoint was passed when somebody last looked.
+#[derive(Debug, Default)]
+pub struct Pace(BTreeMap<u32, Seen>);
+
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    hits: u64,
+    at: Instant,
+    /// As it was found last.
+    per_second: u64,
+}
+
+impl Pace {
+    /// What there is to say of each breakpoint that slows the program down, as of now.
+    pub fn look<'b>(
+        &mut self,
+        breakpoints: impl IntoIterator<Item = &'b Breakpoint>,
+        now: Instant,
+    ) -> Vec<(u32, String)> {
+        let mut told = Vec::new();
+        for breakpoint in breakpoints {
+            let (id, hits) = (breakpoint.id.0, breakpoint.hits);
+            let seen = self.0.entry(id).or_insert(Seen {
+                hits,
+                at: now,
+                per_second: 0,
+            });
+            let elapsed = now.saturating_duration_since(seen.at);
+            if elapsed >= SHORTEST {
+                let passed = hits.saturating_sub(seen.hits).saturating_mul(1000);
+                let elapsed = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+                *seen = Seen {
+                    hits,
+                    at: now,
+                    per_second: passed / elapsed.max(1),
+                };
+            }
+            let per_second = seen.per_second;
+            if per_second >= HOT && breakpoint.spec.enabled {
+                let note = format!(
+                    "breakpoint {id} was hit about {per_second} times a second, and the program is held at each hit, so it \
+                     runs much slower as long as that is set: breakpoint_remove removes it, max_hits switches it off by itself"
+                );
+                told.push((id, note));
+            }
+        }
+        told
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::api::{BreakpointId, BreakpointSpec, BreakpointState, Place};
+
+    #[test]
+    fn breakpoint_that_is_hit_without_pause_is_told_with_its_pace() {
+        let mut breakpoint = Breakpoint {
+            id: BreakpointId(3),
+            spec: BreakpointSpec::at(Place::Function { name: "M".into() }),
+            state: BreakpointState::Bound,
+            reason: None,
+            notes: Vec::new(),
+            locations: Vec::new(),
+            hits: 0,
+        };
+        let (mut pace, start) = (Pace::default(), Instant::now());
+        let after = |ms| start + Duration::from_millis(ms);
+        assert!(pace.look([&breakpoint], start).is_empty());
+        breakpoint.hits = 1000;
+        // Too early to know.
+        assert!(pace.look([&breakpoint], after(10)).is_empty());
+        let told = pace.look([&breakpoint], after(500));
+        assert!(told[0].1.contains("about 2000 times a second"), "{told:?}");
+        // The same holds a moment later, and no longer when the place is quiet.
+        assert_eq!(pace.look([&breakpoint], after(501)), told);
+        assert!(pace.look([&breakpoint], after(1500)).is_empty());
+    }
+}
