@@ -236,13 +236,13 @@ fn broken_off(results: &TestResults, status: &Status, told: &Told) -> Option<Str
     let mut note = format!(
         "the test host {how} while tests ran: the test that ran then, and those after it, have no result"
     );
-    let frames = told.stack.iter().flat_map(|(_, stack)| &stack.frames);
+    let mut frames = told.stack.iter().flat_map(|(_, stack)| &stack.frames);
     // The outermost method whose source is here is the test, or what it has started; those of test frameworks are not.
     let is_here = |frame: &&Frame| {
         let source = frame.source.as_ref();
         frame.user_code && source.is_some_and(|source| source.path.is_file())
     };
-    if let Some(frame) = frames.filter(is_here).last() {
+    if let Some(frame) = frames.rfind(is_here) {
         let method = text::one_line(&frame.method, 200);
         note += &format!("; at the last stop {method} ran");
     } else {

@@ -348,13 +348,13 @@ fn release_builds() {
     check_release(
         false,
         &expect![[r#"
-        resumed async Program.Leaf<string>(string item): return 1;
-        method Program.Middle(): int first = await Leaf("x");
-        iterator Program.Numbers(): yield return await Middle();
-        method Program.Outer(): await foreach (int number in Numbers())
-        method Program.Void(): static async void Void() => await Outer();
-        AsyncVoid
-    "#]],
+            resumed async Program.Leaf<string>(string item): Debugger.Break();
+            method Program.Middle(): int first = await Leaf("x");
+            iterator Program.Numbers(): yield return await Middle();
+            method Program.Outer(): await foreach (int number in Numbers())
+            method Program.Void(): static async void Void() => await Outer();
+            AsyncVoid
+        "#]],
     );
 }
 
@@ -363,13 +363,13 @@ fn optimised_code_is_followed_or_says_why_not() {
     check_release(
         true,
         &expect![[r#"
-        resumed async Program.Leaf<string>(string item): return 1;
-        method Program.Middle(): int first = await Leaf("x");
-        iterator Program.Numbers(): yield return await Middle();
-        method Program.Outer(): await foreach (int number in Numbers())
-        method Program.Void(): static async void Void() => await Outer();
-        AsyncVoid
-    "#]],
+            resumed async Program.Leaf<string>(string item): Debugger.Break();
+            method Program.Middle(): int first = await Leaf("x");
+            iterator Program.Numbers(): yield return await Middle();
+            method Program.Outer(): await foreach (int number in Numbers())
+            method Program.Void(): static async void Void() => await Outer();
+            AsyncVoid
+        "#]],
     );
 }
 

@@ -122,6 +122,8 @@ const VALUES: &[Program] = &[
     ("values_set", &[""]),
     ("values_stored", &[""]),
     ("values_views", &[""]),
+    ("values_places", &[""]),
+    ("values_wrapped", &[""]),
     ("expressions_language", &[""]),
 ];
 
@@ -143,6 +145,14 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ),
     ("values_old", "what values_collections has, which is walked"),
     ("values_endless", "its loops have a hundred thousand rounds"),
+    (
+        "values_kept",
+        "is optimised: what its code still has differs between runtimes",
+    ),
+    (
+        "values_damaged",
+        "has references that lead to no objects, and large ones made for a collection",
+    ),
     (
         "async_stacks_release",
         "its Main ends while a thread of the pool is stepped",
