@@ -184,7 +184,28 @@ impl Engine<'_> {
         if self.is_before_main(&thread, position, kind) {
             return self.resume();
         }
+        let mut count = count;
+        if kind != StepKind::Out && self.has_done_what_was_told(&thread, position) {
+            count -= 1;
+            let target = self.target()?;
+            target.broke = None;
+            target.forget_walks();
+            if count == 0 {
+                // Frames of this stop are gone: what follows is a stop of its own.
+                self.stop = None;
+                self.step_made(&thread, position);
+                return Ok(());
+            }
+        }
         self.begin_steps((id, &thread), position, kind, count, None)
+    }
+
+    /// Whether the program stands where a statement begins, and the one before was told: `Debugger.Break()` was the last of
+    /// it. A step ends right there, with nothing to run.
+    fn has_done_what_was_told(&self, thread: &Thread, position: Position) -> bool {
+        let broke = self.target.as_ref().and_then(|it| it.broke);
+        let end = || self.active_frame(thread)?.stack_end().ok();
+        matches!(position.standing, Standing::AtStatement(_)) && broke.is_some() && end() == broke
     }
 
     /// Whether a launched program's first thread has come to no code of the program yet: a step then ends at the first
