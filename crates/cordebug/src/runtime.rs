@@ -4,7 +4,7 @@
 //! talks through two named pipes in the target's temporary folder, whose name holds the target's pid and start time.
 
 use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_void};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -117,6 +117,39 @@ pub struct DebuggerLibrary {
     path: PathBuf,
 }
 
+/// Refuses a library, or its companion, that the system's loader would wait for or die of: one that is no regular file, or
+/// that is cut off. What else may be wrong the loader tells.
+fn check_files(library: &Path) -> Result<(), Error> {
+    for name in [DEBUGGER_LIBRARY, DATA_ACCESS_LIBRARY] {
+        let path = library.with_file_name(name);
+        let Ok(data) = path.metadata() else { continue };
+        let reason = match () {
+            () if !data.is_file() => Some("it is no regular file".to_owned()),
+            () => missing_end(&path, data.len()),
+        };
+        if let Some(reason) = reason {
+            return Err(Error::LibraryBroken { path, reason });
+        }
+    }
+    Ok(())
+}
+
+/// Says how much of an ELF file is missing: its last part is the table of its sections.
+fn missing_end(path: &Path, length: u64) -> Option<String> {
+    let mut head = [0; 64];
+    let mut file = std::fs::File::open(path).ok()?;
+    file.read_exact(&mut head).ok()?;
+    if !head.starts_with(b"\x7fELF") {
+        return None;
+    }
+    let number = |at: usize, bytes: usize| {
+        let bytes = head.iter().skip(at).take(bytes).rev();
+        bytes.fold(0u64, |number, byte| number << 8 | u64::from(*byte))
+    };
+    let end = number(0x28, 8).saturating_add(number(0x3a, 2) * number(0x3c, 2));
+    (end > length).then(|| format!("it is cut off: it has {length} of {end} bytes"))
+}
+
 /// The libraries of a runtime that a process will most likely use, mapped and linked but not begun with.
 ///
 /// That takes some milliseconds, in which the runtime would wait. If it turns out to be another one, they have to be gone
@@ -131,6 +164,7 @@ impl Preloaded {
     /// Loads what lies in the folder of a runtime; `None` if that cannot be.
     pub fn from(folder: &Path) -> Option<Self> {
         let path = folder.join(DEBUGGER_LIBRARY);
+        check_files(&path).ok()?;
         let file = CString::new(path.as_os_str().as_bytes()).ok()?;
         // SAFETY: `file` is a valid C string; the library's initialisers only set up its own data.
         let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
@@ -179,6 +213,7 @@ impl DebuggerLibrary {
             path: path.to_owned(),
             reason,
         };
+        check_files(path)?;
         let file = CString::new(path.as_os_str().as_bytes())
             .map_err(|_| broken("its path holds a zero byte".into()))?;
         // SAFETY: `file` is a valid C string; the library's initialisers are what this whole crate is for.

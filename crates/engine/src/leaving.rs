@@ -33,7 +33,7 @@ const RECENT: Duration = Duration::from_secs(5);
 
 /// How long the program runs at least and at most to get past breakpoints.
 const RUN: Duration = Duration::from_millis(5);
-const LONGEST_RUN: Duration = Duration::from_millis(1000);
+const LONGEST_RUN: Duration = Duration::from_secs(3);
 
 /// What a thread that has worked for so long has certainly left behind.
 const ENOUGH_NS: u64 = 300_000;
@@ -44,7 +44,7 @@ const LOOK: Duration = Duration::from_micros(200);
 const LOOKS: u32 = 5;
 
 /// How long they get to tell everything before the program is left all the same.
-const LONGEST_REST: Duration = Duration::from_secs(3);
+const LONGEST_REST: Duration = Duration::from_secs(4);
 
 impl Engine<'_> {
     pub(crate) fn leave_the_program(&mut self) -> Result<(), Error> {

@@ -293,7 +293,10 @@ fn host_killed_while_the_attached_program_runs_is_told_and_the_program_runs_on()
     let status = program.session().status();
     assert_eq!(status.state, State::Detached);
     assert!(
-        status.notes.iter().any(|note| note.contains("runs on")),
+        status
+            .notes
+            .iter()
+            .any(|note| note.contains("freezes at its next debug event")),
         "{:?}",
         status.notes
     );

@@ -189,6 +189,30 @@ fn runtime_with_a_debugger_library_that_cannot_be_loaded_is_told() {
 }
 
 #[test]
+fn runtime_with_a_debugger_library_that_is_cut_off_is_told() {
+    let sandbox = Sandbox::new();
+    let root = changed_runtime(&sandbox, |runtime| {
+        let library = fs::File::options()
+            .write(true)
+            .open(runtime.join("libmscordaccore.so"));
+        library
+            .and_then(|it| it.set_len(100_000))
+            .expect("our own copy");
+    });
+    let mut command = ndbg(&sandbox, ["run"]);
+    command
+        .arg(Fixture::named("hello").dll())
+        .env("DOTNET_ROOT", root);
+    let ran = Ran::of(command);
+    assert_eq!(ran.code, Some(126), "{ran:?}");
+    assert!(
+        ran.stderr.contains("libmscordaccore.so cannot be loaded")
+            && ran.stderr.contains("cut off"),
+        "{ran:?}"
+    );
+}
+
+#[test]
 fn runtime_with_the_debugger_library_of_another_build_is_told() {
     let Some(old) = Fixture::old("hello") else {
         // Only one runtime is set up: there is no other build to mix with.

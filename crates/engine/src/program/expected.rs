@@ -32,6 +32,13 @@ pub(crate) fn runtime_folder(
         .join(FRAMEWORK);
     let versions = std::fs::read_dir(&installed).ok()?.flatten();
     let newest = versions
+        // The host passes over those that are not whole.
+        .filter(|entry| {
+            entry
+                .path()
+                .join(format!("{FRAMEWORK}.deps.json"))
+                .is_file()
+        })
         .filter_map(|entry| version(entry.file_name().to_str()?))
         .filter(|it| it[..2] == wanted[..2] && it[2] >= wanted[2])
         .max()?;
@@ -84,8 +91,13 @@ mod tests {
         let root = folder.path().canonicalize().expect("it exists");
         let shared = root.join("shared").join(FRAMEWORK);
         for version in ["8.0.9", "9.0.1", "9.0.10", "9.0.11-rc.1", "9.1.0", "junk"] {
-            std::fs::create_dir_all(shared.join(version)).expect("a folder can be made");
+            let folder = shared.join(version);
+            std::fs::create_dir_all(&folder).expect("a folder can be made");
+            let listed = folder.join(format!("{FRAMEWORK}.deps.json"));
+            std::fs::write(listed, "").expect("a file can be written");
         }
+        // Half unpacked.
+        std::fs::create_dir_all(shared.join("9.0.12")).expect("a folder can be made");
         let dotnet = root.join("dotnet");
         std::fs::write(&dotnet, "").expect("a file can be written");
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
