@@ -11,7 +11,7 @@
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use crate::bindings::*;
 use crate::com::{BOOL, Com, GUID, HRESULT, IUnknown, IUnknownVtbl, Interface};
@@ -317,11 +317,33 @@ fn text(raw: *const u16) -> String {
 ///
 /// The process stays stopped meanwhile, but nothing here counts on it: pages are kept from the next callback on.
 unsafe extern "C" fn passed_by<T>(
-    _this: *mut c_void,
+    this: *mut c_void,
     _domain: *mut ICorDebugAppDomain,
     _what: *mut T,
 ) -> HRESULT {
-    E_NOTIMPL
+    // SAFETY: the runtime library calls with a pointer that the first table belongs to.
+    unsafe { pass(this, "LoadAssembly") }
+}
+
+/// Lets the runtime library go on by itself, unless the engine counts on being told.
+///
+/// # Safety
+/// `this` is the first interface pointer of a live `Handler`.
+unsafe fn pass(this: *mut c_void, name: &'static str) -> HRESULT {
+    if !TELLS_ALL.load(Ordering::SeqCst) {
+        return E_NOTIMPL;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { deliver::<0>(this, name, || None) }
+}
+
+/// Whether nothing is passed by at the moment.
+static TELLS_ALL: AtomicBool = AtomicBool::new(false);
+
+/// Says whether everything that is queued has to be delivered: whoever has let the process go on only to be told the next
+/// would else wait for it while the process runs.
+pub fn tell_all(all: bool) {
+    TELLS_ALL.store(all, Ordering::SeqCst);
 }
 
 /// A module is loaded. One that nobody wants to see first is told, and the runtime library itself goes on, as above:
@@ -336,6 +358,9 @@ unsafe extern "C" fn load_module(
     fast_memory::target_stopped();
     let passed = catch_unwind(AssertUnwindSafe(|| {
         let passes = handler.passes.as_ref()?;
+        if TELLS_ALL.load(Ordering::SeqCst) {
+            return None;
+        }
         let module = own(module)?;
         let name = Module::new(module.clone()).name().ok();
         let name = name.filter(|name| passes(name))?;
@@ -364,12 +389,13 @@ unsafe extern "C" fn load_module(
 
 /// The old way to tell of an exception: passed by, as the new one follows right behind it.
 unsafe extern "C" fn told_again(
-    _this: *mut c_void,
+    this: *mut c_void,
     _domain: *mut ICorDebugAppDomain,
     _thread: *mut ICorDebugThread,
     _unhandled: BOOL,
 ) -> HRESULT {
-    E_NOTIMPL
+    // SAFETY: the runtime library calls with a pointer that the first table belongs to.
+    unsafe { pass(this, "Exception") }
 }
 
 /// Declares one slot: a function that owns its arguments, builds a callback and delivers it.

@@ -124,6 +124,8 @@ impl Engine<'_> {
     /// Whoever asked is answered then.
     pub(crate) fn detach(&mut self) {
         self.ending.let_go_wanted = true;
+        // The last of what is queued lets go, so it has to be heard of.
+        cordebug::callback::tell_all(true);
         if self.starting.is_some() {
             return;
         }

@@ -4,7 +4,7 @@
 //! happen to a thread at one instruction (two breakpoints, a breakpoint where a step ends); the runtime tells them one
 //! after the other. They are gathered until nothing more of that thread is queued, and told as one stop.
 
-use cordebug::callback::Callback;
+use cordebug::callback::{self, Callback};
 use cordebug::module::Module;
 use cordebug::thread::{Frame, Thread};
 
@@ -43,6 +43,7 @@ impl Engine<'_> {
             return;
         }
         target.delivered();
+        callback::tell_all(self.ending.let_go_wanted);
         if let Callback::Breakpoint { thread, .. } | Callback::StepComplete { thread, .. } =
             &callback
             && let Ok(id) = Thread::new(thread.clone()).id()
@@ -107,6 +108,8 @@ impl Engine<'_> {
                     .unwrap_or(false))
         {
             self.gathered = Some(gathered);
+            // The program is let go only to hear the rest; what is passed by would leave it running.
+            callback::tell_all(true);
             return false;
         }
         self.tell_stop(gathered);

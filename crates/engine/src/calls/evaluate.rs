@@ -317,6 +317,14 @@ impl Engine<'_> {
     /// Takes over what the library has queued, so that an evaluation meets nothing but its own: hits of other threads, and
     /// what else happened to this one at the same instruction. It is handled when the program goes on.
     pub(crate) fn take_queued(&mut self) -> Result<(), CallError> {
+        // What is passed by would leave the program running.
+        cordebug::callback::tell_all(true);
+        let taken = self.take_all_queued();
+        cordebug::callback::tell_all(false);
+        taken
+    }
+
+    fn take_all_queued(&mut self) -> Result<(), CallError> {
         let deadline = Instant::now() + QUEUE_LIMIT;
         let mut cancelled = false;
         loop {
