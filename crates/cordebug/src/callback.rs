@@ -316,10 +316,10 @@ fn text(raw: *const u16) -> String {
 /// implemented, and calls again with the next.
 ///
 /// The process stays stopped meanwhile, but nothing here counts on it: pages are kept from the next callback on.
-unsafe extern "C" fn passed_by<T>(
+unsafe extern "C" fn load_assembly(
     this: *mut c_void,
     _domain: *mut ICorDebugAppDomain,
-    _what: *mut T,
+    _assembly: *mut ICorDebugAssembly,
 ) -> HRESULT {
     // SAFETY: the runtime library calls with a pointer that the first table belongs to.
     unsafe { pass(this, "LoadAssembly") }
@@ -449,7 +449,7 @@ static TABLE1: ICorDebugManagedCallbackVtbl = ICorDebugManagedCallbackVtbl {
         Some(Callback::CreateAppDomain { app_domain: own(domain)? })),
     ExitAppDomain: slot!(0, ExitAppDomain(process: *mut ICorDebugProcess, domain: *mut ICorDebugAppDomain)
         Some(Callback::ExitAppDomain { app_domain: own(domain)? })),
-    LoadAssembly: passed_by,
+    LoadAssembly: load_assembly,
     UnloadAssembly: slot!(0, UnloadAssembly(domain: *mut ICorDebugAppDomain, assembly: *mut ICorDebugAssembly) None),
     ControlCTrap: slot!(0, ControlCTrap(process: *mut ICorDebugProcess) None),
     NameChange: slot!(0, NameChange(domain: *mut ICorDebugAppDomain, thread: *mut ICorDebugThread)
@@ -525,6 +525,12 @@ mod tests {
         // SAFETY: as above.
         let hr = unsafe { first.LoadAssembly(std::ptr::null_mut(), std::ptr::null_mut()) };
         assert_eq!(hr, E_NOTIMPL, "the library goes on by itself");
+        tell_all(true);
+        // SAFETY: as above.
+        let hr = unsafe { first.LoadAssembly(std::ptr::null_mut(), std::ptr::null_mut()) };
+        tell_all(false);
+        assert_eq!(hr, S_OK, "somebody counts on being told");
+        assert_eq!(receiver.recv().as_deref(), Ok("Other(\"LoadAssembly\")"));
         let third: Com<ICorDebugManagedCallback3> = first.cast().expect("callback 3");
         // SAFETY: as above.
         let _ = unsafe { third.CustomNotification(std::ptr::null_mut(), std::ptr::null_mut()) };

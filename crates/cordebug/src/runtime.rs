@@ -123,9 +123,10 @@ fn check_files(library: &Path) -> Result<(), Error> {
     for name in [DEBUGGER_LIBRARY, DATA_ACCESS_LIBRARY] {
         let path = library.with_file_name(name);
         let Ok(data) = path.metadata() else { continue };
-        let reason = match () {
-            () if !data.is_file() => Some("it is no regular file".to_owned()),
-            () => missing_end(&path, data.len()),
+        let reason = if data.is_file() {
+            missing_end(&path, data.len())
+        } else {
+            Some("it is no regular file".to_owned())
         };
         if let Some(reason) = reason {
             return Err(Error::LibraryBroken { path, reason });

@@ -207,7 +207,9 @@ impl Engine<'_> {
         let folder = program::expected_runtime(launch);
         if let (Some(folder), Some(starting)) = (folder, &mut self.starting) {
             starting.preloaded = Preloaded::from(&folder);
-            fast_memory::prepare(folder.file_name().and_then(|it| it.to_str()));
+            if starting.preloaded.is_some() {
+                fast_memory::prepare(folder.file_name().and_then(|it| it.to_str()));
+            }
             startup_code::map_startup_code();
         }
     }

@@ -39,16 +39,16 @@ impl AwaitedNames {
         }
         let names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let file = file_name(path);
-        let mut wanted = names.iter().filter(|name| name.may_be_in_framework(&file));
-        let Some(first) = wanted.next() else {
+        let wanted = names.iter().filter(|name| name.may_be_in_framework(&file));
+        let mut wanted = wanted.map(FunctionName::type_parts).peekable();
+        if wanted.peek().is_none() {
             return true;
-        };
-        let wanted: Vec<&FunctionName> = std::iter::once(first).chain(wanted).collect();
+        }
         let opened = MappedFile::open(path).ok();
         let Some(module) = opened.and_then(|it| metadata::Module::open(Bytes::new(it)).ok()) else {
             return false;
         };
-        !TypeNames::any_of(module.metadata(), wanted.iter().map(|it| it.type_parts()))
+        !TypeNames::any_of(module.metadata(), wanted)
     }
 
     /// What decides for a program whose modules need nothing but to be looked at.
@@ -85,23 +85,7 @@ impl Engine<'_> {
             user_code: false,
         });
         if asked_for {
-            self.bind_to_running_module(identity);
-        }
-    }
-
-    /// Somebody asked for a method of a module while that was passed by.
-    fn bind_to_running_module(&mut self, identity: usize) {
-        let running = self.target.as_ref().is_some_and(|it| !it.is_stopped());
-        if running && let Err(error) = self.stop_target() {
-            tracing::debug!(%error, "stopping the program to set a breakpoint");
-            return;
-        }
-        self.bind_to_module(identity);
-        if running
-            && let Some(target) = &mut self.target
-            && let Err(error) = target.answer()
-        {
-            tracing::debug!(%error, "letting the program go on");
+            self.bind_to_passed_module(identity);
         }
     }
 }

@@ -151,65 +151,50 @@ fn fixtures_version(folder: &Path) -> String {
         .expect("the runtime under test is installed")
 }
 
-#[test]
-fn runtime_without_its_debugger_library_is_told() {
+/// What `ndbg run` says of a program on a runtime that was changed.
+fn ran_on(change: impl FnOnce(&Path)) -> Ran {
     let sandbox = Sandbox::new();
-    let root = changed_runtime(&sandbox, |runtime| {
-        fs::remove_file(runtime.join("libmscordbi.so")).expect("our own copy");
-    });
+    let root = changed_runtime(&sandbox, change);
     let mut command = ndbg(&sandbox, ["run"]);
     command
         .arg(Fixture::named("hello").dll())
         .env("DOTNET_ROOT", root);
-    let ran = Ran::of(command);
+    Ran::of(command)
+}
+
+#[test]
+fn runtime_without_its_debugger_library_is_told() {
+    let ran = ran_on(|runtime| {
+        fs::remove_file(runtime.join("libmscordbi.so")).expect("our own copy");
+    });
     assert_eq!(ran.code, Some(126), "{ran:?}");
     assert!(ran.stderr.contains("libmscordbi.so is missing"), "{ran:?}");
-    assert!(
-        ran.stderr.contains("Hint: install the whole runtime"),
-        "{ran:?}"
-    );
+    let hint = "Hint: install the whole runtime";
+    assert!(ran.stderr.contains(hint), "{ran:?}");
 }
 
 #[test]
 fn runtime_with_a_debugger_library_that_cannot_be_loaded_is_told() {
-    let sandbox = Sandbox::new();
-    let root = changed_runtime(&sandbox, |runtime| {
+    let ran = ran_on(|runtime| {
         fs::write(runtime.join("libmscordbi.so"), "not a library").expect("our own copy");
     });
-    let mut command = ndbg(&sandbox, ["run"]);
-    command
-        .arg(Fixture::named("hello").dll())
-        .env("DOTNET_ROOT", root);
-    let ran = Ran::of(command);
     assert_eq!(ran.code, Some(126), "{ran:?}");
-    assert!(
-        ran.stderr.contains("libmscordbi.so cannot be loaded"),
-        "{ran:?}"
-    );
+    let told = "libmscordbi.so cannot be loaded";
+    assert!(ran.stderr.contains(told), "{ran:?}");
 }
 
 #[test]
 fn runtime_with_a_debugger_library_that_is_cut_off_is_told() {
-    let sandbox = Sandbox::new();
-    let root = changed_runtime(&sandbox, |runtime| {
-        let library = fs::File::options()
-            .write(true)
-            .open(runtime.join("libmscordaccore.so"));
-        library
-            .and_then(|it| it.set_len(100_000))
-            .expect("our own copy");
+    let ran = ran_on(|runtime| {
+        let library = runtime.join("libmscordaccore.so");
+        let library = fs::File::options().write(true).open(library);
+        let cut = library.and_then(|it| it.set_len(100_000));
+        cut.expect("our own copy");
     });
-    let mut command = ndbg(&sandbox, ["run"]);
-    command
-        .arg(Fixture::named("hello").dll())
-        .env("DOTNET_ROOT", root);
-    let ran = Ran::of(command);
     assert_eq!(ran.code, Some(126), "{ran:?}");
-    assert!(
-        ran.stderr.contains("libmscordaccore.so cannot be loaded")
-            && ran.stderr.contains("cut off"),
-        "{ran:?}"
-    );
+    for told in ["libmscordaccore.so cannot be loaded", "cut off"] {
+        assert!(ran.stderr.contains(told), "{ran:?}");
+    }
 }
 
 #[test]

@@ -275,6 +275,26 @@ impl Engine<'_> {
         self.tell_changes(changed);
     }
 
+    /// A module was loaded that the program did not wait for, and of which somebody wants something by now.
+    pub(crate) fn bind_to_passed_module(&mut self, identity: usize) {
+        if self.is_arriving() {
+            self.breakpoints.late = true;
+            return;
+        }
+        let running = self.target.as_ref().is_some_and(|it| !it.is_stopped());
+        if running && let Err(error) = self.stop_target() {
+            tracing::debug!(%error, "stopping the program to set a breakpoint");
+            return;
+        }
+        self.bind_to_module(identity);
+        if running
+            && let Some(target) = &mut self.target
+            && let Err(error) = target.answer()
+        {
+            tracing::debug!(%error, "letting the program go on");
+        }
+    }
+
     /// Refuses a condition or message that is wrong where the breakpoint is bound.
     pub(super) fn check_texts(&mut self, id: BreakpointId) -> Result<(), Error> {
         let entry = self.breakpoints.find(id)?;
