@@ -34,7 +34,7 @@ impl Engine<'_> {
             .iter()
             .filter_map(|thread| report(target, thread, current))
             .collect();
-        reports.sort_by_key(|it| it.id);
+        reports.sort_by_key(|it| target.age(it.id));
         let reply = Reply::Threads(reports);
         if let Some(question) = question {
             target.places.keep_reply(target.runs, question, &reply);

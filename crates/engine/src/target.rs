@@ -148,12 +148,20 @@ impl Target {
 
     /// The thread to show when no thread reported the stop: the program's first.
     pub(crate) fn first_thread(&self) -> Option<ThreadId> {
-        let ids = self.process.threads().ok()?;
-        ids.iter()
-            .filter_map(|thread| thread.id().ok())
-            .min()
-            .map(ThreadId)
+        let threads = self.process.threads().ok()?;
+        let ids = threads.iter().filter_map(|thread| thread.id().ok());
+        ids.min_by_key(|id| self.age(ThreadId(*id))).map(ThreadId)
     }
+
+    /// What threads are ordered by, the program's first before all others.
+    pub(crate) fn age(&self, thread: ThreadId) -> (bool, u32) {
+        age(self.process.id().unwrap_or_default(), thread)
+    }
+}
+
+/// The first thread has the number of its process. Numbers begin anew when they are used up: those below it came later.
+fn age(process: u32, thread: ThreadId) -> (bool, u32) {
+    (thread.0 < process, thread.0)
 }
 
 /// Says what a failed call into the library means for the user.
@@ -162,4 +170,16 @@ pub(crate) fn runtime_error(error: &cordebug::Error) -> Error {
         return Error::new(ErrorCode::Exited, format!("the program is gone: {error}"));
     }
     Error::new(ErrorCode::Runtime, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_whose_numbers_began_anew_come_after_the_first() {
+        let mut threads = [305, 32_767, 32_760, 301].map(ThreadId);
+        threads.sort_by_key(|it| age(32_760, *it));
+        assert_eq!(threads.map(|it| it.0), [32_760, 32_767, 301, 305]);
+    }
 }

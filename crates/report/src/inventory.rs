@@ -186,14 +186,15 @@ impl ThreadsReport {
     pub fn of(session: &str, threads: &[ThreadReport]) -> Self {
         let mut entries: Vec<_> = threads.iter().map(ThreadEntry::from).collect();
         let deadlocks = locks::deadlocks(&entries);
-        // Whoever looks at many threads wants those that wait for each other, and those that run the user's code.
+        // Whoever looks at many threads wants those that wait for each other, and those that run the user's code;
+        // else they stay in the order of their age.
         entries.sort_by_key(|thread| {
             let user_code = thread
                 .top
                 .as_ref()
                 .is_some_and(|top| top.kind == FrameReport::USER);
             let deadlocked = deadlocks.iter().any(|circle| circle.contains(&thread.id));
-            (!thread.current, !deadlocked, !user_code, thread.id)
+            (!thread.current, !deadlocked, !user_code)
         });
         let left_out = entries.len().saturating_sub(THREADS);
         entries.truncate(THREADS);
