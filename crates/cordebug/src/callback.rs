@@ -387,6 +387,35 @@ unsafe extern "C" fn load_module(
     }
 }
 
+/// The name of a thread or a domain has changed, which is read anew whenever it is shown. While a process arrives it may be
+/// the last thing that is told of it, and is then waited for.
+unsafe extern "C" fn name_change(
+    this: *mut c_void,
+    _domain: *mut ICorDebugAppDomain,
+    thread: *mut ICorDebugThread,
+) -> HRESULT {
+    if ARRIVED.load(Ordering::SeqCst) {
+        // SAFETY: the runtime library calls with a pointer that the first table belongs to.
+        return unsafe { pass(this, "NameChange") };
+    }
+    // SAFETY: see above.
+    unsafe {
+        deliver::<0>(this, "NameChange", move || {
+            Some(Callback::NameChange {
+                thread: own(thread),
+            })
+        })
+    }
+}
+
+/// Whether everything is told that was there when the debugger came.
+static ARRIVED: AtomicBool = AtomicBool::new(false);
+
+/// Says that the process has arrived: what changes only names need not be told any more.
+pub fn arrived() {
+    ARRIVED.store(true, Ordering::SeqCst);
+}
+
 /// The old way to tell of an exception: passed by, as the new one follows right behind it.
 unsafe extern "C" fn told_again(
     this: *mut c_void,
@@ -452,8 +481,7 @@ static TABLE1: ICorDebugManagedCallbackVtbl = ICorDebugManagedCallbackVtbl {
     LoadAssembly: load_assembly,
     UnloadAssembly: slot!(0, UnloadAssembly(domain: *mut ICorDebugAppDomain, assembly: *mut ICorDebugAssembly) None),
     ControlCTrap: slot!(0, ControlCTrap(process: *mut ICorDebugProcess) None),
-    NameChange: slot!(0, NameChange(domain: *mut ICorDebugAppDomain, thread: *mut ICorDebugThread)
-        Some(Callback::NameChange { thread: own(thread) })),
+    NameChange: name_change,
     UpdateModuleSymbols: slot!(0, UpdateModuleSymbols(domain: *mut ICorDebugAppDomain, module: *mut ICorDebugModule, stream: *mut c_void)
         Some(Callback::UpdateModuleSymbols { module: own(module)?, symbols: own(stream.cast::<IStream>()).as_ref().and_then(symbol_stream::read) })),
     EditAndContinueRemap: slot!(0, EditAndContinueRemap(domain: *mut ICorDebugAppDomain, thread: *mut ICorDebugThread, function: *mut ICorDebugFunction, accurate: BOOL) None),

@@ -257,16 +257,8 @@ impl DebuggerLibrary {
         (!symbol.is_null()).then_some(symbol)
     }
 
-    /// Attaches to `pid`, unless the process behind `program`, which is the same, ends first. From the first event on
-    /// `sink` is called, on the library's thread, and `passes` for each module that is loaded.
-    pub fn attach(
-        &self,
-        pid: u32,
-        program: &ProcessHandle,
-        runtime: &Runtime,
-        sink: impl Fn(Delivered) + Send + Sync + 'static,
-        passes: Option<Passes>,
-    ) -> Result<(Debugger, Process), Error> {
+    /// Makes the library's root object for the runtime in `pid`, which may still be starting.
+    pub fn debugger(&self, pid: u32, runtime: &Runtime) -> Result<Debugger, Error> {
         let base = runtime.base as *mut c_void;
         let mut unknown = std::ptr::null_mut();
         let code = if let Some(create) = self.symbol(c"CoreCLRCreateCordbObject3") {
@@ -306,10 +298,7 @@ impl DebuggerLibrary {
                     reason: "its object has no ICorDebug".into(),
                 })?;
         clr!(cordebug, ICorDebug::Initialize())?;
-        let handler = callback::handler(sink, passes);
-        let debugger = Debugger(cordebug);
-        let process = debugger.start(&handler, pid, program)?;
-        Ok((debugger, process))
+        Ok(Debugger(cordebug))
     }
 }
 
@@ -321,12 +310,16 @@ impl DebuggerLibrary {
 pub struct Debugger(Com<ICorDebug>);
 
 impl Debugger {
-    fn start(
+    /// Attaches to `pid`, unless the process behind `program`, which is the same, ends first. From the first event on
+    /// `sink` is called, on the library's thread, and `passes` for each module that is loaded.
+    pub fn attach(
         &self,
-        handler: &Com<crate::bindings::ICorDebugManagedCallback>,
         pid: u32,
         program: &ProcessHandle,
+        sink: impl Fn(Delivered) + Send + Sync + 'static,
+        passes: Option<Passes>,
     ) -> Result<Process, Error> {
+        let handler = callback::handler(sink, passes);
         clr!(self.0, ICorDebug::SetManagedHandler(handler.as_raw()))?;
         let process = attach_elsewhere(&self.0, pid, program)?;
         Ok(Process::new(process))

@@ -47,6 +47,7 @@ impl Engine<'_> {
         let Some(starting) = self.starting.take() else {
             return;
         };
+        cordebug::callback::arrived();
         self.ending.stop_waiting();
         if self.state == State::Starting {
             self.state = State::Running;

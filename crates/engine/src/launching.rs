@@ -7,7 +7,6 @@
 use std::cell::Cell;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -18,7 +17,7 @@ use std::time::{Duration, Instant};
 use cordebug::callback::Delivered;
 use cordebug::handshake::Handshake;
 use cordebug::pidfd::ProcessHandle;
-use cordebug::runtime::{DebuggerLibrary, Preloaded, Runtime};
+use cordebug::runtime::{Debugger, DebuggerLibrary, Preloaded, Runtime};
 use cordebug::spawn::{self, ExitReport, ProcessGroup};
 use cordebug::{fast_memory, procfs, startup_code};
 
@@ -51,8 +50,8 @@ pub(crate) struct Starting {
     failed: Option<Error>,
     /// What was loaded before the runtime was there, if it could be guessed which it will be.
     preloaded: Option<Preloaded>,
-    /// The debugger library for this runtime, if it could be loaded early.
-    library: Option<(PathBuf, DebuggerLibrary)>,
+    /// What is needed to attach to this runtime, if it could be made early.
+    early: Option<(Runtime, Debugger)>,
 }
 
 /// What the starting thread tells the engine.
@@ -62,6 +61,8 @@ pub enum StartupNews {
     Loading {
         /// The process that it is in.
         pid: u32,
+        /// It.
+        runtime: Runtime,
     },
     /// A runtime waits for its debugger.
     Ready {
@@ -130,7 +131,7 @@ impl Engine<'_> {
             cancelled: cancelled.clone(),
             failed: None,
             preloaded: None,
-            library: None,
+            early: None,
         });
         spawn::adopt_orphans();
         if let Follow::Child { command_line } = launch.follow {
@@ -178,8 +179,9 @@ impl Engine<'_> {
                 let mut missed = missed_the_runtime(pid);
                 let mut loading = runtime_appears(pid);
                 let give_up = || {
-                    if loading() {
-                        let _ = inbox.send(Input::Startup(StartupNews::Loading { pid }));
+                    if let Some(runtime) = loading() {
+                        let news = StartupNews::Loading { pid, runtime };
+                        let _ = inbox.send(Input::Startup(news));
                     }
                     given_up() || missed()
                 };
@@ -255,7 +257,7 @@ impl Engine<'_> {
             return;
         };
         match news {
-            StartupNews::Loading { pid } => self.load_early(pid),
+            StartupNews::Loading { pid, runtime } => self.load_early(pid, runtime),
             StartupNews::Failed(error) => self.fail_start(error),
             StartupNews::ChildEnded(report) => self.child_ended_while_starting(report),
             StartupNews::Ready { pid, handshake } => {
@@ -300,9 +302,8 @@ impl Engine<'_> {
 
     /// Loads the debugger library while the runtime is still starting: later the runtime would have to wait for it.
     /// What is wrong with it is found again, and told, when the runtime is there.
-    fn load_early(&mut self, pid: u32) {
+    fn load_early(&mut self, pid: u32, runtime: Runtime) {
         let load = |preloaded: &mut Option<Preloaded>| -> Option<_> {
-            let runtime = Runtime::of(pid).ok()?;
             // Another runtime's library has to be gone first.
             let preloaded = preloaded.take().filter(|it| it.belongs_to(&runtime));
             crate::processes::check_parts(pid, &runtime.coreclr).ok()?;
@@ -311,10 +312,11 @@ impl Engine<'_> {
             if preloaded.is_none() {
                 fast_memory::prepare(runtime.version.as_deref());
             }
-            Some((runtime.coreclr, library))
+            let debugger = library.debugger(pid, &runtime).ok()?;
+            Some((runtime, debugger))
         };
         if let Some(starting) = &mut self.starting {
-            starting.library = load(&mut starting.preloaded);
+            starting.early = load(&mut starting.preloaded);
         }
     }
 
@@ -328,20 +330,26 @@ impl Engine<'_> {
         handshake: Option<Handshake>,
     ) -> Result<(), Error> {
         let undelivered = Arc::new(AtomicU32::new(0));
-        let runtime = Runtime::of(pid).map_err(|error| attach_error(pid, &error))?;
         let starting = self.starting.as_mut();
         let (early, preloaded) =
-            starting.map_or((None, None), |it| (it.library.take(), it.preloaded.take()));
-        let early = early.filter(|(of, _)| *of == runtime.coreclr);
+            starting.map_or((None, None), |it| (it.early.take(), it.preloaded.take()));
+        let (runtime, early) = match early {
+            Some((runtime, debugger)) => (runtime, Some(debugger)),
+            None => (
+                Runtime::of(pid).map_err(|error| attach_error(pid, &error))?,
+                None,
+            ),
+        };
         let preloaded = preloaded.filter(|it| it.belongs_to(&runtime));
         if early.is_none() {
             crate::processes::check_parts(pid, &runtime.coreclr)?;
         }
         let unoptimized = self.origin == Some(Origin::Launched) && !self.keep_optimized;
         let attach = || -> Result<_, cordebug::Error> {
-            let library = match early {
-                Some((_, library)) => library,
-                None => DebuggerLibrary::load(&runtime.debugger_library()?, pid)?,
+            let debugger = match early {
+                Some(debugger) => debugger,
+                None => DebuggerLibrary::load(&runtime.debugger_library()?, pid)?
+                    .debugger(pid, &runtime)?,
             };
             fast_memory::enable(pid);
             let inbox = self.inbox.clone();
@@ -355,7 +363,8 @@ impl Engine<'_> {
             };
             // What is not compiled for debugging has to be told which modules are the user's code.
             let passes = unoptimized.then(|| self.breakpoints.awaited.judge());
-            library.attach(pid, handle, &runtime, sink, passes)
+            let process = debugger.attach(pid, handle, sink, passes)?;
+            Ok((debugger, process))
         };
         let (debugger, process) = attach().map_err(|error| attach_error(pid, &error))?;
         drop(preloaded);
@@ -404,7 +413,7 @@ impl Engine<'_> {
                 cancelled: Arc::default(),
                 failed: None,
                 preloaded: None,
-                library: None,
+                early: None,
             });
         }
         match (result, ended) {
@@ -567,12 +576,12 @@ fn not_startable(launch: &Launch, error: &io::Error) -> Error {
 
 /// Tells, once, that a runtime is being loaded into `pid`. Looks for a short while only, since looking holds the process
 /// up.
-fn runtime_appears(pid: u32) -> impl FnMut() -> bool {
+fn runtime_appears(pid: u32) -> impl FnMut() -> Option<Runtime> {
     let end = Instant::now() + LOOK;
     let mut looking = true;
     move || {
-        let appeared = looking && Runtime::of(pid).is_ok();
-        looking &= !appeared && Instant::now() < end;
+        let appeared = looking.then(|| Runtime::of(pid).ok()).flatten();
+        looking &= appeared.is_none() && Instant::now() < end;
         appeared
     }
 }

@@ -416,6 +416,8 @@ impl Engine<'_> {
         let may_be_user_code = user_code || !loaded.path.is_absolute();
         if target.unoptimized
             && may_be_user_code
+            // What was compiled for debugging is not optimised anyway.
+            && !module.is_optimized().is_ok_and(|optimized| !optimized)
             && let Err(error) = module.disable_optimization()
         {
             tracing::debug!(%error, "a module keeps its optimised code");

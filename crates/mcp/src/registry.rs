@@ -5,8 +5,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use host::HostProgram;
 use host::api::{Error, ErrorCode};
+use host::{HostProgram, SpareHost};
 use tokio::sync::watch;
 
 use crate::policy::Policy;
@@ -22,7 +22,7 @@ const ENDED_OUTPUT: usize = 4 << 20;
 /// The sessions of a server. Shared by all of its connections.
 #[derive(Debug)]
 pub struct Registry {
-    host: HostProgram,
+    hosts: Arc<SpareHost>,
     policy: Arc<Policy>,
     sessions: Mutex<Sessions>,
     closing: watch::Sender<Option<Closing>>,
@@ -63,7 +63,7 @@ impl Registry {
     /// As [`new`](Self::new), for clients that may not do everything.
     pub fn with_policy(host: HostProgram, policy: Policy) -> Arc<Self> {
         Arc::new(Self {
-            host,
+            hosts: Arc::new(SpareHost::new(host)),
             policy: Arc::new(policy),
             sessions: Mutex::default(),
             closing: watch::Sender::new(None),
@@ -77,6 +77,14 @@ impl Registry {
     /// What clients may do.
     pub(crate) fn policy(&self) -> &Arc<Policy> {
         &self.policy
+    }
+
+    /// Starts a host for the next session, beside this thread.
+    pub(crate) fn prepare_host(&self) {
+        let hosts = self.hosts.clone();
+        if let Err(error) = crate::session::spawn_thread("spare", move || hosts.prepare()) {
+            tracing::debug!(%error, "no host is started ahead");
+        }
     }
 
     /// Begins a session.
@@ -99,7 +107,7 @@ impl Registry {
         sessions.last += 1;
         let session = DebugSession::begin(
             format!("s{}", sessions.last),
-            &self.host,
+            &self.hosts,
             self.policy.clone(),
             recipe,
         )?;
@@ -179,6 +187,7 @@ impl Registry {
             for session in &all {
                 scope.spawn(|| session.close());
             }
+            self.hosts.dismiss();
         });
     }
 }

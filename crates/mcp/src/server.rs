@@ -20,7 +20,7 @@ use rmcp::model::{
     ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
     ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer};
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -66,6 +66,11 @@ impl ServerHandler for Server {
         ServerConfig::new(capabilities)
             .with_server_info(implementation)
             .with_instructions(INSTRUCTIONS.to_owned() + &self.registry.policy().told())
+    }
+
+    /// A client is there: the first program that it wants debugged need not wait for a host.
+    async fn on_initialized(&self, _context: NotificationContext<RoleServer>) {
+        self.registry.prepare_host();
     }
 
     async fn list_tools(

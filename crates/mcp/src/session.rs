@@ -20,7 +20,7 @@ use host::api::{
     TestResults,
 };
 use host::testing::TestRun;
-use host::{HostProgram, LeftBehind, Session};
+use host::{LeftBehind, Session, SpareHost};
 use tokio::sync::watch;
 
 use again::Breakpoints;
@@ -132,7 +132,7 @@ impl DebugSession {
     /// Begins a session; it goes on in the background whether or not anybody waits.
     pub(crate) fn begin(
         id: String,
-        host: &HostProgram,
+        hosts: &Arc<SpareHost>,
         policy: Arc<Policy>,
         recipe: Recipe,
     ) -> Result<Arc<Self>, Error> {
@@ -153,11 +153,11 @@ impl DebugSession {
             breakpoints: Mutex::default(),
             start: Mutex::new(ended),
         });
-        let (starting, host) = (session.clone(), host.clone());
+        let (starting, starting_hosts) = (session.clone(), hosts.clone());
         spawn_thread("start", move || {
             let _alive = alive;
             let started = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                starting.start(&host, recipe)
+                starting.start(&starting_hosts, recipe)
             }));
             let result = started.unwrap_or_else(|_| {
                 Err(Error::new(
@@ -175,7 +175,7 @@ impl DebugSession {
         if let Some(limit) = session.policy.idle_limit {
             tokio::spawn(idle::watch(session.clone(), limit));
         }
-        let keeper = session.clone();
+        let (keeper, hosts) = (session.clone(), hosts.clone());
         tokio::spawn(async move {
             let mut news = keeper.news.subscribe();
             // The sender lives as long as the keeper does, so this cannot fail.
@@ -189,7 +189,11 @@ impl DebugSession {
                 return;
             }
             // Without a thread the host is kept, and asked for output as long as the session is.
-            if let Err(error) = spawn_thread("finish", move || keeper.finish(None)) {
+            let finish = move || {
+                keeper.finish(None);
+                hosts.prepare();
+            };
+            if let Err(error) = spawn_thread("finish", finish) {
                 tracing::warn!(%error, "a session cannot be closed");
             }
         });
@@ -226,7 +230,7 @@ impl DebugSession {
     }
 
     /// Builds, starts a host and launches or attaches; returns when the program is there.
-    fn start(&self, host: &HostProgram, recipe: Recipe) -> Result<(), Error> {
+    fn start(&self, hosts: &SpareHost, recipe: Recipe) -> Result<(), Error> {
         let Recipe { start, maps, .. } = recipe;
         let request = match start {
             Start::Attach(attach) => Request::Attach(attach),
@@ -243,7 +247,7 @@ impl DebugSession {
                 Request::Launch(*launch)
             }
         };
-        let session = Session::start(host)?;
+        let session = hosts.take()?;
         let news = self.news.clone();
         session.observe(move |event| news.send_modify(|news| news.note(event)));
         self.held().live = Some(session.clone());
@@ -459,7 +463,8 @@ fn output_lost(error: &Error) -> Error {
     }
 }
 
-fn spawn_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+/// Runs something beside this thread.
+pub(crate) fn spawn_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
     match thread::Builder::new().name(name.into()).spawn(work) {
         Ok(_) => Ok(()),
         Err(error) => Err(Error::new(

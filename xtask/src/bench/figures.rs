@@ -50,6 +50,12 @@ pub(crate) const FIGURES: &[Figure] = &[
         "processor time of program and host at that stop",
     )
     .against("start.bare.work", None),
+    figure(
+        "start",
+        "start.cold",
+        "launch to that stop with the start of its host",
+    )
+    .against("start.bare", None),
     figure("start", "start.entry", "launch to the first line of Main").against("start.bare", None),
     figure("attach", "attach.host", "start of a host"),
     figure("attach", "attach.running", "attach to a running program").against("attach.host", None),

@@ -82,7 +82,19 @@ impl Program {
         memory: Memory,
         launch: Launch,
     ) -> Result<Self, Box<dyn Error>> {
-        let session = Session::launch(&host(sandbox, memory), launch, &[], deadline())?;
+        Self::launch_in(Session::start(&host(sandbox, memory))?, launch)
+    }
+
+    /// Starts a host that waits for its program, as front ends do before they are asked to launch one.
+    pub(crate) fn host_ahead(sandbox: &Sandbox, memory: Memory) -> Result<Session, Box<dyn Error>> {
+        let session = Session::start(&host(sandbox, memory))?;
+        session.request(Request::Status, deadline())?;
+        Ok(session)
+    }
+
+    /// Launches in such a host and waits for the first stop.
+    pub(crate) fn launch_in(session: Session, launch: Launch) -> Result<Self, Box<dyn Error>> {
+        session.request(Request::Launch(launch), deadline())?;
         let program = Self { session };
         program.wait_stop(0)?;
         Ok(program)
