@@ -25,6 +25,10 @@ impl Adapter {
         self.client.answer(request, result);
         if initialized {
             self.client.tell_bare("initialized");
+            // Started while the client says what it wants. What is wrong with a host is told when one is needed.
+            if let Err(refusal) = self.engine() {
+                tracing::debug!(?refusal, "no host is started ahead");
+            }
         }
     }
 }

@@ -7,8 +7,9 @@
 //! Invariant: a module that may have the method of a breakpoint is never passed by; one that was asked for a moment later
 //! is looked at again when the engine hears of it.
 
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cordebug::bindings::ICorDebugModule;
 use cordebug::callback::{Callback, Delivered, Passes};
@@ -24,11 +25,25 @@ use crate::modules::{file_name, is_framework_as_shipped};
 
 /// The methods that breakpoints are wanted at, for the thread that hears of modules.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct AwaitedNames(Arc<Mutex<Vec<FunctionName>>>);
+pub(crate) struct AwaitedNames(Arc<Mutex<Awaited>>);
+
+#[derive(Debug, Default)]
+struct Awaited {
+    names: Arc<Vec<FunctionName>>,
+    /// Modules that were opened and have none of them: whoever hears of one later need not open it again.
+    without: HashSet<PathBuf>,
+}
 
 impl AwaitedNames {
     pub(crate) fn set(&self, names: Vec<FunctionName>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = names;
+        *self.awaited() = Awaited {
+            names: Arc::new(names),
+            without: HashSet::new(),
+        };
+    }
+
+    fn awaited(&self) -> MutexGuard<'_, Awaited> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a module of this path has nothing that anybody waits for.
@@ -37,7 +52,13 @@ impl AwaitedNames {
         if !is_framework_as_shipped(path) {
             return false;
         }
-        let names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let awaited = self.awaited();
+        if awaited.without.contains(path) {
+            return true;
+        }
+        let names = awaited.names.clone();
+        // Nobody waits while a module is opened.
+        drop(awaited);
         let file = file_name(path);
         let wanted = names.iter().filter(|name| name.may_be_in_framework(&file));
         let mut wanted = wanted.map(FunctionName::type_parts).peekable();
@@ -48,7 +69,12 @@ impl AwaitedNames {
         let Some(module) = opened.and_then(|it| metadata::Module::open(Bytes::new(it)).ok()) else {
             return false;
         };
-        !TypeNames::any_of(module.metadata(), wanted)
+        let passes = !TypeNames::any_of(module.metadata(), wanted);
+        let mut awaited = self.awaited();
+        if passes && Arc::ptr_eq(&awaited.names, &names) {
+            awaited.without.insert(path.to_owned());
+        }
+        passes
     }
 
     /// What decides for a program whose modules need nothing but to be looked at.

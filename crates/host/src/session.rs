@@ -60,7 +60,7 @@ impl Default for HostProgram {
 
 /// A debugged program. Clones are handles to the same one.
 #[derive(Clone)]
-pub struct Session(Arc<Handle>);
+pub struct Session(pub(crate) Arc<Handle>);
 
 /// What waiting for a session came to.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,7 +73,7 @@ pub enum Settled {
 
 type Observer = Box<dyn Fn(&Event) + Send>;
 
-struct Handle {
+pub(crate) struct Handle {
     link: Arc<Link>,
     socket: UnixStream,
     reader: Mutex<Option<JoinHandle<()>>>,

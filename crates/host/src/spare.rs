@@ -1,6 +1,6 @@
-//! A host that waits for its program: the next session begins in it, and does not wait for its start.
+//! A host that is started ahead and waits for its program: a front end's first session begins in it.
 //!
-//! Invariant: at most one is kept; a session never begins in one that has died meanwhile.
+//! Invariant: none is started once a session has begun, and no session begins in one that has died meanwhile.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,7 +8,7 @@ use engine::api::Error;
 
 use crate::session::{HostProgram, Session};
 
-/// Where sessions of a front end that has several come from.
+/// Where the hosts of a front end come from.
 #[derive(Debug)]
 pub struct SpareHost {
     program: HostProgram,
@@ -18,7 +18,7 @@ pub struct SpareHost {
 #[derive(Debug, Default)]
 struct Waiting {
     host: Option<Session>,
-    /// Set when no session will begin any more.
+    /// Set when the first session has begun, or none will.
     over: bool,
 }
 
@@ -31,7 +31,7 @@ impl SpareHost {
         }
     }
 
-    /// Starts a host if none waits. What is wrong with it is told to who needs one.
+    /// Starts a host for the first session. What is wrong with it is told to who needs one.
     pub fn prepare(&self) {
         let mut waiting = self.waiting();
         if waiting.host.is_none() && !waiting.over {
@@ -41,19 +41,20 @@ impl SpareHost {
 
     /// The host that waits, or a new one.
     pub fn take(&self) -> Result<Session, Error> {
-        let waiting = self.waiting().host.take();
+        let waiting = self.end_waiting();
         let waiting = waiting.filter(|session| session.died().is_none());
         waiting.map_or_else(|| Session::start(&self.program), Ok)
     }
 
-    /// Ends the host that waits; none is started ahead any more.
+    /// Ends the host that waits, if one does.
     pub fn dismiss(&self) {
+        drop(self.end_waiting());
+    }
+
+    fn end_waiting(&self) -> Option<Session> {
         let mut waiting = self.waiting();
         waiting.over = true;
-        let host = waiting.host.take();
-        // Its end takes a moment.
-        drop(waiting);
-        drop(host);
+        waiting.host.take()
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
@@ -69,30 +70,34 @@ mod tests {
 
     use super::*;
 
+    fn hosts(script: &str) -> SpareHost {
+        SpareHost::new(HostProgram {
+            path: "/bin/sh".into(),
+            args: vec!["-c".into(), script.into()],
+            env: Vec::new(),
+        })
+    }
+
     #[test]
     fn a_host_that_died_while_it_waited_is_not_used() {
-        let folder = std::env::temp_dir().join(format!("ndbg-spare-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a new folder");
-        // The first one dies at once, all others stay.
-        let script = r#"[ -e "$0" ] && exec cat > /dev/null; : > "$0"; exit 3"#;
-        let mark = folder.join("started").display().to_string();
-        let spare = SpareHost::new(HostProgram {
-            path: "/bin/sh".into(),
-            args: vec!["-c".into(), script.into(), mark],
-            env: Vec::new(),
-        });
-        spare.prepare();
+        let hosts = hosts("exit 3");
+        hosts.prepare();
         let deadline = Instant::now() + Duration::from_secs(60);
-        let waiting = spare.waiting().host.clone();
-        let error = waiting.map(|it| it.request(Request::Status, deadline));
-        assert!(matches!(error, Some(Err(_))), "it has ended: {error:?}");
-        let session = spare.take().expect("another one");
-        assert!(session.died().is_none());
-        spare.prepare();
-        assert!(spare.waiting().host.is_some());
-        spare.dismiss();
-        spare.prepare();
-        assert!(spare.waiting().host.is_none());
-        std::fs::remove_dir_all(&folder).expect("our own");
+        let waiting = hosts.waiting().host.clone().expect("one was started");
+        let dead = waiting.request(Request::Status, deadline);
+        assert!(dead.is_err(), "{dead:?}");
+        let session = hosts.take().expect("another one");
+        assert!(!std::sync::Arc::ptr_eq(&session.0, &waiting.0));
+    }
+
+    #[test]
+    fn only_the_first_session_has_a_host_that_waits() {
+        let hosts = hosts("cat > /dev/null");
+        hosts.prepare();
+        let waiting = hosts.waiting().host.clone().expect("one was started");
+        let first = hosts.take().expect("the one that waits");
+        assert!(std::sync::Arc::ptr_eq(&first.0, &waiting.0));
+        hosts.prepare();
+        assert!(hosts.waiting().host.is_none());
     }
 }

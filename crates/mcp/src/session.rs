@@ -153,11 +153,11 @@ impl DebugSession {
             breakpoints: Mutex::default(),
             start: Mutex::new(ended),
         });
-        let (starting, starting_hosts) = (session.clone(), hosts.clone());
+        let (starting, hosts) = (session.clone(), hosts.clone());
         spawn_thread("start", move || {
             let _alive = alive;
             let started = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                starting.start(&starting_hosts, recipe)
+                starting.start(&hosts, recipe)
             }));
             let result = started.unwrap_or_else(|_| {
                 Err(Error::new(
@@ -175,7 +175,7 @@ impl DebugSession {
         if let Some(limit) = session.policy.idle_limit {
             tokio::spawn(idle::watch(session.clone(), limit));
         }
-        let (keeper, hosts) = (session.clone(), hosts.clone());
+        let keeper = session.clone();
         tokio::spawn(async move {
             let mut news = keeper.news.subscribe();
             // The sender lives as long as the keeper does, so this cannot fail.
@@ -189,11 +189,7 @@ impl DebugSession {
                 return;
             }
             // Without a thread the host is kept, and asked for output as long as the session is.
-            let finish = move || {
-                keeper.finish(None);
-                hosts.prepare();
-            };
-            if let Err(error) = spawn_thread("finish", finish) {
+            if let Err(error) = spawn_thread("finish", move || keeper.finish(None)) {
                 tracing::warn!(%error, "a session cannot be closed");
             }
         });

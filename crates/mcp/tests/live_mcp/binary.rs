@@ -29,6 +29,53 @@ fn a_conversation_on_pipes_in_every_version() {
 }
 
 #[test]
+fn the_first_program_finds_a_host_that_waits_for_it() {
+    let sandbox = Sandbox::new();
+    let mut server = Process::connected(&sandbox, "2025-11-25");
+    let hosts = || {
+        let processes = sandbox.processes().into_iter();
+        let hosts = processes.filter(|it| it.command.ends_with(" host "));
+        hosts.map(|it| it.pid).collect::<Vec<_>>()
+    };
+    let deadline = testkit::deadline();
+    let waiting = loop {
+        match hosts()[..] {
+            [host] => break host,
+            [] => assert!(std::time::Instant::now() < deadline, "no host is started"),
+            _ => unreachable!("one host for one program"),
+        }
+    };
+    server.call("debug_launch", json!({"program": dll("throws")}));
+    assert_eq!(hosts(), [waiting]);
+    server.call("debug_disconnect", json!({}));
+    assert!(hosts().is_empty(), "nothing waits after that");
+    server.hang_up();
+    assert_eq!(server.wait().code(), Some(0));
+}
+
+#[test]
+fn a_host_that_nobody_needed_ends_with_its_server() {
+    for signal in [None, Some(Signal::TERM), Some(Signal::KILL)] {
+        let sandbox = Sandbox::new();
+        let mut server = Process::connected(&sandbox, "2025-11-25");
+        let deadline = testkit::deadline();
+        while sandbox.processes().len() < 2 {
+            assert!(std::time::Instant::now() < deadline, "no host is started");
+        }
+        match signal {
+            None => server.hang_up(),
+            Some(signal) => server.signal(signal),
+        }
+        server.wait();
+        // One that was killed cannot wait for it.
+        while !sandbox.processes().is_empty() {
+            let in_time = signal == Some(Signal::KILL) && std::time::Instant::now() < deadline;
+            assert!(in_time, "{:?}", sandbox.processes());
+        }
+    }
+}
+
+#[test]
 fn a_stateless_client_needs_no_hello() {
     let sandbox = Sandbox::new();
     let mut server = Process::start(&sandbox);
