@@ -122,17 +122,21 @@ pub struct DebuggerLibrary {
 fn check_files(library: &Path) -> Result<(), Error> {
     for name in [DEBUGGER_LIBRARY, DATA_ACCESS_LIBRARY] {
         let path = library.with_file_name(name);
-        let Ok(data) = path.metadata() else { continue };
-        let reason = if data.is_file() {
-            missing_end(&path, data.len())
-        } else {
-            Some("it is no regular file".to_owned())
-        };
-        if let Some(reason) = reason {
+        if let Some(reason) = fault(&path) {
             return Err(Error::LibraryBroken { path, reason });
         }
     }
     Ok(())
+}
+
+/// What is wrong with a library's file, as far as can be seen without loading it; nothing of one that is not there.
+pub fn fault(library: &Path) -> Option<String> {
+    let data = library.metadata().ok()?;
+    if data.is_file() {
+        missing_end(library, data.len())
+    } else {
+        Some("it is no regular file".to_owned())
+    }
 }
 
 /// Says how much of an ELF file is missing: its last part is the table of its sections.

@@ -11,6 +11,9 @@ use crate::program;
 /// The files of a runtime without which it cannot be debugged.
 const PARTS: [&str; 3] = ["libcoreclr.so", "libmscordbi.so", "libmscordaccore.so"];
 
+/// What lists the files of a runtime.
+const LIST: &str = "Microsoft.NETCore.App.deps.json";
+
 /// Whether programs launched from here would have debugging switched off.
 pub(super) fn switched_off(variable: &dyn Fn(&str) -> Option<OsString>) -> Check {
     let name = "environment";
@@ -86,9 +89,19 @@ fn check(runtime: &Path, none_works: bool) -> Check {
 
 /// What is wrong with a runtime's files.
 fn fault(runtime: &Path) -> Option<String> {
-    let missing = PARTS.into_iter().find(|part| !runtime.join(part).is_file());
-    if let Some(part) = missing {
+    let missing = |part: &str| !runtime.join(part).exists();
+    // By this file .NET's own host knows a folder for a runtime; packages unpack it last.
+    if missing(LIST) {
+        return Some(format!(
+            "{LIST} is missing, without which no program uses what lies"
+        ));
+    }
+    if let Some(part) = PARTS.into_iter().find(|part| missing(part)) {
         return Some(format!("{part} is missing"));
+    }
+    let broken = |part| Some((part, cordebug::runtime::fault(&runtime.join(part))?));
+    if let Some((part, reason)) = PARTS.into_iter().find_map(broken) {
+        return Some(format!("{part} is broken ({reason})"));
     }
     let [first, others @ ..] = PARTS.map(|part| builds::of(&runtime.join(part)));
     let other = others
@@ -129,6 +142,12 @@ mod tests {
 
     /// Checks an installation in a folder of its own; only what is in it counts.
     fn outcomes(runtimes: &[(&str, &[&str])]) -> Vec<(String, Outcome)> {
+        let checks = checks(runtimes).into_iter();
+        checks.map(|check| (check.name, check.outcome)).collect()
+    }
+
+    /// A file whose name ends in `!` is cut off behind a head that tells of more.
+    fn checks(runtimes: &[(&str, &[&str])]) -> Vec<Check> {
         let folder = tempfile::tempdir().expect("a folder");
         let dotnet = folder.path().join("dotnet");
         fs::write(&dotnet, "").expect("a file");
@@ -140,7 +159,13 @@ mod tests {
                 .join(version);
             fs::create_dir_all(&runtime).expect("a folder");
             for part in *parts {
-                fs::write(runtime.join(part), "").expect("a file");
+                let mut head = b"\x7fELF".to_vec();
+                head.resize(64, 0xff);
+                let (part, content) = match part.strip_suffix('!') {
+                    Some(part) => (part, &head[..]),
+                    None => (*part, &[][..]),
+                };
+                fs::write(runtime.join(part), content).expect("a file");
             }
         }
         let root = folder.path().as_os_str().to_owned();
@@ -148,13 +173,14 @@ mod tests {
         let ours = checks.into_iter().filter(|check| {
             check.name == "runtimes" || check.message.contains(&folder.path().display().to_string())
         });
-        ours.map(|check| (check.name, check.outcome)).collect()
+        ours.collect()
     }
 
     #[test]
     fn runtimes_need_their_debugger_parts() {
-        let whole: &[&str] = &PARTS;
-        let cut: &[&str] = &["libcoreclr.so"];
+        let [first, second, third] = PARTS;
+        let whole: &[&str] = &[LIST, first, second, third];
+        let cut: &[&str] = &[LIST, first];
         let named = |name: &str, outcome| (name.to_owned(), outcome);
         assert_eq!(
             outcomes(&[("10.0.1", whole), ("9.0.12", cut)]),
@@ -164,6 +190,18 @@ mod tests {
                 named("runtime 10.0.1", Outcome::Ok),
             ]
         );
+    }
+
+    #[test]
+    fn runtimes_that_are_not_whole_are_told() {
+        let [first, second, third] = PARTS;
+        let broken: &[&str] = &[LIST, first, "libmscordbi.so!", third];
+        let unlisted: &[&str] = &[first, second, third];
+        let told = checks(&[("8.0.1", unlisted), ("9.0.12", broken)]);
+        let told: Vec<_> = told.iter().map(|check| check.message.as_str()).collect();
+        assert!(told[1].contains("deps.json is missing"), "{told:?}");
+        let cut = "libmscordbi.so is broken (it is cut off: it has 64 of ";
+        assert!(told[2].starts_with(cut), "{told:?}");
     }
 
     #[test]
