@@ -1,6 +1,7 @@
 //! Threads and modules of the program as an agent sees them.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use engine::api::{ModuleReport, ThreadActivity, ThreadReport};
 use schemars::JsonSchema;
@@ -337,6 +338,19 @@ impl Render for ThreadsReport {
     }
 }
 
+impl ModuleEntry {
+    /// Where its symbols are; a file beside it is told by its name.
+    fn where_symbols_are(&self) -> &str {
+        let detail = Path::new(&self.symbols_detail);
+        let folder = self.path.as_ref().and_then(|it| Path::new(it).parent());
+        let name = detail.file_name().and_then(|it| it.to_str());
+        match name.filter(|_| folder.is_some() && detail.parent() == folder) {
+            Some(name) => name,
+            None => &self.symbols_detail,
+        }
+    }
+}
+
 impl Render for ModulesReport {
     fn render_for(&self, reader: Reader) -> String {
         let mut out = String::new();
@@ -347,7 +361,7 @@ impl Render for ModulesReport {
             }
             out.push_str(if module.user_code { ", user code" } else { "" });
             if module.symbols {
-                let _ = write!(out, ", symbols: {}", module.symbols_detail);
+                let _ = write!(out, ", symbols: {}", module.where_symbols_are());
             } else {
                 let _ = write!(out, ", no symbols: {}", module.symbols_detail);
             }
@@ -396,6 +410,7 @@ mod tests {
             mvid: None,
             symbols: false,
             symbols_detail: String::new(),
+            symbols_file: None,
             optimized: None,
             optimized_code: None,
             user_code: false,
