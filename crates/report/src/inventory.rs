@@ -175,10 +175,18 @@ impl ThreadEntry {
         self.lock.as_ref().is_some_and(|it| !it.pulse)
     }
 
-    /// Whether it waits, and not in the user's code: what it waits for may be.
+    /// Whether it waits, or may be about to, and not in the user's code: what it waits for may be.
     pub fn is_blocked_elsewhere(&self) -> bool {
         let is_user = |top: &FrameReport| top.kind == FrameReport::USER && top.file.is_some();
-        self.activity == "waiting" && !self.top.as_ref().is_some_and(is_user)
+        // A wait spins at first. Of the thread that a pause is told of, what it is about to wait for has been told.
+        let spins = |top: &FrameReport| {
+            let method = top.method.as_str();
+            method.starts_with("System.Threading.SpinWait.")
+                || method.starts_with("System.Threading.Tasks.Task.Spin")
+        };
+        let top = self.top.as_ref();
+        let may_wait = self.activity == "waiting" || self.current || top.is_some_and(spins);
+        may_wait && !top.is_some_and(is_user)
     }
 }
 
