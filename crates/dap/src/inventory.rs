@@ -165,11 +165,7 @@ pub(crate) fn module(report: &ModuleReport) -> Module {
         } else {
             report.symbols_detail.clone()
         }),
-        symbol_file_path: report
-            .path
-            .as_deref()
-            .filter(|_| report.symbols)
-            .and_then(symbol_file),
+        symbol_file_path: report.symbols_file.clone(),
         ..Module::default()
     }
 }

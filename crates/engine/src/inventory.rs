@@ -6,6 +6,7 @@ use cordebug::bindings::{
 };
 use cordebug::module::Module;
 use cordebug::thread::Thread;
+use metadata::PdbLocation;
 
 use crate::api::{
     AwaitedLock, Error, Event, LogMessage, ModuleReport, Reply, ThreadActivity, ThreadId,
@@ -13,7 +14,7 @@ use crate::api::{
 };
 use crate::engine::Engine;
 use crate::fields::Fields;
-use crate::modules::LoadedModule;
+use crate::modules::{LoadedModule, SymbolsOrigin};
 use crate::target::{Target, runtime_error};
 use crate::values::Question;
 
@@ -174,9 +175,16 @@ fn describe(target: &Target, module: &LoadedModule) -> ModuleReport {
         version,
         mvid,
         symbols: symbols.is_ok(),
-        symbols_detail: match symbols {
-            Ok(_) => "loaded".into(),
+        symbols_detail: match module.symbols_origin(&target.process) {
+            Ok(SymbolsOrigin::Found(location)) => location.to_string(),
+            Ok(SymbolsOrigin::Given) => "given by the program that loaded it from memory".into(),
             Err(reason) => reason.to_owned(),
+        },
+        symbols_file: match module.symbols_origin(&target.process) {
+            Ok(SymbolsOrigin::Found(PdbLocation::Beside(path) | PdbLocation::Recorded(path))) => {
+                Some(path.display().to_string())
+            }
+            _ => None,
         },
         optimized: metadata.and_then(metadata::Metadata::is_optimized),
         optimized_code: module.is_optimized(),

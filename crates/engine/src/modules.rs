@@ -12,7 +12,7 @@ use cordebug::file::MappedFile;
 use cordebug::module::{Breakpoint, Module};
 use cordebug::process::Process;
 use metadata::pe::ImageKind;
-use metadata::{Bytes, IlOffset, Metadata, Symbols, Token};
+use metadata::{Bytes, IlOffset, Metadata, PdbLocation, Symbols, Token};
 
 use crate::api::Event;
 use crate::breakpoints::{CodeLocation, TypeNames};
@@ -29,6 +29,15 @@ pub(crate) struct Modules {
     source_files: SourceFiles,
 }
 
+/// Where the symbols of a module were found.
+#[derive(Debug)]
+pub(crate) enum SymbolsOrigin {
+    /// In the module itself, or in a file.
+    Found(PdbLocation),
+    /// The program gave them together with the module.
+    Given,
+}
+
 /// One module.
 #[derive(Debug)]
 pub(crate) struct LoadedModule {
@@ -36,7 +45,7 @@ pub(crate) struct LoadedModule {
     /// Its path, or a bare name if it is not a file.
     pub(crate) path: PathBuf,
     metadata: OnceCell<Result<metadata::Module, String>>,
-    symbols: OnceCell<Result<Symbols, String>>,
+    symbols: OnceCell<Result<(Symbols, SymbolsOrigin), String>>,
     type_names: OnceCell<TypeNames>,
     source_files: SourceFiles,
     optimized: OnceCell<Option<bool>>,
@@ -85,7 +94,7 @@ impl Modules {
         if module.symbols.get().is_some_and(Result::is_ok) {
             return false;
         }
-        module.symbols = OnceCell::from(Ok(symbols));
+        module.symbols = OnceCell::from(Ok((symbols, SymbolsOrigin::Given)));
         true
     }
 
@@ -228,20 +237,35 @@ impl LoadedModule {
 
     /// Its symbols, or why there are none.
     pub(crate) fn symbols(&self, process: &Process) -> Result<&Symbols, &str> {
+        self.found_symbols(process).map(|(symbols, _)| symbols)
+    }
+
+    /// Where its symbols are, or why there are none.
+    pub(crate) fn symbols_origin(&self, process: &Process) -> Result<&SymbolsOrigin, &str> {
+        self.found_symbols(process).map(|(_, origin)| origin)
+    }
+
+    fn found_symbols(&self, process: &Process) -> Result<&(Symbols, SymbolsOrigin), &str> {
         self.symbols
             .get_or_init(|| self.open_symbols(process))
             .as_ref()
             .map_err(String::as_str)
     }
 
-    fn open_symbols(&self, process: &Process) -> Result<Symbols, String> {
+    fn open_symbols(&self, process: &Process) -> Result<(Symbols, SymbolsOrigin), String> {
         let module = self.metadata(process)?;
         let path = self.path.is_absolute().then_some(self.path.as_path());
         let read = |path: &Path| MappedFile::open(path).ok().map(Bytes::new);
         let search = module
             .find_symbols(path, read)
             .map_err(|error| error.to_string())?;
-        search.symbols.ok_or_else(|| match search.tried.as_slice() {
+        let mut tried = search.tried;
+        if let Some(symbols) = search.symbols
+            && let Some((location, _)) = tried.pop()
+        {
+            return Ok((symbols, SymbolsOrigin::Found(location)));
+        }
+        Err(match tried.as_slice() {
             [] => "it was compiled without debug information".into(),
             tried => {
                 let tried = tried

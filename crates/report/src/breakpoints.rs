@@ -294,12 +294,12 @@ fn count(number: usize) -> u32 {
 }
 
 impl BreakpointEntry {
-    /// Where it was asked for: `shop.cs:20` or the method.
-    pub(super) fn place(&self) -> String {
+    /// Where it was asked for: `shop.cs:20` or the method. Files of the same name are told apart from others.
+    fn place(&self, others: &[&str]) -> String {
         match (&self.file, self.line, &self.function) {
             (Some(file), Some(line), _) => match self.column {
-                Some(column) => format!("{}:{line}:{column}", file_name(file)),
-                None => format!("{}:{line}", file_name(file)),
+                Some(column) => format!("{}:{line}:{column}", distinct_name(file, others)),
+                None => format!("{}:{line}", distinct_name(file, others)),
             },
             (_, _, Some(function)) => function.clone(),
             _ => "an unknown place".into(),
@@ -308,12 +308,17 @@ impl BreakpointEntry {
 
     /// One line: what it is, whether it can be hit, and why not.
     pub(super) fn render(&self) -> String {
+        self.render_among(&[])
+    }
+
+    /// The same, among breakpoints in these files.
+    fn render_among(&self, files: &[&str]) -> String {
         let kind = if self.log_message.is_some() {
             "Tracepoint"
         } else {
             "Breakpoint"
         };
-        let mut line = format!("{kind} {} at {}", self.id, self.place());
+        let mut line = format!("{kind} {} at {}", self.id, self.place(files));
         if let Some(first) = self.locations.first() {
             let _ = write!(line, ", in {}", first.method);
             // Where it is set is news if it is not what was asked for.
@@ -471,7 +476,10 @@ impl Render for BreakpointsReport {
                 lines.push(format!("Removed breakpoints {}.", ids.join(", ")));
             }
         }
-        lines.extend(self.breakpoints.iter().map(BreakpointEntry::render));
+        let files = self.breakpoints.iter().filter_map(|it| it.file.as_deref());
+        let files: Vec<_> = files.collect();
+        let breakpoints = self.breakpoints.iter();
+        lines.extend(breakpoints.map(|it| it.render_among(&files)));
         let exceptions = self.exception_breakpoints.iter();
         lines.extend(exceptions.map(ExceptionBreakpointEntry::render));
         if self.left_out > 0 {
@@ -485,8 +493,44 @@ impl Render for BreakpointsReport {
     }
 }
 
+/// The shortest end of a path that no other path of the same file name has.
+fn distinct_name<'p>(path: &'p str, others: &[&str]) -> &'p str {
+    let name = file_name(path);
+    let mut others = others
+        .iter()
+        .filter(|it| **it != path && file_name(it) == name);
+    let Some(first) = others.next() else {
+        return name;
+    };
+    let is_distinct = |end: &str| {
+        let mut all = std::iter::once(first).chain(others.clone());
+        all.all(|it| !it.ends_with(end))
+    };
+    let starts = path.rmatch_indices(['/', '\\']).skip(1);
+    let ends = starts.filter_map(|(at, _)| Some((path.get(at..)?, path.get(at + 1..)?)));
+    let mut distinct = ends.filter(|(whole, _)| is_distinct(whole));
+    distinct.next().map_or(path, |(_, end)| end)
+}
+
 /// The last part of a path of any system.
 pub(super) fn file_name(path: &str) -> &str {
     let name = Path::new(path).file_name().and_then(|name| name.to_str());
     name.unwrap_or(path).rsplit('\\').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::distinct_name;
+
+    #[test]
+    fn files_of_one_name_are_told_apart() {
+        let files = ["/src/a/same.cs", "/src/b/same.cs", "/src/other.cs"];
+        assert_eq!(distinct_name("/src/other.cs", &files), "other.cs");
+        assert_eq!(distinct_name("/src/a/same.cs", &files), "a/same.cs");
+        let nested = ["/x/a/same.cs", "/y/a/same.cs", "same.cs"];
+        assert_eq!(distinct_name("/y/a/same.cs", &nested), "y/a/same.cs");
+        assert_eq!(distinct_name("same.cs", &nested), "same.cs");
+        let windows = [r"C:\a\same.cs", r"C:\b\same.cs"];
+        assert_eq!(distinct_name(r"C:\b\same.cs", &windows), r"b\same.cs");
+    }
 }

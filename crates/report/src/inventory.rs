@@ -1,6 +1,7 @@
 //! Threads and modules of the program as an agent sees them.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use engine::api::{ModuleReport, ThreadActivity, ThreadReport};
 use schemars::JsonSchema;
@@ -174,10 +175,18 @@ impl ThreadEntry {
         self.lock.as_ref().is_some_and(|it| !it.pulse)
     }
 
-    /// Whether it waits, and not in the user's code: what it waits for may be.
+    /// Whether it waits, or may be about to, and not in the user's code: what it waits for may be.
     pub fn is_blocked_elsewhere(&self) -> bool {
         let is_user = |top: &FrameReport| top.kind == FrameReport::USER && top.file.is_some();
-        self.activity == "waiting" && !self.top.as_ref().is_some_and(is_user)
+        // A wait spins at first. Of the thread that a pause is told of, what it is about to wait for has been told.
+        let spins = |top: &FrameReport| {
+            let method = top.method.as_str();
+            method.starts_with("System.Threading.SpinWait.")
+                || method.starts_with("System.Threading.Tasks.Task.Spin")
+        };
+        let top = self.top.as_ref();
+        let may_wait = self.activity == "waiting" || self.current || top.is_some_and(spins);
+        may_wait && !top.is_some_and(is_user)
     }
 }
 
@@ -337,6 +346,19 @@ impl Render for ThreadsReport {
     }
 }
 
+impl ModuleEntry {
+    /// Where its symbols are; a file beside it is told by its name.
+    fn where_symbols_are(&self) -> &str {
+        let detail = Path::new(&self.symbols_detail);
+        let folder = self.path.as_ref().and_then(|it| Path::new(it).parent());
+        let name = detail.file_name().and_then(|it| it.to_str());
+        match name.filter(|_| folder.is_some() && detail.parent() == folder) {
+            Some(name) => name,
+            None => &self.symbols_detail,
+        }
+    }
+}
+
 impl Render for ModulesReport {
     fn render_for(&self, reader: Reader) -> String {
         let mut out = String::new();
@@ -347,7 +369,7 @@ impl Render for ModulesReport {
             }
             out.push_str(if module.user_code { ", user code" } else { "" });
             if module.symbols {
-                let _ = write!(out, ", symbols: {}", module.symbols_detail);
+                let _ = write!(out, ", symbols: {}", module.where_symbols_are());
             } else {
                 let _ = write!(out, ", no symbols: {}", module.symbols_detail);
             }
@@ -396,6 +418,7 @@ mod tests {
             mvid: None,
             symbols: false,
             symbols_detail: String::new(),
+            symbols_file: None,
             optimized: None,
             optimized_code: None,
             user_code: false,

@@ -514,3 +514,30 @@ fn methods_that_the_runtime_suspends_are_refused() {
     program.cont();
     program.expect_exit(0);
 }
+
+#[test]
+fn a_link_of_another_name_leads_to_the_file_that_was_compiled() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch(FIXTURE).stop_at_entry().start();
+    program.wait_stop();
+    let marker = Fixture::named(FIXTURE).marker("several");
+    let link = sandbox.folder().join("Other.cs");
+    std::os::unix::fs::symlink(&marker.file, &link).expect("a link");
+    let (breakpoint, _) = set(
+        &program,
+        at_line(&link.display().to_string(), marker.line, None),
+    );
+    assert_eq!(lines(&breakpoint), [marker.line]);
+    // A file of another name that is no link is another file, whatever it holds.
+    let copy = sandbox.folder().join("Copy.cs");
+    std::fs::copy(&marker.file, &copy).expect("a copy");
+    let (breakpoint, _) = set(
+        &program,
+        at_line(&copy.display().to_string(), marker.line, None),
+    );
+    assert_eq!(breakpoint.state, BreakpointState::Pending);
+    program.cont();
+    program.wait_stop();
+    assert_eq!(here(&program).1, marker.line);
+    program.disconnect(Some(true), false);
+}

@@ -31,7 +31,9 @@ fn are_told_with_path_version_identity_and_symbols() {
             .is_some_and(|path| path.ends_with("/breaks.dll"))
     );
     assert!(own.symbols && own.user_code && !own.dynamic && !own.in_memory);
-    assert_eq!(own.symbols_detail, "loaded");
+    assert_eq!(own.symbols_file.as_ref(), Some(&own.symbols_detail));
+    let beside = own.path.as_ref().map(|it| it.replace(".dll", ".pdb"));
+    assert_eq!(own.symbols_file, beside, "where its symbols are");
     assert!(own.version.is_some());
     assert_eq!(own.mvid.as_ref().map(String::len), Some(36));
     assert_eq!(own.optimized, Some(false));

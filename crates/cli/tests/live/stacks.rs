@@ -132,6 +132,39 @@ fn what_the_runtime_emits_for_itself_is_told_from_functions_of_the_program() {
 }
 
 #[test]
+fn calls_into_native_code_name_what_was_called() {
+    let sandbox = Sandbox::new();
+    let called = |program: &Debuggee<'_>| {
+        let frames = told::frames(program, None).into_iter();
+        let calls = frames.filter(|it| it.method.starts_with("[managed to native"));
+        calls.map(|it| it.method).collect::<Vec<_>>()
+    };
+    let program = sandbox.launch("stack_native").args(["native"]).start();
+    program.wait_stop();
+    let sort =
+        "Program.Sort(int[] items, nint count, nint size, Program.Comparer compare)".to_owned();
+    assert_eq!(
+        called(&program),
+        [format!("[managed to native transition: {sort}]")]
+    );
+    program.disconnect(Some(true), false);
+    let program = sandbox.launch("stack_native").args(["rest"]).start();
+    program.wait_output("resting");
+    let name = "[managed to native transition: Program.Rest(uint seconds)]";
+    testkit::eventually(|| {
+        program.pause();
+        let calls = called(&program);
+        if calls.iter().any(|it| it == name) {
+            return Ok(());
+        }
+        program.cont();
+        Err(format!("{calls:?}"))
+    })
+    .expect("named");
+    program.disconnect(Some(true), false);
+}
+
+#[test]
 fn attributes_hide_and_disown_frames() {
     check(
         "stack_kinds",

@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use expect_test::{Expect, expect};
-use host::api::{AsyncEnd, AsyncFrame, AsyncStack, Reply, Request, ThreadId};
+use host::api::{
+    AsyncEnd, AsyncFrame, AsyncStack, BreakpointSpec, Place, Reply, Request, ThreadId,
+};
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
 
@@ -304,6 +306,46 @@ fn blocked_on_an_async_method() {
         task a task that its TaskCompletionSource completes
     "#]],
     );
+}
+
+/// A wait looks again and again before it blocks; the task does not know of it until then.
+#[test]
+fn threads_that_have_just_begun_to_wait_are_seen() {
+    let sandbox = Sandbox::new();
+    let wait = Place::Function {
+        name: "System.Threading.Tasks.Task.SpinThenBlockingWait".into(),
+    };
+    let program = sandbox
+        .launch("async_stacks")
+        .args(["begins"])
+        .with(|launch| launch.breakpoints = vec![BreakpointSpec::at(wait)])
+        .start();
+    program.wait_stop();
+    let main = ThreadId(program.pid());
+    expect![[r#"
+        blocked
+        method Program.Outer(): int sum = await Middle();
+        method Program.Middle(): static async Task<int> Middle() => await Leaf() + 1;
+        method Program.Leaf(): await Gate.Task;
+        task a task that its TaskCompletionSource completes
+    "#]]
+    .assert_eq(&render(&program, Some(main)));
+    let freeze = Request::Freeze {
+        thread: main,
+        frozen: true,
+    };
+    program.request(freeze).expect("frozen");
+    program.cont();
+    program.stdin("open\n");
+    program.wait_stop();
+    expect![[r#"
+        resumed async Program.Leaf(): Debugger.Break();
+        method Program.Middle(): static async Task<int> Middle() => await Leaf() + 1;
+        method Program.Outer(): int sum = await Middle();
+        blocks the first thread
+    "#]]
+    .assert_eq(&render(&program, None));
+    program.disconnect(Some(true), false);
 }
 
 #[test]

@@ -82,6 +82,9 @@ pub struct ModuleReport {
     pub symbols: bool,
     /// Where the symbols are, or why there are none.
     pub symbols_detail: String,
+    /// The file with the symbols, if they are in one of their own.
+    #[serde(default)]
+    pub symbols_file: Option<String>,
     /// Whether its compiler optimised it; absent if it does not say.
     pub optimized: Option<bool>,
     /// Whether the runtime compiles it without regard for debuggers; absent if it does not say.

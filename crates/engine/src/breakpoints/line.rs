@@ -126,6 +126,28 @@ pub(super) fn documents(
     symbols: &Symbols,
     files: &SourceFiles,
 ) -> (Option<Candidates>, Option<String>) {
+    let (best, elsewhere) = documents_named(file, symbols, files);
+    if best.is_some() {
+        return (best, elsewhere);
+    }
+    // A link may have a name of its own.
+    let path = Path::new(file);
+    let real = path.is_absolute().then(|| path.canonicalize().ok());
+    let real = real
+        .flatten()
+        .filter(|it| it.file_name() != path.file_name());
+    let Some(real) = real.as_ref().and_then(|it| it.to_str()) else {
+        return (best, elsewhere);
+    };
+    let (by_link, _) = documents_named(real, symbols, files);
+    (by_link.filter(|it| it.rank.same), elsewhere)
+}
+
+fn documents_named(
+    file: &str,
+    symbols: &Symbols,
+    files: &SourceFiles,
+) -> (Option<Candidates>, Option<String>) {
     let mut best: Option<Candidates> = None;
     let mut elsewhere = None;
     for (recorded, token) in symbols.documents().named(file) {

@@ -12,6 +12,12 @@ const TYPES: usize = 20_000;
 /// Suggestions at most.
 const SUGGESTIONS: usize = 3;
 
+/// The types that C# has words for: none of them is an exception.
+const KEYWORDS: [&str; 19] = [
+    "bool", "byte", "char", "decimal", "double", "dynamic", "float", "int", "long", "nint",
+    "nuint", "object", "sbyte", "short", "string", "uint", "ulong", "ushort", "void",
+];
+
 /// What a name means among the types that are loaded.
 enum Meaning {
     /// An exception, or what may be one.
@@ -52,6 +58,16 @@ pub(super) fn notes(target: Option<&Target>, spec: &ExceptionSpec) -> Vec<String
 
 /// Refuses a type that is there, by its full name, and can never be thrown.
 pub(super) fn check(target: Option<&Target>, spec: &ExceptionSpec) -> Result<(), Error> {
+    let mut names = spec.types.iter().map(|it| it.trim());
+    if let Some(keyword) = names.find(|it| KEYWORDS.contains(it)) {
+        return Err(Error::new(
+            ErrorCode::InvalidParameter,
+            format!(
+                "{keyword} is no exception but a type that C# has a word for, so it is never thrown"
+            ),
+        )
+        .hint("name a type that derives from System.Exception"));
+    }
     let Some(target) = target else { return Ok(()) };
     for wanted in &spec.types {
         let wanted = wanted.trim();

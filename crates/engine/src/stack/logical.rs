@@ -19,6 +19,8 @@ use crate::values::Question;
 
 /// Links of a chain that are followed.
 const MAX_CHAIN: usize = 2_000;
+/// The framework's method that waits for one task: it looks again and again for a while, and blocks then.
+const SPINS: &str = "System.Threading.Tasks.Task.SpinThenBlockingWait(";
 /// Frames that are looked through for an async method.
 const MAX_FRAMES: u32 = 500;
 
@@ -165,7 +167,8 @@ pub(super) fn awaiting(target: &mut Target, start: Value) -> (Vec<AsyncFrame>, A
         let mut fields = Fields::new(target);
         let awaiters = match fields.awaiters(&object) {
             Awaiters::Some(awaiters) => awaiters,
-            Awaiters::Nobody => return (chain, AsyncEnd::Nobody),
+            // A thread that has just begun to wait for it has left no trace in it yet.
+            Awaiters::Nobody => return (chain, begins_to_wait(target, &object)),
             Awaiters::Completed => return (chain, AsyncEnd::Completed),
             Awaiters::Unknown(why) => return (chain, AsyncEnd::Unknown(why)),
         };
@@ -229,19 +232,39 @@ fn waiter(target: &mut Target, event: &Value) -> Option<ThreadId> {
     None
 }
 
+/// The end of a chain at a task that nobody awaits: a thread may be about to.
+fn begins_to_wait(target: &mut Target, task: &Value) -> AsyncEnd {
+    let address = task.address().ok().filter(|address| *address != 0);
+    let threads = target.process.threads().unwrap_or_default();
+    let mut waiting = threads.into_iter().filter(|thread| {
+        let wait = wait_of(target, thread).ok().flatten();
+        wait.filter(|it| it.begins)
+            .and_then(|it| task_to_wait_for(target, thread, &it))
+            .is_some_and(|task| task.address().ok() == address)
+    });
+    match address.and_then(|_| waiting.next()) {
+        Some(thread) => AsyncEnd::Blocks {
+            thread: thread.id().ok().map(ThreadId),
+        },
+        None => AsyncEnd::Nobody,
+    }
+}
+
 /// The part of a stack that waits for a task.
 struct Wait {
     start: u64,
     end: u64,
     /// The frame that called it.
     caller: u32,
+    /// Whether it looks again and again at first, before it has the task wake it.
+    begins: bool,
 }
 
 /// The innermost part of a thread's stack, if it waits for a task there.
 fn wait_of(target: &mut Target, thread: &Thread) -> Result<Option<Wait>, Error> {
     let mut walk = Walk::new(thread);
     let start = walk.stack_pointer();
-    let mut waits = false;
+    let (mut waits, mut begins) = (false, false);
     for caller in 0..MAX_FRAMES {
         let Some(Walked { frame, .. }) = walk.next(target)? else {
             return Ok(None);
@@ -249,8 +272,14 @@ fn wait_of(target: &mut Target, thread: &Thread) -> Result<Option<Wait>, Error> 
         let told = frame::describe(target, &frame, caller);
         if waits && !is_waiting(&told.method) {
             let range = start.zip(walk.stack_pointer());
-            return Ok(range.map(|(start, end)| Wait { start, end, caller }));
+            return Ok(range.map(|(start, end)| Wait {
+                start,
+                end,
+                caller,
+                begins,
+            }));
         }
+        begins |= told.method.starts_with(SPINS);
         waits = is_waiting(&told.method);
         if told.user_code {
             break;
@@ -264,7 +293,11 @@ fn blocked(target: &mut Target, thread: &Thread) -> Result<Option<BlockedOn>, Er
     let Some(wait) = wait_of(target, thread)? else {
         return Ok(None);
     };
-    let Some(task) = waited_task(target, thread, &wait) else {
+    let task = match waited_task(target, thread, &wait) {
+        None if wait.begins => task_to_wait_for(target, thread, &wait),
+        task => task,
+    };
+    let Some(task) = task else {
         return Ok(None);
     };
     let (chain, incomplete) = waits_for(target, task);
@@ -301,6 +334,20 @@ fn waited_task(target: &mut Target, thread: &Thread, wait: &Wait) -> Option<Valu
             .any(|it| matches!(fields.link(it), Link::Blocks(event) if here(&event)));
         waits.then_some(task)
     })
+}
+
+/// The task that a thread is about to wait for: the only one that its stack refers to, that is not done.
+fn task_to_wait_for(target: &mut Target, thread: &Thread, wait: &Wait) -> Option<Value> {
+    let objects = Objects::new(target, thread)?;
+    let words = words(target, wait.start, wait.end);
+    let mut tasks = words.iter().filter_map(|word| {
+        let task = objects.at(target, *word)?;
+        let mut fields = Fields::new(target);
+        let is_task = fields.raw_names(&task).iter().any(|name| name == "Task");
+        (is_task && !fields.is_done(&task)).then_some(task)
+    });
+    let task = tasks.next()?;
+    tasks.next().is_none().then_some(task)
 }
 
 /// What a task waits for, what that waits for, and so on; and why no more can be told, if that is so.

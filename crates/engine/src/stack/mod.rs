@@ -10,6 +10,7 @@ pub(crate) mod frame;
 pub(crate) mod locks;
 mod logical;
 mod machine;
+mod native_calls;
 mod objects;
 mod stubs;
 pub(crate) mod walks;
@@ -171,6 +172,7 @@ pub(crate) fn frames(
     let end = start.saturating_add(count);
     let mut walk = Walk::new(thread);
     while let Some(Walked { frame, block }) = walk.next(target)? {
+        name_native_call(target, found.last_mut(), &frame);
         if index >= end {
             return Ok((found, index, true));
         }
@@ -185,6 +187,16 @@ pub(crate) fn frames(
         }
     }
     Ok((found, index, false))
+}
+
+/// Names the native function in the frame of a call into native code, by who called it.
+fn name_native_call(target: &mut Target, call: Option<&mut Frame>, caller: &RuntimeFrame) {
+    let name = frame::internal_name(cordebug::bindings::STUBFRAME_M2U);
+    if let Some(call) = call.filter(|it| it.kind == FrameKind::Transition && it.method == name)
+        && let Some(called) = native_calls::called_by(target, caller)
+    {
+        call.method = format!("{}: {called}]", name.trim_end_matches(']'));
+    }
 }
 
 /// The frame of a thread with that index, counted as [`frames`] does.

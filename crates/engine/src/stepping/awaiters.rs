@@ -111,9 +111,26 @@ impl Engine<'_> {
                 }
             }
         };
-        let Some(start) = start() else {
-            return Waiting::Nobody(None);
-        };
+        match start() {
+            Some(start) => self.who_goes_on(start),
+            None => Waiting::Nobody(None),
+        }
+    }
+
+    /// Who awaits a task.
+    pub(super) fn who_awaits_task(&mut self, task: &Value) -> Waiting {
+        let continuation = self.target.as_mut().and_then(|target| {
+            let mut fields = Fields::new(target);
+            fields.object(task, "m_continuationObject")
+        });
+        match continuation {
+            Some(continuation) => self.who_goes_on((continuation, None)),
+            None => Waiting::Nobody(None),
+        }
+    }
+
+    /// Who goes on by a continuation, and the object that it hands a result on by.
+    fn who_goes_on(&mut self, start: (Value, Option<Value>)) -> Waiting {
         let mut left = vec![start];
         let mut awaiters = Vec::new();
         let mut wakes = false;

@@ -47,6 +47,9 @@ impl Engine<'_> {
     ) {
         let Some(method) = at.method else { return };
         let Some(stepping) = self.async_stepping(method) else {
+            if kind == StepKind::Out || range.is_last() {
+                self.await_work(thread, leg);
+            }
             return;
         };
         let leaves = kind == StepKind::Out
@@ -220,9 +223,13 @@ impl Engine<'_> {
         if thread.id().ok() != Some(steps.thread) {
             return None;
         }
-        let from = steps.from;
+        let places = [Some(steps.from), steps.leg.at];
         let at = Position::of(self.target.as_mut()?, thread).ok()?;
-        (at.frame == from.frame && at.method == from.method).then_some(at)
+        // A step that began in what the method called, such as a user's own awaiter, is back in it.
+        let mut places = places.into_iter().flatten();
+        places
+            .any(|it| it.frame == at.frame && it.method == at.method)
+            .then_some(at)
     }
 
     fn suspended(&mut self) -> Option<&mut Suspended> {

@@ -25,7 +25,7 @@ use crate::engine::Engine;
 use crate::fields::Fields;
 
 /// The field with a task's flags.
-const FLAGS: &str = "m_stateFlags";
+pub(super) const FLAGS: &str = "m_stateFlags";
 /// The flag that asks for a call of [`NOTIFY`].
 const NOTIFICATION: u32 = 0x1000_0000;
 /// The framework's method that does nothing but tell debuggers that a task was waited for.
@@ -247,6 +247,9 @@ impl Engine<'_> {
 
     /// Whether a frame of a thread's stack still belongs to an invocation.
     fn is_on_stack(&mut self, thread: &Thread, invocation: &Invocation, at: FrameId) -> bool {
+        if let Invocation::Work(task) = invocation {
+            return self.runs(thread, task);
+        }
         let steps = thread.stack().into_iter().flat_map(|it| it.take(MAX_WALK));
         let mut frames = steps.flatten().filter_map(|step| match step {
             Step::Frame(frame) => Some(frame),

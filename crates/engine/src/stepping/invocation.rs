@@ -23,6 +23,8 @@ pub(super) enum Invocation {
     Task(Handle),
     /// A delegate's method with this object as its first argument; any call of it if there is none.
     Callback(Option<Handle>),
+    /// What a thread does for this task.
+    Work(Handle),
 }
 
 impl Engine<'_> {
@@ -53,6 +55,7 @@ impl Engine<'_> {
             }
             let machine = frame.first_argument().ok()?;
             match invocation {
+                Invocation::Work(_) => None,
                 Invocation::Callback(object) => {
                     Some(machine.reference()? == object.as_ref()?.address().ok()?)
                 }

@@ -22,6 +22,7 @@ mod run_to;
 mod stored;
 mod targets;
 mod waiters;
+mod work;
 
 use std::collections::HashMap;
 
@@ -104,6 +105,8 @@ struct Leg {
     own: Option<Invocation>,
     /// The invocation, if nobody awaits it so far.
     alone: Option<Alone>,
+    /// Whether it leaves code that a task runs for somebody: what runs next for the same task is still a part of that.
+    leaves_work: bool,
     /// Returns to other invocations of the same code that were seen.
     strange_returns: u32,
     /// Calls that run in any case and of which the runtime does not say where they return to; where their code ends.
@@ -358,6 +361,7 @@ impl Engine<'_> {
         self.arm_returns(thread, at, range, kind, &mut leg);
         let only_marked = just_my_code && at.method.is_none_or(|method| self.is_marked(method));
         let (is_awaited, is_alone) = (leg.is_awaited(), leg.alone.is_some());
+        let is_followed = (is_awaited || is_alone) && !leg.leaves_work;
         let into = kind == StepKind::Into;
         let begin = || -> Result<Option<Stepper>, cordebug::Error> {
             if kind == StepKind::Out && (is_awaited || is_alone) {
@@ -375,12 +379,7 @@ impl Engine<'_> {
         match begun {
             Ok(stepper) => {
                 leg.stepper = stepper;
-                if only_marked
-                    && kind != StepKind::Out
-                    && range.is_last()
-                    && !is_awaited
-                    && !is_alone
-                {
+                if only_marked && kind != StepKind::Out && range.is_last() && !is_followed {
                     leg.beyond = self.stepper_beyond(thread);
                 }
             }

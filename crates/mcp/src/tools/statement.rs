@@ -125,10 +125,22 @@ pub(super) fn find(
     match (places.as_slice(), nearest) {
         ([only], _) | (_, Some(only)) => Ok((Line(only.line), only.column)),
         ([], None) => {
-            let message = format!("{shown} has no line with {}", text::quoted(wanted, 100));
-            Err(Error::new(ErrorCode::InvalidLine, message).hint(
-                "give a part of one line as it is written; blanks between words do not matter",
-            ))
+            let words: Vec<&str> = wanted.split_whitespace().collect();
+            let mut comments = (1..).zip(content.lines());
+            let comment = comments.find(|(_, line)| position(line, &words).is_some());
+            let wanted = text::quoted(wanted, 100);
+            Err(match comment {
+                Some((line, _)) => Error::new(
+                    ErrorCode::InvalidLine,
+                    format!("{shown} has {wanted} only in a comment, on line {line}"),
+                )
+                .hint("give a part of the statement to stop at, or a line: one without code moves on to the next"),
+                None => Error::new(
+                    ErrorCode::InvalidLine,
+                    format!("{shown} has no line with {wanted}"),
+                )
+                .hint("give a part of one line as it is written; blanks between words do not matter"),
+            })
         }
         (several, None) => {
             let message = format!(
@@ -233,6 +245,9 @@ mod tests {
         assert_eq!(line, Line(7));
         let error = find("nothing", Some(1)).expect_err("nowhere");
         assert_eq!(error.code, ErrorCode::InvalidLine);
+        assert!(error.message.contains("comment, on line 6"), "{error:?}");
+        let error = find("something else", None).expect_err("nowhere");
+        assert!(error.message.contains("has no line"), "{error:?}");
         let error = read(&Policy::default(), "/etc/passwd").expect_err("no source");
         assert_eq!(error.code, ErrorCode::InvalidFile);
     }

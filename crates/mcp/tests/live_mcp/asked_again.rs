@@ -226,7 +226,7 @@ fn names_that_no_module_has_are_told_with_what_may_be_meant() {
         let types = json!({"types": ["DivideByZeroException", "System.FromatException"]});
         agent.say("breakpoint_set_exception", types).await;
         // Nor is a type taken without a word that nobody can throw.
-        for name in ["System.String", "Program"] {
+        for name in ["System.String", "int", "Program"] {
             let types = json!({"types": [name]});
             agent.say("breakpoint_set_exception", types).await;
         }
@@ -235,6 +235,9 @@ fn names_that_no_module_has_are_told_with_what_may_be_meant() {
             Exception breakpoint 3: DivideByZeroException, System.FromatException and derived types, when thrown or unhandled. Note: no loaded module has a type System.FromatException, did you mean System.FormatException? It counts as soon as one has.
             > breakpoint_set_exception {"types":["System.String"]}
             !INVALID_PARAMETER: System.String is no exception (it derives from object), so it is never thrown
+            Hint: name a type that derives from System.Exception
+            > breakpoint_set_exception {"types":["int"]}
+            !INVALID_PARAMETER: int is no exception but a type that C# has a word for, so it is never thrown
             Hint: name a type that derives from System.Exception
             > breakpoint_set_exception {"types":["Program"]}
             Exception breakpoint 4: Program and derived types, when thrown or unhandled. Note: Program is no exception (it derives from object): it counts only if a module brings an exception of that name.

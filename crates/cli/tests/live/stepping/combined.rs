@@ -56,3 +56,45 @@ fn a_step_out_of_one_of_several_tasks_ends_where_they_are_awaited_one_by_one() {
 fn a_step_out_of_an_async_lambda_before_its_first_await_ends_where_its_task_is_awaited() {
     check(&["unsuspended"], StepKind::Out, &[("unsuspended", "run")]);
 }
+
+#[test]
+fn a_step_out_of_what_a_task_runs_ends_where_the_task_is_waited_for() {
+    const WORK: &str = "step_work";
+    let sandbox = Sandbox::new();
+    let program = launch_to(
+        &sandbox,
+        WORK,
+        &[],
+        &["late_work", "loop_work", "query_work", "awaited"],
+    );
+    let expected = [
+        ("late_work", "late"),
+        ("loop_work", "loop"),
+        ("query_work", "query"),
+    ];
+    for (from, to) in expected {
+        assert_at(&program, WORK, from);
+        step(&program, StepKind::Out);
+        let stop = program.status().stop.expect("a stop");
+        assert_eq!(stop.reasons, [StopReason::Step], "from {from} to {to}");
+        assert_at(&program, WORK, to);
+        program.request(Request::Continue).expect("continues");
+        program.settle();
+    }
+    // Through an awaiter of the program's own, too, steps lead from await to what follows.
+    assert_at(&program, WORK, "awaited");
+    step(&program, StepKind::Over);
+    assert_at(&program, WORK, "own");
+    let mut places = Vec::new();
+    while !super::walk::here(&program).contains("behind") && places.len() < 40 {
+        step(&program, StepKind::Into);
+        places.push(super::walk::here(&program));
+    }
+    let at = |wanted: &str| places.iter().position(|it| it.contains(wanted));
+    let (asked, taken) = (at("return false;"), at("return 1;"));
+    assert!(asked.is_some() && asked < taken, "{places:#?}");
+    assert!(at("goesOn").is_none(), "{places:#?}");
+    program.request(Request::Continue).expect("continues");
+    program.settle();
+    program.expect_exit(0);
+}

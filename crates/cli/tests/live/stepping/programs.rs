@@ -207,6 +207,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "its statements are gone back to; stepping::targets steps it",
     ),
     (
+        "step_work",
+        "its loops are shared by threads, not the same way twice; stepping::combined steps it",
+    ),
+    (
         "step_combined",
         "spins: how often is not the same twice; stepping::combined steps it",
     ),
