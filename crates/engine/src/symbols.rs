@@ -245,6 +245,16 @@ fn choose<'f, 'm>(
     let bare = |name: &str| name.split('<').next().unwrap_or_default().to_owned();
     let asked = bare(keyword(query.name.trim()));
     let whole = meant.iter().find(|it| bare(&it.symbol.name) == asked);
+    // Of types that differ only in what arguments they take, a name without any means the one that takes none.
+    let plain = || {
+        let found = meant.iter().find(|it| !it.symbol.name.ends_with('>'))?;
+        let name = &found.symbol.name;
+        let mut others = meant.iter().map(|it| it.symbol.name.strip_prefix(&**name));
+        let is_alone =
+            others.all(|rest| rest.is_some_and(|it| it.is_empty() || it.starts_with('<')));
+        (is_alone && !query.name.contains(['<', '`'])).then_some(found)
+    };
+    let whole = whole.or_else(plain);
     let chosen = whole.unwrap_or(first);
     let others = meant
         .iter()

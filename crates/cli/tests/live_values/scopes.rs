@@ -80,7 +80,7 @@ fn an_async_method_sees_its_locals_after_an_await() {
     check(
         "async",
         &[
-            "after = 0",
+            "after = not assigned yet",
             "before = 11",
             "i = 0",
             "inLoop = \"label0\"",

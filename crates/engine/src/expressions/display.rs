@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use syntax::FormatKind;
 
 use super::bind::{Binder, Context, Variable};
-use super::frames::namespace;
+use super::frames::{namespace, parameters_of_type};
 use super::passing::{Prepared, prepare};
 use super::run::{Effect, Interrupt, Journal, Limits, Runner, Surroundings, Val};
 use crate::calls::{CallError, CallSite};
@@ -93,6 +93,7 @@ fn run(
         }],
         this: Some(0),
         ty: Some(Rc::clone(named)),
+        type_parameters: parameters_of_type(reader.types, named, &named.arguments),
         namespace: namespace(reader.types, named),
         ..Context::default()
     };

@@ -234,7 +234,11 @@ impl Engine<'_> {
             let mut context = context(&reader, &scope, exception.as_ref());
             open_dynamic(&held_by_dynamic(&reader, &scope), &mut context);
             context.handles = target.handle_types();
-            context.return_value = returned.as_ref().map(|it| it.ty.clone());
+            context.return_value = returned.as_ref().map(|it| {
+                let call = target.returned.last(place.numbers.1);
+                let names = call.map(|it| super::frames::tuple_names(&it.notes));
+                (it.ty.clone(), names.unwrap_or_default())
+            });
             context
         };
         let planned = match plan {

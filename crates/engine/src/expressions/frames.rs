@@ -10,7 +10,7 @@ use syntax::tree::Expr;
 use super::bind::{Context, Import, Variable};
 use super::plan::Constant;
 use super::scalar::Scalar;
-use crate::types::{Generics, Type, Types};
+use crate::types::{Generics, Named, Type, TypeNotes, Types};
 use crate::values::scope::{FrameVariables, VariableKind};
 use crate::values::shape::{CodePlace, Declared, Home, Shape};
 use crate::values::{Place, Reader, Value};
@@ -98,12 +98,7 @@ pub(super) fn declared_context(types: Types<'_>, at: &CodePlace, shape: &Shape) 
                 variable.name.clone()
             },
             ty: variable.ty.without_ref().clone(),
-            names: variable
-                .notes
-                .tuple_names
-                .iter()
-                .map(|it| it.as_deref().map(Rc::from))
-                .collect(),
+            names: tuple_names(&variable.notes),
             dynamic: variable.notes.dynamic.as_slice().into(),
             holds: None,
             read_only: matches!(variable.ty, Type::ByRef(_)) && is_in(types, at, &variable.name),
@@ -198,31 +193,41 @@ fn type_parameters(types: Types<'_>, frame: &CodePlace) -> Vec<(Box<str>, Type)>
         return Vec::new();
     };
     let metadata = module.metadata();
-    let mut found = Vec::new();
-    let of_type = metadata.type_def(frame.declared_in.token).ok();
-    let names = |parameters: Vec<metadata::model::GenericParam<'_>>| -> Vec<Box<str>> {
-        parameters
-            .iter()
-            .map(|it| {
-                it.name()
-                    .map(|it| it.into_owned().into())
-                    .unwrap_or_default()
-            })
-            .collect()
-    };
-    let Generics {
-        of_type: type_arguments,
-        of_method,
-    } = &frame.generics;
-    if let Some(definition) = of_type {
-        let names = names(definition.generic_params().flatten().collect());
-        found.extend(names.into_iter().zip(type_arguments.iter().cloned()));
-    }
+    let Generics { of_type, of_method } = &frame.generics;
+    let mut found = parameters_of_type(types, &frame.declared_in, of_type);
     if let Ok(method) = metadata.method(frame.method) {
-        let names = names(method.generic_params().flatten().collect());
-        found.extend(names.into_iter().zip(of_method.iter().cloned()));
+        let names = names(method.generic_params().flatten());
+        found.extend(names.zip(of_method.iter().cloned()));
     }
     found
+}
+
+/// The names of tuple elements in a type, as a binder has them.
+pub(super) fn tuple_names(notes: &TypeNotes) -> super::bind::TupleNames {
+    let names = notes.tuple_names.iter();
+    names.map(|it| it.as_deref().map(Rc::from)).collect()
+}
+
+/// The type parameters of a type by name, with what they stand for.
+pub(super) fn parameters_of_type(
+    types: Types<'_>,
+    named: &Named,
+    arguments: &[Type],
+) -> Vec<(Box<str>, Type)> {
+    let definition = types.definition(named).ok();
+    let Some(parameters) = definition.map(|it| it.generic_params().flatten()) else {
+        return Vec::new();
+    };
+    names(parameters).zip(arguments.iter().cloned()).collect()
+}
+
+fn names<'m>(
+    parameters: impl Iterator<Item = metadata::model::GenericParam<'m>>,
+) -> impl Iterator<Item = Box<str>> {
+    parameters.map(|it| {
+        let name = it.name().map(|it| it.into_owned().into());
+        name.unwrap_or_default()
+    })
 }
 
 /// What the file of the method imports, the innermost scope first.

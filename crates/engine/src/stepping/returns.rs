@@ -20,7 +20,7 @@ use super::{Leg, Trap, TrapKind, remove};
 use crate::api::StepKind;
 use crate::engine::Engine;
 use crate::target::Target;
-use crate::types::{Generics, ModuleId, Type, Types};
+use crate::types::{Generics, ModuleId, Type, TypeNotes, Types};
 use crate::values::scope::FrameContext;
 use crate::values::{Result as ValueResult, ReturnedCall, Unreadable};
 
@@ -47,6 +47,8 @@ pub(super) struct Callee {
     pub(super) generics: Generics,
     pub(super) signature: MethodSignature,
     pub(super) returns: Type,
+    /// What its declaration adds to that.
+    notes: TypeNotes,
 }
 
 impl Engine<'_> {
@@ -254,6 +256,7 @@ impl Engine<'_> {
                 at: call,
                 method: callee.text,
                 ty: callee.returns,
+                notes: callee.notes,
                 value,
             })
         });
@@ -369,6 +372,7 @@ pub(super) fn returned(
         at: call,
         method: callee.text,
         ty: callee.returns,
+        notes: callee.notes,
         value: value.and_then(|value| reader.snapshot(&value)),
     })
 }
@@ -472,6 +476,7 @@ pub(super) fn callee(
     };
     Some(Callee {
         text,
+        notes: returned_notes(types, module, token, &owner, &name, &signature),
         name,
         owner,
         owner_text,
@@ -479,4 +484,36 @@ pub(super) fn callee(
         signature,
         returns,
     })
+}
+
+/// What the declaration of a method adds to the type that it returns, where it is found: names of tuple elements.
+fn returned_notes(
+    types: Types<'_>,
+    module: ModuleId,
+    token: Token,
+    owner: &Type,
+    name: &str,
+    signature: &MethodSignature,
+) -> TypeNotes {
+    let declared = || {
+        if !token.is(Table::MemberRef) {
+            return Some((module, token));
+        }
+        let named = types.named(owner)?;
+        let methods = types.methods(&named, Some(name)).ok()?;
+        let mut fitting = methods
+            .iter()
+            .filter(|it| it.parameters.len() == signature.parameters.len());
+        let found = fitting.next()?;
+        // Which of several it is does not matter here.
+        let is_only = fitting.next().is_none();
+        is_only.then_some((found.declared_in.module, found.token))
+    };
+    let notes = || {
+        let (module, token) = declared()?;
+        let metadata = types.metadata(module).ok()?.metadata();
+        let result = metadata.method(token).ok()?.return_param().ok()??;
+        Some(TypeNotes::of(metadata, result))
+    };
+    notes().unwrap_or_default()
 }

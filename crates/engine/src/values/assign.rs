@@ -354,7 +354,7 @@ impl Roots<'_, '_> {
         self.field_of(&object, member)
     }
 
-    fn field_of(
+    pub(super) fn field_of(
         &self,
         object: &cordebug::value::Value,
         member: &super::Member,
@@ -421,13 +421,7 @@ impl Roots<'_, '_> {
             }
             step => {
                 let value = viewer.step(&from.value, step).map_err(failed)?;
-                let runtime =
-                    viewer
-                        .array_position(&from.value, step)
-                        .and_then(|(array, position)| {
-                            let array = self.runtime_array(viewer, from, array.address)?;
-                            array.element_at(u32::try_from(position).ok()?).ok()
-                        });
+                let runtime = self.runtime_element(viewer, &from.value, &value);
                 let readonly = from.readonly.clone();
                 let readonly = readonly.filter(|_| from.holds(self.reader, &value));
                 Ok(Destination {
@@ -452,28 +446,6 @@ impl Roots<'_, '_> {
         let members = self.reader.struct_members(at.value.ty.without_ref()).ok()?;
         let inner = members.iter().find(|it| &*it.field.name == "value")?;
         self.field_of(&whole, inner)
-    }
-
-    /// The library's value of an array: the one that is indexed, or the one in a field of the list that is.
-    fn runtime_array(
-        &self,
-        viewer: &Viewer<'_, '_>,
-        from: &Destination,
-        address: u64,
-    ) -> Option<cordebug::value::Value> {
-        let own = from
-            .runtime
-            .as_ref()
-            .filter(|it| it.reference() == Some(address));
-        let Some(own) = own else {
-            let (member, owner) = viewer.raw_member(&from.value, "_items").ok()??;
-            let Subject::Object(list) = owner else {
-                return None;
-            };
-            let field = self.runtime_field(list.address, &member)?;
-            return field.dereference().ok()?;
-        };
-        own.dereference().ok()?
     }
 
     /// The new value in the form of the place it goes to.
@@ -515,6 +487,15 @@ impl Roots<'_, '_> {
             }
             (literal, Known::Decimal) => {
                 let bytes = literal.to_decimal().map_err(no)?;
+                Ok(Written::Bytes(bytes.to_vec()))
+            }
+            (literal, Known::Int128 | Known::UInt128) => {
+                let is_signed = known == Known::Int128;
+                let bytes = literal.to_128_bits(is_signed).map_err(no)?;
+                Ok(Written::Bytes(bytes.to_vec()))
+            }
+            (literal, Known::Half) => {
+                let bytes = literal.to_half().map_err(no)?;
                 Ok(Written::Bytes(bytes.to_vec()))
             }
             (Literal::Null, _) if to.ty.is_reference() => Ok(Written::Reference(0)),

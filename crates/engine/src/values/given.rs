@@ -22,6 +22,7 @@ struct Local {
     stack: (u64, u64),
     module: ModuleId,
     method: Token,
+    /// Its slot, or the token of the field that holds it.
     slot: u32,
 }
 
@@ -67,12 +68,16 @@ impl FrameVariables {
         let Some(declared) = self.shape.variables.get(number) else {
             return;
         };
-        let Home::Local(slot) = declared.home else {
+        let slot = match declared.home {
+            Home::Local(slot) => {
+                let is_local = declared.kind == VariableKind::Local;
+                (is_local && self.is_unassigned(reader, slot)).then_some(slot)
+            }
+            _ => self.untouched_field(reader, declared),
+        };
+        let Some(slot) = slot else {
             return;
         };
-        if declared.kind != VariableKind::Local || !self.is_unassigned(reader, slot) {
-            return;
-        }
         let Some(local) = self.local(slot) else {
             return;
         };

@@ -38,6 +38,8 @@ pub(crate) struct LayoutCache {
     pub(super) arrays: TypeCacheMap<u64, ArrayPlacesEntry>,
     members: TypeCacheMap<Type, Rc<[Member]>>,
     pub(super) known: TypeCacheMap<Type, super::view::known::Known>,
+    /// The methods of delegates, by their addresses in one run of the program.
+    pub(super) methods: RefCell<(u64, HashMap<u64, Option<String>>)>,
     pub(super) views: TypeCacheMap<Type, Rc<[super::view::MemberView]>>,
     /// Whether the fields behind properties tell them, by module and field.
     pub(super) backing: TypeCacheMap<(ModuleId, Token), bool>,

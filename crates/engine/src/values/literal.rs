@@ -2,6 +2,8 @@
 
 use metadata::signature::Primitive;
 
+use crate::expressions::scalar;
+
 /// A literal.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Literal {
@@ -145,6 +147,35 @@ impl Literal {
         Ok(value.ok_or_else(outside)?.to_le_bytes().into())
     }
 
+    /// An `Int128` or `UInt128`.
+    pub(super) fn to_128_bits(&self, is_signed: bool) -> Result<[u8; 16], String> {
+        let ty = if is_signed { "Int128" } else { "UInt128" };
+        let text = match self {
+            Self::Whole(value) => value.to_string(),
+            Self::Char(unit) => unit.to_string(),
+            // Too large for what whole numbers are kept in here.
+            Self::Real(text) if !text.contains(['.', 'e']) => text.clone(),
+            _ => return Err(format!("{} is no {ty}", self.describe())),
+        };
+        let bits = match is_signed {
+            true => text.parse::<i128>().map(i128::cast_unsigned),
+            false => text.parse::<u128>(),
+        };
+        bits.map(u128::to_le_bytes)
+            .map_err(|_| format!("{text} is outside of the range of {ty}"))
+    }
+
+    /// A `Half`.
+    pub(super) fn to_half(&self) -> Result<[u8; 2], String> {
+        let bytes = self.to_real(Primitive::R8)?;
+        let number = <[u8; 8]>::try_from(bytes).map_or(f64::NAN, f64::from_le_bytes);
+        let bits = scalar::half_of(number);
+        let is_finite = scalar::half_value(bits).is_finite();
+        is_finite
+            .then(|| bits.to_le_bytes())
+            .ok_or_else(|| format!("{} is outside of the range of Half", self.describe()))
+    }
+
     /// The fields of a `decimal`.
     pub(super) fn to_decimal(&self) -> Result<[u8; 16], String> {
         let text = match self {
@@ -216,5 +247,11 @@ mod tests {
         assert!(Literal::Whole(-1).to_bytes(Primitive::U8).is_err());
         assert!(Literal::Real("1.5".into()).to_bytes(Primitive::I4).is_err());
         assert!(Literal::Null.to_bytes(Primitive::I4).is_err());
+        let all = parse(&u128::MAX.to_string()).expect("a number");
+        assert_eq!(all.to_128_bits(false), Ok([255; 16]));
+        assert!(all.to_128_bits(true).is_err());
+        assert!(Literal::Whole(-1).to_128_bits(false).is_err());
+        assert_eq!(Literal::Real("1.5".into()).to_half(), Ok([0, 0x3e]));
+        assert!(Literal::Whole(70_000).to_half().is_err());
     }
 }

@@ -39,6 +39,7 @@ mod backing;
 mod frames;
 mod given;
 mod handles;
+mod holders;
 mod layout;
 mod literal;
 mod memory;

@@ -5,7 +5,7 @@ use metadata::IlOffset;
 use metadata::signature::Primitive;
 
 use crate::stepping::StoredResult;
-use crate::types::Type;
+use crate::types::{Type, TypeNotes};
 
 use super::snapshot::Leaf;
 use super::{Reader, Result, Snapshot, Unreadable, Value};
@@ -35,6 +35,8 @@ pub(crate) struct ReturnedCall {
     pub(crate) method: String,
     /// The type that it says it returns.
     pub(crate) ty: Type,
+    /// What its declaration adds to that.
+    pub(crate) notes: TypeNotes,
     /// What it returned, or why that cannot be told.
     pub(crate) value: Result<Snapshot>,
 }

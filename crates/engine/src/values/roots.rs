@@ -287,6 +287,7 @@ impl Roots<'_, '_> {
             let value = call.value.as_ref().map_err(Unreadable::clone);
             Child {
                 ty: call.ty.clone(),
+                notes: call.notes.clone(),
                 ..pseudo(&name, value.and_then(restored))
             }
         };

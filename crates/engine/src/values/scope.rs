@@ -149,7 +149,13 @@ impl FrameVariables {
         {
             return Err(Unreadable::NotAssigned);
         }
-        match self.at(reader, &declared.home, &declared.ty) {
+        let found = match self.at(reader, &declared.home, &declared.ty) {
+            Ok((value, ..)) if self.is_untouched(reader, declared, &value) => {
+                Err(Unreadable::NotAssigned)
+            }
+            found => found,
+        };
+        match found {
             Ok((value, ..)) if self.is_lost(reader, declared, &value) => Err(Unreadable::NotKept),
             // A captured parameter is in its own slot until the closure is there.
             Err(Unreadable::NotAssigned) => match &declared.before {
@@ -170,12 +176,47 @@ impl FrameVariables {
             .shape
             .lost(|| assigned::lost_in_method(reader.types, &context.at).unwrap_or_default());
         // What is not empty was assigned since: the method was not suspended then.
-        let is_empty = || {
-            let size = reader.size_of(&value.ty).ok()?;
-            let bytes = reader.bytes(value, size).ok()?;
-            Some(bytes.iter().all(|byte| *byte == 0))
+        u16::try_from(*slot).is_ok_and(|slot| lost.contains(&slot)) && is_empty(reader, value)
+    }
+
+    /// Whether a variable that the compiler moved into a field is empty and cannot have been assigned so far, neither by
+    /// the code nor by the user.
+    fn is_untouched(&self, reader: &Reader<'_>, declared: &Declared, value: &Value) -> bool {
+        let (Home::Field(.., field), VariableKind::Local | VariableKind::Captured) =
+            (&declared.home, declared.kind)
+        else {
+            return false;
         };
-        u16::try_from(*slot).is_ok_and(|slot| lost.contains(&slot)) && is_empty() == Some(true)
+        if !is_empty(reader, value) || self.is_given(reader, field.token.0) {
+            return false;
+        }
+        let context = &self.context;
+        let module = reader.types.module(context.module);
+        if !context.is_exact && module.is_ok_and(|it| it.is_optimized() == Some(true)) {
+            return false;
+        }
+        let key = (context.is_exact, field.token);
+        self.shape.untouched(key, || {
+            let (types, home) = (reader.types, &declared.home);
+            assigned::fields::is_untouched(types, &context.at, context.is_exact, home)
+                .unwrap_or(false)
+        })
+    }
+
+    /// Whether there is a place for a variable, whatever it holds.
+    fn has_place(&self, reader: &Reader<'_>, declared: &Declared) -> bool {
+        self.at(reader, &declared.home, &declared.ty).is_ok()
+    }
+
+    /// Whether a variable in a field has no value yet, and the number that it is remembered by once it is given one.
+    pub(super) fn untouched_field(&self, reader: &Reader<'_>, declared: &Declared) -> Option<u32> {
+        let Home::Field(.., field) = &declared.home else {
+            return None;
+        };
+        let (value, ..) = self.at(reader, &declared.home, &declared.ty).ok()?;
+        // Tokens of fields are larger than any slot.
+        self.is_untouched(reader, declared, &value)
+            .then_some(field.token.0)
     }
 
     /// Whether the code cannot have assigned the local in a slot so far, nor has the user.
@@ -234,6 +275,14 @@ impl FrameVariables {
     }
 }
 
+/// Whether a value has no bits that are set.
+fn is_empty(reader: &Reader<'_>, value: &Value) -> bool {
+    let bytes = reader
+        .size_of(&value.ty)
+        .and_then(|size| reader.bytes(value, size));
+    bytes.is_ok_and(|bytes| bytes.iter().all(|byte| *byte == 0))
+}
+
 /// A value, and where the frame has it or the object that holds it.
 type Found = (Value, Option<Slot>, Option<(Object, super::Member)>);
 
@@ -290,7 +339,12 @@ impl Scope {
             let (value, slot, holder) = match frame.read(reader, declared) {
                 Ok((value, slot, holder)) => (Ok(value), slot, holder),
                 // Its closure does not exist yet, and so neither does it.
-                Err(Unreadable::NotAssigned) if declared.kind == VariableKind::Captured => continue,
+                Err(Unreadable::NotAssigned)
+                    if declared.kind == VariableKind::Captured
+                        && !frame.has_place(reader, declared) =>
+                {
+                    continue;
+                }
                 Err(why) => (Err(why), None, None),
             };
             let ty = match &value {

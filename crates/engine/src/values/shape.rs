@@ -7,7 +7,8 @@
 //!
 //! Where two variables have one name the later is the inner one, and the other is marked.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use metadata::csharp::{GeneratedKind, GeneratedName};
@@ -125,6 +126,8 @@ pub(crate) struct Shape {
     unassigned: [OnceCell<Vec<u16>>; 2],
     /// Slots of locals that are lost there if the method was suspended before, worked out when first asked.
     lost: OnceCell<Vec<u16>>,
+    /// Whether fields that hold variables cannot have been stored to there, as far as that was asked.
+    untouched: RefCell<HashMap<(bool, Token), bool>>,
 }
 
 impl Shape {
@@ -147,6 +150,7 @@ impl Shape {
             without_symbols: symbols.err().map(str::to_owned),
             unassigned: Default::default(),
             lost: OnceCell::new(),
+            untouched: RefCell::default(),
         })
     }
 
@@ -159,6 +163,16 @@ impl Shape {
     /// The slots of locals that are lost if the method was suspended before; `found` works that out.
     pub(super) fn lost(&self, found: impl FnOnce() -> Vec<u16>) -> &[u16] {
         self.lost.get_or_init(found)
+    }
+
+    /// Whether a field cannot have been stored to, exactly there or about there; `found` works that out.
+    pub(super) fn untouched(&self, key: (bool, Token), found: impl FnOnce() -> bool) -> bool {
+        if let Some(known) = self.untouched.borrow().get(&key) {
+            return *known;
+        }
+        let found = found();
+        self.untouched.borrow_mut().insert(key, found);
+        found
     }
 
     /// Whether a type of it is only known by the value that is there.

@@ -37,6 +37,8 @@ fn types_are_told_with_their_members() {
         let number = structured(&number);
         assert_eq!(number["module"], "System.Private.CoreLib.dll", "{number}");
         assert_eq!(number["declaration"], "public struct", "{number}");
+        let plain = agent.call("type_get", json!({"name": "Action"})).await;
+        assert_ne!(plain.is_error, Some(true), "{}", text(&plain));
         let several = agent.call("type_get", json!({"name": "Enumerator"})).await;
         assert_eq!(several.is_error, Some(true));
         assert!(

@@ -124,6 +124,8 @@ const VALUES: &[Program] = &[
     ("values_views", &[""]),
     ("values_places", &[""]),
     ("values_wrapped", &[""]),
+    ("values_said", &[""]),
+    ("values_early", &[""]),
     ("expressions_language", &[""]),
 ];
 

@@ -27,7 +27,7 @@ pub(crate) struct Context {
     /// The type of `$exception`.
     pub(crate) exception: Option<Type>,
     /// The type of `$returnvalue`.
-    pub(crate) return_value: Option<Type>,
+    pub(crate) return_value: Option<(Type, TupleNames)>,
     /// The name of the method, as it was written.
     pub(crate) method: String,
     /// Closures, each by the number of a variable that lies in it, with their types.

@@ -523,7 +523,11 @@ impl<'t> Binder<'t> {
                 }
             },
             PseudoVariable::ReturnValue => match &self.context.return_value {
-                Some(ty) => ty.clone(),
+                Some((ty, names)) => {
+                    let mut node = Node::new(Op::Pseudo(pseudo), ty.clone(), span);
+                    node.names = names.clone();
+                    return Ok(node);
+                }
                 None => {
                     return Err(Fail::new(
                         span,

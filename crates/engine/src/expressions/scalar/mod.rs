@@ -23,6 +23,11 @@ pub(crate) fn half_value(bits: u16) -> f32 {
     half::to_f32(bits)
 }
 
+/// The bits of the nearest half.
+pub(crate) fn half_of(number: f64) -> u16 {
+    half::from_f64(number)
+}
+
 /// The primitive types, and those of the framework that behave like them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Kind {

@@ -4,6 +4,7 @@ use crate::types::Type;
 
 use super::super::{Object, Result, Value};
 use super::Viewer;
+use super::asking::Opens;
 use super::known::Known;
 use super::source::{Entry, EntryFields, Items, Parts, RingKind, Source};
 
@@ -40,6 +41,31 @@ impl Viewer<'_, '_> {
                 *first = first.saturating_add(index);
                 items.count = items.count.saturating_sub(index).min(count);
                 items
+            }
+            Known::Delegate => return self.methods(value),
+            Known::StringCollection => self.inside(value, &["data"])?,
+            Known::StringDictionary => self.inside(value, &["contents"])?,
+            Known::UnorderedItems => self.inside(value, &["_queue"])?,
+            Known::ListDictionary => {
+                let count = self.int(value, &["count"])?;
+                let first = self.any_field(value, &["head"])?;
+                self.chain(count, first, "next", EntryFields::pair("key", "value"))
+            }
+            // A list while it is short, then a table.
+            Known::HybridDictionary => {
+                let table = self.any_field(value, &["hashtable"])?;
+                let list = self.any_field(value, &["list"])?;
+                match (self.is_null(&table)?, self.is_null(&list)?) {
+                    (false, _) => self.inside(value, &["hashtable"])?,
+                    (true, false) => self.inside(value, &["list"])?,
+                    (true, true) => Items::listed(Vec::new()),
+                }
+            }
+            Known::OldOrderedDictionary => {
+                self.listed_pairs(value, "_objectsArray", EntryFields::pair("_key", "_value"))?
+            }
+            Known::NameObjectCollection => {
+                self.listed_pairs(value, "_entriesArray", EntryFields::pair("Key", "Value"))?
             }
             Known::ReadOnlySet => self.inside(value, &["_set"])?,
             Known::BlockingCollection => self.inside(value, &["_collection"])?,
@@ -146,6 +172,21 @@ impl Viewer<'_, '_> {
         }))
     }
 
+    /// Keys and values in objects that are the elements of an `ArrayList`.
+    fn listed_pairs(&self, value: &Value, list: &str, fields: EntryFields) -> Result<Items> {
+        let list = self.any_field(value, &[list])?;
+        if self.is_null(&list)? {
+            return Ok(Items::listed(Vec::new()));
+        }
+        let size = self.int(&list, &["_size"])?;
+        let mut items = self.in_array(&list, &["_items"], size)?;
+        items.source = match items.source {
+            Source::Array { array, .. } => Source::Objects { array, fields },
+            other => other,
+        };
+        Ok(items)
+    }
+
     /// The elements of the collection that another wraps.
     fn inside(&self, value: &Value, names: &[&str]) -> Result<Items> {
         let inner = self.any_field(value, names)?;
@@ -155,12 +196,19 @@ impl Viewer<'_, '_> {
             let why = "it wraps a collection that wraps another, and so on".into();
             Err(super::super::Unreadable::Failed { why })
         });
-        items?.ok_or_else(|| super::super::Unreadable::WrongKind {
-            ty: self
-                .type_of(&subject)
-                .map_or_else(|| "null".into(), |ty| self.reader.types.text(ty)),
-            wanted: "a collection whose elements can be read without running code",
-        })
+        match items? {
+            Some(items) => Ok(items),
+            // One of the program's own.
+            None if self.inquiry.is_some() && self.opens(&subject) == Some(Opens::Elements) => {
+                self.enumerated(&inner)
+            }
+            None => Err(super::super::Unreadable::WrongKind {
+                ty: self
+                    .type_of(&subject)
+                    .map_or_else(|| "null".into(), |ty| self.reader.types.text(ty)),
+                wanted: "a collection whose elements can be read without running code",
+            }),
+        }
     }
 
     fn whole_array(&self, array: Object) -> Result<Items> {

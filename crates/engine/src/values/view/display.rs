@@ -14,6 +14,8 @@ use crate::types::{Named, Type};
 
 use super::super::questions::{Answer, What};
 use super::super::{Result, Unreadable, Value, backing};
+use super::known::Known;
+use super::labels::Display;
 use super::masking::has_secrets;
 use super::{Subject, Viewer};
 
@@ -31,10 +33,32 @@ impl Viewer<'_, '_> {
         subject: &Subject,
         level: u32,
     ) -> (Option<String>, Option<String>) {
-        let Some(ty) = self.type_of(subject) else {
-            return (None, None);
-        };
-        let Some(display) = self.display_of(ty) else {
+        let display = self.type_of(subject).and_then(|ty| self.display_of(ty));
+        self.as_said(subject, display, level)
+    }
+
+    /// The same of a type that has a view of its own: only what the program says of it goes before that.
+    pub(super) fn said_by_program(
+        &self,
+        subject: &Subject,
+        ty: &Type,
+        level: u32,
+    ) -> (Option<String>, Option<String>) {
+        let is_own = matches!(ty, Type::Named(_)) && self.reader.known(ty) != Known::AnonymousType;
+        let display = is_own.then(|| self.own_display(ty)).flatten();
+        let (text, note) = self.as_said(subject, display, level);
+        // Its view shows more than fields.
+        let note = note.map(|it| it.replace("shown by its fields: ", ""));
+        (text, note)
+    }
+
+    fn as_said(
+        &self,
+        subject: &Subject,
+        display: Option<Display>,
+        level: u32,
+    ) -> (Option<String>, Option<String>) {
+        let Some(display) = display else {
             return (None, None);
         };
         let Some(format) = &display.value else {
@@ -285,6 +309,12 @@ impl Viewer<'_, '_> {
                 .reader
                 .copied(Type::INT, (count as u32).to_le_bytes())));
         }
+        if name == "Target"
+            && self.reader.known(&ty) == Known::Delegate
+            && let Ok(Some(target)) = self.delegate_target(&self.as_value(&subject)?)
+        {
+            return Some(Ok(target));
+        }
         if let Some(child) = self.named_tuple_item(&subject, name) {
             return Some(child);
         }
@@ -301,6 +331,7 @@ impl Viewer<'_, '_> {
                 .getter
                 .and_then(|getter| self.returned_field(&named, getter, 0));
             return Some(match field {
+                Some(field) if property.is_static => self.static_named(&named, &field),
                 Some(field) => self.reader.field(from, &field),
                 None => {
                     let value = self.as_value(&subject)?;
@@ -309,6 +340,16 @@ impl Viewer<'_, '_> {
             });
         }
         None
+    }
+
+    fn static_named(&self, named: &Rc<Named>, name: &str) -> Result<Value> {
+        let fields = self.reader.types.fields(named)?;
+        let found = fields.iter().find(|it| &*it.name == name);
+        let field = found.ok_or_else(|| Unreadable::NoField {
+            ty: self.reader.types.text(&Type::Named(Rc::clone(named))),
+            name: name.to_owned(),
+        })?;
+        self.reader.static_field(named, field, None)
     }
 
     /// A property, of whatever kind; its getter is asked for if only that can tell.

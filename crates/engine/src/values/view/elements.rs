@@ -3,13 +3,23 @@
 use crate::api::VariableKind;
 use crate::types::{Type, TypeNotes};
 
-use super::super::walk::Step;
-use super::super::{Object, Result, Scalar, Unreadable, Value};
+use super::super::{Object, Place, Result, Scalar, Unreadable, Value};
 use super::asking::Opens;
 use super::known::Known;
-use super::source::{Entry, Items, Source};
+use super::source::{Entry, EntryFields, Items, Source};
 use super::walking::Walked;
-use super::{Child, Viewer, numbers};
+use super::{Child, Subject, Viewer, numbers};
+
+/// What an element lies in.
+#[derive(Debug)]
+pub(crate) enum Holder {
+    Array {
+        array: Object,
+        position: u64,
+    },
+    /// An object of its own, which leads to the next.
+    Node(Object),
+}
 
 impl Viewer<'_, '_> {
     /// An element as a child, with the path that leads to it.
@@ -44,6 +54,14 @@ impl Viewer<'_, '_> {
             value: entry.value,
             shadowed: false,
             display: None,
+        }
+    }
+
+    /// A key that is a number, which lies in a box where keys may be anything.
+    fn unboxed_key(&self, key: &Value) -> Option<Scalar> {
+        match self.subject(key).ok()? {
+            Subject::InPlace(inner, _) => self.reader.scalar(&inner).ok(),
+            _ => None,
         }
     }
 
@@ -94,7 +112,8 @@ impl Viewer<'_, '_> {
         }
         let wanted = i128::from(index);
         self.find_entry(&items, |key| {
-            self.reader.scalar(key).ok().and_then(Scalar::as_i128) == Some(wanted)
+            let number = self.unboxed_key(key);
+            number.and_then(Scalar::as_i128) == Some(wanted)
         })
         .unwrap_or_else(|| Err(self.no_element(from, index.to_string())))
     }
@@ -120,28 +139,44 @@ impl Viewer<'_, '_> {
         dictionary: &Object,
         is_wanted: impl Fn(&Value) -> bool,
     ) -> Option<Result<Value>> {
-        let subject = super::Subject::Object(dictionary.clone());
+        let subject = Subject::Object(dictionary.clone());
         match self.items(&subject) {
             Ok(items) => self.find_entry(&items?, is_wanted),
             Err(why) => Some(Err(why)),
         }
     }
 
-    /// The array and position behind an element, where it lies in one.
-    pub(crate) fn array_position(&self, from: &Value, step: &Step) -> Option<(Object, u64)> {
-        let items = self.items_of(from).ok()?;
-        let position = match step {
-            Step::Index(indexes) => match indexes[..] {
-                [index] => u64::try_from(index).ok()?,
-                _ => return None,
-            },
-            Step::Position(position) => *position,
-            Step::Key(_) | Step::Member(_) => return None,
+    /// What an element of a collection lies in, where that is an array or a node.
+    pub(crate) fn holder(&self, from: &Value, element: &Value) -> Option<Holder> {
+        let (items, Place::Memory(address)) = (self.items_of(from).ok()?, &element.place) else {
+            return None;
+        };
+        let in_array = |array: Object| {
+            let first = self.reader.element(&array, 0).ok()?;
+            let stride = u64::from(self.reader.size_of(&first.ty).ok()?).max(1);
+            let Place::Memory(start) = first.place else {
+                return None;
+            };
+            let position = address.checked_sub(start)? / stride;
+            let is_inside = position < self.reader.array(&array).ok()?.count;
+            is_inside.then_some(Holder::Array { array, position })
+        };
+        // All nodes have the same fields.
+        let in_node = |first: &Value, fields: EntryFields| {
+            let node = self.reader.object(first).ok()??;
+            let value = self.reader.walk(first, fields.value?).ok()?;
+            let Place::Memory(of_first) = value.place else {
+                return None;
+            };
+            let address = address.checked_sub(of_first.checked_sub(node.address)?)?;
+            Some(Holder::Node(Object { address, ..node }))
         };
         match items.source {
-            Source::Array { array, first, wrap } if items.shape.is_none() => {
-                Some((array, first.saturating_add(position) % wrap))
-            }
+            Source::Array { array, .. } | Source::Reversed { array } => in_array(array),
+            Source::Table { array, .. } => in_array(array),
+            Source::Parallel { values, .. } => in_array(values),
+            Source::Chain { first, fields, .. } => in_node(&first, fields),
+            Source::Tree { root, fields, .. } => in_node(&root, fields),
             _ => None,
         }
     }

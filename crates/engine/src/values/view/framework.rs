@@ -1,16 +1,21 @@
 //! Lines for the types of the framework that are values to a person: times, numbers, tasks, delegates, exceptions.
 
+use std::collections::HashMap;
+
 use crate::api::ValueKind;
 use crate::expressions::scalar;
 use crate::types::{Type, TypeNotes};
 
 use super::super::{Result, Unreadable, Value};
 use super::known::Known;
-use super::text::Line;
+use super::source::{Items, Source};
+use super::text::{Line, PREVIEW};
 use super::{Subject, Viewer, numbers};
 
 /// Where the kind of a `DateTime` lies.
 const KIND_SHIFT: u32 = 62;
+/// Delegates whose methods are remembered.
+const MAX_METHODS: usize = 10_000;
 /// Chunks of a `StringBuilder`.
 const MAX_CHUNKS: u32 = 10_000;
 /// Parts of a `BigInteger`: as many digits as anyone reads.
@@ -133,7 +138,7 @@ impl Viewer<'_, '_> {
                 object(format!("[{key}, {item}]"))
             }
             Known::StringBuilder => self.string_builder(value, level).map(Some),
-            Known::Delegate => self.delegate(subject, value).map(Some),
+            Known::Delegate => self.delegate(subject, value, level).map(Some),
             Known::Exception => self.exception(value).map(Some),
             Known::Task | Known::TaskOf => object(self.task(value, known, level)?),
             Known::ValueTask | Known::ValueTaskOf => object(self.value_task(value, known, level)?),
@@ -278,10 +283,30 @@ impl Viewer<'_, '_> {
         let name = self.reader.types.full_text(&ty);
         let message = self.any_field(value, &["_message"])?;
         let text = match self.reader.string(&message, self.view.text_length)? {
-            Some((text, _)) => format!("{name}: {text}"),
+            Some((text, _)) => format!("{name}: {text}{}", self.inner_messages(value)),
             None => name,
         };
         Ok(Line::new(text, ValueKind::Object))
+    }
+
+    /// What the message of an `AggregateException` adds to what it was made with.
+    fn inner_messages(&self, value: &Value) -> String {
+        let names = ["_innerExceptions", "m_innerExceptions"];
+        let Ok(Some(array)) = self.object_in(value, &names) else {
+            return String::new();
+        };
+        let count = self.reader.array(&array).map_or(0, |it| it.count);
+        let message = |at: u64| -> Option<String> {
+            let inner = self.reader.element(&array, at).ok()?;
+            let text = self.any_field(&inner, &["_message"]).ok()?;
+            let (text, _) = self.reader.string(&text, 256).ok()??;
+            Some(format!(" ({text})"))
+        };
+        let mut text: String = (0..count.min(PREVIEW)).filter_map(message).collect();
+        if count > PREVIEW {
+            text.push_str(" …");
+        }
+        text
     }
 
     fn task(&self, value: &Value, known: Known, level: u32) -> Result<String> {
@@ -407,28 +432,101 @@ impl Viewer<'_, '_> {
         Ok((address != 0).then_some(slot))
     }
 
-    fn delegate(&self, subject: &Subject, value: &Value) -> Result<Line> {
-        let list = self.object_in(value, &["_invocationList"])?;
-        let count = self.int(value, &["_invocationCount"])?;
-        if let Some(list) = list
-            && list.ty.element().is_some()
-            && count > 1
-        {
-            let text = format!("{count} methods");
+    fn delegate(&self, subject: &Subject, value: &Value, level: u32) -> Result<Line> {
+        if let Some(items) = self.methods(value)? {
+            let shown = self.entries(&items, 0, PREVIEW);
+            let mut names: Vec<String> = shown
+                .iter()
+                .map(|it| self.brief(&it.value, level + 1))
+                .collect();
+            if (names.len() as u64) < items.count {
+                names.push("…".into());
+            }
+            let text = format!("{} methods {{ {} }}", items.count, names.join(", "));
             return Ok(Line::new(text, ValueKind::Delegate));
         }
         let Subject::Object(object) = subject else {
             return Err(Unreadable::OptimizedAway);
         };
-        let name = self.delegate_method(object);
+        // What was made while the program ran has no metadata, but an object that knows its name.
+        let name = self
+            .dynamic_method(value)
+            .or_else(|| self.delegate_method(object));
         Ok(Line::new(
             name.unwrap_or_else(|| "a method that cannot be named".into()),
             ValueKind::Delegate,
         ))
     }
 
+    /// The delegates that one of several methods is made of.
+    pub(super) fn methods(&self, value: &Value) -> Result<Option<Items>> {
+        let list = self.object_in(value, &["_invocationList"])?;
+        let Some(array) = list.filter(|it| it.ty.element().is_some()) else {
+            return Ok(None);
+        };
+        let count = self.int(value, &["_invocationCount"])?;
+        // The array may be longer, for more to come.
+        let count = count.max(0).cast_unsigned();
+        let count = count.min(self.reader.array(&array)?.count);
+        Ok((count > 1).then(|| {
+            Items::new(
+                count,
+                Source::Array {
+                    array,
+                    first: 0,
+                    wrap: u64::MAX,
+                },
+            )
+        }))
+    }
+
+    /// What a delegate of one method is called on, where it is called on anything.
+    pub(super) fn delegate_target(&self, value: &Value) -> Result<Option<Value>> {
+        // A method that takes no object is called by way of the delegate itself.
+        if self.unsigned(value, &["_methodPtrAux"])? != 0 {
+            return Ok(None);
+        }
+        let target = self.any_field(value, &["_target"])?;
+        Ok((self.reader.word(&target)? != 0).then_some(target))
+    }
+
+    fn dynamic_method(&self, value: &Value) -> Option<String> {
+        let method = self.any_field(value, &["_methodBase"]).ok()?;
+        let method = self
+            .reader
+            .reference_to(&self.reader.object(&method).ok()??);
+        let types = self.reader.types;
+        if !types.is_named(
+            method.ty.as_named()?,
+            "System.Reflection.Emit",
+            "DynamicMethod",
+        ) {
+            return None;
+        }
+        let name = self.any_field(&method, &["_name", "m_name"]).ok()?;
+        let (name, _) = self.reader.string(&name, 256).ok()??;
+        Some(format!("{name} (made while the program ran)"))
+    }
+
     /// The method that a delegate calls.
     fn delegate_method(&self, object: &super::super::Object) -> Option<String> {
+        // The library keeps something for each question until the program runs.
+        let known = &self.reader.layouts.methods;
+        if known.borrow().0 != object.run {
+            *known.borrow_mut() = (object.run, HashMap::new());
+        }
+        if let Some(name) = known.borrow().1.get(&object.address) {
+            return name.clone();
+        }
+        let name = self.method_of(object);
+        let mut known = known.borrow_mut();
+        if known.1.len() < MAX_METHODS {
+            known.1.insert(object.address, name.clone());
+        }
+        name
+    }
+
+    fn method_of(&self, object: &super::super::Object) -> Option<String> {
         let process = self.reader.types.process;
         let function = process
             .object_at(object.address)

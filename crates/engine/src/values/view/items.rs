@@ -407,6 +407,10 @@ impl Viewer<'_, '_> {
                         .offset(start, u64::from(*stride).saturating_mul(position), ty);
             }
             Source::Bits { array } => entry.value = self.bit(array, position),
+            Source::Objects { array, fields } => {
+                let slot = self.reader.element(array, position);
+                (entry.key, entry.value) = self.split(slot, *fields);
+            }
             Source::Table { array, fields, .. } => {
                 let slot = self.reader.element(array, position);
                 (entry.key, entry.value) = self.split(slot, *fields);

@@ -40,6 +40,8 @@ macro_rules! known {
             OldWrapper,
             /// A part of an `ArrayList`.
             OldRange,
+            /// What a priority queue gives to be enumerated.
+            UnorderedItems,
             /// What builds an immutable array.
             ImmutableArrayBuilder,
             /// What the compiler makes of `[1, 2]` where that is to be read only.
@@ -157,6 +159,14 @@ known! {
         "Stack" => OldStack,
         "SortedList" => OldSortedList,
     }
+    "System.Collections.Specialized" {
+        "StringCollection" => StringCollection,
+        "StringDictionary" => StringDictionary,
+        "ListDictionary" => ListDictionary,
+        "HybridDictionary" => HybridDictionary,
+        "OrderedDictionary" => OldOrderedDictionary,
+        "NameObjectCollectionBase" => NameObjectCollection,
+    }
     "System.Collections.Generic" {
         "List`1" => List,
         "Dictionary`2" => Dictionary,
@@ -234,6 +244,8 @@ impl Known {
             | Self::ReadOnlyPart
             | Self::CollectionExpression
             | Self::SingleElement
+            | Self::UnorderedItems
+            | Self::Delegate
             | Self::Lookup
             | Self::Grouping => Some("the collection is one that cannot be changed"),
             _ => None,
@@ -345,6 +357,7 @@ fn part_of_dictionary(types: Types<'_>, named: &Named) -> Option<Known> {
             ("Dictionary`2", "ValueCollection") => Known::DictionaryValues,
             ("SortedDictionary`2", "KeyCollection") => Known::SortedKeys,
             ("SortedDictionary`2", "ValueCollection") => Known::SortedValues,
+            ("PriorityQueue`2", "UnorderedItemsCollection") => Known::UnorderedItems,
             ("SortedList`2", "KeyList") => Known::SortedListKeys,
             ("SortedList`2", "ValueList") => Known::SortedListValues,
             _ => return None,

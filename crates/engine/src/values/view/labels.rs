@@ -105,6 +105,16 @@ impl Viewer<'_, '_> {
 
     /// What the type's own attribute says, or that of an assembly about it, which goes first.
     pub(super) fn display_of(&self, ty: &Type) -> Option<Display> {
+        self.display_within(ty, |_| true)
+    }
+
+    /// The same, without what the framework says of its own types.
+    pub(super) fn own_display(&self, ty: &Type) -> Option<Display> {
+        let is_own = |named: &Rc<Named>| !self.reader.is_of_framework(&Type::Named(named.clone()));
+        self.display_within(ty, is_own)
+    }
+
+    fn display_within(&self, ty: &Type, counts: impl Fn(&Rc<Named>) -> bool) -> Option<Display> {
         for named in self.reader.types.ancestry(ty).ok()? {
             if let Some(said) = self.reader.targeted_display(&named) {
                 return Some(Display {
@@ -115,7 +125,9 @@ impl Viewer<'_, '_> {
                 });
             }
             let metadata = self.reader.types.metadata(named.module).ok()?.metadata();
-            if let Some(display) = Display::of(metadata, named.token, &named) {
+            if counts(&named)
+                && let Some(display) = Display::of(metadata, named.token, &named)
+            {
                 return Some(display);
             }
         }

@@ -197,6 +197,7 @@ impl Viewer<'_, '_> {
         let mut list = match self.reader.known(ty) {
             Known::String | Known::Enum if !self.view.raw => Vec::new(),
             Known::Tuple if !self.view.raw => return self.tuple_members(subject, notes),
+            Known::Delegate if !self.view.raw => self.delegate_members(subject)?,
             Known::Tuple => {
                 let mut list = self.field_list(subject)?;
                 self.veil_items(&mut list, notes);
@@ -447,6 +448,26 @@ impl Viewer<'_, '_> {
             });
         }
         Ok(list)
+    }
+
+    /// What a delegate of one method is called on; its line says what it calls.
+    fn delegate_members(&self, subject: &Subject) -> Result<Vec<Child>> {
+        let Some(value) = self.as_value(subject) else {
+            return Ok(Vec::new());
+        };
+        let Some(target) = self.delegate_target(&value)? else {
+            return Ok(Vec::new());
+        };
+        Ok(vec![Child {
+            name: "Target".into(),
+            kind: VariableKind::Property,
+            path: "Target".into(),
+            ty: Type::OBJECT,
+            notes: TypeNotes::default(),
+            value: Ok(target),
+            shadowed: false,
+            display: None,
+        }])
     }
 
     /// Properties that are not told by a field: those whose getter only returns a field are read, others need code.

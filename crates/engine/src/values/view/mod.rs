@@ -41,6 +41,7 @@ use super::walk::Step;
 use super::{Object, Reader, Result, Unreadable, Value};
 
 pub(crate) use asking::Opens;
+pub(crate) use elements::Holder;
 pub(crate) use members::{Child, MemberView};
 pub(crate) use source::Items;
 
@@ -409,8 +410,13 @@ impl<'r, 't> Viewer<'r, 't> {
         // The elements of an array are no view of it: it has nothing else.
         let array = self.type_of(subject);
         let array = array.is_some_and(|it| matches!(it, Type::SzArray(_) | Type::Array { .. }));
+        let items = match self.items(subject) {
+            // Its line says that its fields are shown, and why.
+            Err(_) if !array => None,
+            items => items?,
+        };
         if (array || !self.view.raw)
-            && let Some(mut items) = self.items(subject)?
+            && let Some(mut items) = items
         {
             let ty = self
                 .type_of(subject)

@@ -92,7 +92,7 @@ fn escape(out: &mut String, units: &[u16], quote: char) {
             // Control characters, and those that change the direction or the look of what follows.
             Ok(letter)
                 if letter.is_control()
-                    || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}') =>
+                    || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{fffe}'..='\u{ffff}') =>
             {
                 let _ = write!(out, "\\u{:04x}", letter as u32);
             }

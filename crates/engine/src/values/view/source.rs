@@ -33,6 +33,8 @@ pub(super) enum Source {
     Reversed { array: Object },
     /// Two arrays: keys and values.
     Parallel { keys: Object, values: Object },
+    /// In the objects of an array, each a key and a value.
+    Objects { array: Object, fields: EntryFields },
     /// In memory, one behind another.
     Places { ty: Type, start: Value, stride: u32 },
     /// Bits of 32-bit or 8-bit numbers.

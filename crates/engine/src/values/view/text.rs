@@ -10,7 +10,7 @@ use super::known::Known;
 use super::{Children, Subject, Viewer, numbers};
 
 /// Elements and members shown inside a line.
-const PREVIEW: u64 = 8;
+pub(super) const PREVIEW: u64 = 8;
 /// Characters of one value inside another's line.
 const BRIEF: usize = 64;
 /// How deep lines go into values.
@@ -106,6 +106,46 @@ impl Viewer<'_, '_> {
             Subject::Object(object) => &object.ty,
         };
         let known = self.reader.known(ty);
+        let mut unsaid = None;
+        if !self.view.raw && level <= MAX_LEVEL && known != Known::Plain {
+            match self.said_by_program(subject, ty, level) {
+                (Some(text), _) => return Ok(self.said_line(subject, known, level, text)),
+                (None, note) => unsaid = note,
+            }
+        }
+        let mut line = self.plain_line(subject, ty, known, notes, level)?;
+        line.notes.extend(unsaid);
+        Ok(line)
+    }
+
+    /// What attributes say of a value of a type that has a view of its own, with what is told of such values besides.
+    fn said_line(&self, subject: &Subject, known: Known, level: u32, text: String) -> Line {
+        let kind = match known {
+            Known::Enum => ValueKind::Enum,
+            Known::Delegate => ValueKind::Delegate,
+            Known::Array => ValueKind::Array,
+            _ => match self.items(subject) {
+                Ok(Some(_)) => ValueKind::Collection,
+                _ => ValueKind::Object,
+            },
+        };
+        let mut line = Line::new(text, kind);
+        if kind == ValueKind::Collection {
+            line.notes
+                .extend(self.note_of_fields(subject, known, level));
+        }
+        line
+    }
+
+    /// The line of a value, whatever the program says of its type where that has a view of its own.
+    fn plain_line(
+        &self,
+        subject: &Subject,
+        ty: &Type,
+        known: Known,
+        notes: &TypeNotes,
+        level: u32,
+    ) -> Result<Line> {
         if let Subject::InPlace(value, _) = subject
             && value.ty.underlying().is_some()
         {
@@ -312,6 +352,11 @@ impl Viewer<'_, '_> {
             None if items.is_cut => format!("{measure} ≥ {}", items.count),
             None => format!("{measure} = {}", items.count),
         };
+        if known == Known::Grouping && level == 0 {
+            let value = self.as_value(subject).ok_or(Unreadable::OptimizedAway)?;
+            let key = self.any_field(&value, &["_key"]);
+            text = format!("Key = {}, {text}", self.brief(&key, level + 1));
+        }
         if level < MAX_LEVEL && items.count > 0 {
             let shown = if level == 0 { PREVIEW } else { 3 };
             let entries = self.entries(&items, 0, shown.min(items.count));
@@ -338,18 +383,22 @@ impl Viewer<'_, '_> {
         }
         let mut line = Line::new(text, kind);
         line.notes.extend(items.note.clone());
-        let own = self
-            .type_of(subject)
-            .filter(|_| level == 0 && known != Known::Array);
-        if own.is_some_and(|ty| self.has_own_fields(ty)) {
-            line.notes
-                .push("it has fields of its own, which its raw view shows".into());
-        }
+        line.notes
+            .extend(self.note_of_fields(subject, known, level));
         if items.is_cut {
             line.notes
                 .push("counting took too long: there are more than were counted".into());
         }
         Ok(line)
+    }
+
+    /// That there is more than elements, of something that shows these.
+    fn note_of_fields(&self, subject: &Subject, known: Known, level: u32) -> Option<String> {
+        // What these are made of are their elements.
+        let is_all = matches!(known, Known::Array | Known::Buffer | Known::Delegate);
+        let own = self.type_of(subject).filter(|_| level == 0 && !is_all)?;
+        self.has_own_fields(own)
+            .then(|| "it has fields of its own, which its raw view shows".into())
     }
 
     /// Whether a type of the program that is derived from a collection adds fields to it.
