@@ -179,6 +179,15 @@ impl Binder<'_> {
         arguments: Vec<Arg<'_>>,
         span: Span,
     ) -> Result<Node> {
+        if &*group.name == "Create"
+            && group.ty == Some(Type::STRING)
+            && let [provider, text] = arguments.as_slice()
+            && let Operand::Value(node) = &text.operand
+            && let Op::Interpolate(_) = node.op
+            && let Some(text) = self.formatted_by(provider.operand.clone(), node, span)?
+        {
+            return Ok(text);
+        }
         let is_local = group.methods.iter().any(|it| it.name.contains(">g__"));
         let resolved = if group.methods.is_empty() {
             Err((None, false))

@@ -115,6 +115,9 @@ impl Binder<'_> {
         span: Span,
     ) -> Result<Node> {
         let made = |op| Node::new(op, to.clone(), span);
+        if let (Conv::Target, true) = (conv, self.is_formattable(&node, to)) {
+            return self.formattable(&node, to, span);
+        }
         Ok(match conv {
             Conv::Identity => {
                 let mut node = node;

@@ -50,6 +50,9 @@ impl Binder<'_> {
                 if let Some(conv) = self.implicit_constant(node, to) {
                     return Some(conv);
                 }
+                if self.is_formattable(node, to) {
+                    return Some(Conv::Target);
+                }
                 if let Op::Tuple(_) = node.op
                     && let Some(conv) = self.tuple_literal(node, to)
                 {
@@ -371,6 +374,11 @@ impl Binder<'_> {
         }
         if let Operand::Lambda(lambda, _) = operand {
             return self.better_lambda(lambda, one, other);
+        }
+        if let Operand::Untyped(expr) = operand
+            && let ExprKind::Collection(_) = expr.without_parens().kind
+        {
+            return self.better_collection(one, other);
         }
         self.better_target(one, other)
     }

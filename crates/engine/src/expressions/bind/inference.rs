@@ -33,8 +33,18 @@ impl Binder<'_> {
     ) -> Option<Vec<Type>> {
         let mut bounds = vec![Bounds::default(); arity];
         for (argument, parameter) in arguments.iter().zip(parameters) {
-            if let Operand::Value(node) = &argument.operand {
-                self.bound(&mut bounds, parameter, &node.ty, Mode::Lower, 0);
+            match &argument.operand {
+                Operand::Value(node) => {
+                    self.bound(&mut bounds, parameter, &node.ty, Mode::Lower, 0);
+                }
+                Operand::Untyped(expr) => {
+                    let found = self.collection_bounds(expr, parameter);
+                    let (inner, types) = found.unwrap_or((Type::OBJECT, Vec::new()));
+                    for ty in types {
+                        self.bound(&mut bounds, &inner, &ty, Mode::Lower, 0);
+                    }
+                }
+                _ => {}
             }
         }
         // Lambdas add what they return as soon as what they take is known.

@@ -368,6 +368,11 @@ impl Binder<'_> {
         span: Span,
     ) -> Result<Node> {
         let Some(getter) = property.getter else {
+            if let Some(method) = self.set_only(property) {
+                let callee = self.callee(method, Vec::new(), dispatch);
+                let op = Op::Call(Rc::new(callee), target.map(Box::new), arguments);
+                return Ok(Node::new(op, property.ty.clone(), span));
+            }
             return Err(Fail::cs(
                 "CS0154",
                 span,
@@ -405,6 +410,18 @@ impl Binder<'_> {
             Some(whole) => self.named_part(node, &whole),
             None => node,
         })
+    }
+
+    /// The setter of a property without a getter, as what it would be read by, where it is to be assigned.
+    fn set_only(&self, property: &Property) -> Option<crate::types::Method> {
+        if !self.assigning {
+            return None;
+        }
+        let setter = self.types.method(&property.declared_in, property.setter?);
+        let mut method = setter.ok()?;
+        method.parameters.pop();
+        method.returns = property.ty.clone();
+        Some(method)
     }
 
     /// The number of a tuple element by its name.
@@ -537,7 +554,13 @@ impl Binder<'_> {
                 && let Ok(method) = self.types.method(&indexer.declared_in, getter)
             {
                 methods.push(method);
+            } else if indexer.getter.is_none() {
+                methods.extend(self.set_only(indexer));
             }
+        }
+        if methods.is_empty() {
+            let told = format!("the indexer of `{}` has no getter", self.text(&target.ty));
+            return Err(Fail::cs("CS0154", span, told));
         }
         let group = Group {
             name: "this[]".into(),

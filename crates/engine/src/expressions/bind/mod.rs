@@ -6,6 +6,7 @@
 mod callers;
 mod calls;
 mod casts;
+mod collections;
 mod completion;
 mod conditional;
 mod context;
@@ -15,6 +16,7 @@ mod creation;
 mod dynamic;
 mod enum_operators;
 mod equality;
+mod formattable;
 mod inference;
 mod initialisers;
 mod lambdas;
@@ -312,9 +314,11 @@ impl<'t> Binder<'t> {
             ExprKind::Collection(_) => return Ok(Operand::Untyped(expr)),
             ExprKind::TypeOf(ty) => self.type_of(ty, span)?,
             ExprKind::SizeOf(ty) => self.size_of(ty, span)?,
-            ExprKind::Default(ty) => {
-                let ty = self.ty(ty)?;
-                self.default_value(&ty, span)?
+            ExprKind::Default(written) => {
+                let ty = self.ty(written)?;
+                let mut node = self.default_value(&ty, span)?;
+                self.name_as_written(&mut node, written);
+                node
             }
             ExprKind::Checked(checked, inner) => {
                 let outer = (self.checked, self.unchecked);

@@ -32,6 +32,14 @@ pub(super) struct ByRef {
     to: Leads,
 }
 
+impl ByRef {
+    /// `out _`
+    pub(super) const NOWHERE: Self = Self {
+        is_out: true,
+        to: Leads::Nowhere,
+    };
+}
+
 /// Where an argument that is passed by reference leads.
 #[derive(Clone)]
 enum Leads {
@@ -136,29 +144,9 @@ impl Binder<'_> {
             }
             _ => {
                 let operand = self.bind(&argument.value)?;
-                let is_place = operand.value().is_some_and(|node| {
-                    matches!(
-                        node.op,
-                        Op::Variable(_)
-                            | Op::Slot(_)
-                            | Op::Field(..)
-                            | Op::StaticField(_)
-                            | Op::Element(..)
-                    )
-                });
-                if operand.value().is_some_and(|it| self.is_read_only(it)) {
-                    return Err(Fail::cs(
-                        "CS8329",
-                        span,
-                        "an `in` parameter cannot be passed with ref or out",
-                    ));
-                }
-                if !is_place {
-                    return Err(Fail::cs(
-                        "CS1510",
-                        span,
-                        "a ref or out argument must be a variable, field or element",
-                    ));
+                match operand.value() {
+                    Some(node) => self.must_be_place(node, span)?,
+                    None => return Err(no_place(span)),
                 }
                 (operand, Leads::Operand)
             }
@@ -170,6 +158,25 @@ impl Binder<'_> {
             receiver: false,
             span,
         })
+    }
+
+    /// Refuses what cannot be passed by reference.
+    fn must_be_place(&self, node: &Node, span: Span) -> Result<()> {
+        if self.is_read_only(node) {
+            return Err(Fail::cs(
+                "CS8329",
+                span,
+                "an `in` parameter cannot be passed with ref or out",
+            ));
+        }
+        let is_place = matches!(
+            node.op,
+            Op::Variable(_) | Op::Slot(_) | Op::Field(..) | Op::StaticField(_) | Op::Element(..)
+        );
+        match is_place {
+            true => Ok(()),
+            false => Err(no_place(span)),
+        }
     }
 
     /// The best of several methods for the arguments.
@@ -400,7 +407,12 @@ impl Binder<'_> {
                 parameter.is_some_and(|it| it.flags.is_out() && matches!(it.ty, Type::ByRef(_)));
             let is_ref =
                 parameter.is_some_and(|it| matches!(it.ty, Type::ByRef(_)) && !it.flags.is_in());
-            let given = argument.by_ref.as_ref().map(|it| it.is_out);
+            // An extension method may take what it is called on by reference without a word.
+            let refers = argument.receiver && is_ref && !is_out && to.is_value() == Some(true);
+            let given = match refers {
+                true => Some(false),
+                false => argument.by_ref.as_ref().map(|it| it.is_out),
+            };
             let is_given = argument.operand.value().is_none_or(|it| it.ty == *to);
             if given != is_ref.then_some(is_out) {
                 let modifier = is_ref.then_some(if is_out { "out" } else { "ref" });
@@ -410,7 +422,7 @@ impl Binder<'_> {
                 return Err(Misfit::Argument(index, to.clone()));
             }
             let conv = self.implicit(&argument.operand, to);
-            let near = matches!(conv, Some(Conv::Identity | Conv::Keep | Conv::Box));
+            let near = conv.as_ref().is_some_and(is_near);
             if conv.is_none() || argument.receiver && !near {
                 return Err(Misfit::Argument(index, to.clone()));
             }
@@ -519,7 +531,13 @@ impl Binder<'_> {
             .zip(&candidate.wanted)
         {
             let mut node = self.convert(argument.operand, to, argument.span)?;
-            if let Some(by_ref) = argument.by_ref {
+            let parameter = candidate.method.parameters.get(*place);
+            let is_ref =
+                parameter.is_some_and(|it| matches!(it.ty, Type::ByRef(_)) && !it.flags.is_in());
+            if argument.receiver && is_ref {
+                self.must_be_place(&node, argument.span)?;
+                node = self.referred(Leads::Operand, node);
+            } else if let Some(by_ref) = argument.by_ref {
                 node = self.referred(by_ref.to, node);
             } else if moved && node.constant.is_none() && !matches!(node.op, Op::Lambda(_)) {
                 let slot = self.slot();
@@ -606,6 +624,23 @@ impl Binder<'_> {
                 self.cast_operand(Operand::Value(node), ty, span)
             }
         }
+    }
+}
+
+fn no_place(span: Span) -> Box<Fail> {
+    Fail::cs(
+        "CS1510",
+        span,
+        "a ref or out argument must be a variable, field or element",
+    )
+}
+
+/// Whether an extension method can be called on what is converted so.
+fn is_near(conv: &Conv) -> bool {
+    match conv {
+        Conv::Identity | Conv::Keep | Conv::Box => true,
+        Conv::Tuple(parts) => parts.iter().all(is_near),
+        _ => false,
     }
 }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use syntax::Span;
 
-use super::{Result, Runner, Val, integer, null_reference, throwing};
+use super::{Made, Result, Runner, Val, integer, null_reference, throwing};
 use crate::expressions::error::Fail;
 use crate::expressions::plan::Callee;
 use crate::expressions::scalar::{Kind, Scalar};
@@ -291,6 +291,10 @@ impl Runner<'_, '_> {
                 }
             }
             (".ctor", [Piece::Other]) => match arguments {
+                [Val::Made(made)] if let Made::Span(_, text) = &**made => {
+                    let units = self.string_of(text, span)?.unwrap_or_default();
+                    Some(Val::units(units.to_vec()))
+                }
                 [array @ (Val::Made(_) | Val::Object(_))] => {
                     let items = self.items_of(array, span)?;
                     Some(Val::units(
