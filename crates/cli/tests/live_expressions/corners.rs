@@ -26,7 +26,11 @@ fn forms_that_are_asked_for_rarely_are_taken() {
 }
 
 /// Evaluates one expression after the other where a fixture stops.
-fn compare_with_rows(fixture: &'static str, marker: &'static str, rows: &[(&str, &str)]) {
+pub(crate) fn compare_with_rows(
+    fixture: &'static str,
+    marker: &'static str,
+    rows: &[(&str, &str)],
+) {
     let sandbox = Sandbox::new();
     let program = stopped_in(&sandbox, fixture, marker);
     let texts = rows.iter().map(|(text, _)| (*text).to_owned());

@@ -238,7 +238,7 @@ impl Binder<'_> {
         }
         match scalar::convert(value, kind, strict) {
             Some(Ok(converted)) => Ok(Node::constant(converted, to.clone(), span)),
-            _ if matches!(value, Scalar::Decimal(_)) => Err(Fail::cs(
+            _ if matches!(value, Scalar::Decimal(_)) || kind == Kind::Decimal => Err(Fail::cs(
                 "CS0031",
                 span,
                 format!(

@@ -393,7 +393,13 @@ impl Binder<'_> {
         }
         let kind = |ty: &Type| self.kind(&self.without_nullable(ty));
         match (kind(one), kind(other)) {
-            (Some(one), Some(other)) => scalar::better_target(one, other),
+            (Some(one), Some(other)) if one.is_integral() && other.is_integral() => {
+                match (one.is_signed(), other.is_signed()) {
+                    (true, false) if one.size() <= other.size() => Ordering::Greater,
+                    (false, true) if one.size() >= other.size() => Ordering::Less,
+                    _ => Ordering::Equal,
+                }
+            }
             _ => Ordering::Equal,
         }
     }

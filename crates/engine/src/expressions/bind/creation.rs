@@ -95,10 +95,13 @@ impl Binder<'_> {
             && constructors.iter().all(|it| !it.parameters.is_empty())
             && named.kind == Kind::Struct
         {
+            self.must_set_required(&named, None, new.initializer.as_ref(), span)?;
             Node::new(Op::Default, ty.clone(), span)
         } else {
             match self.resolve(&constructors, &[], &arguments) {
                 Ok(candidate) => {
+                    let constructor = Some(&candidate.method);
+                    self.must_set_required(&named, constructor, new.initializer.as_ref(), span)?;
                     let nodes = self.apply_arguments(&candidate, arguments, span)?;
                     let callee = self.callee(candidate.method, Vec::new(), false);
                     Node::new(Op::New(Rc::new(callee), nodes), ty.clone(), span)

@@ -194,12 +194,9 @@ impl Binder<'_> {
                 }
             }
             Type::Named(named) if parameter.is_open() => {
-                // `T?` takes `T` as well.
                 if let Some(inner) = self.nullable_of(parameter) {
                     if let Some(argument) = self.nullable_of(argument) {
                         self.bound(bounds, &inner, &argument, Mode::Exact, depth + 1);
-                    } else if mode == Mode::Lower && argument.is_value() == Some(true) {
-                        self.bound(bounds, &inner, argument, Mode::Lower, depth + 1);
                     }
                     return;
                 }
@@ -295,7 +292,13 @@ impl Binder<'_> {
         for candidate in candidates {
             let mut fits = true;
             for operand in operands {
-                fits &= self.implicit(operand, &candidate).is_some();
+                fits &= match operand {
+                    // Its type counts, not which types its value would fit.
+                    Operand::Value(node) if !super::late::is_late(node) => {
+                        self.converts(&node.ty, &candidate)
+                    }
+                    other => self.implicit(other, &candidate).is_some(),
+                };
             }
             if fits {
                 best.push(candidate);

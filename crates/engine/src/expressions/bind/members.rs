@@ -13,6 +13,7 @@ use super::{Binder, Group, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::intrinsics::is_linq;
 use crate::expressions::plan::{FieldRef, Node, Op};
+use crate::expressions::scalar::Kind;
 use crate::types::{Property, Type};
 
 impl Binder<'_> {
@@ -176,11 +177,10 @@ impl Binder<'_> {
     }
 
     fn base_member<'e>(&mut self, at: Span, name: &SimpleName, span: Span) -> Result<Operand<'e>> {
-        let this = self.this(at)?;
+        let lacking = || Fail::cs("CS1511", at, "`base` is not available in a static method");
+        let this = self.this(at).map_err(|_| lacking())?;
         let base = self.types.base(&this.ty).ok().flatten();
-        let Some(base) = base else {
-            return Err(Fail::cs("CS1511", at, "`base` is not available here"));
-        };
+        let base = base.ok_or_else(lacking)?;
         let receiver = Node {
             ty: base.clone(),
             ..this.clone()
@@ -267,6 +267,9 @@ impl Binder<'_> {
                     }
                 }
                 self.check_access(field.flags.is_static(), &target, on_type, text, ty, span)?;
+                if let Some(node) = self.decimal_constant(declared_in.module, &field, span) {
+                    return Ok(Some(Operand::Value(node)));
+                }
                 let names = self.names_of(declared_in.module, field.token);
                 let reference = FieldRef {
                     declared_in,
@@ -356,6 +359,21 @@ impl Binder<'_> {
                     .collect()
             })
             .unwrap_or_default()
+    }
+
+    /// A `const decimal`, which metadata has as a readonly field with an attribute.
+    fn decimal_constant(
+        &self,
+        module: crate::types::ModuleId,
+        field: &crate::types::Field,
+        span: Span,
+    ) -> Option<Node> {
+        let is_it = field.flags.is_static() && field.flags.is_init_only();
+        if !is_it || self.kind(&field.ty) != Some(Kind::Decimal) {
+            return None;
+        }
+        let metadata = self.types.metadata(module).ok()?;
+        self.decimal_of(metadata.metadata(), field.token, span)
     }
 
     /// Reads a property: the field behind it where that is sure, else a call of its getter.

@@ -9,6 +9,7 @@ mod casts;
 mod collections;
 mod completion;
 mod conditional;
+mod constraints;
 mod context;
 mod conversions;
 mod converted;
@@ -407,7 +408,7 @@ impl<'t> Binder<'t> {
             )
             .hint("use typeof(…) or one of its static members")),
             Operand::Namespace(name, span) => Err(Fail::cs(
-                "CS0119",
+                "CS0118",
                 span,
                 format!("`{name}` is a namespace, which is not valid as a value here"),
             )),

@@ -7,6 +7,7 @@ use metadata::signature::Primitive;
 use syntax::Span;
 use syntax::tree::{Argument, ArgumentModifier, Designation, ExprKind};
 
+use super::constraints::Violation;
 use super::conversions::Conv;
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
@@ -76,6 +77,12 @@ pub(super) enum Misfit {
     Arity,
     Missing(String),
     Argument(usize, Type),
+    /// A type argument is not what its parameter demands.
+    Constraint(Violation),
+    /// A parameter is named twice, or named although an argument stands in its place already.
+    Twice(Box<str>, bool),
+    /// An argument without a name comes behind a named one that is out of its place.
+    Moved(usize),
     /// An argument lacks this modifier, or has one too many.
     Modifier(usize, Option<&'static str>),
 }
@@ -384,8 +391,8 @@ impl Binder<'_> {
         } else {
             type_arguments.to_vec()
         };
-        if !self.meets_constraints(method, &type_arguments) {
-            return Err(Misfit::Inference);
+        if let Some(violation) = self.violated(method, &type_arguments) {
+            return Err(Misfit::Constraint(violation));
         }
         let constructed = self.types.construct_method(method, &type_arguments);
         let wanted: Vec<Type> = places
@@ -457,13 +464,19 @@ impl Binder<'_> {
                     moved |= found != index;
                     found
                 }
-                None if moved => return Err(Misfit::Count),
+                None if moved => return Err(Misfit::Moved(index)),
                 None if index < count => index,
                 None if expanded => last,
                 None => return Err(Misfit::Count),
             };
             if places.contains(&place) && !(expanded && place == last) {
-                return Err(Misfit::Count);
+                let earlier = places.iter().position(|it| *it == place);
+                let earlier = earlier.and_then(|it| arguments.get(it));
+                let is_named = earlier.is_some_and(|it| it.name.is_some());
+                return Err(match &argument.name {
+                    Some(name) => Misfit::Twice(name.clone(), is_named),
+                    None => Misfit::Count,
+                });
             }
             places.push(place);
         }
@@ -478,29 +491,6 @@ impl Binder<'_> {
             }
         }
         Ok(places)
-    }
-
-    fn meets_constraints(&self, method: &Method, arguments: &[Type]) -> bool {
-        if arguments.is_empty() {
-            return true;
-        }
-        let Ok(module) = self.types.metadata(method.declared_in.module) else {
-            return true;
-        };
-        let Ok(definition) = module.metadata().method(method.token) else {
-            return true;
-        };
-        definition
-            .generic_params()
-            .flatten()
-            .zip(arguments)
-            .all(|(parameter, argument)| {
-                let flags = parameter.flags();
-                let class = flags & 4 != 0 && !argument.is_reference();
-                let value = flags & 8 != 0
-                    && (argument.is_value() != Some(true) || self.nullable_of(argument).is_some());
-                !class && !value
-            })
     }
 
     /// The arguments of a chosen method in the order of its parameters.

@@ -34,7 +34,14 @@ impl Binder<'_> {
         inner: &Expr,
         span: Span,
     ) -> Result<Node> {
-        let place = self.place(inner, span)?;
+        let place = self.place(inner, span).map_err(|mut fail| {
+            if fail.code == Some("CS0131") {
+                fail.code = Some("CS1059");
+                fail.message =
+                    "what is counted up or down must be a variable, property or indexer".into();
+            }
+            fail
+        })?;
         must_be_readable(&place, span)?;
         let slot = self.slot();
         let old = self.slot_node(slot, &place.ty, span);
