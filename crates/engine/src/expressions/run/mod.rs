@@ -32,6 +32,7 @@ mod sorting;
 mod strings;
 mod text;
 mod throwing;
+mod times;
 mod tuples;
 mod value;
 mod writes;
