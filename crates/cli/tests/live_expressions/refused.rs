@@ -1,6 +1,11 @@
 //! What the compiler refuses is refused with its code, not run to see what happens; what is near it is taken.
 
+use engine::api::{BreakpointSpec, Line, Place};
+use testkit::fixtures::Fixture;
+use testkit::sandbox::Sandbox;
+
 use crate::corners::compare_with_rows;
+use crate::sequences::{evaluate, told};
 
 #[test]
 fn what_would_not_compile_does_not_run() {
@@ -56,4 +61,39 @@ fn what_would_not_compile_does_not_run() {
             ("base.ToString()", "CS1511"),
         ],
     );
+}
+
+#[test]
+fn what_a_lambda_has_not_captured_is_told_as_that() {
+    let sandbox = Sandbox::new();
+    let marker = Fixture::named("expressions_refused").marker("lambda");
+    let place = Place::Line {
+        file: marker.file.display().to_string(),
+        line: Line(marker.line),
+        column: None,
+    };
+    let program = sandbox
+        .launch("expressions_refused")
+        .with(|launch| launch.breakpoints = vec![BreakpointSpec::at(place)])
+        .start();
+    program.wait_stop();
+    for (text, expected) in [
+        ("it * 3", "ok\tint\t3"),
+        ("Field", "this lambda has not captured `this`"),
+        ("this.Field", "this lambda does not use `this`"),
+        ("given", "CS0103"),
+    ] {
+        let answer = evaluate(&program, vec![text.to_owned()]).remove(0);
+        let told = told(&answer);
+        assert!(told.contains(expected), "{text}: {told}");
+        if let Err(error) = answer.outcome {
+            let hint = error.error.hint.unwrap_or_default();
+            assert!(
+                hint.contains("what it uses itself of `Run`"),
+                "{text}: {hint}"
+            );
+        }
+    }
+    program.cont();
+    program.settle();
 }

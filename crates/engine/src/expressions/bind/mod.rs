@@ -240,14 +240,14 @@ impl<'t> Binder<'t> {
     pub(crate) fn whole(&mut self, expr: &Expr) -> Result<Node> {
         self.bare = matches!(expr.without_parens().kind, ExprKind::Name(_));
         let bound = self.bind_closed(expr).and_then(|it| self.natural(it));
-        bound.map_err(|fail| self.with_what_is_missing(fail))
+        bound.map_err(|fail| self.in_lambda(self.with_what_is_missing(fail)))
     }
 
     /// The plan of a condition.
     pub(crate) fn condition(&mut self, expr: &Expr) -> Result<Node> {
         let bound = self.bind(expr);
         let bound = bound.and_then(|it| self.boolean(it, expr.span));
-        bound.map_err(|fail| self.with_what_is_missing(fail))
+        bound.map_err(|fail| self.in_lambda(self.with_what_is_missing(fail)))
     }
 
     /// How many variables a plan needs.
