@@ -21,6 +21,74 @@ fn calls_are_those_that_the_compiler_makes() {
 }
 
 #[test]
+fn forms_that_are_asked_for_rarely_are_taken() {
+    compare_with_program("expressions_taken");
+}
+
+/// Evaluates one expression after the other where a fixture stops.
+pub(crate) fn compare_with_rows(
+    fixture: &'static str,
+    marker: &'static str,
+    rows: &[(&str, &str)],
+) {
+    let sandbox = Sandbox::new();
+    let program = stopped_in(&sandbox, fixture, marker);
+    let texts = rows.iter().map(|(text, _)| (*text).to_owned());
+    for ((text, expected), answer) in rows.iter().zip(evaluate(&program, texts.collect())) {
+        let told = told(&answer);
+        assert!(told.contains(expected), "{text}: {told}");
+    }
+    program.cont();
+    program.expect_exit(0);
+}
+
+#[test]
+fn what_lies_in_spans_and_behind_references_is_changed() {
+    compare_with_rows(
+        "expressions_taken",
+        "spans",
+        &[
+            ("span[1] = 5", "ok\tint\t5"),
+            ("span[1]++", "ok\tint\t5"),
+            ("span[^1] += 10", "ok\tint\t13"),
+            ("span[1] + span[2]", "ok\tint\t19"),
+            ("kept[2]", "ok\tint\t13"),
+            ("span[3] = 1", "System.IndexOutOfRangeException"),
+            ("kept[1] = 5", "CS8331"),
+            ("texts[0] = \"a\"", "cannot be set through a span"),
+            ("buffer[1] = 4", "ok\tint\t4"),
+            ("buffer[^1] = 7", "ok\tint\t7"),
+            ("buffer[1] * 10 + buffer[3]", "ok\tint\t47"),
+            ("i.Raise()", "ok\tint\t43"),
+            ("i", "ok\tint\t43"),
+            ("spot.Sum2(4)", "ok\tint\t5"),
+            ("spot.X", "ok\tint\t5"),
+            ("5.Raise()", "CS1510"),
+            ("bag[\"a\"] = 3", "ok\tint\t3"),
+            ("bag.Last = 4", "ok\tint\t4"),
+            ("bag.Count", "ok\tint\t2"),
+            ("bag.Last", "CS0154"),
+            ("bag[\"a\"]", "CS0154"),
+            ("bag[\"a\"] += 1", "CS0154"),
+        ],
+    );
+}
+
+#[test]
+fn a_struct_is_set_as_a_whole_from_inside() {
+    compare_with_rows(
+        "expressions_taken",
+        "inside",
+        &[
+            ("this = new Slot { A = 4, B = 5 }", "ok"),
+            ("A * 10 + B", "ok\tint\t45"),
+            ("this = default", "ok"),
+            ("A + B", "ok\tint\t0"),
+        ],
+    );
+}
+
+#[test]
 fn parameters_that_are_in_are_not_changed() {
     let sandbox = Sandbox::new();
     let program = stopped_in(&sandbox, "expressions_calls", "look");

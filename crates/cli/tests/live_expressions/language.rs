@@ -234,6 +234,12 @@ fn results_are_values_that_can_be_opened() {
             ("number,h", "int", "0x0000002a"),
             ("array,h", "int[]", "[0x0000000a, 0x00000014, 0x0000001e]"),
             ("number,h,d", "int", "42"),
+            ("'a',d", "char", "97 'a'"),
+            ("'a',h", "char", "0x0061 'a'"),
+            ("'a'", "char", "'a'"),
+            ("DayOfWeek.Friday,d", "System.DayOfWeek", "5"),
+            ("DayOfWeek.Friday,h", "System.DayOfWeek", "0x00000005"),
+            ("DayOfWeek.Friday", "System.DayOfWeek", "Friday"),
             ("text,nq", "string", "abc"),
             ("many,[3]", "int[]", "[0, 1, 2, … 497 more]"),
             (

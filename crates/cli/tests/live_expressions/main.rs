@@ -13,6 +13,8 @@ mod forms;
 mod hits;
 mod language;
 mod mutations;
+mod pure;
+mod refused;
 mod sequences;
 mod statics;
 mod stops;

@@ -112,6 +112,27 @@ fn sequences_run_what_csharp_runs_in_its_order() {
 
 /// Evaluates what stands in the lines of `Check` of a fixture, and compares it with what the program then prints for them.
 pub(crate) fn compare_with_program(fixture: &'static str) {
+    compare(fixture, evaluate);
+}
+
+/// The same without side effects.
+pub(crate) fn compare_reading(fixture: &'static str) {
+    compare(fixture, |program, texts| {
+        let answers = texts.into_iter().map(|text| {
+            // What ran is asked of the program itself.
+            if text == "Taken()" {
+                return evaluate(program, vec![text]);
+            }
+            match program.request(Request::Evaluate(Evaluate::read(&text))) {
+                Ok(Reply::Evaluated(answers)) => answers,
+                other => panic!("evaluating gave no answer: {other:?}"),
+            }
+        });
+        answers.flatten().collect()
+    });
+}
+
+fn compare(fixture: &'static str, evaluate: impl Fn(&Debuggee<'_>, Vec<String>) -> Vec<Evaluated>) {
     let marker = Fixture::named(fixture).marker("main");
     let source = std::fs::read_to_string(&marker.file).expect("the fixture's text");
     let rows: Vec<(usize, &str)> = source

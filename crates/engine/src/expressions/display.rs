@@ -140,6 +140,7 @@ fn run(
         depth: 1,
         masked: looks.masked,
         hex,
+        numbers: false,
         quotes: !unquoted,
     };
     Ok(match value {

@@ -399,6 +399,7 @@ impl Place<'_> {
                 text: request.max_text as usize,
                 depth: DEPTH,
                 hex: request.view.hex,
+                numbers: false,
                 quotes: true,
                 masked: request.mask_secrets,
             },
@@ -412,8 +413,11 @@ impl Place<'_> {
             match &format.kind {
                 FormatKind::NoSideEffects => planned.effects = false,
                 FormatKind::AllowCode => planned.effects = true,
-                FormatKind::Hex => (planned.limits.hex, planned.view.hex) = (true, true),
-                FormatKind::Decimal => (planned.limits.hex, planned.view.hex) = (false, false),
+                FormatKind::Hex | FormatKind::Decimal => {
+                    let hex = format.kind == FormatKind::Hex;
+                    (planned.limits.hex, planned.view.hex) = (hex, hex);
+                    planned.limits.numbers = true;
+                }
                 FormatKind::NoQuotes => planned.limits.quotes = false,
                 FormatKind::Raw => planned.view.raw = true,
                 FormatKind::Count(count) => {

@@ -122,6 +122,8 @@ const KNOWN: &[(&str, &[&str])] = &[
             "Sort",
             "Contains",
             "IndexOf",
+            "LastIndexOf",
+            "ToArray",
             "get_Item",
             "get_Count",
             "Find",
@@ -249,6 +251,46 @@ const KNOWN: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// Dates and times, which compute the same way, too.
+const TIMES: &[&str] = &[
+    "System.DateTime",
+    "System.TimeSpan",
+    "System.DateOnly",
+    "System.TimeOnly",
+];
+const TIME_MEMBERS: &[&str] = &[
+    "get_Ticks",
+    "get_DayNumber",
+    "get_Year",
+    "get_Month",
+    "get_Day",
+    "get_DayOfWeek",
+    "get_DayOfYear",
+    "get_Hour",
+    "get_Minute",
+    "get_Second",
+    "get_Millisecond",
+    "get_Days",
+    "get_Hours",
+    "get_Minutes",
+    "get_Seconds",
+    "get_Milliseconds",
+    "get_TotalDays",
+    "get_TotalHours",
+    "get_TotalMinutes",
+    "get_TotalSeconds",
+    "get_TotalMilliseconds",
+    "op_Equality",
+    "op_Inequality",
+    "op_LessThan",
+    "op_LessThanOrEqual",
+    "op_GreaterThan",
+    "op_GreaterThanOrEqual",
+    "Equals",
+    "CompareTo",
+    "Compare",
+];
+
 /// The numbers whose members all compute the same way.
 const NUMBERS: &[&str] = &[
     "System.SByte",
@@ -322,6 +364,9 @@ pub(crate) fn find(types: Types<'_>, method: &Method) -> Option<Intrinsic> {
     };
     if let Some(ty) = NUMBERS.iter().copied().find(|it| *it == full) {
         return known(NUMBER_MEMBERS, ty);
+    }
+    if let Some(ty) = TIMES.iter().copied().find(|it| *it == full) {
+        return known(TIME_MEMBERS, ty);
     }
     let (ty, members) = KNOWN.iter().copied().find(|(ty, _)| *ty == full)?;
     known(members, ty)

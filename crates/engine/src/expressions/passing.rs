@@ -200,6 +200,12 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
                 written.map_err(|why| Fail::new(span, format!("it cannot be written: {why}")))?;
                 return Ok(Prepared::Done);
             }
+            let Some(home) = home else {
+                let told = "an element that holds references cannot be set through a span or inline array: the collector would not hear of it";
+                return Err(
+                    Fail::new(span, told).hint("set it in the array that the span leads to")
+                );
+            };
             Ok(Prepared::Write {
                 leaves: leaves(reader, &value, &place.ty, span)?,
                 to: spot(reader, home, span)?,

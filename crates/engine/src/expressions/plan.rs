@@ -149,6 +149,8 @@ pub(crate) enum Initial {
     Set(Node, Node),
     /// Calls `Add`.
     Add(Node),
+    /// Calls `Add` for each element of a sequence, which goes to the slot.
+    AddAll(Node, u32, Node),
     /// Puts the object that a member leads to into a slot and sets that up.
     Inside(Node, u32, Vec<Initial>),
 }
@@ -161,6 +163,10 @@ impl Initial {
                 value.visit(f);
             }
             Initial::Add(call) => call.visit(f),
+            Initial::AddAll(sequence, _, call) => {
+                sequence.visit(f);
+                call.visit(f);
+            }
             Initial::Inside(member, _, steps) => {
                 member.visit(f);
                 steps.iter().for_each(|it| it.visit(f));
@@ -168,6 +174,9 @@ impl Initial {
         }
     }
 }
+
+/// A value of a collection expression; of a sequence, each element goes to the slot and becomes what is computed from there.
+pub(crate) type Collected = (Option<(u32, Node)>, Node);
 
 /// A lambda: its parameters' slots and its body.
 #[derive(Debug, Clone)]
@@ -244,8 +253,8 @@ pub(crate) enum Op {
     NewArray(Box<Node>),
     /// A new array of values.
     ArrayOf(Vec<Node>),
-    /// Values, and sequences whose elements are values (if true), as an array or list.
-    Collection(Vec<(bool, Node)>),
+    /// Values, and sequences of which each element goes to a slot and is converted, as an array or list.
+    Collection(Vec<Collected>),
     /// Puts a new object into a slot and sets it up.
     Initialize(Box<Node>, u32, Vec<Initial>),
     /// An object with these members that exists only here.
@@ -454,7 +463,12 @@ impl Node {
                     arm.value.visit(f);
                 }
             }
-            Op::Collection(items) => items.iter().for_each(|(_, it)| it.visit(f)),
+            Op::Collection(items) => items.iter().for_each(|(each, it)| {
+                it.visit(f);
+                if let Some((_, each)) = each {
+                    each.visit(f);
+                }
+            }),
             Op::Initialize(one, _, steps) => {
                 one.visit(f);
                 steps.iter().for_each(|it| it.visit(f));

@@ -444,6 +444,7 @@ impl Runner<'_, '_> {
             text: MAX_TEXT,
             depth: 2,
             hex: shown.hex,
+            numbers: false,
             quotes: shown.quotes,
             masked: shown.masked,
         };

@@ -57,6 +57,28 @@ impl Binder<'_> {
         Some(Node::constant(Scalar::string(written), Type::STRING, span))
     }
 
+    /// The decimal that an attribute holds.
+    pub(super) fn decimal_of(
+        &self,
+        metadata: metadata::Metadata<'_>,
+        token: metadata::Token,
+        span: Span,
+    ) -> Option<Node> {
+        let name = "DecimalConstantAttribute";
+        let attribute = metadata.find_attribute(token, "System.Runtime.CompilerServices", name)?;
+        let arguments = attribute.arguments().ok()?;
+        let parts: Option<Vec<u64>> = arguments.fixed.iter().map(|it| it.bits()).collect();
+        let [scale, sign, high, middle, low] = *parts?.as_slice() else {
+            return None;
+        };
+        let mantissa = [high, middle, low]
+            .iter()
+            .fold(0_u128, |sum, it| sum << 32 | u128::from(*it as u32));
+        let value = Decimal::new(sign != 0, mantissa, scale as u8)?;
+        let ty = super::well_known::type_of_kind(self.types, Kind::Decimal)?;
+        Some(Node::constant(Scalar::Decimal(value), ty, span))
+    }
+
     /// The default of a parameter that no constant of metadata can hold: a decimal, a date, or that it is missing.
     pub(super) fn attributed_default(
         &self,
@@ -76,15 +98,8 @@ impl Binder<'_> {
             let arguments = attribute.arguments().ok()?;
             arguments.fixed.iter().map(|it| it.bits()).collect()
         };
-        if let Some(parts) = numbers("DecimalConstantAttribute")
-            && let [scale, sign, high, middle, low] = parts.as_slice()
-        {
-            let mantissa = [high, middle, low]
-                .iter()
-                .fold(0_u128, |sum, it| sum << 32 | u128::from(**it as u32));
-            let value = Decimal::new(*sign != 0, mantissa, *scale as u8)?;
-            let ty = super::well_known::type_of_kind(self.types, Kind::Decimal)?;
-            return Some(Node::constant(Scalar::Decimal(value), ty, span));
+        if let Some(node) = self.decimal_of(metadata.metadata(), token, span) {
+            return Some(node);
         }
         if let Some(parts) = numbers("DateTimeConstantAttribute")
             && let [ticks] = parts.as_slice()

@@ -103,8 +103,8 @@ impl Binder<'_> {
     ) -> Result<Node> {
         let Some(invoke) = self.invoke(&node.ty) else {
             let code = match node.op {
-                Op::Variable(_) | Op::Slot(_) => "CS0149",
-                _ => "CS1955",
+                Op::Field(..) | Op::StaticField(_) | Op::Call(..) | Op::Length(_) => "CS1955",
+                _ => "CS0149",
             };
             return Err(Fail::cs(
                 code,
@@ -179,6 +179,15 @@ impl Binder<'_> {
         arguments: Vec<Arg<'_>>,
         span: Span,
     ) -> Result<Node> {
+        if &*group.name == "Create"
+            && group.ty == Some(Type::STRING)
+            && let [provider, text] = arguments.as_slice()
+            && let Operand::Value(node) = &text.operand
+            && let Op::Interpolate(_) = node.op
+            && let Some(text) = self.formatted_by(provider.operand.clone(), node, span)?
+        {
+            return Ok(text);
+        }
         let is_local = group.methods.iter().any(|it| it.name.contains(">g__"));
         let resolved = if group.methods.is_empty() {
             Err((None, false))
@@ -352,6 +361,7 @@ impl Binder<'_> {
         }];
         all.extend(arguments.iter().cloned());
         let mut misfit = None;
+        let mut violation = None;
         for methods in self.extension_methods(&group.name) {
             // The receiver must convert without a user-defined or numeric conversion.
             match self.resolve(&methods, &group.type_arguments, &all) {
@@ -378,6 +388,7 @@ impl Binder<'_> {
                 }
                 Err((Some(found), _)) if misfit.is_none() => match *found {
                     (_, Misfit::Argument(index, to)) if index > 0 => misfit = Some((index, to)),
+                    (_, Misfit::Constraint(found)) => violation = Some(found),
                     // A lambda whose body does not bind tells more than that nothing could be inferred.
                     (_, Misfit::Inference) => {
                         if let Some(fail) = self.lambda_error(&methods, &all) {
@@ -391,6 +402,9 @@ impl Binder<'_> {
         }
         if let (Some((index, to)), true) = (misfit, group.methods.is_empty()) {
             return Err(self.bad_argument(&all, index, &to, span));
+        }
+        if let (Some((code, told)), true) = (violation, group.methods.is_empty()) {
+            return Err(Fail::cs(code, span, told));
         }
         Ok(None)
     }
@@ -470,6 +484,23 @@ impl Binder<'_> {
                         ),
                     ),
                 }
+            }
+            Some((_, Misfit::Constraint((code, told)))) => Fail::cs(code, span, told),
+            Some((_, Misfit::Twice(parameter, is_named))) => match is_named {
+                true => Fail::cs("CS1740", span, format!("`{parameter}` is named twice")),
+                false => Fail::cs(
+                    "CS1744",
+                    span,
+                    format!("`{parameter}` is named although an argument stands in its place"),
+                ),
+            },
+            Some((_, Misfit::Moved(index))) => {
+                let before = index.checked_sub(1).and_then(|it| arguments.get(it));
+                Fail::cs(
+                    "CS8323",
+                    before.map_or(span, |it| it.span),
+                    "a named argument that is out of its place is followed by one without a name",
+                )
             }
             Some((_, Misfit::Named(parameter))) => Fail::cs(
                 "CS1739",

@@ -115,6 +115,9 @@ impl Binder<'_> {
         span: Span,
     ) -> Result<Node> {
         let made = |op| Node::new(op, to.clone(), span);
+        if let (Conv::Target, true) = (conv, self.is_formattable(&node, to)) {
+            return self.formattable(&node, to, span);
+        }
         Ok(match conv {
             Conv::Identity => {
                 let mut node = node;
@@ -235,7 +238,7 @@ impl Binder<'_> {
         }
         match scalar::convert(value, kind, strict) {
             Some(Ok(converted)) => Ok(Node::constant(converted, to.clone(), span)),
-            _ if matches!(value, Scalar::Decimal(_)) => Err(Fail::cs(
+            _ if matches!(value, Scalar::Decimal(_)) || kind == Kind::Decimal => Err(Fail::cs(
                 "CS0031",
                 span,
                 format!(

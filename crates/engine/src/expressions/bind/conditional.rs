@@ -6,6 +6,7 @@ use metadata::signature::Primitive;
 use syntax::Span;
 use syntax::tree::{Expr, ExprKind, SwitchArm};
 
+use super::conversions::Conv;
 use super::late::{Late, is_late};
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
@@ -32,10 +33,14 @@ impl Binder<'_> {
             (Operand::Value(a), Operand::Value(b)) if a.ty == b.ty => Some(a.ty.clone()),
             (Operand::Value(a), Operand::Value(b)) => {
                 let (a, b) = (a.ty.clone(), b.ty.clone());
-                match (
-                    self.implicit(&no, &a).is_some(),
-                    self.implicit(&yes, &b).is_some(),
-                ) {
+                let both = (self.implicit(&no, &a), self.implicit(&yes, &b));
+                if let (Some(Conv::User(..)), Some(Conv::User(..))) = both {
+                    let (a, b) = (self.text(&a), self.text(&b));
+                    let told = format!("`{a}` and `{b}` convert to one another");
+                    let fail = Fail::cs("CS0172", expr.span, told);
+                    return Err(fail.hint("cast one of them to the type you mean"));
+                }
+                match (both.0.is_some(), both.1.is_some()) {
                     (true, false) => Some(a),
                     (false, true) => Some(b),
                     // Both ways happens with constants: the wider type.

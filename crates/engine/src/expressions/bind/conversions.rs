@@ -50,6 +50,9 @@ impl Binder<'_> {
                 if let Some(conv) = self.implicit_constant(node, to) {
                     return Some(conv);
                 }
+                if self.is_formattable(node, to) {
+                    return Some(Conv::Target);
+                }
                 if let Op::Tuple(_) = node.op
                     && let Some(conv) = self.tuple_literal(node, to)
                 {
@@ -372,6 +375,11 @@ impl Binder<'_> {
         if let Operand::Lambda(lambda, _) = operand {
             return self.better_lambda(lambda, one, other);
         }
+        if let Operand::Untyped(expr) = operand
+            && let ExprKind::Collection(_) = expr.without_parens().kind
+        {
+            return self.better_collection(one, other);
+        }
         self.better_target(one, other)
     }
 
@@ -385,7 +393,13 @@ impl Binder<'_> {
         }
         let kind = |ty: &Type| self.kind(&self.without_nullable(ty));
         match (kind(one), kind(other)) {
-            (Some(one), Some(other)) => scalar::better_target(one, other),
+            (Some(one), Some(other)) if one.is_integral() && other.is_integral() => {
+                match (one.is_signed(), other.is_signed()) {
+                    (true, false) if one.size() <= other.size() => Ordering::Greater,
+                    (false, true) if one.size() >= other.size() => Ordering::Less,
+                    _ => Ordering::Equal,
+                }
+            }
             _ => Ordering::Equal,
         }
     }

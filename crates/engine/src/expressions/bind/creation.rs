@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use syntax::Span;
 use syntax::tree::{
-    AnonymousMember, ArrayElement, CollectionElement, Expr, Identifier, InitValue, Initializer,
-    InitializerMember, New, NewArray, SimpleName,
+    AnonymousMember, ArrayElement, Expr, Identifier, InitValue, Initializer, InitializerMember,
+    New, NewArray, SimpleName,
 };
 
 use super::literals::inferred_name;
@@ -95,10 +95,13 @@ impl Binder<'_> {
             && constructors.iter().all(|it| !it.parameters.is_empty())
             && named.kind == Kind::Struct
         {
+            self.must_set_required(&named, None, new.initializer.as_ref(), span)?;
             Node::new(Op::Default, ty.clone(), span)
         } else {
             match self.resolve(&constructors, &[], &arguments) {
                 Ok(candidate) => {
+                    let constructor = Some(&candidate.method);
+                    self.must_set_required(&named, constructor, new.initializer.as_ref(), span)?;
                     let nodes = self.apply_arguments(&candidate, arguments, span)?;
                     let callee = self.callee(candidate.method, Vec::new(), false);
                     Node::new(Op::New(Rc::new(callee), nodes), ty.clone(), span)
@@ -244,16 +247,19 @@ impl Binder<'_> {
                     ));
                 }
             }
+            let names = self.common_names(&operands, &element);
             let mut nodes = Vec::new();
             for operand in operands {
                 let at = operand.span();
                 nodes.push(self.convert(operand, &element, at)?);
             }
-            return Ok(Node::new(
-                Op::ArrayOf(nodes),
-                Type::SzArray(Rc::new(element)),
-                span,
-            ));
+            let array = Type::SzArray(Rc::new(element));
+            let mut made = Node::new(Op::ArrayOf(nodes), array, span);
+            made.names = names;
+            if let Some(written) = &new.element {
+                self.name_as_written(&mut made, written);
+            }
+            return Ok(made);
         }
         let Some(element) = &new.element else {
             return Err(Fail::cs("CS0826", span, "the array has no element type"));
@@ -345,60 +351,6 @@ impl Binder<'_> {
             }
         }
         None
-    }
-
-    /// `[a, ..b]` as an array or a list.
-    pub(super) fn collection(
-        &mut self,
-        elements: &[CollectionElement],
-        to: &Type,
-        span: Span,
-    ) -> Result<Node> {
-        let is_list = to.as_named().is_some_and(|it| {
-            self.types
-                .is_named(it, "System.Collections.Generic", "List`1")
-                || self.is_array_interface(it)
-        });
-        let is_span = to.as_named().is_some_and(|it| {
-            let mut spans = ["Span`1", "ReadOnlySpan`1"].into_iter();
-            spans.any(|name| self.types.is_named(it, "System", name))
-        });
-        if is_span && let Some(element) = to.as_named().and_then(|it| it.arguments.first()) {
-            let array = Type::SzArray(Rc::new(element.clone()));
-            let array = self.collection(elements, &array, span)?;
-            return self.convert(Operand::Value(array), to, span);
-        }
-        let element = match to {
-            Type::SzArray(element) => (**element).clone(),
-            Type::Named(named) if is_list => {
-                named.arguments.first().cloned().unwrap_or(Type::OBJECT)
-            }
-            _ => {
-                return Err(Fail::cs(
-                    "CS9174",
-                    span,
-                    format!(
-                        "a collection expression cannot be evaluated as `{}`",
-                        self.text(to)
-                    ),
-                )
-                .hint("cast it to an array or a List<T>"));
-            }
-        };
-        let mut nodes = Vec::new();
-        for item in elements {
-            match item {
-                CollectionElement::Value(expr) => {
-                    let operand = self.bind(expr)?;
-                    nodes.push((false, self.convert(operand, &element, expr.span)?));
-                }
-                CollectionElement::Spread(expr) => {
-                    let node = self.value(expr)?;
-                    nodes.push((true, node));
-                }
-            }
-        }
-        Ok(Node::new(Op::Collection(nodes), to.clone(), span))
     }
 
     pub(super) fn with(

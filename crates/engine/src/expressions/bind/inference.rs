@@ -33,8 +33,18 @@ impl Binder<'_> {
     ) -> Option<Vec<Type>> {
         let mut bounds = vec![Bounds::default(); arity];
         for (argument, parameter) in arguments.iter().zip(parameters) {
-            if let Operand::Value(node) = &argument.operand {
-                self.bound(&mut bounds, parameter, &node.ty, Mode::Lower, 0);
+            match &argument.operand {
+                Operand::Value(node) => {
+                    self.bound(&mut bounds, parameter, &node.ty, Mode::Lower, 0);
+                }
+                Operand::Untyped(expr) => {
+                    let found = self.collection_bounds(expr, parameter);
+                    let (inner, types) = found.unwrap_or((Type::OBJECT, Vec::new()));
+                    for ty in types {
+                        self.bound(&mut bounds, &inner, &ty, Mode::Lower, 0);
+                    }
+                }
+                _ => {}
             }
         }
         // Lambdas add what they return as soon as what they take is known.
@@ -184,12 +194,9 @@ impl Binder<'_> {
                 }
             }
             Type::Named(named) if parameter.is_open() => {
-                // `T?` takes `T` as well.
                 if let Some(inner) = self.nullable_of(parameter) {
                     if let Some(argument) = self.nullable_of(argument) {
                         self.bound(bounds, &inner, &argument, Mode::Exact, depth + 1);
-                    } else if mode == Mode::Lower && argument.is_value() == Some(true) {
-                        self.bound(bounds, &inner, argument, Mode::Lower, depth + 1);
                     }
                     return;
                 }
@@ -285,7 +292,13 @@ impl Binder<'_> {
         for candidate in candidates {
             let mut fits = true;
             for operand in operands {
-                fits &= self.implicit(operand, &candidate).is_some();
+                fits &= match operand {
+                    // Its type counts, not which types its value would fit.
+                    Operand::Value(node) if !super::late::is_late(node) => {
+                        self.converts(&node.ty, &candidate)
+                    }
+                    other => self.implicit(other, &candidate).is_some(),
+                };
             }
             if fits {
                 best.push(candidate);

@@ -43,7 +43,10 @@ impl Binder<'_> {
                     self.initial_value(place, value, name.span, steps)?;
                 }
                 InitializerMember::Index(arguments, value) => {
-                    let place = self.element_of(target.clone(), arguments, span)?;
+                    let outer = std::mem::replace(&mut self.assigning, true);
+                    let place = self.element_of(target.clone(), arguments, span);
+                    self.assigning = outer;
+                    let place = place?;
                     self.initial_value(place, value, span, steps)?;
                 }
                 InitializerMember::Element(value) => {

@@ -8,7 +8,7 @@ use syntax::tree::{Argument, Expr, ExprKind, IntegerType, InterpolationPart, Lit
 use super::well_known::type_of_kind;
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
-use crate::expressions::plan::{Node, Op, Piece};
+use crate::expressions::plan::{Constant, Node, Op, Piece};
 use crate::expressions::scalar::{Decimal, Kind, Scalar};
 use crate::types::{Type, rests};
 
@@ -188,14 +188,9 @@ impl Binder<'_> {
                 },
                 Piece::Hole(..) => None,
             });
-        if let Some(text) = constant {
-            return Ok(Node::constant(
-                Scalar::String(text.into()),
-                Type::STRING,
-                span,
-            ));
-        }
-        Ok(Node::new(Op::Interpolate(pieces), Type::STRING, span))
+        let mut node = Node::new(Op::Interpolate(pieces), Type::STRING, span);
+        node.constant = constant.map(|it| Constant::Scalar(Scalar::String(it.into())));
+        Ok(node)
     }
 }
 

@@ -13,6 +13,7 @@ use super::{Binder, Group, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::intrinsics::is_linq;
 use crate::expressions::plan::{FieldRef, Node, Op};
+use crate::expressions::scalar::Kind;
 use crate::types::{Property, Type};
 
 impl Binder<'_> {
@@ -176,11 +177,10 @@ impl Binder<'_> {
     }
 
     fn base_member<'e>(&mut self, at: Span, name: &SimpleName, span: Span) -> Result<Operand<'e>> {
-        let this = self.this(at)?;
+        let lacking = || Fail::cs("CS1511", at, "`base` is not available in a static method");
+        let this = self.this(at).map_err(|_| lacking())?;
         let base = self.types.base(&this.ty).ok().flatten();
-        let Some(base) = base else {
-            return Err(Fail::cs("CS1511", at, "`base` is not available here"));
-        };
+        let base = base.ok_or_else(lacking)?;
         let receiver = Node {
             ty: base.clone(),
             ..this.clone()
@@ -267,6 +267,9 @@ impl Binder<'_> {
                     }
                 }
                 self.check_access(field.flags.is_static(), &target, on_type, text, ty, span)?;
+                if let Some(node) = self.decimal_constant(declared_in.module, &field, span) {
+                    return Ok(Some(Operand::Value(node)));
+                }
                 let names = self.names_of(declared_in.module, field.token);
                 let reference = FieldRef {
                     declared_in,
@@ -358,6 +361,21 @@ impl Binder<'_> {
             .unwrap_or_default()
     }
 
+    /// A `const decimal`, which metadata has as a readonly field with an attribute.
+    fn decimal_constant(
+        &self,
+        module: crate::types::ModuleId,
+        field: &crate::types::Field,
+        span: Span,
+    ) -> Option<Node> {
+        let is_it = field.flags.is_static() && field.flags.is_init_only();
+        if !is_it || self.kind(&field.ty) != Some(Kind::Decimal) {
+            return None;
+        }
+        let metadata = self.types.metadata(module).ok()?;
+        self.decimal_of(metadata.metadata(), field.token, span)
+    }
+
     /// Reads a property: the field behind it where that is sure, else a call of its getter.
     pub(super) fn property(
         &mut self,
@@ -368,6 +386,11 @@ impl Binder<'_> {
         span: Span,
     ) -> Result<Node> {
         let Some(getter) = property.getter else {
+            if let Some(method) = self.set_only(property) {
+                let callee = self.callee(method, Vec::new(), dispatch);
+                let op = Op::Call(Rc::new(callee), target.map(Box::new), arguments);
+                return Ok(Node::new(op, property.ty.clone(), span));
+            }
             return Err(Fail::cs(
                 "CS0154",
                 span,
@@ -405,6 +428,18 @@ impl Binder<'_> {
             Some(whole) => self.named_part(node, &whole),
             None => node,
         })
+    }
+
+    /// The setter of a property without a getter, as what it would be read by, where it is to be assigned.
+    fn set_only(&self, property: &Property) -> Option<crate::types::Method> {
+        if !self.assigning {
+            return None;
+        }
+        let setter = self.types.method(&property.declared_in, property.setter?);
+        let mut method = setter.ok()?;
+        method.parameters.pop();
+        method.returns = property.ty.clone();
+        Some(method)
     }
 
     /// The number of a tuple element by its name.
@@ -537,7 +572,13 @@ impl Binder<'_> {
                 && let Ok(method) = self.types.method(&indexer.declared_in, getter)
             {
                 methods.push(method);
+            } else if indexer.getter.is_none() {
+                methods.extend(self.set_only(indexer));
             }
+        }
+        if methods.is_empty() {
+            let told = format!("the indexer of `{}` has no getter", self.text(&target.ty));
+            return Err(Fail::cs("CS0154", span, told));
         }
         let group = Group {
             name: "this[]".into(),

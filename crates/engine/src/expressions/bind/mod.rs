@@ -6,8 +6,10 @@
 mod callers;
 mod calls;
 mod casts;
+mod collections;
 mod completion;
 mod conditional;
+mod constraints;
 mod context;
 mod conversions;
 mod converted;
@@ -15,6 +17,7 @@ mod creation;
 mod dynamic;
 mod enum_operators;
 mod equality;
+mod formattable;
 mod inference;
 mod initialisers;
 mod lambdas;
@@ -237,14 +240,14 @@ impl<'t> Binder<'t> {
     pub(crate) fn whole(&mut self, expr: &Expr) -> Result<Node> {
         self.bare = matches!(expr.without_parens().kind, ExprKind::Name(_));
         let bound = self.bind_closed(expr).and_then(|it| self.natural(it));
-        bound.map_err(|fail| self.with_what_is_missing(fail))
+        bound.map_err(|fail| self.in_lambda(self.with_what_is_missing(fail)))
     }
 
     /// The plan of a condition.
     pub(crate) fn condition(&mut self, expr: &Expr) -> Result<Node> {
         let bound = self.bind(expr);
         let bound = bound.and_then(|it| self.boolean(it, expr.span));
-        bound.map_err(|fail| self.with_what_is_missing(fail))
+        bound.map_err(|fail| self.in_lambda(self.with_what_is_missing(fail)))
     }
 
     /// How many variables a plan needs.
@@ -312,9 +315,11 @@ impl<'t> Binder<'t> {
             ExprKind::Collection(_) => return Ok(Operand::Untyped(expr)),
             ExprKind::TypeOf(ty) => self.type_of(ty, span)?,
             ExprKind::SizeOf(ty) => self.size_of(ty, span)?,
-            ExprKind::Default(ty) => {
-                let ty = self.ty(ty)?;
-                self.default_value(&ty, span)?
+            ExprKind::Default(written) => {
+                let ty = self.ty(written)?;
+                let mut node = self.default_value(&ty, span)?;
+                self.name_as_written(&mut node, written);
+                node
             }
             ExprKind::Checked(checked, inner) => {
                 let outer = (self.checked, self.unchecked);
@@ -403,7 +408,7 @@ impl<'t> Binder<'t> {
             )
             .hint("use typeof(…) or one of its static members")),
             Operand::Namespace(name, span) => Err(Fail::cs(
-                "CS0119",
+                "CS0118",
                 span,
                 format!("`{name}` is a namespace, which is not valid as a value here"),
             )),

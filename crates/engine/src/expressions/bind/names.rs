@@ -115,6 +115,48 @@ impl Binder<'_> {
         }
     }
 
+    /// Says of what a lambda has not captured that this is why: in the source it is there.
+    pub(super) fn in_lambda(&self, mut fail: Box<Fail>) -> Box<Fail> {
+        let lacks = matches!(fail.code, Some("CS0026" | "CS0120" | "CS0103"));
+        if !lacks || self.context.this.is_some() {
+            return fail;
+        }
+        let Some(owner) = self.lambda_owner() else {
+            return fail;
+        };
+        let told = format!("a lambda knows only what it uses itself of `{owner}` around it");
+        let ty = self.context.ty.as_ref();
+        let methods = ty.and_then(|it| self.types.methods(it, Some(&owner)).ok());
+        let is_instance = methods.is_some_and(|it| it.iter().any(|it| !it.flags.is_static()));
+        match fail.code {
+            Some("CS0103") => {}
+            _ if !is_instance => return fail,
+            Some("CS0026") => {
+                fail.code = None;
+                fail.message = "this lambda does not use `this`, and so has not got it".into();
+            }
+            _ => {
+                fail.code = None;
+                fail.message
+                    .push_str(", and this lambda has not captured `this`");
+            }
+        }
+        if fail.hint.is_none() {
+            fail.hint = Some(format!("{told}: look in the frame of that method"));
+        }
+        fail
+    }
+
+    /// The method that the lambda of this frame stands in.
+    fn lambda_owner(&self) -> Option<String> {
+        let (token, _) = self.context.at?;
+        let metadata = self.types.metadata(self.context.module?).ok()?;
+        let method = metadata.metadata().method(token).ok()?;
+        let name = method.name().ok()?;
+        let (owner, rest) = name.strip_prefix('<')?.split_once('>')?;
+        rest.starts_with("b__").then(|| owner.to_owned())
+    }
+
     fn this_node(&self, span: Span) -> Option<Node> {
         let number = self.context.this?;
         let variable = self.context.variables.get(number)?;

@@ -7,6 +7,7 @@ use metadata::signature::Primitive;
 use syntax::Span;
 use syntax::tree::{Argument, ArgumentModifier, Designation, ExprKind};
 
+use super::constraints::Violation;
 use super::conversions::Conv;
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
@@ -30,6 +31,14 @@ pub(super) struct ByRef {
     /// Whether it is `out`, else `ref`.
     is_out: bool,
     to: Leads,
+}
+
+impl ByRef {
+    /// `out _`
+    pub(super) const NOWHERE: Self = Self {
+        is_out: true,
+        to: Leads::Nowhere,
+    };
 }
 
 /// Where an argument that is passed by reference leads.
@@ -68,6 +77,12 @@ pub(super) enum Misfit {
     Arity,
     Missing(String),
     Argument(usize, Type),
+    /// A type argument is not what its parameter demands.
+    Constraint(Violation),
+    /// A parameter is named twice, or named although an argument stands in its place already.
+    Twice(Box<str>, bool),
+    /// An argument without a name comes behind a named one that is out of its place.
+    Moved(usize),
     /// An argument lacks this modifier, or has one too many.
     Modifier(usize, Option<&'static str>),
 }
@@ -136,29 +151,9 @@ impl Binder<'_> {
             }
             _ => {
                 let operand = self.bind(&argument.value)?;
-                let is_place = operand.value().is_some_and(|node| {
-                    matches!(
-                        node.op,
-                        Op::Variable(_)
-                            | Op::Slot(_)
-                            | Op::Field(..)
-                            | Op::StaticField(_)
-                            | Op::Element(..)
-                    )
-                });
-                if operand.value().is_some_and(|it| self.is_read_only(it)) {
-                    return Err(Fail::cs(
-                        "CS8329",
-                        span,
-                        "an `in` parameter cannot be passed with ref or out",
-                    ));
-                }
-                if !is_place {
-                    return Err(Fail::cs(
-                        "CS1510",
-                        span,
-                        "a ref or out argument must be a variable, field or element",
-                    ));
+                match operand.value() {
+                    Some(node) => self.must_be_place(node, span)?,
+                    None => return Err(no_place(span)),
                 }
                 (operand, Leads::Operand)
             }
@@ -170,6 +165,25 @@ impl Binder<'_> {
             receiver: false,
             span,
         })
+    }
+
+    /// Refuses what cannot be passed by reference.
+    fn must_be_place(&self, node: &Node, span: Span) -> Result<()> {
+        if self.is_read_only(node) {
+            return Err(Fail::cs(
+                "CS8329",
+                span,
+                "an `in` parameter cannot be passed with ref or out",
+            ));
+        }
+        let is_place = matches!(
+            node.op,
+            Op::Variable(_) | Op::Slot(_) | Op::Field(..) | Op::StaticField(_) | Op::Element(..)
+        );
+        match is_place {
+            true => Ok(()),
+            false => Err(no_place(span)),
+        }
     }
 
     /// The best of several methods for the arguments.
@@ -377,8 +391,8 @@ impl Binder<'_> {
         } else {
             type_arguments.to_vec()
         };
-        if !self.meets_constraints(method, &type_arguments) {
-            return Err(Misfit::Inference);
+        if let Some(violation) = self.violated(method, &type_arguments) {
+            return Err(Misfit::Constraint(violation));
         }
         let constructed = self.types.construct_method(method, &type_arguments);
         let wanted: Vec<Type> = places
@@ -400,7 +414,12 @@ impl Binder<'_> {
                 parameter.is_some_and(|it| it.flags.is_out() && matches!(it.ty, Type::ByRef(_)));
             let is_ref =
                 parameter.is_some_and(|it| matches!(it.ty, Type::ByRef(_)) && !it.flags.is_in());
-            let given = argument.by_ref.as_ref().map(|it| it.is_out);
+            // An extension method may take what it is called on by reference without a word.
+            let refers = argument.receiver && is_ref && !is_out && to.is_value() == Some(true);
+            let given = match refers {
+                true => Some(false),
+                false => argument.by_ref.as_ref().map(|it| it.is_out),
+            };
             let is_given = argument.operand.value().is_none_or(|it| it.ty == *to);
             if given != is_ref.then_some(is_out) {
                 let modifier = is_ref.then_some(if is_out { "out" } else { "ref" });
@@ -410,7 +429,7 @@ impl Binder<'_> {
                 return Err(Misfit::Argument(index, to.clone()));
             }
             let conv = self.implicit(&argument.operand, to);
-            let near = matches!(conv, Some(Conv::Identity | Conv::Keep | Conv::Box));
+            let near = conv.as_ref().is_some_and(is_near);
             if conv.is_none() || argument.receiver && !near {
                 return Err(Misfit::Argument(index, to.clone()));
             }
@@ -445,13 +464,19 @@ impl Binder<'_> {
                     moved |= found != index;
                     found
                 }
-                None if moved => return Err(Misfit::Count),
+                None if moved => return Err(Misfit::Moved(index)),
                 None if index < count => index,
                 None if expanded => last,
                 None => return Err(Misfit::Count),
             };
             if places.contains(&place) && !(expanded && place == last) {
-                return Err(Misfit::Count);
+                let earlier = places.iter().position(|it| *it == place);
+                let earlier = earlier.and_then(|it| arguments.get(it));
+                let is_named = earlier.is_some_and(|it| it.name.is_some());
+                return Err(match &argument.name {
+                    Some(name) => Misfit::Twice(name.clone(), is_named),
+                    None => Misfit::Count,
+                });
             }
             places.push(place);
         }
@@ -466,29 +491,6 @@ impl Binder<'_> {
             }
         }
         Ok(places)
-    }
-
-    fn meets_constraints(&self, method: &Method, arguments: &[Type]) -> bool {
-        if arguments.is_empty() {
-            return true;
-        }
-        let Ok(module) = self.types.metadata(method.declared_in.module) else {
-            return true;
-        };
-        let Ok(definition) = module.metadata().method(method.token) else {
-            return true;
-        };
-        definition
-            .generic_params()
-            .flatten()
-            .zip(arguments)
-            .all(|(parameter, argument)| {
-                let flags = parameter.flags();
-                let class = flags & 4 != 0 && !argument.is_reference();
-                let value = flags & 8 != 0
-                    && (argument.is_value() != Some(true) || self.nullable_of(argument).is_some());
-                !class && !value
-            })
     }
 
     /// The arguments of a chosen method in the order of its parameters.
@@ -519,7 +521,13 @@ impl Binder<'_> {
             .zip(&candidate.wanted)
         {
             let mut node = self.convert(argument.operand, to, argument.span)?;
-            if let Some(by_ref) = argument.by_ref {
+            let parameter = candidate.method.parameters.get(*place);
+            let is_ref =
+                parameter.is_some_and(|it| matches!(it.ty, Type::ByRef(_)) && !it.flags.is_in());
+            if argument.receiver && is_ref {
+                self.must_be_place(&node, argument.span)?;
+                node = self.referred(Leads::Operand, node);
+            } else if let Some(by_ref) = argument.by_ref {
                 node = self.referred(by_ref.to, node);
             } else if moved && node.constant.is_none() && !matches!(node.op, Op::Lambda(_)) {
                 let slot = self.slot();
@@ -606,6 +614,23 @@ impl Binder<'_> {
                 self.cast_operand(Operand::Value(node), ty, span)
             }
         }
+    }
+}
+
+fn no_place(span: Span) -> Box<Fail> {
+    Fail::cs(
+        "CS1510",
+        span,
+        "a ref or out argument must be a variable, field or element",
+    )
+}
+
+/// Whether an extension method can be called on what is converted so.
+fn is_near(conv: &Conv) -> bool {
+    match conv {
+        Conv::Identity | Conv::Keep | Conv::Box => true,
+        Conv::Tuple(parts) => parts.iter().all(is_near),
+        _ => false,
     }
 }
 

@@ -6,12 +6,13 @@ use std::rc::Rc;
 use syntax::Span;
 use syntax::tree::BinaryOp;
 
+use super::overloads::{Arg, ByRef};
 use super::patterns::and;
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Node, Op, Referred, Test};
 use crate::expressions::scalar::{Kind, Scalar};
-use crate::types::Type;
+use crate::types::{Parameter, Type};
 
 impl Binder<'_> {
     /// The parts of an `object` or `ITuple`, and the test that it is a tuple of so many; `None` for all other types.
@@ -85,6 +86,9 @@ impl Binder<'_> {
             .filter(|it| it.parameters.len() == count && !it.flags.is_static())
             .collect();
         let Some(method) = methods.first() else {
+            if let Some(found) = self.deconstructed_by_extension(value, count, span)? {
+                return Ok(found);
+            }
             return Err(Fail::cs(
                 "CS8129",
                 span,
@@ -107,9 +111,17 @@ impl Binder<'_> {
             }
             return Ok((None, parts));
         }
+        let (slots, arguments) = self.given_parts(&method.parameters, span);
+        let callee = self.callee(method.clone(), Vec::new(), true);
+        let call = Op::Call(Rc::new(callee), Some(Box::new(value.clone())), arguments);
+        Ok((Some(Node::new(call, VOID, span)), slots))
+    }
+
+    /// Slots for what the parameters of a `Deconstruct` give, and the arguments that lead there.
+    fn given_parts(&mut self, parameters: &[Parameter], span: Span) -> (Vec<Node>, Vec<Node>) {
         let mut slots = Vec::new();
         let mut arguments = Vec::new();
-        for parameter in &method.parameters {
+        for parameter in parameters {
             let ty = parameter.ty.without_ref().clone();
             let slot = self.slot();
             slots.push(self.slot_node(slot, &ty, span));
@@ -117,9 +129,42 @@ impl Binder<'_> {
             let reference = Op::Reference(Referred::Slot(slot), Box::new(before));
             arguments.push(Node::new(reference, ty, span));
         }
-        let callee = self.callee(method.clone(), Vec::new(), true);
-        let call = Op::Call(Rc::new(callee), Some(Box::new(value.clone())), arguments);
-        let void = Type::Primitive(metadata::signature::Primitive::Void);
-        Ok((Some(Node::new(call, void, span)), slots))
+        (slots, arguments)
+    }
+
+    /// What a `Deconstruct` gives that is an extension method.
+    fn deconstructed_by_extension(
+        &mut self,
+        value: &Node,
+        count: usize,
+        span: Span,
+    ) -> Result<Option<(Option<Node>, Vec<Node>)>> {
+        let argument = |operand, is_first: bool| Arg {
+            operand,
+            name: None,
+            by_ref: (!is_first).then_some(ByRef::NOWHERE),
+            receiver: is_first,
+            span,
+        };
+        let mut all = vec![argument(Operand::Value(value.clone()), true)];
+        all.extend((0..count).map(|_| argument(Operand::Default(span), false)));
+        for methods in self.extension_methods("Deconstruct") {
+            let Ok(candidate) = self.resolve(&methods, &[], &all) else {
+                continue;
+            };
+            let Some((first, rest)) = candidate.method.parameters.split_first() else {
+                continue;
+            };
+            let to = first.ty.without_ref();
+            let value = self.convert(Operand::Value(value.clone()), to, span)?;
+            let (slots, mut arguments) = self.given_parts(rest, span);
+            arguments.insert(0, value);
+            let callee = self.callee(candidate.method, candidate.type_arguments, false);
+            let call = Op::Call(Rc::new(callee), None, arguments);
+            return Ok(Some((Some(Node::new(call, VOID, span)), slots)));
+        }
+        Ok(None)
     }
 }
+
+const VOID: Type = Type::Primitive(metadata::signature::Primitive::Void);

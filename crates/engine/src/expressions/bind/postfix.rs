@@ -34,7 +34,15 @@ impl Binder<'_> {
         inner: &Expr,
         span: Span,
     ) -> Result<Node> {
-        let place = self.place(inner, span)?;
+        let place = self.place(inner, span).map_err(|mut fail| {
+            if fail.code == Some("CS0131") {
+                fail.code = Some("CS1059");
+                fail.message =
+                    "what is counted up or down must be a variable, property or indexer".into();
+            }
+            fail
+        })?;
+        must_be_readable(&place, span)?;
         let slot = self.slot();
         let old = self.slot_node(slot, &place.ty, span);
         let one = Node::constant(Scalar::Int(Kind::Int, 1), Type::INT, span);
@@ -105,6 +113,9 @@ impl Binder<'_> {
             return assigned.ok_or_else(|| not_a_variable(span));
         }
         let ty = place.ty.clone();
+        if op != AssignOp::Assign {
+            must_be_readable(&place, span)?;
+        }
         if op == AssignOp::Coalesce {
             let right = self.bind(right)?;
             if !self.admits_null(&ty) {
@@ -230,7 +241,10 @@ impl Binder<'_> {
                 span,
                 "a member of an `in` parameter cannot be assigned",
             )),
-            Op::Variable(number) if Some(*number) == self.context.this => {
+            Op::Variable(number)
+                if Some(*number) == self.context.this
+                    && (node.ty.is_value() != Some(true) || self.is_read_only_struct(&node.ty)) =>
+            {
                 Err(Fail::cs("CS1604", span, "`this` cannot be assigned"))
             }
             Op::StaticField(field) | Op::Field(_, field) if self.is_readonly(field) => {
@@ -240,10 +254,10 @@ impl Binder<'_> {
                     format!("`{}` is readonly and cannot be assigned", field.name),
                 ))
             }
-            Op::Element(target, _) if self.is_read_only_span(&target.ty) => Err(Fail::cs(
+            Op::Element(..) if self.is_read_only(&node) => Err(Fail::cs(
                 "CS8331",
                 span,
-                "the elements of a read-only span cannot be assigned",
+                "the elements of a read-only span or `in` parameter cannot be assigned",
             )),
             Op::Variable(_) | Op::StaticField(_) | Op::Element(..) => Ok(node),
             Op::Late(..) => Ok(node),
@@ -274,6 +288,7 @@ impl Binder<'_> {
                     "the value whose property is assigned is not a variable",
                 ))
             }
+            Op::Call(callee, ..) if is_set_only(callee) => Ok(node),
             Op::Call(callee, ..) if callee.method.name.starts_with("get_") => {
                 let property = callee.method.name.trim_start_matches("get_");
                 match self.has_setter(callee) {
@@ -304,7 +319,8 @@ impl Binder<'_> {
         let properties = self.types.properties(&getter.method.declared_in);
         properties.is_ok_and(|all| {
             let mut all = all.iter();
-            let found = all.find(|it| it.getter == Some(getter.method.token));
+            let token = Some(getter.method.token);
+            let found = all.find(|it| it.getter == token || it.setter == token);
             found.is_some_and(|it| it.setter.is_some())
         })
     }
@@ -561,6 +577,22 @@ impl Binder<'_> {
             _ if by_index || by_range => Ok(None),
             _ => self.by_index_value(target, argument, span),
         }
+    }
+}
+
+/// Whether something that is assigned has a setter only: it is known by that.
+fn is_set_only(callee: &Callee) -> bool {
+    callee.method.name.starts_with("set_")
+}
+
+/// Refuses to read what has a setter only.
+fn must_be_readable(place: &Node, span: Span) -> Result<()> {
+    match &place.op {
+        Op::Call(callee, ..) if is_set_only(callee) => {
+            let name = callee.method.name.trim_start_matches("set_");
+            Err(Fail::cs("CS0154", span, format!("`{name}` has no getter")))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -13,7 +13,20 @@ use crate::expressions::plan::Node;
 impl Binder<'_> {
     pub(super) fn query(&mut self, query: &Query, span: Span) -> Result<Node> {
         let expr = translate(query, span)?;
-        match self.bind(&expr)? {
+        let bound = self.bind(&expr).map_err(|fail| {
+            let is_lacking = matches!(fail.code, Some("CS1929" | "CS1061"));
+            match self.bind(&query.from.source) {
+                Ok(Operand::Value(source)) if is_lacking && !self.is_sequence(&source.ty) => {
+                    let told = format!(
+                        "`{}` is no sequence that a query could begin with",
+                        self.text(&source.ty)
+                    );
+                    Fail::cs("CS1936", source.span, told)
+                }
+                _ => fail,
+            }
+        })?;
+        match bound {
             Operand::Value(mut node) => {
                 node.span = span;
                 Ok(node)

@@ -1,11 +1,12 @@
 //! Elements that lie in a value itself, or where a span leads to: indexing them runs no code.
 
 use syntax::Span;
-use syntax::tree::{Argument, ExprKind, UnaryOp};
+use syntax::tree::{Argument, BinaryOp, ExprKind, UnaryOp};
 
-use super::{Binder, TupleNames};
+use super::{Binder, Operand, TupleNames};
 use crate::expressions::error::Result;
 use crate::expressions::plan::{FieldRef, Node, Op};
+use crate::expressions::scalar::{Kind, Scalar};
 use crate::types::Type;
 
 impl Binder<'_> {
@@ -22,23 +23,43 @@ impl Binder<'_> {
         let Some(element) = self.stored_element(&target.ty) else {
             return Ok(None);
         };
-        let kind = &argument.value.without_parens().kind;
-        if matches!(
-            kind,
-            ExprKind::Unary(UnaryOp::FromEnd, _) | ExprKind::Range(..)
-        ) {
-            return Ok(None);
-        }
-        let operand = self.bind(&argument.value)?;
-        if self.implicit(&operand, &Type::INT).is_none() {
-            return Ok(None);
-        }
-        let index = self.convert(operand, &Type::INT, argument.value.span)?;
+        let index = match &argument.value.without_parens().kind {
+            ExprKind::Range(..) => return Ok(None),
+            ExprKind::Unary(UnaryOp::FromEnd, inner) => {
+                let Some(length) = self.stored_length(target, span) else {
+                    return Ok(None);
+                };
+                let operand = self.bind(inner)?;
+                let back = self.convert(operand, &Type::INT, inner.span)?;
+                let (length, back) = (Operand::Value(length), Operand::Value(back));
+                self.binary_operands(BinaryOp::Subtract, length, back, span)?
+            }
+            _ => {
+                let operand = self.bind(&argument.value)?;
+                if self.implicit(&operand, &Type::INT).is_none() {
+                    return Ok(None);
+                }
+                self.convert(operand, &Type::INT, argument.value.span)?
+            }
+        };
         let names = self.names_of_part(Some(target), &element, true);
         let op = Op::Element(Box::new(target.clone()), vec![index]);
         let mut node = Node::new(op, element, span);
         node.names = names;
         Ok(Some(node))
+    }
+
+    /// How many elements there are; `None` where asking would evaluate once more what leads there.
+    fn stored_length(&mut self, target: &Node, span: Span) -> Option<Node> {
+        let named = target.ty.as_named()?;
+        if let Some(length) = crate::values::buffer_length(self.types, named) {
+            let length = Scalar::Int(Kind::Int, length.into());
+            return Some(Node::constant(length, Type::INT, span));
+        }
+        match target.op {
+            Op::Variable(_) | Op::Slot(_) => self.count_of(target, span),
+            _ => None,
+        }
     }
 
     fn stored_element(&self, ty: &Type) -> Option<Type> {
@@ -58,6 +79,15 @@ impl Binder<'_> {
             .is_some_and(|it| self.types.is_named(it, "System", "ReadOnlySpan`1"))
     }
 
+    /// Whether nothing of a struct may be changed once it is made.
+    pub(super) fn is_read_only_struct(&self, ty: &Type) -> bool {
+        let Some(named) = ty.as_named() else {
+            return false;
+        };
+        let module = self.types.metadata(named.module);
+        module.is_ok_and(|it| it.metadata().is_read_only(named.token))
+    }
+
     /// Whether something lies in an `in` parameter: nothing there may be changed, and methods get a copy.
     pub(super) fn is_read_only(&self, node: &Node) -> bool {
         match &node.op {
@@ -66,6 +96,12 @@ impl Binder<'_> {
                 variable.is_some_and(|it| it.read_only && it.ty.is_value() == Some(true))
             }
             Op::Field(target, _) => target.ty.is_value() == Some(true) && self.is_read_only(target),
+            Op::Element(target, _) if self.is_read_only_span(&target.ty) => true,
+            Op::Element(target, _) => {
+                let named = target.ty.as_named();
+                named.is_some_and(|it| crate::values::buffer_length(self.types, it).is_some())
+                    && self.is_read_only(target)
+            }
             _ => false,
         }
     }

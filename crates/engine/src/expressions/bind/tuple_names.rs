@@ -138,6 +138,26 @@ impl Binder<'_> {
         }
     }
 
+    /// The names that several values give to the elements of one tuple type: those on which all of them agree.
+    pub(super) fn common_names(&self, operands: &[Operand<'_>], ty: &Type) -> TupleNames {
+        let mut all = operands.iter().filter_map(Operand::value);
+        let Some(first) = all.next().filter(|it| it.ty == *ty) else {
+            return TupleNames::default();
+        };
+        let mut names = first.names.to_vec();
+        for other in all {
+            for (index, name) in names.iter_mut().enumerate() {
+                if other.names.get(index) != Some(name) {
+                    *name = None;
+                }
+            }
+        }
+        match names.iter().any(Option::is_some) {
+            true => names.into(),
+            false => TupleNames::default(),
+        }
+    }
+
     /// A call with the names of what it returns.
     pub(super) fn named_result(&mut self, mut node: Node) -> Node {
         if !node.names.is_empty() || self.count_names(&node.ty) == 0 {

@@ -171,7 +171,7 @@ impl Runner<'_, '_> {
     }
 
     /// What a date or a time compares by.
-    fn ticks(&mut self, value: &Val, span: Span) -> Result<Option<i128>> {
+    pub(super) fn ticks(&mut self, value: &Val, span: Span) -> Result<Option<i128>> {
         let Val::Struct(place) = value else {
             return Ok(None);
         };

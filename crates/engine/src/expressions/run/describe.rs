@@ -21,6 +21,8 @@ pub(crate) struct Limits {
     pub(crate) depth: u32,
     /// Whether whole numbers are told in hexadecimal.
     pub(crate) hex: bool,
+    /// Whether numbers were asked for by `,d` or `,h`: then letters and enums are numbers, too.
+    pub(crate) numbers: bool,
     /// Whether a text that is the whole value stands in quotes.
     pub(crate) quotes: bool,
     /// Whether fields with names of secrets are masked.
@@ -40,13 +42,21 @@ impl Runner<'_, '_> {
         Ok(match value {
             Val::Null => "null".into(),
             Val::Scalar(Scalar::Bool(value)) => value.to_string(),
-            Val::Scalar(Scalar::Int(Kind::Char, unit)) => scalar::quoted_char(*unit as u16),
+            Val::Scalar(Scalar::Int(Kind::Char, unit)) => {
+                let letter = scalar::quoted_char(*unit as u16);
+                match (limits.numbers, limits.hex) {
+                    (true, true) => format!("0x{unit:04x} {letter}"),
+                    (true, false) => format!("{unit} {letter}"),
+                    _ => letter,
+                }
+            }
             Val::Scalar(Scalar::String(units)) => cut(units, limits),
             Val::Scalar(Scalar::Int(kind, number)) if limits.hex && kind.size() <= 8 => {
                 let (digits, bits) = (2 * kind.size(), 8 * kind.size());
                 let number = number & ((1_i128 << bits) - 1);
                 format!("0x{number:0digits$x}")
             }
+            Val::Scalar(number) if limits.numbers => scalar::text(number),
             Val::Scalar(number) => self
                 .enum_text(number, &inner)
                 .unwrap_or_else(|| scalar::text(number)),

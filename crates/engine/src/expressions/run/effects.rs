@@ -57,8 +57,8 @@ pub(crate) enum Effect {
     },
     /// A place is to be written.
     Write {
-        /// The way there.
-        home: Home,
+        /// The way there; `None` for elements of spans, of which only the address is known.
+        home: Option<Home>,
         /// Where it is now.
         place: Value,
         /// What.

@@ -51,6 +51,9 @@ impl Runner<'_, '_> {
             "System.Runtime.CompilerServices.ITuple" => {
                 self.tuple_member(intrinsic.name, target, arguments, span)
             }
+            "System.DateTime" | "System.TimeSpan" | "System.DateOnly" | "System.TimeOnly" => {
+                self.time_member(intrinsic.ty, intrinsic.name, target, arguments, span)
+            }
             "System.Array" => self.array_member(intrinsic.name, target, arguments, node),
             "System.Collections.Generic.List`1" => {
                 self.list_member(intrinsic.name, target, arguments, node)
@@ -351,6 +354,41 @@ impl Runner<'_, '_> {
         })
     }
 
+    /// Whether a dictionary or set compares keys as we do it: by the default comparer of primitives and strings.
+    pub(super) fn compares_plainly(
+        &mut self,
+        table: &Object,
+        keys: Option<&Type>,
+        span: Span,
+    ) -> Result<bool> {
+        let is_plain = keys.is_some_and(|it| {
+            *it == Type::STRING || it.underlying().is_some() && it.is_value() == Some(true)
+        });
+        Ok(is_plain
+            && match self.raw(table, "_comparer", span)? {
+                Val::Null => true,
+                Val::Object(object) => {
+                    let module = object.ty.as_named().map(|it| it.module);
+                    let name = self.types.text(&object.ty);
+                    // A comparer of the program may have any name.
+                    module.is_some()
+                        && module == self.types.core_module()
+                        && (name.contains("Default")
+                            || name.contains("OrdinalComparer")
+                            || name.contains("GenericEqualityComparer"))
+                }
+                _ => false,
+            })
+    }
+
+    /// How many entries a dictionary or set has.
+    pub(super) fn count_of_table(&mut self, table: &Object, span: Span) -> Result<Val> {
+        let count = self.raw(table, "_count", span)?;
+        let free = self.raw(table, "_freeCount", span)?;
+        let (count, free) = (integer(&count), integer(&free));
+        Ok(Val::int(count.unwrap_or(0) - free.unwrap_or(0)))
+    }
+
     fn dictionary_member(
         &mut self,
         name: &str,
@@ -365,39 +403,16 @@ impl Runner<'_, '_> {
         if matches!(dictionary, Val::Null) {
             return Err(null_reference(span));
         }
-        // Only where keys are compared as we do it: by the default comparer of primitives and strings.
-        let key_ty = ty.as_named().and_then(|it| it.arguments.first().cloned());
-        let plain = key_ty.is_some_and(|it| {
-            it == Type::STRING || it.underlying().is_some() && it.is_value() == Some(true)
-        });
+        let key_ty = ty.as_named().and_then(|it| it.arguments.first());
         let items = match dictionary {
             Val::Object(object) => {
-                let comparer = self.raw(object, "_comparer", span)?;
-                let is_default = match &comparer {
-                    Val::Null => true,
-                    Val::Object(object) => {
-                        let module = object.ty.as_named().map(|it| it.module);
-                        let name = self.types.text(&object.ty);
-                        // A comparer of the program may have any name.
-                        module.is_some()
-                            && module == self.types.core_module()
-                            && (name.contains("Default")
-                                || name.contains("OrdinalComparer")
-                                || name.contains("GenericEqualityComparer"))
-                    }
-                    _ => false,
-                };
+                let is_ours = self.compares_plainly(object, key_ty, span)?;
                 let compares = matches!(name, "get_Item" | "ContainsKey");
-                if compares && (!plain || !is_default) {
+                if compares && !is_ours {
                     return Ok(None);
                 }
                 match (name, arguments) {
-                    ("get_Count", _) => {
-                        let count = self.raw(object, "_count", span)?;
-                        let free = self.raw(object, "_freeCount", span)?;
-                        let count = super::integer(&count).unwrap_or(0);
-                        return Ok(Some(Val::int(count - super::integer(&free).unwrap_or(0))));
-                    }
+                    ("get_Count", _) => return self.count_of_table(object, span).map(Some),
                     (_, [Val::Scalar(key)]) if compares => {
                         if let Some(found) = self.value_of_key(object, key, span)? {
                             return match (name, found) {

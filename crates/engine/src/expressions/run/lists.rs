@@ -77,10 +77,28 @@ impl Runner<'_, '_> {
                 self.journaled(span, |this| this.list_item(&list, index, span))
                     .map(Some)
             }
-            ("IndexOf", [wanted]) if !matches!(list, Val::Object(_)) => {
-                self.index_of(list, wanted, span)
+            // Where the program may run, it is faster at looking through a list of its own.
+            _ if matches!(list, Val::Object(_))
+                && self.around.calls
+                && matches!(name, "IndexOf" | "Contains" | "LastIndexOf" | "ToArray") =>
+            {
+                Ok(None)
             }
-            ("Contains", [wanted]) if !matches!(list, Val::Object(_)) => {
+            ("ToArray", []) => {
+                let items = self.items_of(list, span)?;
+                Ok(Some(Val::sequence(node.ty.clone(), items)))
+            }
+            ("LastIndexOf", [wanted]) => {
+                let items = self.items_of(list, span)?;
+                for (at, item) in items.iter().enumerate().rev() {
+                    if self.equals(item, wanted, &Val::Null, span)? {
+                        return Ok(Some(Val::int(at as i128)));
+                    }
+                }
+                Ok(Some(Val::int(-1)))
+            }
+            ("IndexOf", [wanted]) => self.index_of(list, wanted, span),
+            ("Contains", [wanted]) => {
                 let at = self.index_of(list, wanted, span)?;
                 Ok(at.map(|it| Val::bool(integer(&it).unwrap_or(-1) >= 0)))
             }
@@ -302,9 +320,24 @@ impl Runner<'_, '_> {
         node: &Node,
     ) -> Result<Option<Val>> {
         let span = node.span;
-        let Some((set @ Val::Made(_), _)) = target else {
+        let Some((set, ty)) = target else {
             return Ok(None);
         };
+        if let Val::Object(object) = set {
+            let of = ty.as_named().and_then(|it| it.arguments.first());
+            let is_ours = self.compares_plainly(object, of, span)?;
+            return match (name, arguments) {
+                ("get_Count", []) => self.count_of_table(object, span).map(Some),
+                ("Contains", [wanted]) if is_ours && !self.around.calls => {
+                    let at = self.index_of(set, wanted, span)?;
+                    Ok(at.map(|it| Val::bool(integer(&it).unwrap_or(-1) >= 0)))
+                }
+                _ => Ok(None),
+            };
+        }
+        if !matches!(set, Val::Made(_)) {
+            return Ok(None);
+        }
         match (name, arguments) {
             ("get_Count", []) => Ok(self
                 .list_length(set, span)?

@@ -32,6 +32,7 @@ mod sorting;
 mod strings;
 mod text;
 mod throwing;
+mod times;
 mod tuples;
 mod value;
 mod writes;
@@ -466,12 +467,15 @@ impl<'r, 't> Runner<'r, 't> {
             }
             Op::Collection(items) => {
                 let mut values = Vec::new();
-                for (spread, item) in items {
+                for (each, item) in items {
                     let value = self.eval(item)?;
-                    if *spread {
-                        values.extend(self.items_of(&value, item.span)?);
-                    } else {
+                    let Some((slot, each)) = each else {
                         values.push(value);
+                        continue;
+                    };
+                    for element in self.items_of(&value, item.span)? {
+                        self.set(*slot, element);
+                        values.push(self.eval(each)?);
                     }
                 }
                 self.counted(Val::sequence(node.ty.clone(), values), span)?

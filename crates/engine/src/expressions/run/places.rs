@@ -294,9 +294,10 @@ impl Runner<'_, '_> {
                 Fail::thrown(span, "System.ArrayTypeMismatchException", Some(told.into())).into(),
             );
         }
-        let Some(home) = self.home(at, span)? else {
+        let home = self.home(at, span)?;
+        if home.is_none() && !is_in_place(at) {
             return Err(Fail::new(span, "it has no place that could be written").into());
-        };
+        }
         let written = value.clone();
         self.effect(span, || Effect::Write {
             home,
@@ -313,7 +314,7 @@ impl Runner<'_, '_> {
         let properties = self.types.properties(owner).unwrap_or_default();
         let setter = properties
             .iter()
-            .find(|it| it.getter == Some(getter.method.token))
+            .find(|it| [it.getter, it.setter].contains(&Some(getter.method.token)))
             .and_then(|it| it.setter)
             .and_then(|token| self.types.method(owner, token).ok());
         setter.ok_or_else(|| Fail::cs("CS0200", span, "the property has no setter").into())
@@ -399,7 +400,7 @@ impl Runner<'_, '_> {
                 let value = self.reader.field(&outer, &field.name);
                 value.map_err(|why| self.unreadable(&why, span))
             }
-            Located::Element(array @ (Val::Null | Val::Object(_)), at) => {
+            Located::Element(array @ (Val::Null | Val::Object(_) | Val::Struct(_)), at) => {
                 self.element_place(array, at, span)
             }
             Located::Member(..) | Located::Element(..) => Err(Fail::new(
@@ -460,6 +461,15 @@ fn is_struct(ty: &Type) -> bool {
         && ty
             .as_named()
             .is_some_and(|it| !matches!(it.kind, Kind::Enum(_)))
+}
+
+/// Whether something lies where a span leads to, or in a struct itself: its address is known, but no way that leads there.
+fn is_in_place(at: &Located) -> bool {
+    match at {
+        Located::Element(Val::Struct(_), _) => true,
+        Located::Part(outer, _) => is_in_place(outer),
+        _ => false,
+    }
 }
 
 /// Whether a struct is a variable, or a part of one.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use syntax::Span;
 
-use super::{Result, Runner, Val, integer, null_reference, throwing};
+use super::{Made, Result, Runner, Val, integer, null_reference, throwing};
 use crate::expressions::error::Fail;
 use crate::expressions::plan::Callee;
 use crate::expressions::scalar::{Kind, Scalar};
@@ -81,6 +81,11 @@ impl Runner<'_, '_> {
         let Some(text) = self.string_of(target, span)? else {
             return Ok(None);
         };
+        if let [Piece::Text(other), Piece::Number(mode)] = pieces.as_slice()
+            && takes_mode(callee)
+        {
+            return Ok(ordinal(name, &text, other, *mode));
+        }
         let length = text.len();
         let at = |number: i128| usize::try_from(number).ok().filter(|it| *it <= length);
         Ok(match (name, pieces.as_slice()) {
@@ -291,6 +296,10 @@ impl Runner<'_, '_> {
                 }
             }
             (".ctor", [Piece::Other]) => match arguments {
+                [Val::Made(made)] if let Made::Span(_, text) = &**made => {
+                    let units = self.string_of(text, span)?.unwrap_or_default();
+                    Some(Val::units(units.to_vec()))
+                }
                 [array @ (Val::Made(_) | Val::Object(_))] => {
                     let items = self.items_of(array, span)?;
                     Some(Val::units(
@@ -355,6 +364,35 @@ fn same(a: &Piece, b: &Piece) -> Option<bool> {
         (Piece::Null, Piece::Text(_)) | (Piece::Text(_), Piece::Null) => Some(false),
         _ => None,
     }
+}
+
+/// Whether the second parameter is a `StringComparison`.
+fn takes_mode(callee: &Callee) -> bool {
+    let second = callee.method.parameters.get(1);
+    second.is_some_and(|it| it.ty.as_named().is_some())
+}
+
+/// What is asked of two texts unit by unit, in a mode of `StringComparison`; letters without regard to case only in ASCII.
+fn ordinal(name: &str, text: &[u16], other: &[u16], mode: i128) -> Option<Val> {
+    const ORDINAL: i128 = 4;
+    const IGNORING_CASE: i128 = 5;
+    let is_ascii = |text: &[u16]| text.iter().all(|it| *it < 0x80);
+    let (text, other) = match mode {
+        ORDINAL => (text.to_vec(), other.to_vec()),
+        IGNORING_CASE if is_ascii(text) && is_ascii(other) => (
+            text.iter().copied().map(upper).collect(),
+            other.iter().copied().map(upper).collect(),
+        ),
+        _ => return None,
+    };
+    Some(match name {
+        "Equals" => Val::bool(text == other),
+        "StartsWith" => Val::bool(text.starts_with(&other)),
+        "EndsWith" => Val::bool(text.ends_with(&other)),
+        "Contains" => Val::bool(find(&text, &other, 0).is_some()),
+        "IndexOf" => Val::int(find(&text, &other, 0).map_or(-1, |it| it as i128)),
+        _ => return None,
+    })
 }
 
 /// Text that every culture compares alike: printable ASCII.

@@ -61,6 +61,13 @@ impl Runner<'_, '_> {
                 Initial::Add(call) => {
                     self.eval(call)?;
                 }
+                Initial::AddAll(sequence, slot, call) => {
+                    let all = self.eval(sequence)?;
+                    for element in self.items_of(&all, sequence.span)? {
+                        self.set(*slot, element);
+                        self.eval(call)?;
+                    }
+                }
                 Initial::Inside(member, slot, steps) => {
                     let mut inner = self.eval(member)?;
                     if matches!(inner, Val::Null) {

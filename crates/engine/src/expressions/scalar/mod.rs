@@ -13,9 +13,7 @@ use std::rc::Rc;
 
 pub(crate) use convert::{constant_fits, convert, implicit_numeric};
 pub(crate) use decimal::Decimal;
-pub(crate) use operators::{
-    NoOperator, Operand, better_target, binary, operand_kind, unary, unary_kind,
-};
+pub(crate) use operators::{NoOperator, Operand, binary, operand_kind, unary, unary_kind};
 pub(crate) use text::{quoted, quoted_char, text};
 
 /// The value of a half, by its bits.

@@ -148,7 +148,7 @@ fn better_conversion(from: Kind, one: Kind, other: Kind) -> Ordering {
 }
 
 /// Which of two types is the better target of a conversion; `Greater` if it is `one`.
-pub(crate) fn better_target(one: Kind, other: Kind) -> Ordering {
+fn better_target(one: Kind, other: Kind) -> Ordering {
     match (implicit_numeric(one, other), implicit_numeric(other, one)) {
         (true, false) => return Ordering::Greater,
         (false, true) => return Ordering::Less,

@@ -1,0 +1,99 @@
+//! What the compiler refuses is refused with its code, not run to see what happens; what is near it is taken.
+
+use engine::api::{BreakpointSpec, Line, Place};
+use testkit::fixtures::Fixture;
+use testkit::sandbox::Sandbox;
+
+use crate::corners::compare_with_rows;
+use crate::sequences::{evaluate, told};
+
+#[test]
+fn what_would_not_compile_does_not_run() {
+    compare_with_rows(
+        "expressions_refused",
+        "main",
+        &[
+            ("calls.Either(1)", "CS0121"),
+            ("calls.Either(1L)", "\"long\""),
+            ("calls.Either(maybe)", "\"int?\""),
+            ("calls.Maybe(5)", "CS0411"),
+            ("calls.Maybe(maybe)", "\"maybe\""),
+            ("calls.Maybe<int>(5)", "\"maybe\""),
+            ("calls.Compared(spot)", "CS0315"),
+            ("calls.Compared(calls)", "CS0311"),
+            ("calls.Compared<Spot>(spot)", "CS0315"),
+            ("calls.Compared(maybe)", "CS0313"),
+            ("calls.Compared(s)", "\"compared\""),
+            ("calls.Enumerated(i)", "CS0315"),
+            ("calls.Enumerated(color)", "\"enum\""),
+            ("calls.Made(s)", "CS0310"),
+            ("calls.Made(makes)", "CS0310"),
+            ("calls.Made(calls)", "\"made\""),
+            ("calls.Made(spot)", "\"made\""),
+            ("calls.Based(s)", "CS0311"),
+            ("calls.Based(calls)", "\"based\""),
+            ("calls.Unmanaged(s)", "CS8377"),
+            ("calls.Unmanaged(spot)", "\"unmanaged\""),
+            ("calls.Class(i)", "CS0452"),
+            ("calls.Struct(s)", "CS0453"),
+            ("calls.Struct(maybe)", "CS0453"),
+            ("s.Valued()", "CS0453"),
+            ("i.Referred()", "CS0452"),
+            ("spot.Ordered()", "CS0315"),
+            ("i.Ordered()", "\"ordered\""),
+            ("calls.Two(a: 1, a: 2)", "CS1740"),
+            ("calls.Two(1, a: 2)", "CS1744"),
+            ("calls.Two(b: 1, 2)", "CS8323"),
+            ("(i + 1)++", "CS1059"),
+            ("++5", "CS1059"),
+            ("from x in i select x", "CS1936"),
+            ("System", "CS0118"),
+            ("decimal.MaxValue + 1", "CS0463"),
+            ("decimal.MaxValue - 1", "79228162514264337593543950334"),
+            ("(decimal)1e30", "CS0031"),
+            ("new Needs()", "CS9035"),
+            ("new Needs { B = 1 }", "CS9035"),
+            ("new Needs { A = 1 }.A", "ok\tint\t1"),
+            ("new[] { color, 0 }", "CS0826"),
+            ("new[] { i, 2L }.Length", "ok\tint\t2"),
+            ("yes ? wrap : 3", "CS0172"),
+            ("numbers[0]()", "CS0149"),
+            ("base.ToString()", "CS1511"),
+        ],
+    );
+}
+
+#[test]
+fn what_a_lambda_has_not_captured_is_told_as_that() {
+    let sandbox = Sandbox::new();
+    let marker = Fixture::named("expressions_refused").marker("lambda");
+    let place = Place::Line {
+        file: marker.file.display().to_string(),
+        line: Line(marker.line),
+        column: None,
+    };
+    let program = sandbox
+        .launch("expressions_refused")
+        .with(|launch| launch.breakpoints = vec![BreakpointSpec::at(place)])
+        .start();
+    program.wait_stop();
+    for (text, expected) in [
+        ("it * 3", "ok\tint\t3"),
+        ("Field", "this lambda has not captured `this`"),
+        ("this.Field", "this lambda does not use `this`"),
+        ("given", "CS0103"),
+    ] {
+        let answer = evaluate(&program, vec![text.to_owned()]).remove(0);
+        let told = told(&answer);
+        assert!(told.contains(expected), "{text}: {told}");
+        if let Err(error) = answer.outcome {
+            let hint = error.error.hint.unwrap_or_default();
+            assert!(
+                hint.contains("what it uses itself of `Run`"),
+                "{text}: {hint}"
+            );
+        }
+    }
+    program.cont();
+    program.settle();
+}
