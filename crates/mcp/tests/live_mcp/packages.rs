@@ -293,6 +293,11 @@ async fn every_stop(sandbox: &Sandbox, projects: &Projects, name: &str) {
         told.contains("Tests: 5, of which 2 passed, 2 failed, 1 was skipped."),
         "{told}"
     );
+    let unnamed = tests["without_result"][0].as_str().unwrap_or_default();
+    assert!(
+        unnamed.contains("Skipped") && unnamed.ends_with("not now"),
+        "{told}"
+    );
     let failures = tests["failures"].as_array().expect("failures");
     let named = |part: &str| {
         let found = failures

@@ -73,6 +73,7 @@ impl Repl {
         Ok(place.map(|place| Spot {
             file: place.path.to_string_lossy().into_owned(),
             line: place.line.0,
+            column: place.column.unwrap_or(1),
         }))
     }
 }
