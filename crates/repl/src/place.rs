@@ -15,6 +15,16 @@ pub(crate) struct Spot {
     pub(crate) column: u32,
 }
 
+impl Spot {
+    pub(crate) fn of(place: &host::api::Source) -> Self {
+        Self {
+            file: place.path.to_string_lossy().into_owned(),
+            line: place.line.0,
+            column: place.column.unwrap_or(1),
+        }
+    }
+}
+
 /// The place that a text means, seen from where the program is.
 pub(crate) fn place(text: &str, here: Option<&Spot>) -> Result<Place, Error> {
     let text = text.trim();
