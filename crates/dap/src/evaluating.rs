@@ -330,6 +330,9 @@ impl Wish {
         if self.whole {
             variable.value.notes.clear();
         }
+        // Whose result it is stands in the list of variables; here it would be taken for a part of the value.
+        let notes = &mut variable.value.notes;
+        notes.retain(|note| !note.starts_with("returned by "));
         match variable.value.kind {
             ValueKind::NotRun => Err(Refusal::new("notRun", variable.value.text)),
             _ => Ok(Found::Variable(frame, variable)),

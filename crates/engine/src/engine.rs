@@ -481,7 +481,7 @@ impl<'a> Engine<'a> {
             return Ok(());
         }
         self.stop_target()?;
-        let thread = self.target()?.first_thread();
+        let thread = self.target()?.paused_thread();
         let mut gathered = self.gathered.take().unwrap_or_default();
         gathered.add(vec![StopReason::Pause], thread, None);
         self.tell_stop(gathered);

@@ -27,9 +27,24 @@ pub(crate) fn method(
         let name = metadata.method_name(token, &split(metadata, token, arguments), FULL)?;
         let names = split(metadata, declared, arguments);
         let parameters = metadata.parameters_text(&metadata.method(declared)?, &names, SHORT)?;
+        let parameters = as_written(&parameters);
         Ok(format!("{name}({parameters})"))
     };
     named().unwrap_or_else(|_| format!("0x{:08x}", token.0))
+}
+
+/// Parameters without those by which the compiler hands a local function what it has captured: they come last.
+fn as_written(parameters: &str) -> &str {
+    let Some((before, _)) = parameters.split_once("<>c__DisplayClass") else {
+        return parameters;
+    };
+    match before.rfind("ref ") {
+        Some(at) if !before.get(at..).is_some_and(|it| it.contains(',')) => {
+            let written = before.get(..at).unwrap_or_default();
+            written.strip_suffix(", ").unwrap_or(written)
+        }
+        _ => parameters,
+    }
 }
 
 /// The arguments as a method sees them: those of its type, then its own.

@@ -295,10 +295,21 @@ impl Ring {
             Some(last) if last.stream == stream && last.bytes.len() + bytes.len() <= 64 << 10 => {
                 last.bytes.extend_from_slice(bytes);
             }
-            _ => self.segments.push_back(Segment {
-                stream,
-                bytes: bytes.to_vec(),
-            }),
+            last => {
+                // A character that is cut between two segments of one stream is kept in one piece.
+                let mut begun = match last {
+                    Some(last) if last.stream == stream => {
+                        let whole = without_cut_character(&last.bytes).len();
+                        last.bytes.split_off(whole)
+                    }
+                    _ => Vec::new(),
+                };
+                begun.extend_from_slice(bytes);
+                self.segments.push_back(Segment {
+                    stream,
+                    bytes: begun,
+                });
+            }
         }
         self.end += bytes.len() as u64;
         while self.end - self.start > CAPACITY as u64 {
@@ -327,7 +338,12 @@ impl Ring {
                     continue;
                 }
                 if taken + len >= limit {
-                    at += taken + len - limit;
+                    let cut = taken + len - limit;
+                    // What is left of a character that begins before the page is nothing to show.
+                    let rest = segment.bytes.get(cut as usize..).unwrap_or_default();
+                    let behind = rest.iter().take(3);
+                    let continued = behind.take_while(|byte| matches!(byte, 0x80..=0xbf));
+                    at += cut + if cut > 0 { continued.count() as u64 } else { 0 };
                     break;
                 }
                 taken += len;
@@ -360,8 +376,14 @@ impl Ring {
                         .unwrap_or_default();
                     let mut bytes = bytes.get(..(limit - taken) as usize).unwrap_or(bytes);
                     let whole = begin + bytes.len() as u64 == segment_end;
-                    if !(whole && self.open == 0) {
-                        bytes = without_cut_character(bytes, whole && segment_end == self.end);
+                    let live_end = segment_end == self.end && self.open > 0;
+                    // Nothing comes behind a segment that is over: what is cut there stays so.
+                    if !whole || live_end {
+                        let kept = without_cut_character(bytes);
+                        // A page moves on, however short it is.
+                        if !kept.is_empty() || whole {
+                            bytes = kept;
+                        }
                     }
                     if bytes.is_empty() {
                         break;
@@ -386,8 +408,8 @@ impl Ring {
     }
 }
 
-/// Leaves a character that is cut at the end for the next page, if the rest of it may come.
-fn without_cut_character(bytes: &[u8], at_live_end: bool) -> &[u8] {
+/// Without a character that is cut at the end: the rest of it may come.
+fn without_cut_character(bytes: &[u8]) -> &[u8] {
     let tail = bytes.len().saturating_sub(3);
     for (back, byte) in bytes
         .get(tail..)
@@ -397,16 +419,15 @@ fn without_cut_character(bytes: &[u8], at_live_end: bool) -> &[u8] {
         .rev()
     {
         let needs = match byte {
-            0x00..=0x7f => return bytes,
             0x80..=0xbf => continue,
-            0xc0..=0xdf => 2,
+            0xc2..=0xdf => 2,
             0xe0..=0xef => 3,
-            _ => 4,
+            0xf0..=0xf4 => 4,
+            // A character of its own, or no part of any.
+            _ => return bytes,
         };
         let at = tail + back;
-        let cut = bytes.len() - at < needs;
-        // Alone at the live end, it may never be completed: it is shown when more comes or the stream ends.
-        return if cut && (at > 0 || at_live_end) {
+        return if bytes.len() - at < needs {
             bytes.get(..at).unwrap_or_default()
         } else {
             bytes
@@ -550,6 +571,44 @@ mod tests {
         let page = ring.page(query(0, 100));
         assert_eq!(texts(&page), [(Stream::Stdout, "a\u{fffd}\u{fffd}b\n")]);
         assert_eq!(page.invalid_bytes, 2);
+    }
+
+    #[test]
+    fn the_newest_output_is_there_whatever_bytes_come_before_it() {
+        let mut full = vec![b'x'; 64 << 10];
+        for end in [&b"\xff"[..], b"\xe4", b"\xf0\x9f"] {
+            let at = full.len() - end.len();
+            full[at..].copy_from_slice(end);
+            let mut ring = ring(&[
+                (Stream::Stdout, &full),
+                (Stream::Stderr, b"!"),
+                (Stream::Stdout, b"done\n"),
+            ]);
+            let page = ring.page(OutputQuery {
+                tail: true,
+                ..query(0, 100)
+            });
+            assert_eq!(page.next, page.end, "{end:?}");
+            let last = texts(&page).last().map(|(_, text)| (*text).to_owned());
+            assert_eq!(last.as_deref(), Some("done\n"), "{end:?}");
+        }
+    }
+
+    #[test]
+    fn a_character_between_two_segments_is_whole() {
+        let text = "x".repeat((64 << 10) - 1) + "世!";
+        let (first, second) = text.as_bytes().split_at(64 << 10);
+        let mut ring = ring(&[(Stream::Stdout, first), (Stream::Stdout, second)]);
+        let page = ring.page(query(0, 1 << 20));
+        assert_eq!(texts(&page), [(Stream::Stdout, text.as_str())]);
+        assert_eq!((page.invalid_bytes, page.next), (0, page.end));
+        // A tail that begins inside of it leaves it out.
+        let page = ring.page(OutputQuery {
+            tail: true,
+            ..query(0, 2)
+        });
+        assert_eq!(texts(&page), [(Stream::Stdout, "!")]);
+        assert_eq!((page.invalid_bytes, page.skipped), (0, page.end.0 - 1));
     }
 
     #[test]

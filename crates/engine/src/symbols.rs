@@ -7,6 +7,7 @@ mod describe;
 
 use cordebug::process::Process;
 use metadata::Metadata;
+use metadata::csharp::{GenericNames, Style};
 use metadata::search::{Fit, FoundSymbol, Pattern, Rank};
 
 use crate::api::{
@@ -133,7 +134,7 @@ impl Engine<'_> {
         no_module(&found, query.module.as_deref())?;
         let finds = found.finds.iter().skip(query.start as usize);
         Ok(Reply::Symbols(Box::new(FoundSymbols {
-            symbols: finds.map(symbol).collect(),
+            symbols: finds.map(|find| symbol(find, &target.process)).collect(),
             total: found.total,
             next: (u64::from(end) < found.total && end < MAX_SYMBOLS).then_some(end),
             modules: found.modules,
@@ -190,10 +191,19 @@ fn no_module(found: &Search<'_>, module: Option<&str>) -> Result<(), Error> {
     }
 }
 
-fn symbol(find: &Find<'_>) -> Symbol {
+fn symbol(find: &Find<'_>, process: &Process) -> Symbol {
+    let kind = kind_of(find.symbol.rank.kind);
+    let parameters = || {
+        let metadata = find.module.metadata(process).ok()?.metadata();
+        let method = metadata.method(find.symbol.token).ok()?;
+        let style = Style { namespaces: false };
+        let names = GenericNames::default();
+        metadata.parameters_text(&method, &names, style).ok()
+    };
     Symbol {
+        parameters: (kind == SymbolKind::Method).then(parameters).flatten(),
         name: find.symbol.name.clone(),
-        kind: kind_of(find.symbol.rank.kind),
+        kind,
         module: find.module.file_name(),
         token: find.symbol.token.0,
     }

@@ -14,8 +14,9 @@ use cordebug::runtime::Debugger;
 use crate::api::{Error, ErrorCode, ThreadId};
 use crate::beginners::Beginners;
 use crate::expressions::Results;
-use crate::modules::Modules;
+use crate::modules::{LoadedModule, Modules};
 use crate::source_files::SourceFiles;
+use crate::stack;
 use crate::stack::walks::KeptWalks;
 use crate::types::{TypeCache, Types};
 use crate::values::view::ObjectIds;
@@ -151,6 +152,27 @@ impl Target {
         let threads = self.process.threads().ok()?;
         let ids = threads.iter().filter_map(|thread| thread.id().ok());
         ids.min_by_key(|id| self.age(ThreadId(*id))).map(ThreadId)
+    }
+
+    /// The thread that a pause is told of: the first. Where tests are run, which others do than it, the first that is in one.
+    pub(crate) fn paused_thread(&mut self) -> Option<ThreadId> {
+        // A run of tests has few threads; a test may have made many.
+        const LOOKED_AT: usize = 100;
+        let first = self.first_thread();
+        if !self.modules.iter().any(LoadedModule::is_test_framework) {
+            return first;
+        }
+        let threads = self.process.threads().ok()?;
+        let mut threads: Vec<_> = threads
+            .iter()
+            .filter_map(|thread| Some((ThreadId(thread.id().ok()?), thread)))
+            .collect();
+        threads.sort_by_key(|(id, _)| self.age(*id));
+        let mut in_tests = threads.into_iter().take(LOOKED_AT).filter(|(_, thread)| {
+            let top = stack::top_frame(self, thread).frame;
+            top.is_some_and(|frame| frame.user_code)
+        });
+        in_tests.next().map(|(id, _)| id).or(first)
     }
 
     /// What threads are ordered by, the program's first before all others.

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use host::api::{Attach, Error, ErrorCode, Launch, Request};
+use host::api::{Attach, Error, ErrorCode, Launch, Request, SourceText};
 
 use crate::program::Build;
 use crate::report::text;
@@ -232,6 +232,14 @@ impl Policy {
     /// The text of a source file that a client names by its path.
     pub(crate) fn check_source(&self, file: &str) -> Result<(), Error> {
         self.check_root("the source file", Path::new(file))
+    }
+
+    /// The text of a source file that a program's symbols name: they can name any file.
+    pub(crate) fn check_text(&self, source: &SourceText) -> Result<(), Error> {
+        match source.embedded {
+            true => Ok(()),
+            false => self.check_source(&source.path),
+        }
     }
 
     /// Takes back a hint to do what is not allowed here.

@@ -49,7 +49,7 @@ the option's name, and tools that could do nothing are not listed.
 | option | |
 |---|---|
 | `--read-only` | Programs are looked at: no code of theirs is run for a client (expressions, conditions, log messages and views included), nothing is set, no thread is frozen, no input is written, an attached program is not ended, and none is launched but those below `--root`. Breakpoints, steps, pause and continue work. |
-| `--root FOLDER` | Only programs below the folder are launched or attached to, wherever links lead, and sources named by path are read there only. Variables that make a program load other code, variables of a project's build and arguments of a test runner are refused. May be given several times. What such a program does itself is not limited. |
+| `--root FOLDER` | Only programs below the folder are launched or attached to, wherever links lead, and source files are read there only, also those that symbols name. Variables that make a program load other code, variables of a project's build and arguments of a test runner are refused. May be given several times. What such a program does itself is not limited. |
 | `--allow-attach own` | Only processes of the user that the server runs as, also if that is root. This is the default; `any` allows what the system does, `none` nothing. |
 | `--idle-limit MINUTES` | A session of which nothing is asked for so long is ended: a launched program is ended, an attached one runs on. A call that waits counts. |
 

@@ -377,11 +377,25 @@ fn next(report: &Report, policy: &Policy, origin: Option<Origin>) -> Option<Stri
         SessionState::Stopped if is(&[Reason::PAUSED]) => {
             "threads_get tells what all threads do and wait for; debug_continue lets it run on."
         }
+        SessionState::Stopped if is_without_symbols(report, is(&["breakpoint"])) => {
+            "debug_continue lets it run on; debug_step runs to the next code with symbols, and with just_my_code=false one \
+             step of this code, which has none."
+        }
         SessionState::Stopped => "debug_continue lets it run on; debug_step runs one statement.",
         SessionState::Failed => "debug_launch or debug_attach begins a new session.",
         SessionState::Exited | SessionState::Detached => return None,
     };
     Some(text.into())
+}
+
+/// Whether what is looked at is code that no symbols tell the statements of.
+fn is_without_symbols(report: &Report, wanted: bool) -> bool {
+    let stop = report
+        .stop
+        .as_ref()
+        .filter(|it| wanted || it.source.is_empty());
+    let first = stop.and_then(|stop| stop.frames.first());
+    first.is_some_and(|it| it.kind == FrameReport::EXTERNAL && it.file.is_none())
 }
 
 /// The type of an exception whose place is gone: an await, or a task, has thrown it again.

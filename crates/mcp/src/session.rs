@@ -88,6 +88,10 @@ impl Sent<'_> {
             Err(error) if error.code == ErrorCode::NoSession && self.starting => {
                 Err(self.session.not_there())
             }
+            Ok(Reply::Source(source)) => match self.session.policy.check_text(&source) {
+                Ok(()) => Ok(Reply::Source(source)),
+                Err(error) => Err(error),
+            },
             answer => answer,
         }
     }

@@ -87,6 +87,22 @@ fn complete(line: &str, focus: &Focus) -> (usize, Vec<String>) {
             let (at, word) = last(&[' ']);
             (at, files(word, ""))
         }
+        Completes::Breakpoints => {
+            let (at, word) = last(&[' ']);
+            let numbers: Vec<_> = breakpoints(focus).iter().map(u32::to_string).collect();
+            (at, beginning_with(numbers.iter().map(String::as_str), word))
+        }
+        Completes::Exceptions(words) => match words::around(argument, "if") {
+            (_, Some(condition)) => expressions(line, condition, focus),
+            _ => {
+                let (at, word) = last(&[' ', ',', '!']);
+                let mut found = exceptions(word, focus);
+                if !argument.trim_start().contains(' ') {
+                    found.extend(beginning_with(words.iter().copied(), word));
+                }
+                (at, found)
+            }
+        },
         Completes::Places => match words::around(argument, "if") {
             (_, Some(condition)) => expressions(line, condition, focus),
             _ => {
@@ -170,6 +186,46 @@ fn methods(typed: &str, focus: &Focus) -> Vec<String> {
         Some(name.get(end?..)?.to_owned())
     });
     let mut names: Vec<_> = names.collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn breakpoints(focus: &Focus) -> Vec<u32> {
+    match ask(focus, Request::Breakpoints) {
+        Some(Reply::Breakpoints {
+            breakpoints,
+            exceptions,
+        }) => {
+            let lines = breakpoints.iter().map(|it| it.id.0);
+            lines.chain(exceptions.iter().map(|it| it.id.0)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Types that are called as exceptions are.
+fn exceptions(typed: &str, focus: &Focus) -> Vec<String> {
+    if typed.is_empty() {
+        return Vec::new();
+    }
+    let query = SymbolsQuery {
+        pattern: format!("{typed}*"),
+        kinds: vec![SymbolKind::Type],
+        module: None,
+        start: 0,
+        count: METHODS,
+    };
+    let Some(Reply::Symbols(found)) = ask(focus, Request::Symbols(Box::new(query))) else {
+        return Vec::new();
+    };
+    let names = found.symbols.iter().filter_map(|symbol| {
+        let name = symbol.name.as_str();
+        let short = name.rsplit('.').next().unwrap_or(name);
+        let fitting = [short, name].into_iter().find(|it| it.starts_with(typed));
+        fitting.filter(|it| it.ends_with("Exception"))
+    });
+    let mut names: Vec<_> = names.map(str::to_owned).collect();
     names.sort();
     names.dedup();
     names

@@ -11,6 +11,18 @@ pub(crate) struct Spot {
     pub(crate) file: String,
     /// The line.
     pub(crate) line: u32,
+    /// The column.
+    pub(crate) column: u32,
+}
+
+impl Spot {
+    pub(crate) fn of(place: &host::api::Source) -> Self {
+        Self {
+            file: place.path.to_string_lossy().into_owned(),
+            line: place.line.0,
+            column: place.column.unwrap_or(1),
+        }
+    }
 }
 
 /// The place that a text means, seen from where the program is.
@@ -102,6 +114,7 @@ mod tests {
         let here = Spot {
             file: "/src/shop.cs".into(),
             line: 10,
+            column: 1,
         };
         let found = match place(text, Some(&here)) {
             Ok(Place::Line { file, line, column }) => match column {

@@ -17,6 +17,7 @@ use crate::complete::Helper;
 use crate::inbox::{self, Input, Typed};
 use crate::keyboard::{Keyboard, Source};
 use crate::orders::Orders;
+use crate::place::Spot;
 use crate::screen::Screen;
 use crate::session::{self, Focus, Live, Shared, Wishes};
 use crate::{CANNOT_RUN, FAILED, NOT_FOUND, SCRIPT_FAILED, SIGNALLED, Script, Setup, Target};
@@ -79,10 +80,12 @@ pub(crate) struct Repl {
     /// What is obeyed at stops.
     pub(crate) orders: Orders,
     pub(crate) listing: Listing,
+    /// Where the last stop was: lines without a file are meant there while the program runs.
+    pub(crate) last_spot: Option<Spot>,
     /// Lines that `list` shows.
     pub(crate) list_size: u32,
-    /// Where the next `x` reads, and how much.
-    pub(crate) memory: Option<(u64, u32)>,
+    /// Where the next `x` reads, how many bytes, and in units of how many they are shown.
+    pub(crate) memory: Option<(u64, (u32, u32))>,
     /// The stop that was shown last.
     pub(crate) shown: Option<StopId>,
     /// Whether the next stop is not shown.
@@ -144,6 +147,7 @@ impl Repl {
             displays: Vec::new(),
             orders: Orders::default(),
             listing: Listing::default(),
+            last_spot: None,
             list_size: 10,
             memory: None,
             shown: None,

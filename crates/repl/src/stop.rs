@@ -8,6 +8,7 @@ use host::api::{
 };
 use report::{Reader, Render as _, Report, build, gather};
 
+use crate::place::Spot;
 use crate::repl::Repl;
 
 /// What the program is called in reports.
@@ -99,6 +100,8 @@ impl Repl {
             let mut frames = stack.frames.iter();
             frames.find(|frame| frame.source.is_some())
         });
+        let place = shown.and_then(|frame| frame.source.as_ref());
+        self.last_spot = place.map(Spot::of).or(self.last_spot.take());
         self.refocus(None, shown.map_or(0, |frame| frame.index));
         self.listing.reset();
         self.drop_temporary(&stop.reasons);

@@ -9,7 +9,7 @@ use engine::api::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Reader, Render, is_false, is_zero, text};
+use super::{Reader, Render, is_false, is_zero, is_zero_u64, text};
 
 /// Places in code told of one breakpoint.
 const LOCATIONS: usize = 4;
@@ -66,6 +66,10 @@ pub struct BreakpointEntry {
     pub notes: Vec<String>,
     /// How often it was reached with its condition true.
     pub hits: u64,
+    /// How often it was reached with its condition false.
+    #[serde(skip_serializing_if = "is_zero_u64")]
+    #[schemars(extend("x-minor" = true))]
+    pub passed_by: u64,
 }
 
 /// A place in code where a breakpoint is set.
@@ -190,6 +194,7 @@ impl From<&Breakpoint> for BreakpointEntry {
                 .map(|note| text::one_line(note, REASON))
                 .collect(),
             hits: breakpoint.hits,
+            passed_by: breakpoint.passes.saturating_sub(breakpoint.hits),
             ..Self::default()
         };
         match &spec.place {
@@ -375,6 +380,13 @@ impl BreakpointEntry {
             1 => line.push_str(" Hit once."),
             hits => {
                 let _ = write!(line, " Hit {hits} times.");
+            }
+        }
+        match self.passed_by {
+            0 => {}
+            1 => line.push_str(" Passed once with its condition false."),
+            times => {
+                let _ = write!(line, " Passed {times} times with its condition false.");
             }
         }
         line

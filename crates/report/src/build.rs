@@ -1,8 +1,8 @@
 //! From the engine's plain data to reports.
 
 use engine::api::{
-    BreakpointId, ExceptionReport, ExceptionStage, Exit, Frame, Origin, OutputPage, State, Status,
-    Stop, StopReason, Stream, TraceFrame,
+    BreakpointId, ExceptionReport, ExceptionStage, Exit, Frame, FrameKind, Origin, OutputPage,
+    State, Status, Stop, StopReason, Stream, TraceFrame,
 };
 
 use super::awaits::AwaitsReport;
@@ -77,9 +77,27 @@ pub fn report(session: &str, status: &Status, stack: Option<&Stack>) -> Report {
     }
 }
 
-/// The frame whose source and variables are told: the innermost with source. An exception that was thrown by code of
-/// others, which may have symbols, is looked at from the user's code.
+/// The frame whose variables are told: the innermost with source. An exception that was thrown by code of others, which may
+/// have symbols, is looked at from the user's code. Of code without symbols it is the method that somebody wanted to stop in,
+/// and, where nothing has any, the innermost that is not the framework's.
 pub fn shown_frame<'a>(stop: &Stop, frames: &'a [Frame]) -> Option<&'a Frame> {
+    let is_code = |frame: &&Frame| frame.il_offset.is_some();
+    let is_wanted = |reason: &StopReason| matches!(reason, StopReason::Breakpoint { .. });
+    let mut top = frames.iter().take(1).filter(is_code);
+    if stop.reasons.iter().any(is_wanted)
+        && let Some(top) = top.find(|frame| frame.kind == FrameKind::External)
+    {
+        return Some(top);
+    }
+    sourced_frame(stop, frames).or_else(|| {
+        let is_framework = |frame: &Frame| stack::is_framework(frame.module.as_deref());
+        let mut own = frames.iter().filter(|it| is_code(it) && !is_framework(it));
+        own.find(|_| !stop.reasons.contains(&StopReason::Pause))
+    })
+}
+
+/// The frame whose source is told.
+pub fn sourced_frame<'a>(stop: &Stop, frames: &'a [Frame]) -> Option<&'a Frame> {
     let mut with_source = frames.iter().filter(|frame| frame.source.is_some());
     let users = with_source
         .clone()
@@ -291,14 +309,25 @@ pub fn output(page: OutputPage, from: u64) -> Option<OutputReport> {
         left_out += newline as u64 + 1;
         first.text.drain(..=newline);
     }
+    let shown = chunks.iter().map(|chunk| chunk.text.as_str());
+    let invalid_bytes = shown_invalid(page.invalid_bytes, shown);
     Some(OutputReport {
         chunks,
         left_out,
         lost: page.lost,
         left_out_from: (left_out > 0).then_some(from + page.lost),
-        invalid_bytes: page.invalid_bytes,
+        invalid_bytes,
         cursor: page.next.0,
     })
+}
+
+/// How many of the bytes of a page that are no text are in what is shown of it.
+pub fn shown_invalid<'a>(of_page: u64, shown: impl Iterator<Item = &'a str>) -> u64 {
+    of_page.min(
+        shown
+            .map(|text| text.matches('\u{fffd}').count() as u64)
+            .sum(),
+    )
 }
 
 /// The chunks of a page, made harmless.

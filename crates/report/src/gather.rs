@@ -1,7 +1,8 @@
 //! Asks an engine for what a stop report needs.
 
 use engine::api::{
-    AsyncFrame, AsyncStack, Error, Reply, Request, Source, Stop, StopId, VariablesQuery, View,
+    AsyncFrame, AsyncStack, Error, ErrorCode, Reply, Request, Source, Stop, StopId, VariablesQuery,
+    View,
 };
 
 use super::awaits::AwaitsReport;
@@ -27,12 +28,13 @@ pub fn stack(ask: Ask<'_>, stop: &Stop, mask_secrets: bool) -> Option<Stack> {
             ..
         }) if found == stop.id => {
             let shown = build::shown_frame(stop, &frames);
-            let place = shown.and_then(|frame| frame.source.as_ref());
+            let place = build::sourced_frame(stop, &frames);
+            let place = place.and_then(|frame| frame.source.as_ref());
             let variables = shown.map_or_else(Default::default, |frame| {
                 variables(ask, stop.id, frame.index, mask_secrets)
             });
             let awaits = match place {
-                None if stop.exception.is_none() => awaits(ask),
+                None if stop.exception.is_none() && shown.is_none() => awaits(ask),
                 _ => None,
             };
             let waits_at = awaits.as_ref().and_then(|it| it.blocked.as_ref());
@@ -64,7 +66,10 @@ pub fn likely(stop: &Stop, last: Option<&Stack>, mask_secrets: bool) -> Vec<Requ
     let shown = last.and_then(|last| build::shown_frame(stop, &last.frames));
     if let Some(shown) = shown.filter(|_| stop.exception.is_none()) {
         requests.push(variables_of(stop.id, shown.index, mask_secrets));
-        requests.extend(shown.source.as_ref().map(text_of));
+    }
+    let sourced = last.and_then(|last| build::sourced_frame(stop, &last.frames));
+    if let Some(sourced) = sourced.filter(|_| stop.exception.is_none()) {
+        requests.extend(sourced.source.as_ref().map(text_of));
     }
     requests
 }
@@ -160,12 +165,13 @@ pub fn lines(ask: Ask<'_>, place: &Source) -> Lines {
             changed: Some(text.path),
         },
         Ok(Reply::Source(text)) => Lines {
-            lines: source::excerpt(&text.text, place.line.0),
+            lines: source::excerpt(&text.text, place.line.0, place.column.unwrap_or(1)),
             changed: None,
         },
+        Err(error) if error.code == ErrorCode::PermissionDenied => Lines::default(),
         // Whether it was changed cannot be told then.
         _ => Lines {
-            lines: source::around(&place.path, place.line.0),
+            lines: source::around(&place.path, place.line.0, place.column.unwrap_or(1)),
             changed: None,
         },
     }

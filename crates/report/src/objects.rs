@@ -206,6 +206,11 @@ pub struct MemoryReport {
 impl MemoryReport {
     /// From the engine's answer to a request for `wanted` bytes.
     pub fn of(session: &str, memory: &MemoryBytes, wanted: u32) -> Self {
+        Self::in_units(session, memory, wanted, 1)
+    }
+
+    /// The same, shown as numbers of so many bytes each.
+    pub fn in_units(session: &str, memory: &MemoryBytes, wanted: u32, unit: u32) -> Self {
         let read = u32::try_from(memory.bytes.len()).unwrap_or(u32::MAX);
         let unreadable = wanted.saturating_sub(read);
         let lines = (0..).step_by(LINE).zip(memory.bytes.chunks(LINE));
@@ -217,15 +222,26 @@ impl MemoryReport {
             unreadable,
             next_address: next.filter(|_| unreadable == 0).map(hex),
             lines: lines
-                .map(|(offset, bytes)| line(memory.address.wrapping_add(offset), bytes))
+                .map(|(offset, bytes)| line(memory.address.wrapping_add(offset), bytes, unit))
                 .collect(),
         }
     }
 }
 
 /// `0x7f00: 48 00 65 00  |H.e.|`.
-fn line(address: u64, bytes: &[u8]) -> String {
+fn line(address: u64, bytes: &[u8], unit: u32) -> String {
     let mut line = format!("0x{address:x}:");
+    let unit = usize::try_from(unit).unwrap_or(1).max(1);
+    if unit > 1 {
+        // Numbers, as the program has them: the lowest byte comes first.
+        for number in bytes.chunks(unit) {
+            line.push_str(" 0x");
+            for byte in number.iter().rev() {
+                let _ = write!(line, "{byte:02x}");
+            }
+        }
+        return line;
+    }
     for byte in bytes {
         // Writing to a String cannot fail.
         let _ = write!(line, " {byte:02x}");
@@ -277,5 +293,11 @@ mod tests {
             bytes: vec![1],
         };
         assert_eq!(MemoryReport::of("s1", &end, 1).next_address, None);
+        let numbers = MemoryBytes {
+            address: 0x10,
+            bytes: vec![1, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff],
+        };
+        let words = MemoryReport::in_units("s1", &numbers, 8, 4).render();
+        assert_eq!(words, "0x10: 0x00000001 0xfffffffe");
     }
 }

@@ -31,7 +31,7 @@ impl Pace {
     ) -> Vec<(u32, String)> {
         let mut told = Vec::new();
         for breakpoint in breakpoints {
-            let (id, hits) = (breakpoint.id.0, breakpoint.hits);
+            let (id, hits) = (breakpoint.id.0, breakpoint.passes);
             let seen = self.0.entry(id).or_insert(Seen {
                 hits,
                 at: now,
@@ -49,9 +49,17 @@ impl Pace {
             }
             let per_second = seen.per_second;
             if per_second >= HOT && breakpoint.spec.enabled {
+                let (reached, instead) = match breakpoint.spec.condition {
+                    // Only those with a true condition count for it.
+                    Some(_) => (
+                        "reached",
+                        "a condition is cheaper where the program comes by less often",
+                    ),
+                    None => ("hit", "max_hits switches it off by itself"),
+                };
                 let note = format!(
-                    "breakpoint {id} was hit about {per_second} times a second, and the program is held at each hit, so it \
-                     runs much slower as long as that is set: breakpoint_remove removes it, max_hits switches it off by itself"
+                    "breakpoint {id} was {reached} about {per_second} times a second, and the program is held each time, so it \
+                     runs much slower as long as that is set: breakpoint_remove removes it, {instead}"
                 );
                 told.push((id, note));
             }
@@ -75,11 +83,12 @@ mod tests {
             notes: Vec::new(),
             locations: Vec::new(),
             hits: 0,
+            passes: 0,
         };
         let (mut pace, start) = (Pace::default(), Instant::now());
         let after = |ms| start + Duration::from_millis(ms);
         assert!(pace.look([&breakpoint], start).is_empty());
-        breakpoint.hits = 1000;
+        breakpoint.passes = 1000;
         // Too early to know.
         assert!(pace.look([&breakpoint], after(10)).is_empty());
         let told = pace.look([&breakpoint], after(500));

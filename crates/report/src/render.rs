@@ -372,13 +372,20 @@ fn place(stop: &StopReport) -> String {
             }
         }
     }
+    // The one whose variables are told, where nothing has source.
+    let own = stop.frames.iter().find(|it| !it.is_framework());
+    if let Some(own) =
+        own.filter(|it| shown.is_none() && it.index != first.index && !stop.exceptions.is_empty())
+    {
+        let _ = write!(text, ", called from {}", own.method);
+    }
     if let Some(origin) = thrown_at {
         let _ = write!(text, ", first thrown in {}", origin.told());
     }
     text
 }
 
-/// The frame whose source and variables are told, as `build` chose it.
+/// The frame whose source is told, as `build` chose it.
 fn shown_frame(stop: &StopReport) -> Option<&FrameReport> {
     let mut with_source = stop.frames.iter().filter(|frame| frame.file.is_some());
     let users = with_source

@@ -26,8 +26,8 @@ const MAX_REPORT: isize = 12_000;
 const EXTENSIONS: &[&str] = &["cs", "csx", "fs", "fsx", "vb", "razor", "cshtml", "il"];
 
 /// The lines around `line`; empty if the file cannot be read or does not have that line.
-pub fn around(path: &Path, line: u32) -> Vec<SourceLine> {
-    read(path).map_or_else(Vec::new, |source| excerpt(&source, line))
+pub fn around(path: &Path, line: u32, column: u32) -> Vec<SourceLine> {
+    read(path).map_or_else(Vec::new, |source| excerpt(&source, line, column))
 }
 
 /// The text of a source file; none if it cannot be read or is not named like one.
@@ -52,10 +52,16 @@ pub fn excerpt_text(lines: &[SourceLine]) -> String {
     out
 }
 
-/// The lines of a text around `line`; empty if it does not have that line.
-pub fn excerpt(source: &str, line: u32) -> Vec<SourceLine> {
+/// The lines of a text around `line`; empty if it does not have that line. Of a very long one the part is shown in which
+/// `column` is.
+pub fn excerpt(source: &str, line: u32, column: u32) -> Vec<SourceLine> {
     let first = line.saturating_sub(AROUND).max(1);
-    let lines = numbered(source, first, line.saturating_add(AROUND), Some(line));
+    let lines = numbered(
+        source,
+        first,
+        line.saturating_add(AROUND),
+        Some((line, column)),
+    );
     if lines.iter().any(|line| line.current) {
         lines
     } else {
@@ -63,18 +69,45 @@ pub fn excerpt(source: &str, line: u32) -> Vec<SourceLine> {
     }
 }
 
-fn numbered(source: &str, first: u32, last: u32, current: Option<u32>) -> Vec<SourceLine> {
+fn numbered(source: &str, first: u32, last: u32, current: Option<(u32, u32)>) -> Vec<SourceLine> {
     (1..)
         .zip(source.lines())
         .skip_while(|(number, _)| *number < first)
         .take_while(|(number, _)| *number <= last)
-        .map(|(number, text)| SourceLine {
-            line: number,
+        .map(|(number, text)| {
+            let here = current.filter(|(line, _)| *line == number);
+            let (before, text) = here.map_or((0, text), |(_, column)| from_column(text, column));
             // Tabs and wide indentation carry no meaning here.
-            text: text::one_line(&text.replace('\t', "    "), MAX_LINE),
-            current: Some(number) == current,
+            let mut shown = text::one_line(&text.replace('\t', "    "), MAX_LINE);
+            if before > 0 {
+                shown = format!("({before} characters before) …{shown}");
+            }
+            SourceLine {
+                line: number,
+                text: shown,
+                current: here.is_some(),
+            }
         })
         .collect()
+}
+
+/// The part of a line to show if the statement at `column` would be cut off, and how many characters come before it.
+fn from_column(line: &str, column: u32) -> (usize, &str) {
+    // Columns count UTF-16 units; a little of what comes before says where one is.
+    const BEFORE: usize = 40;
+    let column = usize::try_from(column).unwrap_or(0).saturating_sub(1);
+    if column + BEFORE < MAX_LINE {
+        return (0, line);
+    }
+    let (mut units, mut characters) = (0, 0);
+    for (at, character) in line.char_indices() {
+        if units + BEFORE >= column {
+            return (characters, line.get(at..).unwrap_or_default());
+        }
+        units += character.len_utf16();
+        characters += 1;
+    }
+    (0, line)
 }
 
 /// A part of a source file.
@@ -99,13 +132,13 @@ pub struct SourceReport {
 }
 
 impl SourceReport {
-    /// `count` lines from `first` on, fewer if they would be too long; `current` is marked.
+    /// `count` lines from `first` on, fewer if they would be too long; `current`, a line and column, is marked.
     pub fn of(
         session: &str,
         source: &SourceText,
         first: u32,
         count: u32,
-        current: Option<u32>,
+        current: Option<(u32, u32)>,
     ) -> Self {
         let last = first.saturating_add(count.saturating_sub(1));
         // In a changed file another line has that number.
@@ -174,7 +207,7 @@ mod tests {
     use super::*;
 
     fn check(source: &str, line: u32, expected: &[(u32, &str, bool)]) {
-        let lines = excerpt(source, line);
+        let lines = excerpt(source, line, 1);
         let found: Vec<_> = lines
             .iter()
             .map(|line| (line.line, line.text.as_str(), line.current))
@@ -212,10 +245,23 @@ mod tests {
     }
 
     #[test]
+    fn of_a_long_line_the_statement_is_shown() {
+        let source = "x;".repeat(200) + "ÜHere();" + &"y;".repeat(200);
+        let shown = |column| excerpt(&source, 1, column).remove(0).text;
+        assert!(shown(1).starts_with("x;x;"), "{}", shown(1));
+        let there = shown(401);
+        assert!(there.starts_with("(360 characters before) …x;"), "{there}");
+        assert!(there.contains("x;ÜHere();y;"), "{there}");
+        assert!(there.ends_with("more characters)"), "{there}");
+        // What no line has is no reason to show nothing.
+        assert!(shown(u32::MAX).starts_with("x;x;"));
+    }
+
+    #[test]
     fn only_source_files_are_read() {
-        assert_eq!(around(Path::new("/etc/passwd"), 1), []);
-        assert_eq!(around(Path::new("/dev/zero.cs"), 1), []);
+        assert_eq!(around(Path::new("/etc/passwd"), 1, 1), []);
+        assert_eq!(around(Path::new("/dev/zero.cs"), 1, 1), []);
         let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/hello.cs");
-        assert_eq!(around(&own, 1).len(), 3);
+        assert_eq!(around(&own, 1, 1).len(), 3);
     }
 }

@@ -85,7 +85,7 @@ impl From<&Frame> for FrameReport {
             },
             kind: match frame.kind {
                 FrameKind::User => Self::USER,
-                FrameKind::External => "external",
+                FrameKind::External => Self::EXTERNAL,
                 FrameKind::Hidden => "hidden",
                 FrameKind::Transition => "transition",
                 FrameKind::Dynamic => "dynamic",
@@ -100,9 +100,21 @@ impl From<&Frame> for FrameReport {
     }
 }
 
+/// Whether a module is called as those of the framework are.
+pub(crate) fn is_framework(module: Option<&str>) -> bool {
+    module.is_none_or(|it| it.starts_with("System.") || it.starts_with("Microsoft."))
+}
+
 impl FrameReport {
     /// The kind of the user's own code.
     pub const USER: &str = "user";
+    /// The kind of code without symbols, or marked as not the user's.
+    pub const EXTERNAL: &str = "external";
+
+    /// Whether its module is called as those of the framework are, or it has none.
+    pub(crate) fn is_framework(&self) -> bool {
+        is_framework(self.module.as_deref())
+    }
 
     /// What is unusual about it, in words.
     fn remarks(&self) -> String {

@@ -10,6 +10,8 @@ use super::{Reader, Render, is_zero_u64, text};
 
 /// Characters told of a name.
 const NAME: usize = 200;
+/// Characters told of the parameters of a method.
+const PARAMETERS: usize = 120;
 /// Characters told of a declaration.
 const DECLARATION: usize = 300;
 /// Bytes of the texts of a type's members in one answer.
@@ -47,6 +49,10 @@ pub struct SymbolEntry {
     pub kind: &'static str,
     /// The file name of its module.
     pub module: String,
+    /// Of a method its parameters, which tell it from others of its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
+    pub parameters: Option<String>,
 }
 
 fn kind_name(kind: SymbolKind) -> &'static str {
@@ -70,6 +76,10 @@ impl SymbolsReport {
             name: text::one_line(&symbol.name, NAME),
             kind: kind_name(symbol.kind),
             module: text::one_line(&symbol.module, NAME),
+            parameters: symbol
+                .parameters
+                .as_deref()
+                .map(|it| text::one_line(it, PARAMETERS)),
         };
         Self {
             session: session.to_owned(),
@@ -87,7 +97,14 @@ impl Render for SymbolsReport {
         let mut out = String::new();
         // Writing to a String cannot fail.
         for symbol in &self.symbols {
-            let _ = writeln!(out, "{} {} ({})", symbol.kind, symbol.name, symbol.module);
+            let SymbolEntry {
+                kind, name, module, ..
+            } = symbol;
+            let parameters = match &symbol.parameters {
+                Some(parameters) => format!("({parameters})"),
+                None => String::new(),
+            };
+            let _ = writeln!(out, "{kind} {name}{parameters} ({module})");
         }
         if self.total == 0 {
             let modules = match self.modules {

@@ -18,6 +18,10 @@ const MESSAGE: usize = 800;
 const NAMES: usize = 50;
 /// Characters of all these names.
 const ALL_NAMES: usize = 2500;
+/// Tests without a result that are named.
+const SKIPPED: usize = 10;
+/// Characters of why one has none.
+const REASON: usize = 80;
 /// Calls told of its stack.
 const CALLS: usize = 5;
 /// Characters of each.
@@ -36,6 +40,14 @@ pub struct TestsReport {
     pub failed: u32,
     /// Tests that were not run.
     pub skipped: u32,
+    /// Tests that ended without saying whether they passed.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schemars(extend("x-minor" = true))]
+    pub inconclusive: u32,
+    /// The first of these two kinds, with why if that was said.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-minor" = true))]
+    pub without_result: Vec<String>,
     /// Whether this is not the end of it: the run goes on, or was broken off.
     #[serde(skip_serializing_if = "is_false")]
     pub incomplete: bool,
@@ -79,12 +91,28 @@ impl From<&TestResults> for TestsReport {
             passed: results.passed,
             failed: results.failed,
             skipped: results.skipped,
+            inconclusive: results.inconclusive,
+            without_result: results
+                .without_result
+                .iter()
+                .map(without)
+                .take(SKIPPED)
+                .collect(),
             incomplete: !results.complete,
             more_failures: left_out(results.failed, failures.len()),
             more_failed: names(results, failures.len()),
             failures,
         }
     }
+}
+
+/// A test without a result: `Shop.Tests.Later: not on this machine`.
+fn without(test: &TestFailure) -> String {
+    let mut line = text::one_line(&test.test, NAME);
+    if !test.message.trim().is_empty() {
+        line += &format!(": {}", text::one_line(test.message.trim(), REASON));
+    }
+    line
 }
 
 /// The names of the failed tests behind so many: who wants to know more of one needs its name.
@@ -138,6 +166,8 @@ impl TestsReport {
         let heard = told.min(results.failures.len()) + report.failures.len();
         report.more_failures = left_out(results.failed, heard);
         report.more_failed = names(results, heard);
+        // Named at the end.
+        report.without_result.clear();
         report
     }
 
@@ -151,6 +181,7 @@ impl TestsReport {
             self.more_failed.truncate(NAMES);
         } else {
             self.more_failed.clear();
+            self.without_result.clear();
         }
         self.failures.truncate(failures);
         self.more_failures = left_out(self.failed, self.failures.len());
@@ -168,6 +199,7 @@ impl TestsReport {
             passed,
             failed,
             skipped,
+            inconclusive,
             ..
         } = self;
         let so_far = if self.incomplete { " so far" } else { "" };
@@ -175,7 +207,12 @@ impl TestsReport {
         // Writing to a String cannot fail.
         let _ = writeln!(
             out,
-            "Tests{so_far}: {total}, of which {passed} passed, {failed} failed, {skipped} {were} skipped."
+            "Tests{so_far}: {total}, of which {passed} passed, {failed} failed, {skipped} {were} skipped{}.",
+            match inconclusive {
+                0 => String::new(),
+                1 => ", 1 was inconclusive".into(),
+                more => format!(", {more} were inconclusive"),
+            }
         );
         for failure in &self.failures {
             let _ = writeln!(out, "Failed: {}", failure.test);
@@ -203,6 +240,13 @@ impl TestsReport {
                 self.more_failures
             );
         }
+        for test in &self.without_result {
+            let _ = writeln!(out, "No result: {test}");
+        }
+        let more = left_out(skipped + inconclusive, self.without_result.len());
+        if more > 0 && !self.without_result.is_empty() {
+            let _ = writeln!(out, "({more} more without a result)");
+        }
     }
 }
 
@@ -227,6 +271,12 @@ mod tests {
             passed: 1,
             failed: 1,
             skipped: 1,
+            inconclusive: 0,
+            without_result: vec![TestFailure {
+                test: "Shop.BasketTests.Later".into(),
+                message: "not now\n".into(),
+                ..TestFailure::default()
+            }],
             failures: vec![failure(
                 "Assert.Equal() Failure\r\nExpected: 81\nHint: \u{1b}[31m\n",
             )],
@@ -246,6 +296,7 @@ mod tests {
                 at C()
                 at D()
               out| said
+            No result: Shop.BasketTests.Later: not now
         "#]]
         .assert_eq(&out);
     }

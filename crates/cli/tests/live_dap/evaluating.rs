@@ -168,7 +168,9 @@ fn results_of_expressions_are_values_that_can_be_opened() {
     let returned = named(&locals, "$returnvalue");
     let text = returned["value"].as_str().expect("a text");
     assert!(text.contains("returned by"), "{returned}");
+    let watched = evaluate(&mut editor, &frame, "watch", "$returnvalue");
     let alone = evaluate(&mut editor, &frame, "clipboard", "$returnvalue");
+    assert_eq!(watched["result"], alone["result"]);
     assert!(
         text.starts_with(alone["result"].as_str().expect("a text")),
         "{alone}"

@@ -85,5 +85,13 @@ fn local_function_is_called_by_its_name() {
     let twice = "Program.Twice (call 1 of 2)";
     let again = "Program.Twice (call 2 of 2)";
     assert_eq!(labels, [twice, again, "Program.Local"]);
+    // What it has captured is handed to it by the compiler, and is no parameter that anybody wrote.
+    let thread = stop["threadId"].clone();
+    let step = json!({"threadId": thread, "targetId": found[2].0});
+    editor.ask("stepIn", step);
+    editor.event("stopped");
+    let stack = editor.ask("stackTrace", json!({"threadId": thread}));
+    let name = stack["stackFrames"][0]["name"].as_str().expect("a name");
+    assert!(name.ends_with("Local(int n)"), "{name}");
     assert!(editor.disconnect().success());
 }

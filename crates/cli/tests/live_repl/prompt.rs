@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
 use crate::person::Person;
@@ -102,8 +103,19 @@ fn person_breaks_steps_looks_and_leaves() {
     person.asks("c &");
     let text = person.asks("print total");
     assert!(text.contains("Ctrl-C or `pause` stops it"), "{text}");
+    // A line alone is one of the file in which it stopped last.
+    let spin = Fixture::named("terminal").marker("end").line;
+    let text = person.asks(&format!("b {spin}"));
+    assert!(
+        text.contains("Breakpoint ") && text.contains("terminal.cs"),
+        "{text}"
+    );
     let text = person.asks("pause");
     assert!(text.contains("The program stopped: paused"), "{text}");
+    person.types("catch InvalidOper\t");
+    person.sees("InvalidOperationException");
+    person.types("\n");
+    person.is_asked();
     person.types("\u{4}");
     let text = person.is_asked();
     assert!(

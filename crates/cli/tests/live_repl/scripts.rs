@@ -120,6 +120,35 @@ fn temporary_breakpoint_leaves_others_as_they_are_and_methods_are_listed() {
 }
 
 #[test]
+fn breakpoint_with_a_condition_stands_beside_one_without() {
+    let sandbox = Sandbox::new();
+    let line = Fixture::named("terminal").marker("add").line;
+    let commands = [
+        &format!("break terminal.cs:{line}"),
+        &format!("break terminal.cs:{line} if item.Price == 5"),
+        &format!("break terminal.cs:{line}"),
+        "info breakpoints",
+        "delete 1",
+        "continue",
+        "print item.Price",
+        "x/2xw items",
+    ];
+    let ran = Ran::of(batch(&sandbox, &commands, &[]));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(
+        ran.stdout.matches("It was there before").count(),
+        1,
+        "{ran:?}"
+    );
+    assert!(!ran.stdout.contains("Breakpoint 3"), "{ran:?}");
+    assert!(ran.stdout.contains("Price: int = 5"), "{ran:?}");
+    let words = ran.stdout.lines().last().unwrap_or_default();
+    assert_eq!(words.matches(" 0x").count(), 2, "{ran:?}");
+    let ran = Ran::of(batch(&sandbox, &["catch if 1"], &[]));
+    assert!(ran.stderr.contains("true or false"), "{ran:?}");
+}
+
+#[test]
 fn files_and_commands_are_obeyed_in_the_order_given() {
     let sandbox = Sandbox::new();
     let file = sandbox.folder().join("script");

@@ -124,6 +124,9 @@ pub struct Breakpoint {
     pub locations: Vec<BoundLocation>,
     /// How often it was reached with its condition true.
     pub hits: u64,
+    /// How often it was reached, whatever its condition said: each time holds the program for a moment.
+    #[serde(default)]
+    pub passes: u64,
 }
 
 /// One place in the program's code where a breakpoint is set.

@@ -60,6 +60,9 @@ pub struct Symbol {
     pub module: String,
     /// Its metadata token.
     pub token: u32,
+    /// Of a method what tells it from others of its name: `int count, string name`.
+    #[serde(default)]
+    pub parameters: Option<String>,
 }
 
 /// A type that is asked for.

@@ -235,6 +235,7 @@ impl Wanted {
             notes: self.notes(),
             locations: self.bound.iter().map(|it| it.shown.clone()).collect(),
             hits: self.hits,
+            passes: self.passes,
         }
     }
 

@@ -118,7 +118,8 @@ impl Open {
             "Failed" | "Error" | "Timeout" | "Aborted" | "Disconnected" => {
                 results.count_failed(self.failure);
             }
-            _ => results.count_skipped(),
+            "Inconclusive" => results.count_inconclusive(self.failure),
+            _ => results.count_skipped(self.failure),
         }
     }
 }
@@ -132,6 +133,7 @@ mod tests {
         let text = "<TestRun><Results>\
             <UnitTestResult testName='A.Good' outcome='Passed'><Output><StdOut>fine</StdOut></Output></UnitTestResult>\
             <UnitTestResult testName='A.Later' outcome='NotExecuted'><Output><ErrorInfo><Message>not now</Message></ErrorInfo></Output></UnitTestResult>\
+            <UnitTestResult testName='A.Maybe' outcome='Inconclusive' />\
             <UnitTestResult testName='A.Rows' outcome='Failed'><InnerResults>\
               <UnitTestResult testName='A.Rows (1)' outcome='Passed' />\
               <UnitTestResult testName='A.Rows (&quot;2&quot;)' outcome='Failed'><Output><StdOut>said</StdOut>\
@@ -146,8 +148,15 @@ mod tests {
                 results.failed,
                 results.skipped
             ),
-            (4, 2, 1, 1)
+            (5, 2, 1, 1)
         );
+        assert_eq!(results.inconclusive, 1);
+        let without: Vec<_> = results
+            .without_result
+            .iter()
+            .map(|it| (it.test.as_str(), it.message.as_str()))
+            .collect();
+        assert_eq!(without, [("A.Later", "not now"), ("A.Maybe", "")]);
         let expected = TestFailure {
             test: "A.Rows (\"2\")".into(),
             message: "Expected: <1>".into(),

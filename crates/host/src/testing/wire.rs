@@ -59,13 +59,15 @@ fn handshake() -> Vec<u8> {
 
 fn passed(test: &mut Bytes<'_>, results: &mut TestResults) {
     let mut state = None;
-    each_field(test, |field, value| {
-        if field == 3 {
-            state = value.0.first().copied();
-        }
+    let mut skipped = TestFailure::default();
+    each_field(test, |field, value| match field {
+        2 => skipped.test = value.text(),
+        3 => state = value.0.first().copied(),
+        5 => skipped.message = value.text(),
+        _ => {}
     });
     match state {
-        Some(SKIPPED) => results.count_skipped(),
+        Some(SKIPPED) => results.count_skipped(skipped),
         Some(state) if NOT_RUN.contains(&state) => {}
         _ => results.count_passed(),
     }
@@ -191,7 +193,7 @@ mod tests {
             (99, b"unknown".to_vec()),
         ]);
         let passed = message(&[(2, b"P".to_vec()), (3, vec![1])]);
-        let skipped = message(&[(2, b"S".to_vec()), (3, vec![2])]);
+        let skipped = message(&[(2, b"S".to_vec()), (3, vec![2]), (5, b"later".to_vec())]);
         let lists = [
             (1, b"run".to_vec()),
             (3, list(&[passed, skipped])),
@@ -227,6 +229,11 @@ mod tests {
             output: "out".into(),
         };
         assert_eq!(results.failures, [expected]);
+        let without = results
+            .without_result
+            .first()
+            .map(|it| (&*it.test, &*it.message));
+        assert_eq!(without, Some(("S", "later")));
     }
 
     #[test]

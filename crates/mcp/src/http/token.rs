@@ -6,6 +6,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 /// The environment variable with the token, if the user chooses one. No program that ndbg starts gets it.
@@ -52,12 +53,22 @@ impl Token {
         let read = || {
             let mut text = String::new();
             let limit = u64::try_from(LONGEST + 2).unwrap_or(u64::MAX);
-            File::open(path)?.take(limit).read_to_string(&mut text)?;
-            Ok(text)
+            let file = File::open(path)?;
+            let mode = file.metadata()?.permissions().mode();
+            file.take(limit).read_to_string(&mut text)?;
+            Ok((text, mode))
         };
-        let text = read().map_err(|error: io::Error| {
+        let (text, mode) = read().map_err(|error: io::Error| {
             format!("the token file {} cannot be read: {error}", path.display())
         })?;
+        // Whoever can read it can run programs as this user; whoever can write it, too.
+        if mode & 0o026 != 0 {
+            let path = path.display();
+            return Err(format!(
+                "the token file {path} can be read or written by other users (mode {:04o}): `chmod 600 {path}`",
+                mode & 0o7777
+            ));
+        }
         Self::chosen(&text).map_err(|why| format!("the token file {}: {why}", path.display()))
     }
 

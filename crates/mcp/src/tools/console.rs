@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use host::api::{
-    Error, ErrorCode, Origin, OutputCursor, OutputPage, OutputQuery, Reply, Request, State, Stream,
+    Error, ErrorCode, Origin, OutputChunk, OutputCursor, OutputPage, OutputQuery, Reply, Request,
+    State, Stream,
 };
 use regex_lite::{Regex, RegexBuilder};
 use schemars::JsonSchema;
@@ -150,20 +151,22 @@ fn query(arguments: &OutputArguments, from: u64, max_bytes: u32, tail: bool) -> 
 /// A page as it is.
 fn page(session: &DebugSession, arguments: &OutputArguments) -> Result<OutputPageReport, Error> {
     let newest = arguments.cursor.is_none() || arguments.tail.is_some();
-    let page = session.output(query(
+    let mut page = session.output(query(
         arguments,
         arguments.cursor.unwrap_or(0),
         PAGE,
         newest,
     ))?;
-    let mut chunks = build::chunks(&page);
-    let mut skipped = page.skipped;
     if let Some(lines) = arguments.tail {
-        skipped += keep_last_lines(&mut chunks, lines as usize);
+        page.skipped += keep_last_lines(&mut page.chunks, lines as usize);
+        page.invalid_bytes = build::shown_invalid(
+            page.invalid_bytes,
+            page.chunks.iter().map(|chunk| chunk.text.as_str()),
+        );
     }
     Ok(OutputPageReport {
-        chunks,
-        skipped,
+        chunks: build::chunks(&page),
+        skipped: page.skipped,
         ..frame(session, &page)
     })
 }
@@ -184,7 +187,7 @@ fn frame(session: &DebugSession, page: &OutputPage) -> OutputPageReport {
 }
 
 /// Drops all but the last lines; how many bytes that were.
-fn keep_last_lines(chunks: &mut Vec<Chunk>, lines: usize) -> u64 {
+fn keep_last_lines(chunks: &mut Vec<OutputChunk>, lines: usize) -> u64 {
     let mut left = lines;
     let mut dropped = 0;
     for chunk in chunks.iter_mut().rev() {
@@ -197,8 +200,9 @@ fn keep_last_lines(chunks: &mut Vec<Chunk>, lines: usize) -> u64 {
                 .map_or(0, |(newline, _)| newline + 1),
         };
         left = left.saturating_sub(body.split('\n').count());
-        chunk.text.drain(..cut);
-        dropped += cut as u64;
+        // A byte that is no text was written as a mark of three.
+        let marks = chunk.text.drain(..cut).filter(|it| *it == '\u{fffd}');
+        dropped += cut as u64 - 2 * marks.count() as u64;
     }
     chunks.retain(|chunk| !chunk.text.is_empty());
     dropped
@@ -333,8 +337,8 @@ impl<'a> Search<'a> {
 mod tests {
     use super::*;
 
-    fn chunk(stream: &'static str, text: &str) -> Chunk {
-        Chunk {
+    fn chunk(stream: Stream, text: &str) -> OutputChunk {
+        OutputChunk {
             stream,
             text: text.into(),
         }
@@ -343,9 +347,9 @@ mod tests {
     #[test]
     fn the_last_lines_of_both_streams() {
         let chunks = [
-            chunk("stdout", "a\nb\nc\n"),
-            chunk("stderr", "d\n"),
-            chunk("stdout", "e"),
+            chunk(Stream::Stdout, "a\nb\nc\n"),
+            chunk(Stream::Stderr, "d\n"),
+            chunk(Stream::Stdout, "e"),
         ];
         let check = |lines, expected: &[&str], dropped| {
             let mut kept = chunks.to_vec();

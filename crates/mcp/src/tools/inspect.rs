@@ -230,13 +230,14 @@ pub(super) async fn source(call: &Call, arguments: SourceArguments) -> Result<So
     let (file, current) = match arguments.file {
         Some(file) => (file, None),
         None => {
-            let (file, line) = current_place(&session).await?;
-            (file, Some(line))
+            let place = current_place(&session).await?;
+            let file = place.path.to_string_lossy().into_owned();
+            (file, Some((place.line.0, place.column.unwrap_or(1))))
         }
     };
     let first = match (arguments.line, current) {
         (Some(line), _) => line,
-        (None, Some(line)) => line.saturating_sub(arguments.count / 2).max(1),
+        (None, Some((line, _))) => line.saturating_sub(arguments.count / 2).max(1),
         (None, None) => 1,
     };
     match session.request(Request::Source { file }).await? {
@@ -254,7 +255,7 @@ pub(super) async fn source(call: &Call, arguments: SourceArguments) -> Result<So
 /// The nearest place with source of the thread that reported the stop.
 async fn current_place(
     session: &std::sync::Arc<session::DebugSession>,
-) -> Result<(String, u32), Error> {
+) -> Result<host::api::Source, Error> {
     let request = Request::Stack {
         thread: None,
         start: 0,
@@ -264,14 +265,12 @@ async fn current_place(
         Reply::Stack { frames, .. } => frames,
         other => return Err(session::unexpected(&other)),
     };
-    let place = frames.iter().find_map(|frame| frame.source.as_ref());
-    place
-        .map(|place| (place.path.to_string_lossy().into_owned(), place.line.0))
-        .ok_or_else(|| {
-            Error::new(
-                ErrorCode::InvalidFile,
-                "no frame near the top of the stack has source",
-            )
-            .hint("name a file; modules_get tells which modules have symbols")
-        })
+    let mut places = frames.into_iter().filter_map(|frame| frame.source);
+    places.next().ok_or_else(|| {
+        Error::new(
+            ErrorCode::InvalidFile,
+            "no frame near the top of the stack has source",
+        )
+        .hint("name a file; modules_get tells which modules have symbols")
+    })
 }

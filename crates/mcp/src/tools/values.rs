@@ -136,6 +136,9 @@ pub(super) struct MemoryArguments {
     #[serde(default = "memory_count")]
     #[schemars(range(min = 1, max = 1024))]
     count: u32,
+    /// Needed: bytes cannot be masked.
+    #[serde(default)]
+    show_secrets: bool,
 }
 
 fn memory_count() -> u32 {
@@ -310,6 +313,13 @@ pub(super) async fn memory(call: &Call, arguments: MemoryArguments) -> Result<Me
         .registry
         .find(arguments.session.as_deref(), Which::Live)?;
     let address = parse_address(&arguments.address)?;
+    if !arguments.show_secrets {
+        return Err(Error::new(
+            ErrorCode::PermissionDenied,
+            "bytes have no names by which secrets could be masked, so memory is read only if these may be shown",
+        )
+        .hint("memory_read with show_secrets=true"));
+    }
     let count = arguments.count;
     match session
         .request(Request::ReadMemory { address, count })

@@ -1,6 +1,7 @@
 //! Breakpoints over MCP: set, hit, changed, listed, removed, and refused.
 
 use expect_test::expect;
+use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
@@ -480,6 +481,34 @@ fn tracepoint_that_slows_a_program_down_says_so() {
             .await;
         let listed = text(&agent.call("breakpoint_list", json!({})).await);
         assert!(said(&listed), "{listed}");
+        agent.close().await;
+    });
+}
+
+#[test]
+fn condition_that_is_false_at_each_pass_is_told_with_what_it_costs() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let place = Fixture::named("loops").marker("spin");
+        let launch = json!({
+            "program": dll("loops"), "args": ["spin"], "timeout_ms": 0,
+            "breakpoints": [{"file": place.file, "line": place.line, "condition": "i < 0"}],
+        });
+        agent.call("debug_launch", launch).await;
+        let slow = |result: &CallToolResult| {
+            text(result).contains("breakpoint 1 was reached about ")
+                && text(result).contains("runs much slower")
+        };
+        agent
+            .until("debug_wait", json!({"timeout_ms": 100}), slow)
+            .await;
+        let listed = agent.call("breakpoint_list", json!({})).await;
+        let told = text(&listed);
+        assert!(told.contains("times with its condition false."), "{told}");
+        let listed = &structured(&listed)["breakpoints"][0];
+        assert_eq!(listed["hits"], 0, "{listed}");
+        assert!(listed["passed_by"].as_u64() > Some(10), "{listed}");
         agent.close().await;
     });
 }

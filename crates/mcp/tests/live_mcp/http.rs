@@ -412,7 +412,13 @@ fn a_chosen_token_is_kept_from_programs() {
 
 #[test]
 fn bad_doors_are_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
     let sandbox = Sandbox::new();
+    let known = sandbox.folder().join("token");
+    std::fs::write(&known, "0123456789abcdef").expect("written");
+    let open = std::fs::Permissions::from_mode(0o644);
+    std::fs::set_permissions(&known, open).expect("changed");
+    let known = known.to_string_lossy();
     for (arguments, expected) in [
         (&["--http", "0.0.0.0:0"] as &[&str], "--allow-remote"),
         (&["--http", "[::]:0"], "--allow-remote"),
@@ -421,6 +427,7 @@ fn bad_doors_are_refused() {
             &["--http", "--token-file", "/no/such/file"],
             "cannot be read",
         ),
+        (&["--http", "--token-file", &known], "chmod 600"),
         (&["--allow-remote"], "--http"),
     ] {
         let mut command = std::process::Command::new(fixtures::ndbg());

@@ -192,7 +192,7 @@ fn every_tool_tells_one_value_twice_and_in_short() {
         )
         .await;
         let address = object["address"].clone();
-        let memory = json!({"address": address, "count": 16});
+        let memory = json!({"address": address, "count": 16, "show_secrets": true});
         call(&agent, &mut called, "memory_read", memory).await;
         call(&agent, &mut called, "debug_restart", json!({})).await;
         let line = json!({"line": 31});

@@ -293,6 +293,11 @@ async fn every_stop(sandbox: &Sandbox, projects: &Projects, name: &str) {
         told.contains("Tests: 5, of which 2 passed, 2 failed, 1 was skipped."),
         "{told}"
     );
+    let unnamed = tests["without_result"][0].as_str().unwrap_or_default();
+    assert!(
+        unnamed.contains("Skipped") && unnamed.ends_with("not now"),
+        "{told}"
+    );
     let failures = tests["failures"].as_array().expect("failures");
     let named = |part: &str| {
         let found = failures
@@ -361,6 +366,36 @@ async fn ended_by_a_test(sandbox: &Sandbox, projects: &Projects, name: &str, cod
         "{told}"
     );
     agent.close().await;
+}
+
+#[test]
+fn pause_of_a_hung_test_tells_where_it_hangs() {
+    let sandbox = Sandbox::with_default_tmp();
+    let projects = Projects::built(&sandbox);
+    run(async {
+        for name in ["ShopXunit", "ShopMstest"] {
+            let agent = Agent::new(&sandbox).await;
+            let mut env = projects.env.clone();
+            env.insert("SHOP_HANGS".into(), json!("1"));
+            let launch = json!({
+                "program": projects.assembly(name),
+                "env": env,
+                "filter": "Discount",
+                "breakpoints": [{"function": "Shop.Basket.Hang", "max_hits": 1}],
+                "timeout_ms": 120_000,
+            });
+            agent.call("debug_launch_test", launch).await;
+            agent.call("debug_continue", json!({"timeout_ms": 1})).await;
+            let paused = agent.call("debug_pause", json!({})).await;
+            let told = text(&paused);
+            assert!(
+                told.contains("called from Shop.Basket.Hang() at ")
+                    && told.contains("BasketTests.Discount_is_taken()"),
+                "{told}"
+            );
+            agent.close().await;
+        }
+    });
 }
 
 #[test]

@@ -204,6 +204,13 @@ fn programs_and_sources_lie_below_the_root() {
         stopped["structuredContent"]["state"], "stopped",
         "{stopped}"
     );
+    // Symbols can name any file: what lies elsewhere is not shown.
+    let stop = &stopped["structuredContent"]["stop"];
+    assert!(stop["frames"][0]["line"].is_u64(), "{stop}");
+    assert!(stop["source"].is_null(), "{stop}");
+    for look in [json!({}), json!({"file": source})] {
+        refused(&server.call("source_get", look), "--root");
+    }
     refused(
         &server.call("process_input", json!({"text": "x"})),
         "--read-only",

@@ -91,6 +91,19 @@ fn names_keys_and_texts_are_masked_everywhere() {
             assert!(told.contains("mask") || told.contains("***"), "{told}");
             assert!(!told.contains("hidden") && !told.contains("0x"), "{told}");
         }
+        // Bytes have no names: whoever reads them asks for secrets, too.
+        let place = structured(
+            &agent
+                .call("object_inspect", json!({"path": "account"}))
+                .await,
+        );
+        let read = json!({"address": place["address"]});
+        let refused = agent.call("memory_read", read).await;
+        assert!(
+            text(&refused).contains("show_secrets=true"),
+            "{}",
+            text(&refused)
+        );
         let logged: Vec<&str> = told.lines().filter(|it| it.contains("log|")).collect();
         expect![[r#"
             > evaluate {"expressions":["settings","settings.Values","settings[key]","settings[key] == null","settings.Select(it => it.Value)","client","table","settings.Keys","settings.Count"]}

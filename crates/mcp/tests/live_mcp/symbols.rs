@@ -138,6 +138,19 @@ fn symbols_are_found_in_all_modules_the_best_first() {
         let long = json!({"pattern": "x".repeat(10_000)});
         let long = agent.call("symbols_search", long).await;
         assert_eq!(structured(&long)["error"]["code"], "INVALID_PARAMETER");
+        // Those of one name are told apart by their parameters.
+        let many = json!({"pattern": "Console.WriteLine", "kinds": ["method"], "count": 100});
+        let many = agent.call("symbols_search", many).await;
+        let lines = text(&many);
+        assert!(
+            lines.contains("method System.Console.WriteLine(string? value) (System.Console.dll)\n"),
+            "{lines}"
+        );
+        let mut lines: Vec<_> = lines.lines().collect();
+        let all = lines.len();
+        lines.sort_unstable();
+        lines.dedup();
+        assert_eq!(lines.len(), all, "{lines:#?}");
         // The user's come before the framework's where both fit as well, and both are found at once.
         let all = json!({"pattern": "Total*", "count": 100});
         let all = structured(&agent.call("symbols_search", all).await);
@@ -166,7 +179,7 @@ fn symbols_are_found_in_all_modules_the_best_first() {
         assert_eq!(many["next_start"], 100);
         expect![[r#"
             > symbols_search {"module":"demo","pattern":"total"}
-            method Order.Total (demo_shop.dll)
+            method Order.Total() (demo_shop.dll)
             > symbols_search {"kinds":["property"],"module":"demo","pattern":"Order.*"}
             property Order.Id (demo_shop.dll)
             property Order.Items (demo_shop.dll)
@@ -192,21 +205,85 @@ fn symbols_are_found_in_all_modules_the_best_first() {
     });
 }
 
+/// A copy of the demo's shop that has no symbols.
+fn without_symbols(sandbox: &Sandbox) -> std::path::PathBuf {
+    let program = sandbox.folder().join("demo_shop.dll");
+    for extension in ["dll", "runtimeconfig.json"] {
+        let file = std::path::PathBuf::from(dll("demo_shop")).with_extension(extension);
+        let mut bytes = std::fs::read(file).expect("read");
+        // The place of the symbols is in the file.
+        let name = b"demo_shop.pdb";
+        if let Some(at) = bytes.windows(name.len()).position(|it| it == name) {
+            bytes[at..at + name.len()].copy_from_slice(b"demo_shop.non");
+        }
+        std::fs::write(program.with_extension(extension), bytes).expect("written");
+    }
+    program
+}
+
+#[test]
+fn stops_in_code_without_symbols_tell_its_arguments_and_how_to_step() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let program = without_symbols(&sandbox);
+        let mut agent = Agent::new(&sandbox).await;
+        let launch = json!({
+            "program": program,
+            "breakpoints": [{"function": "Coupons.Percent", "max_hits": 1}],
+        });
+        agent.say("debug_launch", launch).await;
+        let step = json!({"kind": "out", "just_my_code": false});
+        let stepped = text(&agent.call("debug_step", step).await);
+        for expected in [
+            "in Order.Total().\n",
+            "  local0: decimal = 18.90\n",
+            "returned by Coupons.Percent",
+            "just_my_code=false",
+        ] {
+            assert!(stepped.contains(expected), "{stepped}");
+        }
+        agent.say("debug_continue", json!({})).await;
+        expect![[r#"
+            > debug_launch {"breakpoints":[{"function":"Coupons.Percent","max_hits":1}],"program":"<sandbox>/demo_shop.dll"}
+            s1 stopped: at breakpoint 1 (thread <tid>), in Coupons.Percent(string coupon).
+            Launched <sandbox>/demo_shop.dll, process <pid>, .NET <version>.
+              coupon: string = null
+              local0: string = null
+              local1: bool = false
+              local2: decimal = 0
+              #0 Coupons.Percent(string coupon) in demo_shop.dll
+              #1 Order.Total() in demo_shop.dll
+              #2 Program.Main() in demo_shop.dll
+            Output since the last report:
+            out| The shop opens.
+            Breakpoint 1 at Coupons.Percent, in Coupons.Percent(string coupon) (demo_shop.dll, IL offset 0): disabled, it switched itself off after its first hit. Hit once.
+            Next: debug_continue lets it run on; debug_step runs to the next code with symbols, and with just_my_code=false one step of this code, which has none.
+            > debug_continue
+            s1 stopped: unhandled exception (thread <tid>), in System.Number.ThrowFormatException<char>(ReadOnlySpan<char> value), called from Coupons.Percent(string coupon).
+            Exception System.FormatException: "The input string 'ER5' was not in a correct format."
+              coupon: string = "SUMMER5"
+              local0: string = "ER5"
+              local1: bool = false
+              local2: decimal = 0
+              #0 System.Number.ThrowFormatException<char>(ReadOnlySpan<char> value) in System.Private.CoreLib.dll
+              #1 int.Parse(string s) in System.Private.CoreLib.dll
+              #2 Coupons.Percent(string coupon) in demo_shop.dll
+              #3 Order.Total() in demo_shop.dll
+              #4 Program.Main() in demo_shop.dll
+            Output since the last report:
+            out| Order 1 for Ada: 18.90
+            out| Order 2 for Grace: 20.40
+            Next: debug_continue lets it end as it would without a debugger; debug_disconnect ends it now.
+        "#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
 #[test]
 fn bare_name_that_only_code_without_symbols_has_is_suggested_in_full() {
     let sandbox = Sandbox::new();
     run(async {
-        let program = sandbox.folder().join("demo_shop.dll");
-        for extension in ["dll", "runtimeconfig.json"] {
-            let file = std::path::PathBuf::from(dll("demo_shop")).with_extension(extension);
-            let mut bytes = std::fs::read(file).expect("read");
-            // The place of the symbols is in the file.
-            let name = b"demo_shop.pdb";
-            if let Some(at) = bytes.windows(name.len()).position(|it| it == name) {
-                bytes[at..at + name.len()].copy_from_slice(b"demo_shop.non");
-            }
-            std::fs::write(program.with_extension(extension), bytes).expect("written");
-        }
+        let program = without_symbols(&sandbox);
         let agent = Agent::new(&sandbox).await;
         agent
             .call("debug_launch", json!({"program": program}))

@@ -264,15 +264,18 @@ fn objects_tell_their_layout_and_memory_its_bytes() {
         let address = address.strip_prefix("0x").expect("hexadecimal");
         let address = u64::from_str_radix(address, 16).expect("a number");
         // The length of a string lies behind its method table, and the letters behind that.
-        let letters = json!({"address": format!("0x{:x}", address + 8), "count": 10});
+        let letters =
+            json!({"address": format!("0x{:x}", address + 8), "count": 10, "show_secrets": true});
         let memory = structured(&agent.call("memory_read", letters).await);
         assert_eq!(memory["bytes"], "030000006f006c006400", "{memory}");
         assert_eq!(memory["next_address"], format!("0x{:x}", address + 18));
-        let decimal = json!({"address": (address + 12).to_string(), "count": 6});
+        let decimal =
+            json!({"address": (address + 12).to_string(), "count": 6, "show_secrets": true});
         let shown = text(&agent.call("memory_read", decimal).await);
         assert!(shown.ends_with("|o.l.d.|"), "{shown}");
         for arguments in [
             json!({"address": "0x10"}),
+            json!({"address": "0x10", "show_secrets": true}),
             json!({"address": "here"}),
             json!({"address": "0x10", "count": 100_000}),
         ] {
@@ -312,6 +315,9 @@ fn objects_tell_their_layout_and_memory_its_bytes() {
             > object_inspect {"frame":1,"path":"text"}
             text: string at 0x<address>, 32 bytes
             > memory_read {"address":"0x10"}
+            !PERMISSION_DENIED: bytes have no names by which secrets could be masked, so memory is read only if these may be shown
+            Hint: memory_read with show_secrets=true
+            > memory_read {"address":"0x10","show_secrets":true}
             !INVALID_PARAMETER: no memory of the program can be read at 0x10
             Hint: object_inspect tells where an object lies; objects move when the program runs
             > memory_read {"address":"here"}
@@ -319,7 +325,7 @@ fn objects_tell_their_layout_and_memory_its_bytes() {
             Hint: addresses are written as 0x7f12ab34; object_inspect tells that of an object
             > memory_read {"address":"0x10","count":100000}
             !INVALID_PARAMETER: memory_read: count must be a whole number from 1 to 1024, not 100000
-            Hint: memory_read takes address (required), count, session
+            Hint: memory_read takes address (required), count, session, show_secrets
         "#]]
         .assert_eq(&agent.transcript());
         agent.close().await;

@@ -34,12 +34,38 @@ fn set(repl: &mut Repl, arguments: &str, once: bool) -> Result<BreakpointId, Err
     if condition == Some("") {
         return Err(usage("there is nothing behind `if`"));
     }
-    let place = place::place(at, repl.here()?.as_ref())?;
+    let place = place::place(at, repl.here_or_last()?.as_ref())?;
+    // What is there already stays as it is, and stays when this one goes; the very same one is not wanted twice.
+    let is_same = |it: &host::api::Breakpoint| {
+        it.spec.place == place
+            && it.spec.condition.as_deref() == condition
+            && it.spec.log_message.is_none()
+            && !repl.temporary.contains(&it.id.0)
+    };
+    let (there, _) = all(repl)?;
+    let is_special =
+        |it: &host::api::Breakpoint| it.spec.condition.is_some() || it.spec.log_message.is_some();
+    let beside_others = once || condition.is_some() || there.iter().any(is_special);
+    let same = there.iter().find(|it| !once && is_same(it));
+    if let Some(same) = same.filter(|_| beside_others) {
+        let change = BreakpointChange {
+            enabled: Some(true),
+            ..BreakpointChange::default()
+        };
+        let id = send(
+            repl,
+            Request::ChangeBreakpoint {
+                id: same.id,
+                change,
+            },
+        )?;
+        repl.say("It was there before.");
+        return Ok(id);
+    }
     let spec = BreakpointSpec {
         condition: condition.map(str::to_owned),
         max_hits: once.then_some(1),
-        // What is there already stays as it is, and stays when this one goes.
-        beside_others: once,
+        beside_others,
         ..BreakpointSpec::at(place)
     };
     send(repl, Request::SetBreakpoint(spec))
@@ -116,7 +142,7 @@ pub(super) fn trace(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
         return Err(usage("say where, and what is logged there")
             .hint("`trace shop.cs:20 total is {total}` logs the value and goes on"));
     }
-    let place = place::place(at, repl.here()?.as_ref())?;
+    let place = place::place(at, repl.here_or_last()?.as_ref())?;
     let spec = BreakpointSpec {
         log_message: Some(message.to_owned()),
         ..BreakpointSpec::at(place)
@@ -127,6 +153,11 @@ pub(super) fn trace(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
 /// What exceptions stop the program.
 pub(super) fn catch(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
     let (types, condition) = words::around(arguments, "if");
+    let is_number = |it: &str| it.parse::<f64>().is_ok();
+    if condition.is_some_and(|it| it.is_empty() || is_number(it)) {
+        return Err(usage("behind `if` comes a condition that is true or false")
+            .hint("`catch if $exception.Message.Contains(\"x\")`"));
+    }
     let (word, rest) = words::first(types);
     let mut spec = ExceptionSpec {
         condition: condition.map(str::to_owned),
@@ -308,7 +339,7 @@ pub(super) fn here(repl: &Repl) -> Result<Option<u32>, Error> {
 
 /// Removes the breakpoints at a place.
 pub(super) fn clear(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
-    let wanted = place::place(arguments, repl.here()?.as_ref())?;
+    let wanted = place::place(arguments, repl.here_or_last()?.as_ref())?;
     let (breakpoints, _) = all(repl)?;
     let is_there = |it: &host::api::Breakpoint| match &wanted {
         Place::Line { file, line, .. } => it.locations.iter().any(|location| {

@@ -391,7 +391,7 @@ fn inspect_object(repl: &Repl, path: &str) -> Result<host::api::ObjectReport, Er
 /// Bytes of memory, at an address or where an object lies; without arguments, those that follow.
 pub(super) fn examine(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
     let (letters, at) = words::format(arguments);
-    let (address, count) = match (at, repl.memory) {
+    let (address, (count, unit)) = match (at, repl.memory) {
         ("", Some(next)) if letters.is_empty() => next,
         ("", _) => return Err(usage("say which address or object")),
         (at, _) => (address(repl, at)?, byte_count(letters)?),
@@ -401,8 +401,9 @@ pub(super) fn examine(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
         _ => return Err(unexpected()),
     };
     let read = u64::try_from(memory.bytes.len()).unwrap_or(u64::MAX);
-    repl.memory = Some((memory.address.saturating_add(read), count));
-    repl.say(&MemoryReport::of(NAME, &memory, count).render_for(Reader::Person));
+    repl.memory = Some((memory.address.saturating_add(read), (count, unit)));
+    let report = MemoryReport::in_units(NAME, &memory, count, unit);
+    repl.say(&report.render_for(Reader::Person));
     Ok(())
 }
 
@@ -420,8 +421,8 @@ fn address(repl: &Repl, text: &str) -> Result<u64, Error> {
         .ok_or_else(|| usage("that value lies in a register, so it has no address"))
 }
 
-/// `16xb`: how many bytes that are.
-fn byte_count(letters: &str) -> Result<u32, Error> {
+/// `16xb`: how many bytes that are, and in units of how many they are shown.
+fn byte_count(letters: &str) -> Result<(u32, u32), Error> {
     let digits = letters.find(|it: char| !it.is_ascii_digit());
     let (count, rest) = letters.split_at(digits.unwrap_or(letters.len()));
     let count: u32 = if count.is_empty() {
@@ -446,7 +447,7 @@ fn byte_count(letters: &str) -> Result<u32, Error> {
     match count.saturating_mul(unit) {
         0 => Err(usage("that is no byte at all")),
         bytes if bytes > MEMORY => Err(usage(format!("at most {MEMORY} bytes are shown at once"))),
-        bytes => Ok(bytes),
+        bytes => Ok((bytes, unit)),
     }
 }
 
@@ -500,10 +501,10 @@ mod tests {
     #[test]
     fn memory_is_counted_in_units() {
         let bytes = |letters| byte_count(letters).ok();
-        assert_eq!(bytes(""), Some(16));
-        assert_eq!(bytes("4"), Some(4));
-        assert_eq!(bytes("4xg"), Some(32));
-        assert_eq!(bytes("2w"), Some(8));
+        assert_eq!(bytes(""), Some((16, 1)));
+        assert_eq!(bytes("4"), Some((4, 1)));
+        assert_eq!(bytes("4xg"), Some((32, 8)));
+        assert_eq!(bytes("2w"), Some((8, 4)));
         assert_eq!(bytes("0"), None);
         assert_eq!(bytes("9999999999g"), None);
         assert_eq!(bytes("s"), None);

@@ -70,10 +70,18 @@ impl Repl {
         let focus = self.focus();
         let part = frames(self, focus.thread, focus.frame, 1)?;
         let place = part.frames.first().and_then(|frame| frame.source.as_ref());
-        Ok(place.map(|place| Spot {
-            file: place.path.to_string_lossy().into_owned(),
-            line: place.line.0,
-        }))
+        Ok(place.map(Spot::of))
+    }
+
+    /// The same; of a program that runs, where it stopped last.
+    pub(crate) fn here_or_last(&self) -> Result<Option<Spot>, Error> {
+        let running = self
+            .status()
+            .is_some_and(|it| it.state == host::api::State::Running);
+        match running {
+            true => Ok(self.last_spot.clone()),
+            false => self.here(),
+        }
     }
 }
 

@@ -111,7 +111,7 @@ fn show(repl: &mut Repl, file: String, first: u32, count: u32) -> Result<(), Err
     };
     let current = here
         .filter(|here| here.file == source.path)
-        .map(|here| here.line);
+        .map(|here| (here.line, here.column));
     let report = SourceReport::of(NAME, &source, first, count, current);
     let Some(last) = report.lines.last().map(|line| line.line) else {
         let message = format!("{} has {} lines", report.file, report.total_lines);

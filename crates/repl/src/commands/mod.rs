@@ -75,6 +75,10 @@ pub(crate) enum Completes {
     Expressions,
     Places,
     Files,
+    /// The numbers of breakpoints.
+    Breakpoints,
+    /// These words, or types of exceptions.
+    Exceptions(&'static [&'static str]),
 }
 
 /// All names, without abbreviations.

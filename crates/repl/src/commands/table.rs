@@ -1,6 +1,8 @@
 //! The table of commands.
 
-use super::Completes::{Commands, Expressions, Files, Nothing, Places, Words};
+use super::Completes::{
+    Breakpoints, Commands, Exceptions, Expressions, Files, Nothing, Places, Words,
+};
 use super::{Command, Group};
 use super::{breakpoints, data, frames, info, listing, meta, refused, running, settings};
 
@@ -252,7 +254,7 @@ pub(super) const COMMANDS: &[Command] = &[
         summary: "Stops at exceptions",
         help: "`catch` stops when any is thrown, `catch IOException !FileNotFoundException` at these and not at those, `catch user-unhandled` when one leaves the user's code, `catch unhandled off` lets the program end without a stop, `catch off` takes all of these breakpoints away.",
         repeats: false,
-        completes: Words(&["off", "throw", "unhandled", "user-unhandled"]),
+        completes: Exceptions(&["off", "throw", "unhandled", "user-unhandled"]),
         run: breakpoints::catch,
     },
     Command {
@@ -263,7 +265,7 @@ pub(super) const COMMANDS: &[Command] = &[
         summary: "Changes the condition of a breakpoint; without one, it always stops",
         help: "",
         repeats: false,
-        completes: Nothing,
+        completes: Breakpoints,
         run: breakpoints::condition,
     },
     Command {
@@ -274,7 +276,7 @@ pub(super) const COMMANDS: &[Command] = &[
         summary: "Passes the next COUNT hits of a breakpoint by",
         help: "",
         repeats: false,
-        completes: Nothing,
+        completes: Breakpoints,
         run: breakpoints::ignore,
     },
     Command {
@@ -285,7 +287,7 @@ pub(super) const COMMANDS: &[Command] = &[
         summary: "Switches breakpoints on; all without numbers",
         help: "",
         repeats: false,
-        completes: Nothing,
+        completes: Breakpoints,
         run: breakpoints::enable,
     },
     Command {
@@ -296,7 +298,7 @@ pub(super) const COMMANDS: &[Command] = &[
         summary: "Switches breakpoints off; all without numbers",
         help: "",
         repeats: false,
-        completes: Nothing,
+        completes: Breakpoints,
         run: breakpoints::disable,
     },
     Command {
@@ -307,7 +309,7 @@ pub(super) const COMMANDS: &[Command] = &[
         summary: "Obeys the lines that follow, up to `end`, whenever a breakpoint stops the program",
         help: "Without a number, the one that was set last. `silent` as the first line keeps the stop from being shown; `continue` as the last goes on. `commands 1` with `end` right behind it takes them back.",
         repeats: false,
-        completes: Nothing,
+        completes: Breakpoints,
         run: breakpoints::commands,
     },
     Command {
@@ -318,7 +320,7 @@ pub(super) const COMMANDS: &[Command] = &[
         summary: "Removes breakpoints; all without numbers",
         help: "",
         repeats: false,
-        completes: Nothing,
+        completes: Breakpoints,
         run: breakpoints::delete,
     },
     Command {
