@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use engine::api::Breakpoint;
 
-/// Passes in a second from which on a program is noticeably slower; a few thousand are all that there can be.
+/// Passes in a second from which on a program may be noticeably slower.
+const WARM: u64 = 50;
+/// Passes in a second from which on it certainly is; a few thousand are all that there can be.
 const HOT: u64 = 200;
 /// A shorter time says little about a pace.
 const SHORTEST: Duration = Duration::from_millis(50);
@@ -48,7 +50,12 @@ impl Pace {
                 };
             }
             let per_second = seen.per_second;
-            if per_second >= HOT && breakpoint.spec.enabled {
+            if per_second >= WARM && breakpoint.spec.enabled {
+                let slower = if per_second >= HOT {
+                    "much slower"
+                } else {
+                    "slower"
+                };
                 let (reached, instead) = match breakpoint.spec.condition {
                     // Only those with a true condition count for it.
                     Some(_) => (
@@ -59,7 +66,7 @@ impl Pace {
                 };
                 let note = format!(
                     "breakpoint {id} was {reached} about {per_second} times a second, and the program is held each time, so it \
-                     runs much slower as long as that is set: breakpoint_remove removes it, {instead}"
+                     runs {slower} as long as that is set: breakpoint_remove removes it, {instead}"
                 );
                 told.push((id, note));
             }
@@ -93,8 +100,12 @@ mod tests {
         assert!(pace.look([&breakpoint], after(10)).is_empty());
         let told = pace.look([&breakpoint], after(500));
         assert!(told[0].1.contains("about 2000 times a second"), "{told:?}");
+        assert!(told[0].1.contains("runs much slower"), "{told:?}");
         // The same holds a moment later, and no longer when the place is quiet.
         assert_eq!(pace.look([&breakpoint], after(501)), told);
         assert!(pace.look([&breakpoint], after(1500)).is_empty());
+        breakpoint.passes += 100;
+        let told = pace.look([&breakpoint], after(2500));
+        assert!(told[0].1.contains("runs slower"), "{told:?}");
     }
 }

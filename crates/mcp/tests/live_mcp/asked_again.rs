@@ -156,7 +156,7 @@ fn an_evaluation_that_could_not_be_ended_is_told_until_it_has() {
         let stopped = agent.call("debug_launch", launch).await;
         let thread = structured(&stopped)["stop"]["thread"].clone();
         let sleeps = json!({
-            "expressions": ["System.Threading.Thread.Sleep(3500)"],
+            "expressions": ["System.Threading.Thread.Sleep(6000)"],
             "side_effects": true,
             "timeout_ms": 100,
         });

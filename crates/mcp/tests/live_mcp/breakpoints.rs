@@ -498,7 +498,7 @@ fn condition_that_is_false_at_each_pass_is_told_with_what_it_costs() {
         agent.call("debug_launch", launch).await;
         let slow = |result: &CallToolResult| {
             text(result).contains("breakpoint 1 was reached about ")
-                && text(result).contains("runs much slower")
+                && text(result).contains("slower as long as that is set")
         };
         agent
             .until("debug_wait", json!({"timeout_ms": 100}), slow)
