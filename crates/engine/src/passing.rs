@@ -32,13 +32,18 @@ struct Awaited {
     names: Arc<Vec<FunctionName>>,
     /// Modules that were opened and have none of them: whoever hears of one later need not open it again.
     without: HashSet<PathBuf>,
+    /// Folders whose modules are opened ahead.
+    scouted: HashSet<PathBuf>,
 }
+
+/// A program that has loaded so many modules will load more of them: they are opened ahead, beside it.
+const MANY: usize = 16;
 
 impl AwaitedNames {
     pub(crate) fn set(&self, names: Vec<FunctionName>) {
         *self.awaited() = Awaited {
             names: Arc::new(names),
-            without: HashSet::new(),
+            ..Awaited::default()
         };
     }
 
@@ -73,8 +78,31 @@ impl AwaitedNames {
         let mut awaited = self.awaited();
         if passes && Arc::ptr_eq(&awaited.names, &names) {
             awaited.without.insert(path.to_owned());
+            let folder = path.parent().filter(|_| awaited.without.len() >= MANY);
+            if let Some(folder) = folder
+                && awaited.scouted.insert(folder.to_owned())
+            {
+                self.scout(folder.to_owned(), names.clone());
+            }
         }
         passes
+    }
+
+    /// Opens the other modules of a folder, until something else is waited for.
+    fn scout(&self, folder: PathBuf, names: Arc<Vec<FunctionName>>) {
+        let this = self.clone();
+        let look = move || {
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                if !Arc::ptr_eq(&this.awaited().names, &names) {
+                    return;
+                }
+                if let Some(path) = entry.path().to_str().filter(|it| it.ends_with(".dll")) {
+                    this.passes(path);
+                }
+            }
+        };
+        // Without a thread for it each is opened when it is loaded.
+        let _ = std::thread::Builder::new().name("scout".into()).spawn(look);
     }
 
     /// What decides for a program whose modules need nothing but to be looked at.

@@ -8,7 +8,7 @@ use crate::Outcome;
 use crate::figures::Figure;
 use crate::program::{Memory, Program, breakpoint, launch};
 
-const ROUNDS: usize = 9;
+const ROUNDS: usize = 21;
 const PENDING: u32 = 100;
 
 /// Bare runs, launches to a stop, and launches with breakpoints that no module has.
