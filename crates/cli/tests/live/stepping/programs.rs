@@ -100,6 +100,7 @@ const STACKS: &[Program] = &[
 
 const STEPS: &[Program] = &[
     ("conditions_calls", &["1 2"]),
+    ("expressions_refused", &[""]),
     ("expressions_stops", &[""]),
     ("values_calls", &[""]),
     ("step_attributes", &[""]),
@@ -268,6 +269,14 @@ const LEFT_OUT: &[(&str, &str)] = &[
     (
         "expressions_late",
         "its conditions are what it is for: live_expressions sets them",
+    ),
+    (
+        "expressions_pure",
+        "computes one expression after the other: live_expressions compares them",
+    ),
+    (
+        "expressions_taken",
+        "computes one expression after the other: live_expressions compares them",
     ),
     (
         "expressions_sequences",
