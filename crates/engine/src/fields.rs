@@ -132,7 +132,12 @@ impl<'a> Fields<'a> {
     /// A string field.
     pub(crate) fn string(&mut self, object: &Value, name: &str) -> Option<String> {
         let value = self.object(object, name)?;
-        value.string(MAX_TEXT).ok().map(|(text, _)| text)
+        let (text, length) = value.string(MAX_TEXT).ok()?;
+        Some(if length > MAX_TEXT {
+            format!("{text}… ({length} characters)")
+        } else {
+            text
+        })
     }
 
     /// A field that holds an `int`.

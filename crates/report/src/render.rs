@@ -38,11 +38,20 @@ impl Render for Report {
         }
         push_threads(&mut out, &self.threads, self.more_threads, reader);
         let is_over = [SessionState::Exited, SessionState::Detached].contains(&self.state);
-        if is_over && !self.breakpoints.is_empty() {
-            out.push_str("Never reached:\n");
-        }
-        for breakpoint in &self.breakpoints {
-            push_line(&mut out, "", &breakpoint.render());
+        let (never, passed): (Vec<_>, Vec<_>) = self
+            .breakpoints
+            .iter()
+            .partition(|breakpoint| breakpoint.passed_by == 0);
+        for (heading, breakpoints) in [
+            ("Never reached:\n", never),
+            ("Reached, but never hit:\n", passed),
+        ] {
+            if is_over && !breakpoints.is_empty() {
+                out.push_str(heading);
+            }
+            for breakpoint in breakpoints {
+                push_line(&mut out, "", &breakpoint.render());
+            }
         }
         if self.more_breakpoints > 0 {
             let _ = writeln!(

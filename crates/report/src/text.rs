@@ -21,7 +21,16 @@ pub fn clean(text: &str) -> String {
 }
 
 /// Makes text harmless and keeps it on one line: newlines and tabs become escapes too.
+///
+/// A text that was cut before says how long it was: that stays.
 pub fn one_line(text: &str, max_characters: usize) -> String {
+    if let Some((body, mark)) = cut_before(text)
+        && body.chars().nth(max_characters).is_some()
+    {
+        let quote = if body.starts_with('"') { "\"" } else { "" };
+        let body: String = body.chars().take(max_characters).collect();
+        return one_line(&body, max_characters) + quote + mark;
+    }
     let mut line = String::new();
     let mut characters = text.chars();
     for character in characters.by_ref().take(max_characters) {
@@ -38,6 +47,17 @@ pub fn one_line(text: &str, max_characters: usize) -> String {
         let _ = write!(line, "… ({left} more {characters})");
     }
     line
+}
+
+/// The text and the words behind it, `… (5000 characters)`, if it was cut: these are no fewer than are there.
+fn cut_before(text: &str) -> Option<(&str, &str)> {
+    let (body, mark) = text.split_at(text.rfind("… (")?);
+    let count = mark
+        .strip_prefix("… (")?
+        .strip_suffix(" characters)")?
+        .parse::<usize>()
+        .ok()?;
+    (count >= body.chars().count().saturating_sub(2)).then_some((body, mark))
 }
 
 /// A string of the program in quotes, on one line.
@@ -132,6 +152,19 @@ mod tests {
     fn quotes_close_only_at_the_end() {
         assert_eq!(quoted("say \"hi\"\n", 100), r#""say \"hi\"\n""#);
         assert_eq!(quoted("abcdef", 3), r#""abc… (3 more characters)""#);
+    }
+
+    #[test]
+    fn what_was_cut_before_keeps_its_length() {
+        let long = format!("{:?}… (5000 characters)", "x".repeat(1024));
+        assert_eq!(one_line(&long, 4), "\"xxx\"… (5000 characters)");
+        assert_eq!(one_line(&long, 2000), long);
+        // Words of the program do not count.
+        let posing = "x".repeat(50) + "… (5 characters)";
+        assert_eq!(
+            one_line(&posing, 49),
+            "x".repeat(49) + "… (17 more characters)"
+        );
     }
 
     #[test]

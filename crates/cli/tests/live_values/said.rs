@@ -136,3 +136,17 @@ fn references_in_elements_and_wide_numbers_are_set() {
     );
     program.expect_exit(0);
 }
+
+#[test]
+fn what_a_pattern_of_a_switch_declares_is_seen_where_a_lambda_captured_it() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_said", &["captured", "switched"]);
+    for place in ["at the return", "in the lambda"] {
+        assert_eq!(look(&program, "number").value.text, "5", "{place}");
+        program.cont();
+        if place == "at the return" {
+            program.wait_stop();
+        }
+    }
+    program.expect_exit(0);
+}

@@ -56,10 +56,13 @@ pub(super) fn notes(target: Option<&Target>, spec: &ExceptionSpec) -> Vec<String
     notes
 }
 
+fn names_of(spec: &ExceptionSpec) -> impl Iterator<Item = &str> {
+    spec.types.iter().map(|it| it.trim())
+}
+
 /// Refuses a type that is there, by its full name, and can never be thrown.
 pub(super) fn check(target: Option<&Target>, spec: &ExceptionSpec) -> Result<(), Error> {
-    let mut names = spec.types.iter().map(|it| it.trim());
-    if let Some(keyword) = names.find(|it| KEYWORDS.contains(it)) {
+    if let Some(keyword) = names_of(spec).find(|it| KEYWORDS.contains(it)) {
         return Err(Error::new(
             ErrorCode::InvalidParameter,
             format!(
@@ -67,6 +70,15 @@ pub(super) fn check(target: Option<&Target>, spec: &ExceptionSpec) -> Result<(),
             ),
         )
         .hint("name a type that derives from System.Exception"));
+    }
+    if let Some(excluded) = names_of(spec).find(|it| it.starts_with('!')) {
+        return Err(Error::new(
+            ErrorCode::InvalidParameter,
+            format!("{excluded:?} is no name of a type"),
+        )
+        .hint(
+            "types that are to be left out are a list of their own, without an exclamation mark",
+        ));
     }
     let Some(target) = target else { return Ok(()) };
     for wanted in &spec.types {

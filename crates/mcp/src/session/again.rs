@@ -65,10 +65,12 @@ impl DebugSession {
                     for breakpoint in breakpoints {
                         // What an event told meanwhile may be newer, except for the hits and what may be meant.
                         let (hits, state) = (breakpoint.hits, breakpoint.state);
+                        let passes = breakpoint.passes;
                         let reason = breakpoint.reason.clone();
                         let known = news.breakpoints.entry(breakpoint.id.0);
                         let known = known.or_insert(breakpoint);
                         known.hits = known.hits.max(hits);
+                        known.passes = known.passes.max(passes);
                         if known.state == state && state == BreakpointState::Pending {
                             known.reason = reason;
                         }

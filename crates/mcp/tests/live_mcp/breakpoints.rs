@@ -512,3 +512,24 @@ fn condition_that_is_false_at_each_pass_is_told_with_what_it_costs() {
         agent.close().await;
     });
 }
+
+#[test]
+fn breakpoint_whose_condition_was_never_true_is_told_as_reached() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let place = Fixture::named("values_said").marker("stop");
+        let launch = json!({
+            "program": dll("values_said"),
+            "breakpoints": [{"file": place.file, "line": place.line, "condition": "team == null"}],
+        });
+        let ended = text(&agent.call("debug_launch", launch).await);
+        let (_, rest) = ended.split_once("Reached, but never hit:\n").expect(&ended);
+        assert!(
+            rest.contains("Passed once with its condition false."),
+            "{ended}"
+        );
+        assert!(!ended.contains("Never reached"), "{ended}");
+        agent.close().await;
+    });
+}

@@ -488,6 +488,13 @@ impl Binder<'_> {
                 Some(Err(Fault::DivideByZero)) => {
                     return Err(Fail::cs("CS0020", span, "division by the constant zero"));
                 }
+                // Only at run time does the smallest number have no remainder of -1.
+                Some(Err(Fault::Overflow)) if op == BinaryOp::Remainder => {
+                    let nothing = scalar::binary(BinaryOp::Subtract, a, a, false);
+                    if let Some(Ok(nothing)) = nothing {
+                        return Ok(Node::constant(nothing, ty, span));
+                    }
+                }
                 Some(Err(Fault::Overflow | Fault::Unfit(_))) => {
                     let decimal = matches!(a, Scalar::Decimal(_));
                     return Err(Fail::cs(

@@ -63,6 +63,11 @@ pub(super) fn number(value: &Scalar, format: &str) -> Option<String> {
                 number.point += 2;
             }
             let (whole, fraction) = number.fixed(places);
+            // What was moved by two places may begin with zeros.
+            let whole = match whole.trim_start_matches('0') {
+                "" => "0".to_owned(),
+                digits => digits.to_owned(),
+            };
             let whole = if letter.eq_ignore_ascii_case(&'F') {
                 whole
             } else {
@@ -355,6 +360,8 @@ mod tests {
         check(Scalar::Double(3.5), "F0", "4");
         check(Scalar::Double(0.125), "F2", "0.12");
         check(Scalar::Double(0.125), "P0", "12 %");
+        check(int(0), "P1", "0.0 %");
+        check(Scalar::Double(0.0001), "P1", "0.0 %");
         check(Scalar::Double(0.45), "F1", "0.5");
         check(Scalar::Double(1e21), "F0", "1000000000000000000000");
         check(Scalar::Double(0.1), "F20", "0.10000000000000000555");

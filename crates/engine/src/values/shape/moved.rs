@@ -87,6 +87,15 @@ impl Collector<'_, '_> {
                     self.add(&field.name, kind, ty, notes, inside(field));
                 }
                 Some(GeneratedKind::This) => self.captured_this(&field.ty, inside(field), depth),
+                // A pattern variable of a `switch` that a lambda captured.
+                Some(GeneratedKind::HoistedLocal) => {
+                    let name = GeneratedName::parse(&field.name);
+                    if let Some(name) = name.filter(|it| !it.text.is_empty()) {
+                        let notes = self.notes(field.token);
+                        let (kind, ty) = (VariableKind::Captured, field.ty.clone());
+                        self.add(name.text, kind, ty, notes, inside(field));
+                    }
+                }
                 // The delegates of a closure that captured nothing, and the like.
                 Some(_) => {}
             }

@@ -350,6 +350,7 @@ fn part_of_dictionary(types: Types<'_>, named: &Named) -> Option<Known> {
             Known::OldWrapper
         }
         ("System.Collections", "Hashtable", "SyncHashtable")
+        | ("System.Collections", "SortedList", "SyncSortedList")
         | ("System.Collections", "Queue", "SynchronizedQueue")
         | ("System.Collections", "Stack", "SyncStack") => Known::OldWrapper,
         ("System.Collections.Generic", outer, part) => match (outer, part) {
