@@ -388,8 +388,9 @@ fn pause_of_a_hung_test_tells_where_it_hangs() {
             agent.call("debug_continue", json!({"timeout_ms": 1})).await;
             let paused = agent.call("debug_pause", json!({})).await;
             let told = text(&paused);
+            // It may not have come to the wait itself yet.
             assert!(
-                told.contains("called from Shop.Basket.Hang() at ")
+                told.contains("Shop.Basket.Hang() at ")
                     && told.contains("BasketTests.Discount_is_taken()"),
                 "{told}"
             );
