@@ -114,6 +114,7 @@ released.
 
 Exit codes:
     0    the client is gone
+    129, 130, 143  SIGHUP, SIGINT, SIGTERM
     125  ndbg itself failed";
 
 const COMPLETIONS: &str = "\

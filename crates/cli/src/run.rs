@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use host::api::{
-    Console, Error, ErrorCode, ExceptionReport, Frame, Launch, Reply, Request, State, Status,
+    Console, Error, ErrorCode, ExceptionReport, Exit, Frame, Launch, Reply, Request, State, Status,
     StopReason,
 };
 use host::project::{self, BuildError, BuildOptions};
@@ -98,6 +98,14 @@ fn run_to_the_end(
     let status = watch(&session);
     signals.forget();
     let status = status?;
+    if let Some(Exit::Signal {
+        by_debugger: true, ..
+    }) = &status.exit
+    {
+        for note in &status.notes {
+            let _ = writeln!(io::stderr().lock(), "ndbg: {note}");
+        }
+    }
     match status.exit.as_ref().and_then(|exit| exit.shell_code()) {
         // A process tells the low byte of its code only.
         Some(code) => Ok(code.to_le_bytes().first().copied().unwrap_or(0)),

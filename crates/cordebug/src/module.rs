@@ -129,14 +129,7 @@ impl Function {
     /// methods, or is another version of it.
     pub fn il_offset_of(&self, address: u64) -> Option<u32> {
         let code = clr_out!(self.0, ICorDebugFunction::GetNativeCode()).ok()?;
-        let (mut start, mut size) = (0, 0);
-        clr!(code, ICorDebugCode::GetAddress(&mut start)).ok()?;
-        clr!(code, ICorDebugCode::GetSize(&mut size)).ok()?;
-        let offset = u32::try_from(address.checked_sub(start)?).ok()?;
-        if offset >= size {
-            return None;
-        }
-        il_offset_at(&code, offset)
+        il_offset_in(&code, address)
     }
 
     /// Whether code was ever made of it, as must be before it runs; `None` if that cannot be told, as for generic methods.
@@ -183,6 +176,31 @@ pub(crate) fn il_offset_at(code: &Com<ICorDebugCode>, offset: u32) -> Option<u32
     containing
         .max_by_key(|it| it.nativeStartOffset)
         .map(|it| it.ilOffset)
+}
+
+/// The IL offset that an address belongs to, if it is in this compiled code.
+pub(crate) fn il_offset_in(code: &Com<ICorDebugCode>, address: u64) -> Option<u32> {
+    let (mut start, mut size) = (0, 0);
+    clr!(code, ICorDebugCode::GetAddress(&mut start)).ok()?;
+    clr!(code, ICorDebugCode::GetSize(&mut size)).ok()?;
+    let offset = u32::try_from(address.checked_sub(start)?).ok()?;
+    if offset >= size {
+        return None;
+    }
+    let map = il_map(code).ok()?;
+    let holds = |it: &&COR_DEBUG_IL_TO_NATIVE_MAP| {
+        it.nativeStartOffset <= offset && (offset < it.nativeEndOffset || it.nativeEndOffset == 0)
+    };
+    il_offset_at(code, offset).or_else(|| {
+        // The compiler keeps no record of code between the parts of a statement, such as the `throw` behind both branches
+        // of a conditional expression: it belongs to what lies before it.
+        if map.iter().any(|it| holds(&it)) {
+            return None;
+        }
+        let before = map.iter().filter(|it| it.nativeStartOffset <= offset);
+        let nearest = before.max_by_key(|it| it.nativeStartOffset)?;
+        ((nearest.ilOffset as i32) >= 0).then_some(nearest.ilOffset)
+    })
 }
 
 /// A breakpoint in a method's code.

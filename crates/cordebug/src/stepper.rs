@@ -62,6 +62,12 @@ impl Stepper {
         Ok(())
     }
 
+    /// Steps one instruction, over the call if it is one, and on from there to the next that IL belongs to.
+    pub fn step_over_instruction(&self) -> Result<(), Error> {
+        clr!(self.stepper, ICorDebugStepper::Step(0))?;
+        Ok(())
+    }
+
     /// Steps to the caller.
     pub fn step_out(&self) -> Result<(), Error> {
         clr!(self.stepper, ICorDebugStepper::StepOut())?;

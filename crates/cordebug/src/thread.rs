@@ -4,7 +4,7 @@ use crate::bindings::*;
 use crate::com::Com;
 use crate::error::{Error, clr, clr_nullable, clr_out};
 use crate::hresult::{CORDBG_S_AT_END_OF_STACK, S_FALSE};
-use crate::module::{Function, il_offset_at, missing};
+use crate::module::{Function, il_offset_at, il_offset_in, missing};
 use crate::stepper::Stepper;
 use crate::types::{self, Type};
 use crate::value::Value;
@@ -112,6 +112,8 @@ const STACK_POINTER: (usize, u32) = (0x100, 0x0040_0007);
 const INSTRUCTION_POINTER: usize = 0x108;
 /// More than any `CONTEXT` needs.
 const MAX_CONTEXT: usize = 8192;
+/// Frames whose registers are tried to find code by its address.
+const TRIED_FRAMES: usize = 8;
 
 impl StackWalk {
     /// The stack pointer of the frame that the walk is at.
@@ -125,6 +127,12 @@ impl StackWalk {
     }
 
     fn word_of_context(&self, at: usize) -> Option<u64> {
+        let context = self.context()?;
+        let word = context.get(at..)?.first_chunk()?;
+        Some(u64::from_le_bytes(*word))
+    }
+
+    fn context(&self) -> Option<Vec<u8>> {
         let (_, flags) = STACK_POINTER;
         let mut context = vec![0_u8; MAX_CONTEXT];
         let mut size = 0;
@@ -138,8 +146,42 @@ impl StackWalk {
             )
         )
         .ok()?;
-        let word = context.get(at..)?.first_chunk()?;
-        Some(u64::from_le_bytes(*word))
+        context.truncate(size as usize);
+        Some(context)
+    }
+
+    /// The IL offset that an address in compiled code belongs to, whichever instantiation of a generic method it is of.
+    ///
+    /// The library finds code by address only for frames: the walk is put where a frame would be that runs it. Such a frame
+    /// is good for nothing else, and the walk ends with it.
+    pub fn il_offset_of(mut self, address: u64) -> Option<u32> {
+        // The library reads what the frame would hold. What it finds instead in one place may make it give up: registers
+        // of several frames are tried.
+        let mut tried = Vec::new();
+        while tried.len() < TRIED_FRAMES && self.next().is_some() {
+            tried.push(self.context()?);
+        }
+        tried
+            .into_iter()
+            .find_map(|context| self.il_offset_with(context, address))
+    }
+
+    fn il_offset_with(&self, mut context: Vec<u8>, address: u64) -> Option<u32> {
+        let ip = context.get_mut(INSTRUCTION_POINTER..)?;
+        *ip.first_chunk_mut()? = address.to_le_bytes();
+        clr!(
+            self.walk,
+            ICorDebugStackWalk::SetContext(
+                SET_CONTEXT_FLAG_ACTIVE_FRAME,
+                context.len() as u32,
+                context.as_ptr()
+            )
+        )
+        .ok()?;
+        let (_, frame) = clr_nullable!(self.walk, ICorDebugStackWalk::GetFrame()).ok()?;
+        let frame = frame?;
+        let code = clr_out!(frame, ICorDebugFrame::GetCode()).ok()?;
+        il_offset_in(&code, address)
     }
 }
 

@@ -96,6 +96,13 @@ impl CompiledCode {
         Ok(found)
     }
 
+    /// Where the pieces begin that end the function: what they do stands nowhere in the IL.
+    pub fn epilogues(&self) -> Result<Vec<u32>, Error> {
+        let map = il_map(&self.0)?;
+        let ends = map.iter().filter(|it| it.ilOffset as i32 == EPILOG);
+        Ok(ends.map(|it| it.nativeStartOffset).collect())
+    }
+
     /// Sets an active breakpoint at an offset of the compiled code.
     pub fn break_at(&self, offset: u32) -> Result<Breakpoint, Error> {
         let breakpoint = clr_out!(self.0, ICorDebugCode::CreateBreakpoint(offset))?;

@@ -141,6 +141,8 @@ pub(crate) enum Phase {
 /// The state of one connection.
 pub(crate) struct Adapter {
     pub(crate) host: HostProgram,
+    /// Whether a host has died before it had a program, and another one has taken its place.
+    pub(crate) replaced: bool,
     pub(crate) client: Client,
     pub(crate) inbox: Sender<Input>,
     pub(crate) about: InitializeRequestArguments,
@@ -196,6 +198,7 @@ impl Adapter {
     fn new(host: HostProgram, client: Client, inbox: Sender<Input>) -> Self {
         Self {
             host,
+            replaced: false,
             client,
             inbox,
             about: InitializeRequestArguments::default(),

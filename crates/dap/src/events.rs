@@ -55,6 +55,8 @@ impl Adapter {
             }
             Event::ThreadStarted(thread) => self.thread_changed(thread, true),
             Event::ThreadEnded(thread) => self.thread_changed(thread, false),
+            // The editor is told of the process when it can be debugged.
+            Event::Starting(_) => {}
             // They stand in the output, in order with what the program wrote.
             Event::Trace(_) | Event::Log(_) => {}
             Event::Progress { message } => self.say(&message),
@@ -149,6 +151,13 @@ impl Adapter {
 
     fn tell_exit(&mut self, status: &Status) {
         match &status.exit {
+            Some(Exit::Signal {
+                by_debugger: true, ..
+            }) => {
+                for note in &status.notes {
+                    self.say(note);
+                }
+            }
             Some(Exit::Signal { name, .. }) => {
                 self.say(&format!("the program was ended by {name}"))
             }

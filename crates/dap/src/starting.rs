@@ -112,6 +112,7 @@ struct RestartSettings {
 impl Adapter {
     pub(crate) fn launch(&mut self, request: &Request) {
         let how = self.may_start(request).and_then(|()| {
+            self.wake_host();
             let settings = settings::<LaunchSettings>(request)?;
             if let Some(unused) = settings.unused() {
                 self.say(&unused);
@@ -159,6 +160,7 @@ impl Adapter {
 
     pub(crate) fn attach(&mut self, request: &Request) {
         let how = self.may_start(request).and_then(|()| {
+            self.wake_host();
             let settings = settings::<AttachSettings>(request)?;
             if let Some(unused) = settings.unused() {
                 self.say(&unused);
@@ -236,8 +238,9 @@ impl Adapter {
         let Some(start) = self.start.clone() else {
             return;
         };
+        let session = self.engine();
         self.phase = Phase::Starting;
-        let session = match self.engine() {
+        let session = match session {
             Ok(session) => session,
             Err(refusal) => return self.start_failed(&start, refusal),
         };
@@ -302,8 +305,31 @@ impl Adapter {
     /// The session, with a host started for it if there is none yet.
     pub(crate) fn engine(&mut self) -> Result<Session, Refusal> {
         if let Some(session) = &self.session {
-            return Ok(session.clone());
+            let is_waiting = matches!(self.phase, Phase::New | Phase::Configuring);
+            if session.died().is_none() || !is_waiting || self.replaced {
+                return Ok(session.clone());
+            }
+            // It had no program yet: another one does as well, once it knows what this one was told. A second death is
+            // no accident, and is told.
+            self.replaced = true;
+            let session = self.start_host()?;
+            self.prepare_sources()?;
+            self.set_all_again()?;
+            return Ok(session);
         }
+        self.start_host()
+    }
+
+    /// Makes sure that the death of a host that has waited is known. What is wrong with it is told to who needs one.
+    fn wake_host(&self) {
+        if let Some(session) = &self.session
+            && let Err(error) = session.request(EngineRequest::Status, Instant::now() + ANSWER)
+        {
+            tracing::debug!(%error, "the host that waited");
+        }
+    }
+
+    fn start_host(&mut self) -> Result<Session, Refusal> {
         let session = Session::start(&self.host)?;
         let inbox = self.inbox.clone();
         self.generation += 1;

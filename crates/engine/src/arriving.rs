@@ -9,8 +9,6 @@
 
 use std::time::Duration;
 
-use cordebug::procfs;
-
 use crate::api::{Error, ErrorCode, Event, Origin, State};
 use crate::engine::Engine;
 
@@ -111,13 +109,8 @@ impl Engine<'_> {
     /// An error if a signal has suspended the process: the library would wait for an answer, and we with it, until
     /// somebody lets the process run.
     pub(crate) fn refuse_suspended(&self) -> Result<(), Error> {
-        let pid = self.pid.unwrap_or_default();
-        if !procfs::stat(pid).is_ok_and(|stat| stat.state == 'T') {
-            return Ok(());
-        }
-        let message = format!("process {pid} is suspended by a signal and cannot answer");
-        Err(Error::new(ErrorCode::Runtime, message)
-            .hint(format!("let it run first: kill -CONT {pid}")))
+        let pid = crate::api::ProcessId(self.pid.unwrap_or_default());
+        crate::processes::suspended(pid).map_or(Ok(()), Err)
     }
 
     /// Lets go of the program, which runs on as before: at once, or as soon as the library is ready for that.

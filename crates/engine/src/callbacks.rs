@@ -142,6 +142,7 @@ impl Engine<'_> {
                     return false;
                 }
                 self.keep_statics_fresh(&breakpoint, &thread);
+                self.note_risk(&breakpoint, &thread);
                 let identity = cordebug::module::identity(&breakpoint);
                 if let Some(stops) = self.trap_reached(&thread, identity) {
                     return stops;

@@ -16,6 +16,8 @@ use crate::engine::Engine;
 const OUTPUT_GRACE: Duration = Duration::from_millis(300);
 /// How long a launched program may take to end after the child of it that was debugged, where that is waited for.
 const LAUNCHER_GRACE: Duration = Duration::from_secs(20);
+/// The signal of a process that has used memory which it does not have.
+const SEGMENTATION_FAULT: i32 = 11;
 /// How long a killed process may take to be gone.
 const KILL_GRACE: Duration = Duration::from_secs(5);
 
@@ -157,7 +159,17 @@ impl Engine<'_> {
             return;
         }
         let report = self.ending.report.unwrap_or(ExitReport::Unknown);
-        self.exit = Some(exit(report, self.ending.killed_by_us, self.origin));
+        let exit = exit(report, self.ending.killed_by_us, self.origin);
+        if matches!(
+            exit,
+            Exit::Signal {
+                number: SEGMENTATION_FAULT,
+                ..
+            }
+        ) {
+            self.notes.extend(self.breakpoints.risk.told());
+        }
+        self.exit = Some(exit);
         self.state = State::Exited;
         self.stop = None;
         let status = Box::new(self.status());
@@ -207,6 +219,11 @@ impl Engine<'_> {
                 Err(Error::new(ErrorCode::NoSession, message)
                     .hint("end it instead, or wait until it runs")),
             );
+            return;
+        }
+        // Also while it waits for us: the library would wait for its answer.
+        if let Err(error) = self.refuse_suspended() {
+            self.answer(id, Err(error));
             return;
         }
         self.ending.waiting.push(id);

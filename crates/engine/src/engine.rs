@@ -45,6 +45,8 @@ pub enum Input {
     },
     /// Nobody listens any more: end or let go of the program, then return.
     FrontEndGone,
+    /// A signal of this name asked this process to end.
+    ToldToEnd(&'static str),
     /// The runtime told something; the program is stopped until it is answered.
     Callback(Delivered),
     /// A program that is being started has got somewhere.
@@ -249,6 +251,18 @@ impl<'a> Engine<'a> {
                 }
             }
             Input::FrontEndGone => self.front_end_gone(),
+            Input::ToldToEnd(signal) => {
+                if !matches!(self.state, State::Exited | State::Detached) {
+                    let became = match self.origin {
+                        Some(Origin::Launched) => "has ended the program",
+                        _ => "lets the program go",
+                    };
+                    self.notes.push(format!(
+                        "the debugger's host process got {signal}: it {became}"
+                    ));
+                }
+                self.front_end_gone();
+            }
             Input::Callback(delivered) => {
                 if let Some(callback) = self.receive(delivered) {
                     self.callback(callback);

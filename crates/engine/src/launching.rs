@@ -113,10 +113,8 @@ impl Engine<'_> {
         }
         let mut command = program::command(&launch)?;
         let system = |error: io::Error| {
-            Error::new(
-                ErrorCode::LaunchFailed,
-                format!("the program cannot be started: {error}"),
-            )
+            let message = format!("the program cannot be started: {error}");
+            with_remedy(Error::new(ErrorCode::LaunchFailed, message), &error)
         };
         let group = self
             .connect_console(&mut command, &launch, files)
@@ -158,7 +156,12 @@ impl Engine<'_> {
             self.arrived();
             return Ok(());
         }
+        // Whoever has to tidy up after this process if it is killed knows now what there is.
+        self.pid = Some(pid);
+        let status = Box::new(self.status());
+        self.tell(Event::Starting(status));
         let handshake = Handshake::prepare(pid).map_err(|error| {
+            self.pid = None;
             Error::new(
                 ErrorCode::LaunchFailed,
                 format!("the start-up semaphores cannot be made: {error}"),
@@ -167,8 +170,8 @@ impl Engine<'_> {
         })?;
         gated
             .release()
+            .inspect_err(|_| self.pid = None)
             .map_err(|error| not_startable(&launch, &error))?;
-        self.pid = Some(pid);
         self.leftovers = Some(Leftovers::of(pid));
         self.ending.watched = true;
         let inbox = self.inbox.clone();
@@ -570,7 +573,25 @@ fn not_startable(launch: &Launch, error: &io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::PermissionDenied => Error::new(ErrorCode::LaunchFailed, message)
             .hint("make it executable, or launch its .dll"),
-        _ => Error::new(ErrorCode::LaunchFailed, message),
+        _ => with_remedy(Error::new(ErrorCode::LaunchFailed, message), error),
+    }
+}
+
+/// Says what can be done about what the system refused.
+pub(crate) fn with_remedy(refusal: Error, error: &io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::ArgumentListTooLong => refusal.hint(
+            "the system takes no more than 128 KiB in one argument or variable, and no more than about 2 MiB in all: give the \
+             program a file instead",
+        ),
+        // Of these there is no kind that is stable.
+        _ if error.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error()) => refusal.hint(
+            "this process has as many files open as it may: end sessions, or start ndbg with a higher limit (ulimit -n)",
+        ),
+        _ if error.raw_os_error() == Some(rustix::io::Errno::AGAIN.raw_os_error()) => refusal.hint(
+            "there may be no more processes: end some, or raise the limit (ulimit -u, or the container's pids limit)",
+        ),
+        _ => refusal,
     }
 }
 

@@ -16,11 +16,12 @@ use std::time::{Duration, Instant};
 
 use cordebug::procfs;
 
-use crate::api::ProcessId;
+use crate::api::{Error, ErrorCode, ProcessId};
 pub use attachable::check_attachable;
 pub(crate) use attachable::{await_attachable, check_parts};
 pub(crate) use claim::{Claim, Leaving};
 pub use command_line::quoted;
+pub(crate) use leftovers::PROBE;
 pub use leftovers::{Leftovers, sweep_semaphores, sweep_temporary};
 pub use listing::{Attachable, ProcessSummary, find_by_name, list};
 pub use lost::lost_debugger;
@@ -40,6 +41,15 @@ pub fn end_with_this_thread(command: &mut std::process::Command) {
 /// Names a process for ever: its id and when it was started.
 pub fn identity(pid: ProcessId) -> Option<(ProcessId, u64)> {
     procfs::stat(pid.0).ok().map(|stat| (pid, stat.start_time))
+}
+
+/// Why a process cannot answer a debugger, if a signal has suspended it.
+pub fn suspended(pid: ProcessId) -> Option<Error> {
+    let pid = pid.0;
+    procfs::stat(pid).ok().filter(|it| it.state == 'T')?;
+    let message = format!("process {pid} is suspended by a signal and cannot answer");
+    let error = Error::new(ErrorCode::Runtime, message);
+    Some(error.hint(format!("let it run first: kill -CONT {pid}")))
 }
 
 /// How long a killed process may take to be gone.

@@ -283,6 +283,10 @@ fn unreadable(program: &Path, error: &io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::PermissionDenied => Error::new(ErrorCode::InvalidFile, message)
             .hint("run ndbg as a user who may read it, or change its permissions"),
+        _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+            Error::new(ErrorCode::InvalidFile, message)
+                .hint("its links lead in a circle: give the path of the file itself")
+        }
         _ => Error::new(ErrorCode::InvalidFile, message),
     }
 }

@@ -20,7 +20,7 @@ pub use engine::program::{locate_dotnet, source_is_changed, sources_named};
 pub use engine::{api, doctor, processes};
 pub use serve::serve;
 pub use session::{HostProgram, LeftBehind, Pending, Session, Settled, why_lost};
-pub use spare::SpareHost;
+pub use spare::{Place, SpareHost};
 
 /// Gives back the memory of code that only the start has needed, once and beside this thread: for the first stop.
 pub fn release_startup_code() {

@@ -64,7 +64,12 @@ pub fn serve() -> io::Result<Infallible> {
         .spawn(move || {
             for signal in signals.forever() {
                 tracing::info!(signal, "ending on a signal");
-                if to_engine.send(Input::FrontEndGone).is_err() {
+                let name = match signal {
+                    signal_hook::consts::SIGTERM => "SIGTERM",
+                    signal_hook::consts::SIGINT => "SIGINT",
+                    _ => "SIGHUP",
+                };
+                if to_engine.send(Input::ToldToEnd(name)).is_err() {
                     return;
                 }
                 give_up_if_stuck(&engine_still_speaks);

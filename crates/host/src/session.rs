@@ -33,6 +33,9 @@ const LAST_MOMENT: Duration = Duration::from_secs(2);
 /// How long a host that has let go of its program may take to be gone before we believe that it stays.
 const LAST_WORD: Duration = Duration::from_millis(500);
 
+/// How often is looked whether a program that is to be let go is suspended.
+const LOOK: Duration = Duration::from_secs(2);
+
 /// How long a host may take to end after its connection is closed, before it is killed.
 const HOST_END: Duration = Duration::from_secs(12);
 
@@ -313,11 +316,33 @@ pub struct Pending {
 }
 
 impl Pending {
+    /// Why the program cannot be let go right now, if that is what is asked for and a signal has suspended it.
+    fn suspended(&self) -> Option<Error> {
+        let status = self.session.status();
+        let is_attached = self.ends && status.origin == Some(Origin::Attached);
+        let pid = status.pid.filter(|_| is_attached)?;
+        engine::processes::suspended(pid)
+    }
+
     /// Waits for the reply. A host that does not even end the session when it is told to is ended itself.
     pub fn wait(self, deadline: Instant) -> Result<Reply, Error> {
-        let left = deadline.saturating_duration_since(Instant::now());
         let link = &self.session.0.link;
-        match self.receiver.recv_timeout(left) {
+        let waited = loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let slice = if self.ends { left.min(LOOK) } else { left };
+            let waited = self.receiver.recv_timeout(slice);
+            if waited != Err(mpsc::RecvTimeoutError::Timeout) {
+                break waited;
+            }
+            // One that was suspended in the middle of that is let go as soon as it runs: nobody need be ended.
+            if let Some(error) = self.suspended() {
+                return Err(error);
+            }
+            if slice == left {
+                break waited;
+            }
+        };
+        match waited {
             Ok(result) => result,
             Err(mpsc::RecvTimeoutError::Disconnected) => Err(link
                 .mirror()
@@ -376,7 +401,8 @@ impl Drop for Handle {
 impl Mirror {
     /// Takes over what the host told.
     fn tell(&mut self, status: &Status) {
-        if self.status.pid != status.pid {
+        // A process that has just begun does not have its own environment yet.
+        if self.status.pid != status.pid || self.status.state == State::Starting {
             self.leftovers = status.pid.map(|pid| Leftovers::of(pid.0));
             self.program = status.pid.map(|pid| Arc::new(Watched::of(pid)));
         }
@@ -473,7 +499,8 @@ impl Link {
     }
 
     fn event(&self, event: &Event) {
-        if let Event::Stopped(status)
+        if let Event::Starting(status)
+        | Event::Stopped(status)
         | Event::Running(status)
         | Event::Exited(status)
         | Event::Detached(status) = event

@@ -79,12 +79,9 @@ impl Registry {
         &self.policy
     }
 
-    /// Starts a host for the first session, beside this thread.
+    /// Starts a host for the next session, beside this thread.
     pub(crate) fn prepare_host(&self) {
-        let hosts = self.hosts.clone();
-        if let Err(error) = crate::session::spawn_thread("spare", move || hosts.prepare()) {
-            tracing::debug!(%error, "no host is started ahead");
-        }
+        crate::session::prepare_host(self.hosts.clone());
     }
 
     /// Begins a session.

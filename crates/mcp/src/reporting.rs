@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use host::api::{
-    Breakpoint, BreakpointState, Error, Exit, Frame, Origin, OutputCursor, OutputQuery, Reply,
-    Request, State, Status, Stop, StopId, TestResults, ThreadId,
+    Breakpoint, BreakpointState, Error, ErrorCode, Exit, Frame, Origin, OutputCursor, OutputQuery,
+    Reply, Request, State, Status, Stop, StopId, TestResults, ThreadId,
 };
 
 use crate::ahead::Ahead;
@@ -123,13 +123,21 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
             report.waited_ms =
                 waited.map(|waited| u64::try_from(waited.as_millis()).unwrap_or(u64::MAX));
             let page = match ahead.guessed(&Request::Output(output)) {
-                Some(Ok(Reply::Output(page))) => page,
-                // What is not captured, or lost, is told as that.
-                _ => session.output(output)?,
+                Some(Ok(Reply::Output(page))) => Ok(page),
+                _ => session.output(output),
             };
-            let next = page.next.0;
-            report.output = build::output(page, told.output);
-            told.output = next;
+            let lost = match page {
+                Ok(page) => {
+                    let next = page.next.0;
+                    report.output = build::output(page, told.output);
+                    told.output = next;
+                    None
+                }
+                // A host that was told to end has told all but what the program wrote.
+                Err(error) if error.code == ErrorCode::NoSession => Some(error.message),
+                // What is not captured, or lost, is told as that.
+                Err(error) => return Err(error),
+            };
             let is_new = |it: &Breakpoint| !told.breakpoints.contains_key(&it.id.0);
             let is_pending = |it: &Breakpoint| it.state == BreakpointState::Pending;
             let mut all = news.breakpoints.values();
@@ -144,6 +152,7 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
             let known = session.news().breakpoints;
             report.breakpoints = told.changed_breakpoints(&known, news.over.is_some());
             report.notes = build::notes(&news.status, told.notes);
+            report.notes.extend(lost);
             report.notes.extend(session.take_remarks());
             if waited.is_some()
                 && news.status.state == State::Running
@@ -172,6 +181,13 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
         }
     }
     report.notes.extend(news.idle.clone());
+    if news.status.state == State::Running
+        && let Some(error) = news.status.pid.and_then(host::processes::suspended)
+    {
+        // What it says to do is as much worth knowing as that it is so.
+        let hint = error.hint.unwrap_or_default();
+        report.notes.push(format!("{}; {hint}", error.message));
+    }
     if let Some(output) = &report.output
         && output
             .chunks
@@ -318,7 +334,7 @@ fn threads(session: &DebugSession, report: &mut Report) {
         return;
     };
     let mut all = ThreadsReport::of(session.id(), &threads);
-    report.more_threads = all.left_out + count(all.threads.len().saturating_sub(THREADS));
+    report.more_threads = count(all.threads.len().saturating_sub(THREADS));
     all.threads.truncate(THREADS);
     for thread in &mut all.threads {
         // threads_get tells where they are.

@@ -20,7 +20,7 @@ use host::api::{
     TestResults,
 };
 use host::testing::TestRun;
-use host::{LeftBehind, Session, SpareHost};
+use host::{LeftBehind, Place, Session, SpareHost};
 use tokio::sync::watch;
 
 use again::Breakpoints;
@@ -112,6 +112,8 @@ pub(crate) enum Waited {
 #[derive(Debug, Default)]
 struct Held {
     live: Option<Session>,
+    /// While it is not over.
+    place: Option<Place>,
     archive: Archive,
     /// The program, if it went on without the debugger.
     left: Option<LeftBehind>,
@@ -146,7 +148,10 @@ impl DebugSession {
             news: watch::Sender::new(News::starting()),
             policy,
             usage: Usage::new(),
-            held: Mutex::default(),
+            held: Mutex::new(Held {
+                place: Some(hosts.clone().begin()),
+                ..Held::default()
+            }),
             told: Mutex::default(),
             evaluating: Arc::default(),
             passes_unhandled: AtomicBool::new(recipe.passes_unhandled),
@@ -460,6 +465,13 @@ fn output_lost(error: &Error) -> Error {
     Error {
         message,
         ..error.clone()
+    }
+}
+
+/// Starts a host for the next session, beside this thread.
+pub(crate) fn prepare_host(hosts: Arc<SpareHost>) {
+    if let Err(error) = spawn_thread("spare", move || hosts.prepare()) {
+        tracing::debug!(%error, "no host is started ahead");
     }
 }
 

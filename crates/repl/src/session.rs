@@ -144,11 +144,7 @@ impl Live {
                 breakpoints,
                 exceptions,
             }) => {
-                let numbered = |mut it: host::api::Breakpoint| {
-                    it.spec.id = Some(it.id);
-                    it.spec
-                };
-                wishes.breakpoints = breakpoints.into_iter().map(numbered).collect();
+                wishes.breakpoints = breakpoints.iter().map(|it| it.again()).collect();
                 wishes.exceptions = exceptions.into_iter().map(|it| it.spec).collect();
             }
             Ok(_) => tracing::error!(error = %unexpected(), "asking for breakpoints"),

@@ -106,6 +106,12 @@ impl AwaitsReport {
         Some((&link.method, link.file.as_deref()?, link.line?))
     }
 
+    /// What that method awaits itself, if it is no method of the user's.
+    pub(super) fn awaited_last(&self) -> Option<&str> {
+        let last = self.waits_for.last()?;
+        last.file.is_none().then_some(last.method.as_str())
+    }
+
     /// Leaves so many links of each chain: of what is waited for the innermost, which tell most.
     pub(super) fn cut(&mut self, max: usize) {
         let more = self.awaiting.len().saturating_sub(max);

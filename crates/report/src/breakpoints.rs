@@ -70,6 +70,10 @@ pub struct BreakpointEntry {
     #[serde(skip_serializing_if = "is_zero_u64")]
     #[schemars(extend("x-minor" = true))]
     pub passed_by: u64,
+    /// How often it was reached and its condition could not be told.
+    #[serde(skip_serializing_if = "is_zero_u64")]
+    #[schemars(extend("x-minor" = true))]
+    pub failed: u64,
 }
 
 /// A place in code where a breakpoint is set.
@@ -194,7 +198,11 @@ impl From<&Breakpoint> for BreakpointEntry {
                 .map(|note| text::one_line(note, REASON))
                 .collect(),
             hits: breakpoint.hits,
-            passed_by: breakpoint.passes.saturating_sub(breakpoint.hits),
+            passed_by: breakpoint
+                .passes
+                .saturating_sub(breakpoint.hits)
+                .saturating_sub(breakpoint.failures),
+            failed: breakpoint.failures,
             ..Self::default()
         };
         match &spec.place {
@@ -387,6 +395,13 @@ impl BreakpointEntry {
             1 => line.push_str(" Passed once with its condition false."),
             times => {
                 let _ = write!(line, " Passed {times} times with its condition false.");
+            }
+        }
+        match self.failed {
+            0 => {}
+            1 => line.push_str(" Its condition failed once."),
+            times => {
+                let _ = write!(line, " Its condition failed {times} times.");
             }
         }
         line

@@ -107,8 +107,16 @@ pub fn sourced_frame<'a>(stop: &Stop, frames: &'a [Frame]) -> Option<&'a Frame> 
 
 /// The user's place that an exception came from first, by its own record.
 pub fn origin(exception: &ExceptionReport) -> Option<&TraceFrame> {
-    let mut trace = exception.trace.iter();
-    trace.find(|it| it.user_code && it.source.is_some())
+    // Its line may not be known; its caller has not thrown it all the same.
+    exception.trace.iter().find(|it| it.user_code)
+}
+
+/// Whether a frame is where an exception came from, as far as that is known.
+fn is_at(frame: &Frame, origin: &TraceFrame) -> bool {
+    match &origin.source {
+        Some(source) => frame.source.as_ref() == Some(source),
+        None => frame.method == origin.method,
+    }
 }
 
 /// What is known of one stop.
@@ -119,9 +127,7 @@ pub fn stop_report(stop: &Stop, stack: Option<&Stack>) -> StopReport {
     let all = stack.map_or(&[][..], |stack| &stack.frames);
     // Where the program is stopped is told anyway.
     if let (Some(first), Some(origin)) = (exceptions.first_mut(), exception.and_then(origin))
-        && all
-            .iter()
-            .any(|it| it.user_code && it.source == origin.source)
+        && all.iter().any(|it| it.user_code && is_at(it, origin))
     {
         first.thrown_at = None;
     }

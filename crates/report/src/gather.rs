@@ -92,6 +92,7 @@ fn variables_of(stop: StopId, frame: u32, mask_secrets: bool) -> Request {
         view: View {
             mask_secrets,
             text_length: VARIABLE_TEXT,
+            behind_cuts: true,
             ..View::default()
         },
         ..VariablesQuery::default()

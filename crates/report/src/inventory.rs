@@ -12,8 +12,8 @@ use super::locks::{self, LockEntry};
 use super::stack::{FrameReport, push_frames};
 use super::{Reader, Render, is_false, is_zero, text};
 
-/// Threads told at once.
-const THREADS: usize = 60;
+/// Threads told to an agent at once.
+const THREADS: usize = 50;
 /// Modules told at once.
 const MODULES: usize = 40;
 /// Characters told of a name or path.
@@ -26,9 +26,13 @@ pub struct ThreadsReport {
     pub session: String,
     /// The one that reported the stop first, then the others.
     pub threads: Vec<ThreadEntry>,
-    /// Threads that are not told.
+    /// Threads after these that are not told.
     #[serde(skip_serializing_if = "is_zero")]
     pub left_out: u32,
+    /// The `start` that tells the next ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
+    pub next_start: Option<u32>,
     /// Threads that wait in a circle: each for a lock that the next one holds, the last for one of the first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-minor" = true))]
@@ -175,8 +179,17 @@ impl ThreadEntry {
         self.lock.as_ref().is_some_and(|it| !it.pulse)
     }
 
-    /// Whether it waits, or may be about to, and not in the user's code: what it waits for may be.
-    pub fn is_blocked_elsewhere(&self) -> bool {
+    /// Whether it waits, or may be about to, for what may be the user's code: in none of it, or for a task.
+    pub fn may_await(&self) -> bool {
+        let for_a_task = |called: &String| {
+            called.starts_with("System.Threading.Tasks.Task")
+                || called.starts_with("System.Runtime.CompilerServices.TaskAwaiter")
+        };
+        self.is_blocked_elsewhere() || self.called.as_ref().is_some_and(for_a_task)
+    }
+
+    /// Whether it waits, or may be about to, and not in the user's code.
+    fn is_blocked_elsewhere(&self) -> bool {
         let is_user = |top: &FrameReport| top.kind == FrameReport::USER && top.file.is_some();
         // A wait spins at first. Of the thread that a pause is told of, what it is about to wait for has been told.
         let spins = |top: &FrameReport| {
@@ -191,7 +204,7 @@ impl ThreadEntry {
 }
 
 impl ThreadsReport {
-    /// The threads of a session, as many as can be told.
+    /// The threads of a session.
     pub fn of(session: &str, threads: &[ThreadReport]) -> Self {
         let mut entries: Vec<_> = threads.iter().map(ThreadEntry::from).collect();
         let deadlocks = locks::deadlocks(&entries);
@@ -205,14 +218,27 @@ impl ThreadsReport {
             let deadlocked = deadlocks.iter().any(|circle| circle.contains(&thread.id));
             (!thread.current, !deadlocked, !user_code)
         });
-        let left_out = entries.len().saturating_sub(THREADS);
-        entries.truncate(THREADS);
         Self {
             session: session.to_owned(),
             threads: entries,
-            left_out: u32::try_from(left_out).unwrap_or(u32::MAX),
+            left_out: 0,
+            next_start: None,
             deadlocks,
         }
+    }
+
+    /// As many from the thread with this index on as can be told at once.
+    #[must_use]
+    pub fn page(mut self, start: u32) -> Self {
+        let start = usize::try_from(start).unwrap_or(usize::MAX);
+        let all = self.threads.len();
+        self.threads.drain(..start.min(all));
+        self.threads.truncate(THREADS);
+        let end = start.saturating_add(self.threads.len());
+        let left_out = all.saturating_sub(end);
+        self.left_out = u32::try_from(left_out).unwrap_or(u32::MAX);
+        self.next_start = u32::try_from(end).ok().filter(|_| left_out > 0);
+        self
     }
 }
 
@@ -279,7 +305,7 @@ pub(super) fn push_threads(out: &mut String, threads: &[ThreadEntry], more: u32,
 }
 
 impl Render for ThreadsReport {
-    fn render_for(&self, reader: Reader) -> String {
+    fn render_for(&self, _: Reader) -> String {
         let mut out = String::new();
         let mut known = Vec::new();
         for thread in &self.threads {
@@ -320,27 +346,21 @@ impl Render for ThreadsReport {
             }
             let link = thread.awaits.as_ref().and_then(AwaitsReport::innermost);
             if let Some((method, file, line)) = link {
-                let _ = writeln!(
-                    out,
-                    "     waits for {method} at {}:{line}",
-                    super::breakpoints::file_name(file)
-                );
+                let file = super::breakpoints::file_name(file);
+                let _ = write!(out, "     waits for {method} at {file}:{line}");
+                let last = thread.awaits.as_ref().and_then(AwaitsReport::awaited_last);
+                if let Some(last) = last {
+                    let _ = write!(out, ", which awaits {last}");
+                }
+                out.push('\n');
             }
         }
         locks::push_deadlocks(&mut out, &self.threads, &self.deadlocks);
         if self.threads.is_empty() {
-            let _ = writeln!(out, "{} has no managed thread.", self.session);
+            let _ = writeln!(out, "{} has no managed thread here.", self.session);
         }
-        if self.left_out > 0 {
-            let _ = writeln!(
-                out,
-                "({} more are not shown; {})",
-                self.left_out,
-                reader.words(
-                    "stacktrace_get with thread tells one of them",
-                    "`thread N` looks at one of them"
-                )
-            );
+        if let Some(next) = self.next_start {
+            let _ = writeln!(out, "({} more: start={next} tells them)", self.left_out);
         }
         super::finish(out)
     }
@@ -409,6 +429,28 @@ impl Render for ModulesReport {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn threads_that_there_is_no_room_for_are_on_the_next_page() {
+        let all = ThreadsReport {
+            threads: (0..120)
+                .map(|id| ThreadEntry {
+                    id,
+                    ..ThreadEntry::default()
+                })
+                .collect(),
+            ..ThreadsReport::default()
+        };
+        let (mut told, mut next) = (Vec::new(), Some(0));
+        while let Some(start) = next {
+            let page = all.clone().page(start);
+            assert_eq!(page.next_start.is_some(), page.left_out > 0);
+            told.extend(page.threads.iter().map(|it| it.id));
+            next = page.next_start;
+        }
+        assert_eq!(told, (0..120).collect::<Vec<_>>());
+        assert!(all.page(u32::MAX).threads.is_empty());
+    }
 
     fn module(name: &str, path: &str) -> ModuleReport {
         ModuleReport {

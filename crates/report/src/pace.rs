@@ -91,6 +91,8 @@ mod tests {
             locations: Vec::new(),
             hits: 0,
             passes: 0,
+            failures: 0,
+            exhausted: false,
         };
         let (mut pace, start) = (Pace::default(), Instant::now());
         let after = |ms| start + Duration::from_millis(ms);

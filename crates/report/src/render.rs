@@ -41,7 +41,7 @@ impl Render for Report {
         let (never, passed): (Vec<_>, Vec<_>) = self
             .breakpoints
             .iter()
-            .partition(|breakpoint| breakpoint.passed_by == 0);
+            .partition(|breakpoint| breakpoint.passed_by == 0 && breakpoint.failed == 0);
         for (heading, breakpoints) in [
             ("Never reached:\n", never),
             ("Reached, but never hit:\n", passed),
@@ -512,7 +512,9 @@ fn push_stop(out: &mut String, stop: &StopReport, reader: Reader) {
 
 /// A person sees the source and asks for the rest: told is what changed or was returned, and the way to an exception.
 fn push_for_person(out: &mut String, stop: &StopReport) {
-    let is_news = |it: &&VariableEntry| it.was.is_some() || it.name.starts_with(RETURNED);
+    let is_news = |it: &&VariableEntry| {
+        it.was.is_some() || it.changed_inside || it.name.starts_with(RETURNED)
+    };
     let changed = stop.variables.iter().filter(is_news);
     let changed: Vec<_> = changed.cloned().collect();
     push_variables(out, &changed, 2);

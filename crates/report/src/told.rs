@@ -30,12 +30,15 @@ pub struct Told {
     /// Whether those that were never reached were reported at the end.
     pub never_reached: bool,
     /// Variables of the last stop that was reported: by thread, method and depth.
-    variables: Option<(FramePlace, BTreeMap<String, String>)>,
+    variables: Option<(FramePlace, BTreeMap<String, Seen>)>,
     /// The stack of the last stop that was reported.
     pub stack: Option<(StopId, Stack)>,
     /// Whether something was changed since: variables are read again for the next report.
     pub stale: bool,
 }
+
+/// The text of a value, and what tells whether it has changed behind that.
+type Seen = (String, Option<u64>);
 
 impl Told {
     /// Breakpoints worth telling: those that cannot be hit, or could not until now; at the end, those that never were.
@@ -71,7 +74,7 @@ impl Told {
         let depth = u32::try_from(stack.frames.len()).unwrap_or(u32::MAX) - frame.index;
         let place = (stop.thread, frame.method.clone(), depth);
         let values = |variables: &[VariableEntry]| {
-            let value = |it: &VariableEntry| (it.name.clone(), it.value.clone());
+            let value = |it: &VariableEntry| (it.name.clone(), (it.value.clone(), it.behind_cut));
             // What one call returned is not what another did.
             let lasting = variables.iter().filter(|it| !it.name.starts_with(RETURNED));
             lasting.map(value).collect::<BTreeMap<_, _>>()
@@ -81,8 +84,14 @@ impl Told {
             && *known == place
         {
             for variable in &mut stack.variables.0 {
-                let was = before.get(&variable.name);
-                variable.was = was.filter(|was| **was != variable.value).cloned();
+                let Some((was, behind)) = before.get(&variable.name) else {
+                    continue;
+                };
+                variable.was = (*was != variable.value).then(|| was.clone());
+                variable.changed_inside = variable.was.is_none()
+                    && behind.is_some()
+                    && variable.behind_cut.is_some()
+                    && *behind != variable.behind_cut;
             }
         }
         self.variables = Some((place, now));
@@ -106,7 +115,7 @@ fn leave_those_that_matter(stack: &mut Stack) {
         };
         if it.name.starts_with(RETURNED) {
             0
-        } else if it.was.is_some() {
+        } else if it.was.is_some() || it.changed_inside {
             1
         } else if uses(true) {
             2

@@ -48,6 +48,12 @@ pub struct VariableEntry {
     /// What it was at the last stop in the same method, if it has changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
+    /// Whether it has changed since then behind what is shown of it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub changed_inside: bool,
+    /// Changes with what lies behind the cut of the value.
+    #[serde(skip)]
+    pub behind_cut: Option<u64>,
     /// Things to know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -133,6 +139,7 @@ impl VariableEntry {
             kind,
             object,
             full_length,
+            behind_cut,
             children,
             cycle,
             notes,
@@ -168,6 +175,8 @@ impl VariableEntry {
             full_length: *full_length,
             children: *children,
             was: None,
+            changed_inside: false,
+            behind_cut: *behind_cut,
             notes,
             members: shown.iter().map(|it| Self::of(it, depth - 1)).collect(),
             more_members: omitted.as_ref().map_or(0, |it| it.count) + cut,
@@ -195,6 +204,8 @@ impl VariableEntry {
         }
         if let Some(was) = &self.was {
             let _ = write!(line, " (was {was})");
+        } else if self.changed_inside {
+            line.push_str(" (changed, behind what is shown)");
         }
         for note in &self.notes {
             let _ = write!(line, " ({note})");

@@ -300,6 +300,30 @@ fn frozen_process_is_refused_in_bounded_time_and_left_as_it_was() {
 }
 
 #[test]
+fn program_that_is_suspended_while_it_is_let_go_is_not_harmed() {
+    let sandbox = Sandbox::new();
+    let bare = ticking(&sandbox);
+    for _ in 0..8 {
+        let program = sandbox.attach(bare.pid());
+        let disconnect = host::api::Request::Disconnect {
+            terminate: None,
+            children: false,
+        };
+        let sent = program.session().send(disconnect, &[]).expect("a host");
+        // Before it, in the middle of it or after it: that is not for us to choose.
+        procfs::signal(bare.pid(), Signal::STOP);
+        if let Err(error) = sent.wait(testkit::deadline()) {
+            assert!(error.message.contains("suspended"), "{error}");
+        }
+        procfs::signal(bare.pid(), Signal::CONT);
+        drop(program);
+        bare.assert_ticks();
+    }
+    drop(sandbox.attach(bare.pid()));
+    bare.assert_ticks();
+}
+
+#[test]
 fn suspended_program_is_let_go_when_it_runs_again_and_can_be_attached_to() {
     let sandbox = Sandbox::new();
     let bare = ticking(&sandbox);

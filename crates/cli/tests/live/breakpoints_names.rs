@@ -43,7 +43,9 @@ fn every_kind_of_method_is_found_by_its_names() {
         ("Person.Name", &["property", "property"]),
         ("Person.Name.get", &["property"]),
         ("Person.set_Name", &["property"]),
-        ("Person.this[int]", &["indexer"]),
+        ("Person.this[int]", &["indexer", "indexer"]),
+        ("Person.this[int].get", &["indexer"]),
+        ("Person.this[int].set", &["indexer"]),
         ("Person.this.set", &["indexer"]),
         ("Person.this[]", &["indexer", "indexer"]),
         ("Person.operator -", &["minus"]),
@@ -81,10 +83,17 @@ fn every_kind_of_method_is_found_by_its_names() {
         check(&program, name, markers);
     }
     for (name, count) in [
-        ("Over", 3),
+        ("Over", 4),
         ("Box.Put", 2),
         ("Person..ctor", 2),
         ("Program.Over(int?, Dictionary<string, int[]>)", 1),
+        ("Over(Nullable<int>, Dictionary<string, int[]>)", 1),
+        (
+            "Over(System.Nullable<Int32> a, Dictionary<String, int[]> map)",
+            1,
+        ),
+        ("Over(ValueTuple<int, string>)", 1),
+        ("Over(System.ValueTuple<int, System.String> pair)", 1),
         ("string.Concat(string, string)", 1),
         ("String.Concat(String, String)", 1),
         ("System.String.Concat(string, string)", 1),
@@ -216,4 +225,28 @@ fn framework_methods_stop_without_source_and_say_that_they_are_optimised() {
         "{:?}",
         here(&program)
     );
+}
+
+#[test]
+fn type_parameters_are_told_from_type_arguments_by_their_declaration() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("bp_names").stop_at_entry().start();
+    program.wait_stop();
+    for (name, is_told) in [
+        ("Box<K, V>.Put", false),
+        ("Box<T>.As<U>", false),
+        ("Box<int>.As<U>", true),
+        ("Box<T>.As<K>", true),
+    ] {
+        let (breakpoint, _) = set(&program, at_function(name));
+        assert_eq!(breakpoint.state, BreakpointState::Bound, "{breakpoint:#?}");
+        let told = breakpoint
+            .notes
+            .iter()
+            .any(|it| it.contains("type arguments"));
+        assert_eq!(told, is_told, "{name}: {breakpoint:#?}");
+        let remove = Request::RemoveBreakpoint(breakpoint.id);
+        program.request(remove).expect("removed");
+    }
+    program.disconnect(Some(true), false);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use host::api::{BreakpointSpec, Reply, Request, StopReason, ThreadReport};
+use host::api::{BreakpointSpec, Exit, Reply, Request, StopReason, ThreadReport};
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
 
@@ -47,6 +47,32 @@ fn run_to_the_second(program: &Debuggee<'_>) {
             return;
         }
         program.cont();
+    }
+}
+
+/// Before .NET 10 the runtime may crash there: then it is said that it is the runtime's fault, and what to do.
+#[test]
+fn threads_that_pass_a_breakpoint_on_a_call_end_as_they_would_or_it_is_said_why_not() {
+    const FIXTURE: &str = "bp_called_threads";
+    let sandbox = Sandbox::new();
+    let counting = BreakpointSpec {
+        hit_condition: Some(">=1000000".into()),
+        ..at_marker(FIXTURE, "call")
+    };
+    let program = sandbox
+        .launch(FIXTURE)
+        .with(|launch| launch.breakpoints = vec![counting])
+        .start();
+    match program.wait_exit() {
+        Exit::Code(0) => program.wait_output("total 600"),
+        Exit::Signal { number: 11, .. } => {
+            let status = program.status();
+            let version = status.runtime.expect("a runtime").0;
+            assert!(version.starts_with("9."), "{version}");
+            let told = status.notes.join("; ");
+            assert!(told.contains("before .NET 10 the runtime itself"), "{told}");
+        }
+        other => panic!("{other:?}"),
     }
 }
 

@@ -59,6 +59,34 @@ fn assert_told(program: &Debuggee<'_>, answer: Result<Reply, Error>, code: Error
 }
 
 #[test]
+fn host_killed_while_its_program_starts_leaves_nothing_and_says_what_became_of_it() {
+    for _ in 0..TRIES {
+        let sandbox = Sandbox::with_default_tmp();
+        let (program, launch) = sandbox.launch("loops").begin().expect("a host");
+        program.status();
+        let host = program.host_pid();
+        let pid = testkit::eventually(|| {
+            let children = procfs::children(host);
+            let started = children.iter().find(|it| it.command.contains("loops"));
+            started.map(|it| it.pid).ok_or("no process".to_owned())
+        })
+        .expect("the program is started");
+        sandbox.note(pid);
+        procfs::signal(host, Signal::KILL);
+        // It may have come to its end just before.
+        if let Err(error) = launch.join().expect("no panic") {
+            assert_eq!(error.code, ErrorCode::HostDied, "{error}");
+            assert!(
+                error.message.contains("the launched program was ended"),
+                "{error}"
+            );
+        }
+        drop(program);
+        sandbox.assert_clean();
+    }
+}
+
+#[test]
 fn program_killed_while_it_starts_is_told_at_once_with_its_signal() {
     let sandbox = Sandbox::with_default_tmp();
     // Before it has a runtime.

@@ -125,6 +125,26 @@ fn optimised_program_is_compiled_for_debuggers_unless_told_otherwise() {
     }
 }
 
+/// What was compiled for debugging is not asked for code that is not optimised: it has no other.
+#[test]
+fn debug_builds_are_not_optimised_whatever_is_asked_for() {
+    for keep in [false, true] {
+        let sandbox = Sandbox::new();
+        let program = sandbox
+            .launch("breaks")
+            .with(|launch| launch.keep_optimized = keep)
+            .start();
+        program.wait_stop();
+        let modules = modules(&program);
+        let own = named(&modules, "breaks.dll");
+        assert_eq!(
+            (own.optimized, own.optimized_code),
+            (Some(false), Some(false))
+        );
+        program.disconnect(Some(true), false);
+    }
+}
+
 #[test]
 fn files_of_the_framework_are_not_opened_when_they_are_loaded() {
     let sandbox = Sandbox::new();

@@ -5,6 +5,7 @@
 mod awaits;
 mod combined;
 mod control;
+mod handlers;
 mod next_statement;
 mod options;
 mod programs;

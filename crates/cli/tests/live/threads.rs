@@ -153,3 +153,19 @@ fn thread_in_a_system_call_is_in_native_code() {
     assert_eq!(told, Ok(()));
     program.disconnect(Some(true), false);
 }
+
+/// The program does not wait for a debugger when it gives a thread a name: that is read when it is asked for.
+#[test]
+fn names_that_change_are_told_as_they_are() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("renames").args(["1000"]).start();
+    for name in [Some("first"), Some("name 1000"), None] {
+        let stop = program.wait_stop();
+        assert_eq!(stop.reasons, [StopReason::DebuggerBreak]);
+        let threads = threads(&program);
+        let found = threads.iter().find(|it| Some(it.id) == stop.thread);
+        assert_eq!(found.expect("the thread").name.as_deref(), name);
+        program.cont();
+    }
+    program.expect_exit(0);
+}

@@ -55,6 +55,34 @@ fn breakpoints_are_there_before_the_first_line_runs() {
 }
 
 #[test]
+fn a_host_that_died_before_the_launch_is_replaced_and_knows_the_breakpoints() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::initialized(&sandbox);
+    let hello = Fixture::named("hello");
+    let source = json!({"path": hello.marker("first").file});
+    let lines = json!([{"line": hello.marker("first").line}]);
+    editor.ask(
+        "setBreakpoints",
+        json!({"source": source, "breakpoints": lines}),
+    );
+    let hosts = || {
+        let processes = sandbox.processes().into_iter();
+        processes.filter(|it| it.command.ends_with(" host "))
+    };
+    let host = hosts().next().expect("one waits").pid;
+    procfs::signal(host, rustix::process::Signal::KILL);
+    let deadline = testkit::deadline();
+    while hosts().any(|it| it.pid == host) {
+        assert!(std::time::Instant::now() < deadline);
+    }
+    editor.launch(&hello, &[], json!({}));
+    let stop = editor.event("stopped");
+    assert_eq!(stop["reason"], "breakpoint");
+    assert_eq!(stop["hitBreakpointIds"], json!([1]));
+    assert!(editor.disconnect().success());
+}
+
+#[test]
 fn entry_is_the_first_line_of_main() {
     let sandbox = Sandbox::new();
     let mut editor = Editor::initialized(&sandbox);

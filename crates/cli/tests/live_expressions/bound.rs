@@ -51,7 +51,10 @@ fn what_is_bound_late_runs_nothing_where_nothing_may_run() {
         ("people[1].Number + 1", "ok\tint\t10"),
         ("$\"{new { A = 1 }}\"", "ok\tstring\t\"{ A = 1 }\""),
         ("new { A = 1 }.Equals(new { A = 2 })", "ok\tbool\tfalse"),
-        ("string.Format(\"{0}\", new { A = 1 })", "would run code"),
+        (
+            "string.Format(\"{0}\", new { A = 1 })",
+            "ok\tstring\t\"{ A = 1 }\"",
+        ),
         ("literal == (object)\"other\"", "ok\tbool\tfalse"),
         ("literal == (object)\"literal\"", "the very one"),
     ] {

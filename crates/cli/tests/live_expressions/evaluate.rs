@@ -257,6 +257,7 @@ fn names_are_completed() {
     };
     assert_eq!(names("1 + fac"), ["factor"]);
     assert_eq!(names("Cust"), ["Customer"]);
+    assert_eq!(names("1 + @fac"), ["@factor"]);
     assert_eq!(names("this.Customer.s"), ["secret"]);
     assert_eq!(
         names("others.Fin"),

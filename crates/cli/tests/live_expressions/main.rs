@@ -13,6 +13,7 @@ mod forms;
 mod hits;
 mod language;
 mod mutations;
+mod places;
 mod pure;
 mod refused;
 mod sequences;

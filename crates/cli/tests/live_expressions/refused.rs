@@ -36,6 +36,15 @@ fn what_would_not_compile_does_not_run() {
             ("calls.Unmanaged(spot)", "\"unmanaged\""),
             ("calls.Class(i)", "CS0452"),
             ("calls.Struct(s)", "CS0453"),
+            ("new Nullable<string>()", "CS0453"),
+            ("default(Nullable<int?>)", "CS0453"),
+            ("typeof(Nullable<int>).Name", "\"Nullable`1\""),
+            ("calls.Unmanaged((1, 2))", "\"unmanaged\""),
+            ("calls.Unmanaged((1, s))", "CS8377"),
+            (
+                "calls.Unmanaged(new KeyValuePair<int, string>(1, s))",
+                "CS8377",
+            ),
             ("calls.Struct(maybe)", "CS0453"),
             ("s.Valued()", "CS0453"),
             ("i.Referred()", "CS0452"),
@@ -59,6 +68,47 @@ fn what_would_not_compile_does_not_run() {
             ("yes ? wrap : 3", "CS0172"),
             ("numbers[0]()", "CS0149"),
             ("base.ToString()", "CS1511"),
+        ],
+    );
+}
+
+/// The runtime would find out that there is no code, and end the program for it.
+#[test]
+fn what_has_no_code_is_not_run() {
+    compare_with_rows(
+        "expressions_codeless",
+        "base",
+        &[
+            ("base.Area()", "CS0205"),
+            ("base.Side", "CS0205"),
+            ("base.Edge()", "ok\tint\t1"),
+            ("Area()", "ok\tint\t9"),
+        ],
+    );
+    compare_with_rows(
+        "expressions_codeless",
+        "codeless",
+        &[
+            ("Native.Back(5)", "CS8901"),
+            ("Native.Abs(-5)", "ok\tint\t5"),
+            ("Native.Hidden(derived)", "ok\tint\t9"),
+            ("IMade.Count()", "CS8926"),
+            ("IMade.Size", "CS8926"),
+            ("IMade.Given()", "CS8926"),
+            ("IMade.Plain()", "ok\tint\t6"),
+            ("INumberBase<int>.One", "CS8926"),
+            ("IParsable<int>.Parse(\"1\", null)", "CS8926"),
+            ("Made.Count() + Made.Size", "ok\tint\t15"),
+            ("Missing.Internal()", "`Internal` has no code"),
+            ("Missing.Nothing()", "`Nothing` has no code"),
+            ("Missing.Behind()", "ok\tint\t1"),
+            ("derived.Area()", "ok\tint\t9"),
+            ("report?.Invoke(2)", "ok\tvoid\t"),
+            ("nobody?.Invoke(2)", "ok\tvoid\t"),
+            ("reported", "ok\tint\t2"),
+            ("Reads.Wide(ref looked)", "CS1503"),
+            ("Reads.In(out looked)", "CS1615"),
+            ("GC.GetTotalAllocatedBytes() > 0", "ok\tbool\ttrue"),
         ],
     );
 }

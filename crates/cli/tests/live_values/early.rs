@@ -92,3 +92,92 @@ fn what_closures_and_state_machines_hold_is_not_told_before_it_is_assigned() {
     program.cont();
     program.expect_exit(0);
 }
+
+#[test]
+fn what_iterators_hold_is_not_told_before_it_is_assigned() {
+    let sandbox = Sandbox::new();
+    let markers = ["begins", "goes_on", "inside", "left"];
+    let program = stopped(&sandbox, "values_yields", &markers);
+    check(
+        &program,
+        &[
+            ("given", "3"),
+            ("number", UNASSIGNED),
+            ("word", UNASSIGNED),
+            ("last", UNASSIGNED),
+        ],
+    );
+    on(&program);
+    check(
+        &program,
+        &[("number", "0"), ("word", "null"), ("last", UNASSIGNED)],
+    );
+    for round in ["0", "1"] {
+        on(&program);
+        check(&program, &[("round", round), ("number", "0")]);
+        if round == "0" {
+            check(&program, &[("inner", UNASSIGNED)]);
+        }
+        // A `finally` is a method of its own, which knows nothing of what was assigned.
+        on(&program);
+        check(&program, &[("round", round), ("number", "0")]);
+    }
+}
+
+#[test]
+fn what_async_iterators_and_their_closures_hold_is_not_told_before_it_is_assigned() {
+    let sandbox = Sandbox::new();
+    let markers = ["later", "later_goes_on", "closure", "round", "closed"];
+    let program = stopped(&sandbox, "values_yields", &markers);
+    check(&program, &[("given", "4"), ("number", UNASSIGNED)]);
+    on(&program);
+    check(&program, &[("given", "4"), ("number", "0")]);
+    on(&program);
+    check(&program, &[("given", "2")]);
+    // Each round has a closure of its own.
+    for round in ["0", "1"] {
+        on(&program);
+        check(
+            &program,
+            &[
+                ("round", round),
+                ("captured", UNASSIGNED),
+                ("text", UNASSIGNED),
+            ],
+        );
+        on(&program);
+        check(&program, &[("captured", "0"), ("text", "null")]);
+    }
+}
+
+#[test]
+fn what_an_optimised_iterator_does_not_keep_is_not_told_as_unassigned() {
+    let sandbox = Sandbox::new();
+    let markers = ["before", "after", "last", "later"];
+    let program = stopped(&sandbox, "values_unkept", &markers);
+    let told = |name: &str| {
+        let all = locals(&program);
+        let found = all.into_iter().find(|it| it.name == name);
+        found.map(|it| it.value.text).unwrap_or_default()
+    };
+    // Either its value or that it is gone, never that it has none.
+    let lost = |name: &str| {
+        let text = told(name);
+        assert!(
+            text.starts_with("not kept over the yield") || text.starts_with("the optimiser has"),
+            "{name}: {text}"
+        );
+    };
+    assert_eq!(told("number"), "21");
+    assert_eq!(told("list"), "Count = 1 { 3 }");
+    on(&program);
+    lost("number");
+    lost("list");
+    assert_eq!(told("after"), "4");
+    on(&program);
+    lost("number");
+    lost("after");
+    assert_eq!(told("last"), UNASSIGNED);
+    on(&program);
+    lost("number");
+}

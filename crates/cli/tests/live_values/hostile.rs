@@ -243,3 +243,52 @@ fn an_id_of_an_earlier_stop_is_refused() {
         assert_eq!(code, host::api::ErrorCode::StaleReference);
     }
 }
+
+#[test]
+fn counts_that_lie_are_told_of_every_collection() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_lies", &["lies", "parts"]);
+    let names = [
+        "free",
+        "head",
+        "oldHead",
+        "sorted",
+        "oldSorted",
+        "linked",
+        "set",
+        "table",
+        "listed",
+        "bits",
+        "range",
+        "letters",
+        "concurrent",
+        "immutable",
+        "lookup",
+        "text",
+        "early",
+        "itself",
+    ];
+    for name in names {
+        let value = look(&program, name).value;
+        let notes = value.notes.join(" ");
+        assert!(
+            notes.contains("it is damaged or being changed"),
+            "{name}: {} {notes}",
+            value.text
+        );
+    }
+    program.cont();
+    program.wait_stop();
+    // Collections that are parts of others show what is in them.
+    crate::support::says_the_same(&program);
+    assert_eq!(look(&program, "part[1]").value.text, "10");
+    // What only a comparer could tell is not guessed.
+    for name in ["otherWords", "fractions"] {
+        let value = look(&program, name).value;
+        let notes = value.notes.join(" ");
+        assert!(
+            notes.contains("only the comparer of the set knows"),
+            "{name}: {notes}"
+        );
+    }
+}

@@ -1,7 +1,7 @@
 //! Values inside of values, by reference and by name, looked at by paths and by expressions; and assigned by the rules of
 //! C#.
 
-use host::api::{Evaluate, Reply, Request, SetVariable};
+use host::api::{Evaluate, Reply, Request, SetVariable, VariablesQuery};
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
 
@@ -181,4 +181,37 @@ fn what_csharp_converts_can_be_assigned_and_nothing_else() {
     ] {
         assert_eq!(evaluated(&program, expression, true), value, "{expression}");
     }
+}
+
+#[test]
+fn what_the_runtime_tells_little_of_is_told_all_the_same() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_odd", &["stop", "inside"]);
+    let text = |path: &str| look(&program, path).value.text;
+    // A `T?` inside an object, of a type that the runtime has not loaded itself.
+    assert_eq!(text("json._jsonElement.HasValue"), "true");
+    let element = text("json._jsonElement");
+    assert!(element.starts_with("{ _parent = "), "{element}");
+    assert_eq!(text("json._jsonElement._idx"), "0");
+    // `{this}` is the value without its own attribute.
+    assert_eq!(text("level"), "level High");
+    assert_eq!(text("boxed"), "level Low");
+    assert_eq!(text("maybe"), "level High");
+    assert_eq!(text("point"), "point { X = 3 }");
+    // A field of an object is no static field.
+    let enumerator = text("query._enumerator");
+    assert!(!enumerator.contains("static"), "{enumerator}");
+    let made = text("made");
+    assert!(made.starts_with("{TypedReference to 0x"), "{made}");
+    program.cont();
+    program.wait_stop();
+    // The frame of a method that has no metadata.
+    let query = VariablesQuery {
+        frame: 1,
+        ..VariablesQuery::default()
+    };
+    let why = program
+        .request(Request::Variables(Box::new(query)))
+        .expect_err("it has no metadata");
+    assert!(why.message.contains("a dynamic method"), "{why}");
 }

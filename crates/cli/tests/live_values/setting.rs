@@ -245,3 +245,64 @@ fn places_inside_boxes_nullables_and_readonly_fields_are_the_right_ones() {
         ]
     );
 }
+
+#[test]
+fn places_inside_elements_tuples_and_readonly_fields_are_reached() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_reached", &["stop", "taking"]);
+    let refused = |path: &str, value: &str, force: bool| {
+        let mut request = request(0, path, value);
+        request.force = force;
+        let asked = Request::SetVariable(Box::new(request));
+        program.request(asked).err().map(|it| it.message)
+    };
+    for (path, value) in [
+        ("tuples[0].name", "3"),
+        ("tuples[0].text", "\"T\""),
+        ("longer[0].g", "70"),
+        ("longer[0].h", "\"H\""),
+        ("longer[0].i.y", "11"),
+        ("keyed[\"k\"].text", "\"K\""),
+        ("maybe.name", "4"),
+        ("maybe.text", "\"M\""),
+        ("perhaps.Value.Text", "\"P\""),
+        ("linked[0]", "\"L\""),
+        ("queue[0]", "\"Q\""),
+        ("stack[0]", "\"S\""),
+        ("concurrent[\"k\"].Text", "\"C\""),
+        ("line[1]", "\"I\""),
+        ("bag[0]", "\"B\""),
+        ("real", "5L"),
+        ("money", "2.50m"),
+    ] {
+        assert_eq!(refused(path, value, false), None, "{path}");
+    }
+    // What C# does not convert by itself.
+    for (path, value) in [
+        ("number", "5L"),
+        ("number", "5u"),
+        ("real", "1.5m"),
+        ("money", "1.5f"),
+    ] {
+        let why = refused(path, value, false).unwrap_or_default();
+        assert!(why.contains("C# does not convert"), "{path}: {why}");
+    }
+    // Readonly fields of another type, by force only.
+    for (path, value) in [("Other.Number", "5"), ("Other.Text", "\"forced\"")] {
+        let why = refused(path, value, false).unwrap_or_default();
+        assert!(why.contains("is readonly"), "{path}: {why}");
+        assert_eq!(refused(path, value, true), None, "{path}");
+    }
+    program.cont();
+    program.wait_output("(3, T) 70 H 11 (1, K) (4, M) 1 P\nL Q S C aI B 1 5 2.50\n5 forced\n");
+    program.wait_stop();
+    // An `in` parameter is not to be changed.
+    for path in ["given", "part.Number"] {
+        let why = refused(path, "9", false).unwrap_or_default();
+        assert!(why.contains("is readonly"), "{path}: {why}");
+        assert_eq!(refused(path, "9", true), None, "{path}");
+    }
+    program.cont();
+    program.wait_output("9 9");
+    program.expect_exit(0);
+}

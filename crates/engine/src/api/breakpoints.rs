@@ -127,6 +127,23 @@ pub struct Breakpoint {
     /// How often it was reached, whatever its condition said: each time holds the program for a moment.
     #[serde(default)]
     pub passes: u64,
+    /// How often its condition could not be told.
+    #[serde(default)]
+    pub failures: u64,
+    /// Whether it has switched itself off.
+    #[serde(default)]
+    pub exhausted: bool,
+}
+
+impl Breakpoint {
+    /// What to ask for when the program is started again: the same, under the same name, with all its hits before it.
+    pub fn again(&self) -> BreakpointSpec {
+        BreakpointSpec {
+            id: Some(self.id),
+            enabled: self.spec.enabled || self.exhausted,
+            ..self.spec.clone()
+        }
+    }
 }
 
 /// One place in the program's code where a breakpoint is set.

@@ -31,6 +31,9 @@ pub struct Evaluate {
     /// Whether only the static type is told: nothing is read, and nothing runs.
     #[serde(default)]
     pub types_only: bool,
+    /// Whether fields that are readonly may be assigned.
+    #[serde(default)]
+    pub force: bool,
 }
 
 impl Evaluate {
@@ -48,6 +51,7 @@ impl Evaluate {
             view: View::default(),
             mask_secrets: false,
             types_only: false,
+            force: false,
         }
     }
 }

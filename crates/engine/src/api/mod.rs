@@ -327,6 +327,8 @@ pub enum Reply {
 pub enum Event {
     /// The program stopped; it stays so until a request lets it run.
     Stopped(Box<Status>),
+    /// The process of a launched program is there; its runtime is not yet.
+    Starting(Box<Status>),
     /// The program runs.
     Running(Box<Status>),
     /// The program ended; its output has been read to the end.

@@ -75,6 +75,8 @@ pub struct View {
     /// Milliseconds that looking may take, at most a minute: who asked waits, and so does everybody behind. What was not
     /// reached is said.
     pub look_limit: u32,
+    /// Whether values whose lines do not show all tell a number of what lies behind, to find out later whether it has changed.
+    pub behind_cuts: bool,
 }
 
 impl Default for View {
@@ -90,6 +92,7 @@ impl Default for View {
             text_length: 1024,
             total_text: 256 * 1024,
             look_limit: 3000,
+            behind_cuts: false,
         }
     }
 }
@@ -238,6 +241,9 @@ pub struct Value {
     /// How long a string is, if not all of it is shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_length: Option<u64>,
+    /// A number that changes with what lies behind the cut of the text, if it was asked for and is cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind_cut: Option<u64>,
     /// Whether this object contains itself by way of what led here; its members are not told again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cycle: bool,

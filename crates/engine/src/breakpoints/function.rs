@@ -24,22 +24,27 @@ pub(crate) struct FunctionName {
     parameters: Option<Vec<String>>,
     /// The type that a conversion operator converts to.
     result: Option<String>,
-    /// Whether it says for which types a generic method is meant, which no name in metadata does.
-    has_type_arguments: bool,
+    /// Whether these are an indexer's, which its `set` has before the value.
+    in_brackets: bool,
+    /// For which types a generic method is meant, which no name in metadata says.
+    type_arguments: Vec<String>,
 }
 
-/// Whether a name has type arguments that are types, not the `T` of a declaration.
-fn has_type_arguments(name: &str) -> bool {
+/// The type arguments of a name that are types, not the `T` of a declaration.
+fn type_arguments(name: &str) -> Vec<String> {
     let parameter = |it: &str| {
         let mut letters = it.chars();
         let begins = letters.next() == Some('T');
         it.is_empty() || begins && letters.next().is_none_or(|it| !it.is_lowercase())
     };
     let lists = name.split('<').skip(1);
-    let mut arguments = lists.flat_map(|list| list.split(['>', ',']));
-    name.contains('>')
-        && arguments
-            .any(|it| !parameter(it.trim().trim_start_matches('.')) && !it.trim().starts_with('.'))
+    let arguments = lists.flat_map(|list| list.split(['>', ','])).map(str::trim);
+    let types =
+        arguments.filter(|it| !parameter(it.trim_start_matches('.')) && !it.starts_with('.'));
+    types
+        .filter(|_| name.contains('>'))
+        .map(str::to_owned)
+        .collect()
 }
 
 impl FunctionName {
@@ -70,12 +75,14 @@ impl FunctionName {
             None => (rest.to_owned(), None),
         };
         let mut name = name;
+        let mut in_brackets = false;
         // An indexer has its parameters in brackets.
         if let Some((before, after)) = name.split_once("this[") {
             let (list, after) = after
                 .split_once(']')
                 .ok_or_else(|| bad(format!("{trimmed:?}: the parameter list is not closed")))?;
             let list = signature::split(list);
+            in_brackets = parameters.is_none();
             parameters = parameters.or((!list.is_empty()).then_some(list));
             name = format!("{before}this{after}");
         }
@@ -109,8 +116,12 @@ impl FunctionName {
             module,
             parts,
             parameters,
+            in_brackets,
             result,
-            has_type_arguments: !is_operator && has_type_arguments(&name),
+            type_arguments: match is_operator {
+                true => Vec::new(),
+                false => type_arguments(&name),
+            },
         })
     }
 
@@ -138,8 +149,9 @@ impl FunctionName {
             module: self.module.clone(),
             parts: self.parts.clone(),
             parameters: None,
+            in_brackets: false,
             result: None,
-            has_type_arguments: self.has_type_arguments,
+            type_arguments: self.type_arguments.clone(),
         }
     }
 
@@ -192,7 +204,7 @@ impl FunctionName {
                 il_offset: offset.0,
             };
             let mut notes = module_notes(module, around);
-            if self.has_type_arguments {
+            if self.has_type_arguments(opened.metadata(), method) {
                 notes.push(
                     "type arguments are not looked at: it stops for all; a condition such as `typeof(T) == typeof(int)` chooses".into(),
                 );
@@ -241,7 +253,11 @@ impl FunctionName {
         }
         let tokens = metadata.tokens(metadata::tables::Table::Method);
         let named: Vec<Token> = tokens
-            .filter(|&it| self.could_be(metadata, it) && self.is(metadata, it))
+            .filter(|&it| {
+                self.could_be(metadata, it)
+                    && !metadata.is_extension_declaration(it)
+                    && self.is(metadata, it)
+            })
             .collect();
         let exact: Vec<Token> = named
             .iter()
@@ -319,11 +335,22 @@ impl FunctionName {
             .any(|known| ends_with(known, &self.parts))
     }
 
+    /// Whether it has type arguments that are no names of a method's own type parameters.
+    fn has_type_arguments(&self, metadata: Metadata<'_>, method: Token) -> bool {
+        if self.type_arguments.is_empty() {
+            return false;
+        }
+        let owner = metadata.method(method).and_then(|it| it.declaring_type());
+        let declared = GenericNames::declared(metadata, owner.ok(), Some(method));
+        let mut arguments = self.type_arguments.iter();
+        arguments.any(|it| !declared.of_type.contains(it) && !declared.of_method.contains(it))
+    }
+
     fn fits(&self, metadata: Metadata<'_>, method: Token, rule: signature::Rule) -> bool {
-        let parameters = self
-            .parameters
-            .as_deref()
-            .is_none_or(|wanted| signature::has_parameters(metadata, method, wanted, rule));
+        let parameters = self.parameters.as_deref().is_none_or(|wanted| {
+            let extra = usize::from(self.in_brackets && is_setter(metadata, method));
+            signature::has_parameters(metadata, method, wanted, extra, rule)
+        });
         let result = self
             .result
             .as_deref()
@@ -423,15 +450,18 @@ pub(super) fn names_of(metadata: Metadata<'_>, method: Token) -> Vec<Vec<Part>> 
     all
 }
 
+/// An accessor that takes the value of a property behind its arguments.
+fn is_setter(metadata: Metadata<'_>, method: Token) -> bool {
+    let name = metadata.method(method).and_then(|it| it.name_bytes());
+    name.is_ok_and(|name| name.windows(4).any(|it| it == b"set_"))
+}
+
 /// An accessor of a property that takes arguments.
 fn is_indexer(metadata: Metadata<'_>, method: Token) -> bool {
     let count = || -> metadata::Result<usize> {
         let method = metadata.method(method)?;
         let count = method.signature()?.parameters.len();
-        Ok(match method.name_bytes()? {
-            name if name.windows(4).any(|it| it == b"set_") => count.saturating_sub(1),
-            _ => count,
-        })
+        Ok(count.saturating_sub(usize::from(is_setter(metadata, method.token()))))
     };
     count().is_ok_and(|count| count > 0)
 }
@@ -461,7 +491,7 @@ mod tests {
     #[test]
     fn type_arguments_are_told_from_type_parameters() {
         for name in ["Box<int>.Conv", "V.G<List<T>>", "Map<T, string>.Add"] {
-            assert!(has_type_arguments(name), "{name}");
+            assert!(!type_arguments(name).is_empty(), "{name}");
         }
         for name in [
             "Box<T>.Conv",
@@ -470,7 +500,7 @@ mod tests {
             "V.G",
             "A<T1>.B<T2>",
         ] {
-            assert!(!has_type_arguments(name), "{name}");
+            assert!(type_arguments(name).is_empty(), "{name}");
         }
     }
 

@@ -497,10 +497,14 @@ fn no_code(
         available.dedup();
         let columns: Vec<String> = available
             .iter()
-            .map(|it| format!("{}-{}", it.start_column, it.end_column))
+            .map(|it| match it.start_line == it.end_line {
+                // The end that the compiler gives is behind the statement.
+                true => format!("{} to {}", it.start_column, it.end_column.saturating_sub(1)),
+                false => format!("{} of line {} on", it.start_column, it.start_line),
+            })
             .collect();
         let message = format!(
-            "no statement of {path}:{line} holds column {column}; there are {}",
+            "no statement of {path}:{line} holds column {column}; there are statements in columns {}",
             columns.join(", ")
         );
         return Error::new(ErrorCode::InvalidColumn, message)

@@ -17,6 +17,7 @@ mod name_parts;
 mod offer;
 mod reached;
 mod requests;
+mod risk;
 mod signature;
 mod source_text;
 pub(crate) mod suggest;
@@ -49,6 +50,8 @@ const MAX_HINTS: usize = 3;
 pub(crate) struct Breakpoints {
     wanted: Vec<Wanted>,
     next: u32,
+    /// What may make the runtime crash.
+    pub(crate) risk: risk::Risk,
     set: Vec<SetLocation>,
     /// Whether something was asked for while the program could not be stopped for it.
     late: bool,
@@ -66,6 +69,8 @@ struct Wanted {
     hits: u64,
     /// How often the program came by.
     passes: u64,
+    /// How often its condition could not be told.
+    failures: u64,
     /// How often it stopped the program or logged.
     effects: u64,
     /// Whether it switched itself off.
@@ -136,6 +141,7 @@ impl Wanted {
             parsed,
             hits: 0,
             passes: 0,
+            failures: 0,
             effects: 0,
             exhausted: false,
             bound: Vec::new(),
@@ -236,6 +242,8 @@ impl Wanted {
             locations: self.bound.iter().map(|it| it.shown.clone()).collect(),
             hits: self.hits,
             passes: self.passes,
+            failures: self.failures,
+            exhausted: self.exhausted,
         }
     }
 

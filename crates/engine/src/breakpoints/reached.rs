@@ -28,9 +28,7 @@ impl Engine<'_> {
     ///
     /// A hit of another thread that is on its way would be lost by that; where one may be, the breakpoint stays as it is.
     pub(crate) fn keep_statics_fresh(&self, reported: &Com<ICorDebugBreakpoint>, thread: &Thread) {
-        let major = |it: &RuntimeVersion| it.0.split('.').next()?.parse().ok();
-        let version: Option<u32> = self.runtime.as_ref().and_then(major);
-        if !cfg!(target_arch = "x86_64") || version.is_some_and(|it| it < 10) {
+        if !cfg!(target_arch = "x86_64") || self.is_before_10() {
             return;
         }
         let (Some(target), Some(address)) = (&self.target, instruction_of(thread)) else {
@@ -42,6 +40,28 @@ impl Engine<'_> {
         if let Err(error) = Breakpoint::set_anew(reported) {
             tracing::warn!(%error, "a breakpoint was not set anew");
         }
+    }
+
+    fn is_before_10(&self) -> bool {
+        let major = |it: &RuntimeVersion| it.0.split('.').next()?.parse().ok();
+        let version: Option<u32> = self.runtime.as_ref().and_then(major);
+        version.is_some_and(|it| it < 10)
+    }
+
+    /// Takes note of what may make the runtime crash: see [`super::risk`].
+    pub(crate) fn note_risk(&mut self, reported: &Com<ICorDebugBreakpoint>, thread: &Thread) {
+        if !cfg!(target_arch = "x86_64") || !self.is_before_10() {
+            return;
+        }
+        let (Some(target), Ok(id)) = (&self.target, thread.id()) else {
+            return;
+        };
+        let identity = cordebug::module::identity(reported);
+        let is_relative = || {
+            let address = instruction_of(thread);
+            address.is_some_and(|it| may_be_relative(&target.process, it))
+        };
+        self.breakpoints.risk.note(identity, id, is_relative);
     }
 
     /// The runtime reached one of its breakpoints: why that stops the program, if it does.
@@ -65,6 +85,7 @@ impl Engine<'_> {
                     let Ok(entry) = self.breakpoints.find(id) else {
                         continue;
                     };
+                    entry.failures += 1;
                     let condition = entry.spec.condition.clone().unwrap_or_default();
                     reasons.push(StopReason::ConditionFailed {
                         id,

@@ -17,7 +17,7 @@ pub(super) enum Rule {
 }
 
 /// What C# calls the types of the runtime.
-const KEYWORDS: [(&str, &str); 16] = [
+const KEYWORDS: [(&str, &str); 17] = [
     ("Boolean", "bool"),
     ("Byte", "byte"),
     ("SByte", "sbyte"),
@@ -34,13 +34,16 @@ const KEYWORDS: [(&str, &str); 16] = [
     ("Double", "double"),
     ("Object", "object"),
     ("String", "string"),
+    // The runtime knows no such type.
+    ("dynamic", "object"),
 ];
 
-/// Whether a method takes these parameters.
+/// Whether a method takes these parameters, and some more behind them.
 pub(super) fn has_parameters(
     metadata: Metadata<'_>,
     method: Token,
     wanted: &[String],
+    more: usize,
     rule: Rule,
 ) -> bool {
     let known = || -> metadata::Result<Vec<(bool, String)>> {
@@ -49,7 +52,7 @@ pub(super) fn has_parameters(
         Ok(types.map(|ty| text(metadata, method, ty)).collect())
     };
     let Ok(known) = known() else { return false };
-    known.len() == wanted.len()
+    known.len() == wanted.len() + more
         && known
             .iter()
             .zip(wanted)
@@ -146,7 +149,72 @@ enum Piece<'t> {
 }
 
 fn same(known: &str, wanted: &str, rule: Rule) -> bool {
-    let (known, wanted) = (pieces(known, rule), pieces(wanted, rule));
+    are_same(known, wanted, rule) || short(wanted).is_some_and(|it| are_same(known, &it, rule))
+}
+
+/// A type as C# writes it for short: `int?` for `Nullable<int>`, `(int, string)` for `ValueTuple<int, string>`, also inside
+/// others; nothing if there is nothing to shorten.
+fn short(text: &str) -> Option<String> {
+    let (before, rest) = text.split_once('<')?;
+    let mut depth = 1_u32;
+    let end = rest.find(|it| {
+        match it {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    })?;
+    let (list, after) = rest.split_at_checked(end)?;
+    let after = after.strip_prefix('>')?;
+    let written = split(list);
+    let arguments: Vec<_> = written.iter().map(|it| short(it)).collect();
+    let is_changed = arguments.iter().any(Option::is_some);
+    let mut arguments: Vec<_> = arguments
+        .into_iter()
+        .zip(&written)
+        .map(|(short, long)| short.unwrap_or_else(|| long.clone()))
+        .collect();
+    let length = before
+        .chars()
+        .rev()
+        .take_while(|it| is_of_name(*it))
+        .count();
+    let (front, name) = before.split_at_checked(before.len() - length)?;
+    let behind = short(after);
+    let whole = match (
+        name.strip_prefix("System.").unwrap_or(name),
+        arguments.as_slice(),
+    ) {
+        ("Nullable", [only]) => Some(format!("{front}{only}?")),
+        ("ValueTuple", [_, _, ..]) => {
+            // The eighth has the rest.
+            if arguments.len() == 8
+                && let Some(rest) = arguments.pop()
+            {
+                let rest = rest
+                    .strip_prefix('(')
+                    .and_then(|it| it.strip_suffix(')'))
+                    .map(str::to_owned)
+                    .or_else(|| {
+                        let (name, one) = rest.strip_suffix('>')?.split_once('<')?;
+                        name.ends_with("ValueTuple").then(|| one.to_owned())
+                    });
+                arguments.push(rest?);
+            }
+            Some(format!("{front}({})", arguments.join(", ")))
+        }
+        _ => None,
+    };
+    if whole.is_none() && behind.is_none() && !is_changed {
+        return None;
+    }
+    let whole = whole.unwrap_or_else(|| format!("{before}<{}>", arguments.join(", ")));
+    Some(format!("{whole}{}", behind.as_deref().unwrap_or(after)))
+}
+
+fn are_same(known: &str, wanted: &str, rule: Rule) -> bool {
+    let (known, wanted) = (pieces(known, rule), unnamed(pieces(wanted, rule)));
     known.len() == wanted.len()
         && known.iter().zip(&wanted).all(|pair| match pair {
             (Piece::Name(known), Piece::Name(wanted)) => is_name(known, wanted),
@@ -167,12 +235,16 @@ fn keyword(name: &str) -> &str {
     known.map_or(name, |(_, keyword)| keyword)
 }
 
+/// Whether a character may be in a name with dots.
+fn is_of_name(it: char) -> bool {
+    it.is_alphanumeric() || matches!(it, '_' | '.' | '+' | '@')
+}
+
 fn pieces(text: &str, rule: Rule) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = text.trim();
     while let Some(first) = rest.chars().next() {
-        let is_name = |it: char| it.is_alphanumeric() || matches!(it, '_' | '.' | '+' | '@');
-        let length = rest.find(|it| !is_name(it)).unwrap_or(rest.len());
+        let length = rest.find(|it| !is_of_name(it)).unwrap_or(rest.len());
         if length > 0 {
             let (name, behind) = rest.split_at_checked(length).unwrap_or((rest, ""));
             pieces.push(Piece::Name(name.trim_start_matches('@')));
@@ -186,6 +258,25 @@ fn pieces(text: &str, rule: Rule) -> Vec<Piece<'_>> {
         rest = rest.get(first.len_utf8()..).unwrap_or_default();
     }
     pieces
+}
+
+/// A type without the names of tuple elements: `(int, string)` for `(int id, string name)`.
+fn unnamed(pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
+    let mut depth = 0_u32;
+    let mut kept: Vec<Piece<'_>> = Vec::new();
+    for piece in pieces {
+        match piece {
+            Piece::Mark('(') => depth += 1,
+            Piece::Mark(')') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        // A name begins a type behind these, and is an element's behind anything else.
+        let begins = matches!(kept.last(), None | Some(Piece::Mark('(' | ',' | '<' | ':')));
+        if depth == 0 || begins || !matches!(piece, Piece::Name(_)) {
+            kept.push(piece);
+        }
+    }
+    kept
 }
 
 #[cfg(test)]
@@ -224,6 +315,46 @@ mod tests {
         check(false, map, "Dictionary<string, Items[]>", false);
         check(false, "int?", "int?", true);
         check(false, "int?", "int", false);
+        check(false, "int?", "Nullable<int>", true);
+        check(false, "int?", "System.Nullable<System.Int32> count", true);
+        check(false, "int", "Nullable<int>", false);
+        check(false, "Shop.Nullable<int>", "Nullable<int>", true);
+        check(false, "(int, string)", "ValueTuple<int, string>", true);
+        check(
+            false,
+            "(int, string)",
+            "System.ValueTuple<int,System.String> pair",
+            true,
+        );
+        check(
+            false,
+            "(int?, (int, T))[]",
+            "ValueTuple<Nullable<int>, ValueTuple<int, T>>[]",
+            true,
+        );
+        let list = "System.Collections.Generic.Dictionary<int?, (int, bool)?>";
+        check(
+            false,
+            list,
+            "Dictionary<Nullable<int>, Nullable<ValueTuple<int, bool>>>",
+            true,
+        );
+        check(
+            false,
+            "(int, int, int, int, int, int, int, string)",
+            "ValueTuple<int, int, int, int, int, int, int, ValueTuple<string>>",
+            true,
+        );
+        check(false, "(int, string)", "(int a, string b) t", true);
+        check(false, "(int?, T[])[]", "(int? a, T[] b)[]", true);
+        check(
+            false,
+            "(int, (bool, int))",
+            "(int, (bool is, int of) b)",
+            true,
+        );
+        check(false, "(int, string)", "(int string)", false);
+        check(false, "object", "dynamic d", true);
         check(false, "Shop.Outer.Inner", "Inner", true);
         check(false, "T", "T item = default", true);
     }

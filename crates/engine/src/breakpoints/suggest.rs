@@ -54,6 +54,8 @@ pub(super) fn similar(
     for method in metadata
         .tokens(metadata::tables::Table::Method)
         .take(METHODS)
+        // Nobody can stop in what an extension block declares: its code is in the class around it.
+        .filter(|it| !metadata.is_extension_declaration(*it))
     {
         let closest = names_of(metadata, method)
             .into_iter()

@@ -465,7 +465,7 @@ impl Engine<'_> {
                     self.deferred.push_back(input);
                     return Ended::Wanted("the session ends");
                 }
-                Input::FrontEndGone => {
+                Input::FrontEndGone | Input::ToldToEnd(_) => {
                     self.deferred.push_back(input);
                     return Ended::Wanted("nobody listens any more");
                 }

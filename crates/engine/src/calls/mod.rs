@@ -32,6 +32,7 @@ use crate::types::{Method, Type};
 
 pub(crate) use arguments::Argument;
 pub(crate) use evaluate::Evaluations;
+pub(crate) use operations::is_for_native_callers;
 
 /// Where code is run, and how long it may take.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use cordebug::module::Function;
 
 use crate::engine::Engine;
-use crate::types::{Generics, Method, Type};
+use crate::types::{Generics, Method, Type, Types};
 use crate::values::{Object, Reader, Result as ValueResult, Value};
 
 use super::evaluate::refused;
@@ -186,9 +186,50 @@ fn returned(outcome: Outcome) -> Result<Kept, CallError> {
     }
 }
 
-/// Whether the arguments are those that the method takes.
+/// Whether only native code may call it.
+pub(crate) fn is_for_native_callers(types: Types<'_>, method: &Method) -> bool {
+    let module = types.metadata(method.declared_in.module);
+    module.is_ok_and(|it| {
+        let services = "System.Runtime.InteropServices";
+        it.metadata()
+            .has_attribute(method.token, services, "UnmanagedCallersOnlyAttribute")
+    })
+}
+
+/// Why the runtime has no code that a call could run. It would find that out itself, and end the program (before .NET 10).
+fn without_code(types: Types<'_>, method: &Method) -> Option<&'static str> {
+    let flags = method.flags;
+    if flags.is_static() && is_for_native_callers(types, method) {
+        return Some("is for unmanaged callers only ([UnmanagedCallersOnly])");
+    }
+    if flags.is_abstract() {
+        return flags
+            .is_static()
+            .then_some("is a static abstract member of an interface, which has no code");
+    }
+    let module = types.metadata(method.declared_in.module).ok()?;
+    let metadata = module.metadata();
+    let row = metadata.method(method.token).ok()?;
+    let accessor = "UnsafeAccessorAttribute";
+    // The runtime makes the code of delegates and accessors, and has some of its core library itself.
+    if row.rva() != 0
+        || flags.is_pinvoke()
+        || row.impl_flags().is_runtime()
+        || types.core("System", "Type")?.as_named()?.module == method.declared_in.module
+        || metadata.has_attribute(method.token, "System.Runtime.CompilerServices", accessor)
+    {
+        return None;
+    }
+    Some("has no code: it is extern, and no library is named for it")
+}
+
+/// Whether it can be called, and the arguments are those that the method takes.
 fn check(reader: &Reader<'_>, call: &Call<'_>, is_constructor: bool) -> Result<(), CallError> {
     let method: &Method = call.method;
+    if let Some(why) = without_code(reader.types, method) {
+        let name = &method.name;
+        return Err(CallError::Refused(format!("`{name}` {why}")));
+    }
     let mismatch = |why: String| CallError::Mismatch {
         method: method.name.clone(),
         why,

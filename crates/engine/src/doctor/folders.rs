@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rustix::fs::{CWD, FileType, Mode};
 
 use super::Check;
+use crate::processes::PROBE;
 
 /// Room below which a folder counts as full.
 const MIN_ROOM: u64 = 1 << 20;
@@ -99,7 +100,7 @@ fn full(folder: &Path) -> Option<String> {
 fn probe_path(folder: &Path) -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    folder.join(format!("ndbg-probe-{}-{count}", std::process::id()))
+    folder.join(format!("{PROBE}{}-{count}", std::process::id()))
 }
 
 #[cfg(test)]

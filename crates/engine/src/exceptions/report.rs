@@ -324,8 +324,15 @@ impl<'a> Reader<'a> {
         if loaded.symbols(process).is_ok() {
             let function = module.function(entry.method).ok();
             // The address is where a call returns to; what counts is the call before it.
+            let call = entry.address.saturating_sub(1);
             let offset = function
-                .and_then(|function| function.il_offset_of(entry.address.saturating_sub(1)));
+                .and_then(|function| function.il_offset_of(call))
+                // The function knows only one of the codes that were made of a generic method.
+                .or_else(|| {
+                    let threads = process.threads().unwrap_or_default();
+                    let mut walks = threads.iter().filter_map(|it| it.stack().ok());
+                    walks.find_map(|walk| walk.il_offset_of(call))
+                });
             told.source = offset.and_then(|it| frame::source(loaded, process, token, IlOffset(it)));
         }
         told

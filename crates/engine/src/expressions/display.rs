@@ -106,6 +106,7 @@ fn run(
         // Nothing is called: the run ends where something would have to be.
         calls: true,
         writes: false,
+        forced: false,
         deadline,
         numbers: (0, 0, 0),
         special: &|_| None,

@@ -6,13 +6,23 @@ use metadata::signature::Primitive;
 use syntax::Span;
 
 use super::error::{Fail, Result};
-use super::passing::{Leaf, Passed, Prepared, Spot, SpotRoot};
+use super::passing::{Leaf, Passed, Prepared, Spot, SpotRoot, Stored};
 use super::plan::{Callee, FieldRef};
 use super::run::{HomeStep, Journal, Val, exact_shape};
 use crate::calls::{Argument, Call, CallError, CallSite, Kept, Outcome};
 use crate::engine::Engine;
 use crate::types::{Method, Type};
 use crate::values::{Held, Unreadable};
+
+/// What is done where a call leads that returns by reference.
+enum Leading {
+    /// Where it is is noted.
+    Told,
+    /// Bytes are written.
+    Bytes(Vec<u8>),
+    /// Parts are written, of which some are references.
+    Leaves(Vec<(Vec<FieldRef>, Argument)>),
+}
 
 /// Something whose place in the program is asked for.
 #[derive(Clone, Copy)]
@@ -34,7 +44,12 @@ impl Engine<'_> {
         journal: &mut Journal,
     ) -> Result<()> {
         let mut site = site.clone();
+        let (prepared, refer) = match prepared {
+            Prepared::Refer(call, store) => (*call, Some(store)),
+            other => (other, None),
+        };
         match prepared {
+            Prepared::Refer(..) => {}
             Prepared::Done => journal.done(Val::Null),
             Prepared::Write { to, leaves, span } => {
                 let leaves = self.ready_leaves(leaves, &site, &root, span)?;
@@ -61,6 +76,15 @@ impl Engine<'_> {
                 exact,
                 span,
             } => {
+                let refer = match refer {
+                    Some(Some(Stored::Leaves(leaves))) => {
+                        let ready = self.ready_leaves(leaves, &site, &root, span)?;
+                        Some(Leading::Leaves(ready))
+                    }
+                    Some(Some(Stored::Bytes(bytes))) => Some(Leading::Bytes(bytes)),
+                    Some(None) => Some(Leading::Told),
+                    None => None,
+                };
                 // A place is looked for when nothing runs any more before the call.
                 let (this, place) = match this {
                     Some(Passed::Place(spot, ty)) => (None, Some((spot, ty))),
@@ -142,7 +166,12 @@ impl Engine<'_> {
                 };
                 let outcome = self.call(&site, &call).map_err(told)?;
                 let returned = matches!(outcome, Outcome::Returned(_));
-                self.note(outcome, span, journal)?;
+                match (refer, &outcome) {
+                    (Some(refer), Outcome::Returned(Some(kept))) => {
+                        self.lead(kept, refer, span, journal)?;
+                    }
+                    _ => self.note(outcome, span, journal)?,
+                }
                 if returned {
                     arrays.into_iter().for_each(|array| journal.left(array));
                 }
@@ -491,6 +520,40 @@ impl Engine<'_> {
             Some(object) => Ok(Argument::Object(reader.hold(&object).map_err(unreadable)?)),
             None => Ok(Argument::Null),
         }
+    }
+
+    /// Puts something where a call has led that returns by reference, or notes where that is.
+    fn lead(
+        &mut self,
+        kept: &Kept,
+        refer: Leading,
+        span: Span,
+        journal: &mut Journal,
+    ) -> Result<()> {
+        if let Leading::Leaves(leaves) = &refer {
+            let told =
+                |error: cordebug::Error| Fail::new(span, format!("it cannot be written: {error}"));
+            let place = kept.runtime.dereference().map_err(told)?;
+            let place = place.ok_or_else(|| Fail::new(span, "the reference leads nowhere"))?;
+            self.write_leaves(&place, leaves, span)?;
+            journal.done(Val::Null);
+            return Ok(());
+        }
+        let target = self
+            .stopped_target()
+            .map_err(|error| Fail::new(span, error.message))?;
+        let reader = target.reader();
+        let unreadable = |why: Unreadable| Fail::new(span, why.to_string());
+        let place = reader.kept(kept).map_err(unreadable)?;
+        match refer {
+            Leading::Bytes(bytes) => {
+                let written = reader.write(&place, &bytes);
+                written.map_err(|why| Fail::new(span, format!("it cannot be written: {why}")))?;
+                journal.done(Val::Null);
+            }
+            _ => journal.done_place(place),
+        }
+        Ok(())
     }
 
     /// Notes how a call ended.

@@ -249,6 +249,7 @@ impl Engine<'_> {
                     variables: &|number| scope.value(&reader, number),
                     calls: false,
                     writes: false,
+                    forced: false,
                     deadline: place.deadline,
                     numbers: place.numbers,
                     special: &|_| None,
@@ -291,6 +292,7 @@ impl Engine<'_> {
             variables: &variables,
             calls: planned.effects,
             writes: planned.effects,
+            forced: place.request.force,
             deadline: place.deadline,
             numbers: place.numbers,
             special: &|pseudo| match pseudo {
@@ -388,7 +390,8 @@ impl Place<'_> {
         let mut binder = Binder::new(reader.types, context)
             .probing(looking)
             .until(self.deadline)
-            .reading(self.text);
+            .reading(self.text)
+            .forcing(self.request.force);
         let node = binder.whole(&self.watch.expr)?;
         let request = self.request;
         let mut planned = Planned {

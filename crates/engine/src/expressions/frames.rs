@@ -74,7 +74,7 @@ pub(super) fn is_dynamic(declared: &Declared) -> bool {
 }
 
 /// Whether a parameter is declared with `in`.
-fn is_in(types: Types<'_>, at: &CodePlace, name: &str) -> bool {
+pub(crate) fn is_in(types: Types<'_>, at: &CodePlace, name: &str) -> bool {
     let method = types.method(&at.declared_in, at.method);
     method.is_ok_and(|it| {
         let mut parameters = it.parameters.iter();

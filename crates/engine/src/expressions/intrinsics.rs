@@ -46,6 +46,8 @@ const KNOWN: &[(&str, &[&str])] = &[
             "ToString",
             "CompareOrdinal",
             "ToCharArray",
+            "Format",
+            "Split",
             "op_Implicit",
             ".ctor",
         ],
@@ -147,7 +149,31 @@ const KNOWN: &[(&str, &[&str])] = &[
     ),
     (
         "System.Collections.Generic.KeyValuePair`2",
-        &["get_Key", "get_Value"],
+        &["get_Key", "get_Value", ".ctor"],
+    ),
+    ("System.Collections.Generic.KeyValuePair", &["Create"]),
+    ("System.ValueTuple", &["Create"]),
+    ("System.Guid", &["ToString", "op_Equality", "op_Inequality"]),
+    (
+        "System.Text.StringBuilder",
+        &["get_Length", "get_Chars", "ToString"],
+    ),
+    ("System.Threading.Tasks.Task", TASK_MEMBERS),
+    ("System.Threading.Tasks.Task`1", TASK_MEMBERS),
+    ("System.Lazy`1", &["get_IsValueCreated", "get_Value"]),
+    ("System.Collections.Generic.Queue`1", &["Peek"]),
+    ("System.Collections.Generic.Stack`1", &["Peek"]),
+    (
+        "System.Collections.Concurrent.ConcurrentDictionary`2",
+        &["get_Count"],
+    ),
+    (
+        "System.Collections.Immutable.ImmutableList`1",
+        &["get_Count"],
+    ),
+    (
+        "System.Collections.Immutable.ImmutableArray`1",
+        &["get_Length", "get_Item", "get_IsDefault", "get_IsEmpty"],
     ),
     ("System.Linq.IGrouping`2", &["get_Key"]),
     (
@@ -251,6 +277,14 @@ const KNOWN: &[(&str, &[&str])] = &[
     ),
 ];
 
+const TASK_MEMBERS: &[&str] = &[
+    "get_IsCompleted",
+    "get_IsCompletedSuccessfully",
+    "get_IsCanceled",
+    "get_IsFaulted",
+    "get_Result",
+];
+
 /// Dates and times, which compute the same way, too.
 const TIMES: &[&str] = &[
     "System.DateTime",
@@ -289,6 +323,35 @@ const TIME_MEMBERS: &[&str] = &[
     "Equals",
     "CompareTo",
     "Compare",
+    ".ctor",
+    "get_Kind",
+    "get_Date",
+    "get_TimeOfDay",
+    "IsLeapYear",
+    "DaysInMonth",
+    "op_Addition",
+    "op_Subtraction",
+    "op_UnaryNegation",
+    "op_UnaryPlus",
+    "Add",
+    "Subtract",
+    "Negate",
+    "Duration",
+    "AddMonths",
+    "AddYears",
+    "AddDays",
+    "AddHours",
+    "AddMinutes",
+    "AddSeconds",
+    "AddMilliseconds",
+    "AddTicks",
+    "FromDateTime",
+    "FromDays",
+    "FromHours",
+    "FromMinutes",
+    "FromSeconds",
+    "FromMilliseconds",
+    "FromTicks",
 ];
 
 /// The numbers whose members all compute the same way.
@@ -314,6 +377,12 @@ const NUMBER_MEMBERS: &[&str] = &[
     "ToString",
     "Equals",
     "CompareTo",
+    "Parse",
+    "Max",
+    "Min",
+    "Abs",
+    "Clamp",
+    "Sign",
     "IsNaN",
     "IsInfinity",
     "IsNegative",

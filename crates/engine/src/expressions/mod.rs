@@ -16,7 +16,7 @@ mod display;
 mod effecting;
 mod error;
 mod evaluate;
-mod frames;
+pub(crate) mod frames;
 mod getters;
 mod intrinsics;
 mod keeping;

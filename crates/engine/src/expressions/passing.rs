@@ -70,6 +70,8 @@ pub(super) enum Prepared {
         exact: bool,
         span: Span,
     },
+    /// A call that returns by reference, and what is to be put where it leads.
+    Refer(Box<Prepared>, Option<Stored>),
     /// A class constructor is to be run.
     Construct { ty: Type, span: Span },
     /// Done already.
@@ -80,6 +82,14 @@ pub(super) enum Prepared {
         leaves: Vec<Leaf>,
         span: Span,
     },
+}
+
+/// What is put where a call leads.
+pub(super) enum Stored {
+    /// Bytes without references.
+    Bytes(Vec<u8>),
+    /// Parts, of which some are references.
+    Leaves(Vec<Leaf>),
 }
 
 /// Reads what an effect needs; a plain write is done at once.
@@ -99,6 +109,23 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
         }
     }
     match effect {
+        Effect::Refer { call, store } => {
+            let span = match &*call {
+                Effect::Call { span, .. } => *span,
+                _ => Span::empty(0),
+            };
+            let store = match store {
+                None => None,
+                Some((value, ty)) if has_references(reader, &ty, 0) => {
+                    Some(Stored::Leaves(leaves(reader, &value, &ty, span)?))
+                }
+                Some((value, ty)) => Some(Stored::Bytes(bytes_of(reader, &value, &ty, span)?)),
+            };
+            Ok(match prepare(reader, *call)? {
+                call @ Prepared::Call { .. } => Prepared::Refer(Box::new(call), store),
+                other => other,
+            })
+        }
         Effect::Call {
             callee,
             target,
@@ -201,7 +228,7 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
                 return Ok(Prepared::Done);
             }
             let Some(home) = home else {
-                let told = "an element that holds references cannot be set through a span or inline array: the collector would not hear of it";
+                let told = "an element that holds references cannot be set through a span, an inline array or a part of what is returned by reference: the collector would not hear of it";
                 return Err(
                     Fail::new(span, told).hint("set it in the array that the span leads to")
                 );

@@ -251,6 +251,8 @@ pub(crate) enum Op {
     New(Rc<Callee>, Vec<Node>),
     /// A new array of a length.
     NewArray(Box<Node>),
+    /// A new array of several dimensions by their lengths, and its values row by row; without any they are the default.
+    Grid(Vec<Node>, Vec<Node>),
     /// A new array of values.
     ArrayOf(Vec<Node>),
     /// Values, and sequences of which each element goes to a slot and is converted, as an array or list.
@@ -399,6 +401,10 @@ impl Node {
             | Op::Pseudo(_)
             | Op::StaticField(_)
             | Op::TypeOf(_) => {}
+            Op::Grid(lengths, values) => {
+                all(lengths, f);
+                all(values, f);
+            }
             Op::Field(one, _)
             | Op::Length(one)
             | Op::Unary(_, one, _)

@@ -195,6 +195,7 @@ impl Target {
                 children: count as u64,
                 indexed: is_sequence,
                 full_length: None,
+                behind_cut: None,
                 cycle: false,
                 notes: Vec::new(),
                 omitted: (left > 0).then_some(api::Omitted {

@@ -143,6 +143,7 @@ impl Planned {
             variables: &variables,
             calls: true,
             writes: false,
+            forced: false,
             deadline,
             numbers: (hit.pid, hit.thread.id().unwrap_or(0), hit.count),
             special: &|pseudo| match pseudo {
@@ -212,6 +213,7 @@ impl Planned {
             variables: &|number| scope.value(reader, number),
             calls: false,
             writes: false,
+            forced: false,
             deadline: Instant::now() + LIMIT,
             numbers: (0, 0, 0),
             special: &|_| None,

@@ -79,13 +79,17 @@ impl Leftovers {
                 .map(|entry| entry.path())
                 .collect();
         };
-        [
+        let theirs = [
             format!("clr-debug-pipe-{pid}-{start_time}-in"),
             format!("clr-debug-pipe-{pid}-{start_time}-out"),
             format!("dotnet-diagnostic-{pid}-{start_time}-socket"),
-        ]
-        .map(|name| self.folder.join(name))
-        .to_vec()
+        ];
+        // Those of a debugger that was killed while the process started.
+        let semaphores =
+            ["clrst", "clrco"].map(|kind| format!("sem.{kind}{pid:08x}{start_time:016x}"));
+        let theirs = theirs.map(|name| self.folder.join(name));
+        let semaphores = semaphores.map(|name| Path::new(SHARED_MEMORY).join(name));
+        theirs.into_iter().chain(semaphores).collect()
     }
 }
 
@@ -98,6 +102,10 @@ pub fn sweep_temporary(folder: &Path) {
     let user = rustix::process::geteuid().as_raw();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
+        if name.to_str().is_some_and(|it| it.starts_with(PROBE)) {
+            sweep_probe(&entry, user);
+            continue;
+        }
         let Some((pid, start_time)) = name.to_str().and_then(process_of_socket) else {
             continue;
         };
@@ -113,6 +121,18 @@ pub fn sweep_temporary(folder: &Path) {
             tracing::debug!(pid, "removing what a killed runtime left");
             left.remove();
         }
+    }
+}
+
+/// Removes a pipe by which a debugger has tried whether a folder takes pipes, and was killed just then.
+fn sweep_probe(entry: &fs::DirEntry, user: u32) {
+    let abandoned = entry.metadata().is_ok_and(|it| {
+        let age = it.modified().ok().and_then(|then| then.elapsed().ok());
+        it.file_type().is_fifo() && it.uid() == user && age.is_some_and(|age| age > ABANDONED)
+    });
+    if abandoned {
+        // Another host may sweep at the same moment.
+        let _ = fs::remove_file(entry.path());
     }
 }
 
@@ -136,6 +156,8 @@ fn nobody_listens(socket: &Path) -> bool {
     )
 }
 
+/// How names of pipes begin that are made to try a folder.
+pub(crate) const PROBE: &str = "ndbg-probe-";
 /// Where named semaphores lie.
 const SHARED_MEMORY: &str = "/dev/shm";
 /// No start-up takes longer. A semaphore for a process of another container, whose number means nothing here, is
@@ -226,6 +248,37 @@ mod tests {
         fs::write(folder.path().join(&other), "").expect("a file");
         leftovers.remove();
         assert_eq!(names(folder.path()), [other]);
+        // Its semaphores lie elsewhere.
+        assert_eq!(leftovers.files().len(), 5);
+        assert!(leftovers.files().iter().all(|file| !file.exists()));
+    }
+
+    #[test]
+    fn only_pipes_of_ours_that_are_old_are_swept() {
+        use rustix::fs::{AtFlags, CWD, FileType, Mode, Timespec, Timestamps};
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        let long_ago = Timespec {
+            tv_sec: 1_000_000_000,
+            tv_nsec: 0,
+        };
+        let times = Timestamps {
+            last_access: long_ago,
+            last_modification: long_ago,
+        };
+        for name in ["ndbg-probe-1-0.in", "ndbg-probe-2-0.in", "other.in"] {
+            rustix::fs::mknodat(CWD, at(name), FileType::Fifo, Mode::RUSR, 0).expect("a pipe");
+        }
+        fs::write(at("ndbg-probe-notes"), "").expect("a file");
+        for name in ["ndbg-probe-1-0.in", "other.in", "ndbg-probe-notes"] {
+            rustix::fs::utimensat(CWD, at(name), &times, AtFlags::empty()).expect("its own file");
+        }
+        sweep_temporary(folder.path());
+        assert_eq!(
+            names(folder.path()),
+            ["ndbg-probe-2-0.in", "ndbg-probe-notes", "other.in"]
+        );
     }
 
     #[test]
@@ -233,7 +286,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let mut leftovers = Leftovers::of(std::process::id());
         leftovers.folder = folder.path().to_owned();
-        for file in leftovers.files() {
+        let files = leftovers.files().into_iter();
+        for file in files.filter(|it| it.starts_with(folder.path())) {
             fs::write(file, "").expect("a file");
         }
         leftovers.remove();

@@ -36,6 +36,13 @@ impl Watched {
         self.pid
     }
 
+    /// Ends it, if it lives.
+    pub fn kill(&self) {
+        if self.end().is_none() {
+            super::kill_all(&[self.pid.0]);
+        }
+    }
+
     /// How it has ended; nothing while it lives. May take half a second, once.
     pub fn end(&self) -> Option<Exit> {
         if let Some(end) = self.end.get() {

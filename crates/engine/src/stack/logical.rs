@@ -107,7 +107,7 @@ pub(crate) fn is_async(target: &mut Target, frame: &RuntimeFrame) -> bool {
 
 /// Whether a frame calls the body of an async method in the ordinary way: then it is its caller, and not the machinery that
 /// resumes it.
-pub(super) fn calls(target: &mut Target, caller: &RuntimeFrame, body: &RuntimeFrame) -> bool {
+pub(crate) fn calls(target: &mut Target, caller: &RuntimeFrame, body: &RuntimeFrame) -> bool {
     let Target {
         modules, process, ..
     } = target;

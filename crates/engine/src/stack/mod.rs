@@ -16,7 +16,7 @@ mod stubs;
 pub(crate) mod walks;
 
 pub(crate) use beyond::is_seen_by_user;
-pub(crate) use logical::is_async;
+pub(crate) use logical::{calls, is_async};
 pub(crate) use objects::Objects;
 
 use cordebug::thread::{Frame as RuntimeFrame, Thread};

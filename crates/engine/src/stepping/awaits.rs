@@ -218,7 +218,7 @@ impl Engine<'_> {
     }
 
     /// The position of the step's own frame, if that is the one a trap was met in.
-    fn position_of_step(&mut self, thread: &Thread) -> Option<Position> {
+    pub(super) fn position_of_step(&mut self, thread: &Thread) -> Option<Position> {
         let steps = self.stepping.steps.as_ref()?;
         if thread.id().ok() != Some(steps.thread) {
             return None;

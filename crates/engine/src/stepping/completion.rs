@@ -19,10 +19,11 @@ use super::awaiters::{Caller, PROMISE, Waiting};
 use super::il;
 use super::invocation::{Invocation, task_of};
 use super::position::{FrameId, MethodId, Position, Standing};
-use super::{Leg, MAX_WALK, TrapKind};
+use super::{Leg, MAX_WALK, TrapKind, my_code};
 use crate::api::StepKind;
 use crate::engine::Engine;
 use crate::fields::Fields;
+use crate::stack;
 
 /// The field with a task's flags.
 pub(super) const FLAGS: &str = "m_stateFlags";
@@ -30,6 +31,9 @@ pub(super) const FLAGS: &str = "m_stateFlags";
 const NOTIFICATION: u32 = 0x1000_0000;
 /// The framework's method that does nothing but tell debuggers that a task was waited for.
 const NOTIFY: &str = "NotifyDebuggerOfWaitCompletion";
+/// The framework's task of `Unwrap` and `Task.Run`, and its method that takes over what another task has resulted in.
+const UNWRAPS: &str = "System.Threading.Tasks.UnwrapPromise`1";
+const UNWRAP: &str = "TrySetFromTask";
 /// The method of a source of results that hands one out.
 const RESULT: &str = "GetResult";
 
@@ -91,6 +95,9 @@ impl Engine<'_> {
                     Some(trap)
                 });
                 leg.traps.extend(trap);
+                let unwrap = self.unwrap_method();
+                leg.traps
+                    .extend(unwrap.and_then(|it| self.trap(it, IlOffset(0), TrapKind::Unwrapped)));
             }
             Source::Own(object) => {
                 for (method, offset) in self.takers(object).unwrap_or_default() {
@@ -107,15 +114,19 @@ impl Engine<'_> {
         let machine = frame.first_argument().ok()?.dereference().ok()??;
         let source = self.source_of_machine(&machine)?;
         let target = self.target.as_mut()?;
-        let frames = thread.stack().ok()?.take(MAX_WALK).flatten();
-        let called = frames.skip(1).any(|step| match step {
-            Step::Frame(frame) => {
-                Position::of_frame(target, &frame).standing != Standing::NoSymbols
+        // Below one that was resumed there may be a method of the user's all the same: the one whose result it has waited for.
+        let resumer = my_code::caller(target, thread);
+        if resumer.is_some_and(|it| stack::calls(target, &it, &frame)) {
+            let frames = thread.stack().ok()?.take(MAX_WALK).flatten();
+            let called = frames.skip(1).any(|step| match step {
+                Step::Frame(frame) => {
+                    Position::of_frame(target, &frame).standing != Standing::NoSymbols
+                }
+                Step::Native => false,
+            });
+            if called {
+                return None;
             }
-            Step::Native => false,
-        });
-        if called {
-            return None;
         }
         let invocation = Some(self.invocation(&frame)?);
         Some(Alone { invocation, source })
@@ -197,6 +208,22 @@ impl Engine<'_> {
         })
     }
 
+    /// The method of a task of the framework's that takes over what another one has resulted in.
+    fn unwrap_method(&self) -> Option<MethodId> {
+        let target = self.target.as_ref()?;
+        let module = target.modules.iter().next()?;
+        let image = module.metadata(&target.process).ok()?;
+        let metadata = image.metadata();
+        let class = image.types().find(metadata, UNWRAPS).into_iter().next()?;
+        let mut methods = metadata.type_def(class).ok()?.methods().flatten();
+        let takes = methods.find(|it| it.name().is_ok_and(|name| name == UNWRAP))?;
+        Some(MethodId {
+            module: module.identity(),
+            token: takes.token(),
+        })
+    }
+
+    /// Sets the flag of a task, or takes it back.
     fn set_notification(&mut self, task: &Handle, on: bool) -> Option<()> {
         let task = task.object().ok()??;
         let flags: Value = Fields::new(self.target.as_mut()?).field(&task, FLAGS)?;
@@ -275,6 +302,46 @@ impl Engine<'_> {
             Some(this.reference()? == object.address().ok()?)
         };
         is_ours().unwrap_or(false) && self.completion_taken(thread)
+    }
+
+    /// A task of the framework's takes over what a task has resulted in; if that is ours, the step goes on with whoever
+    /// awaits the framework's, or takes its result.
+    pub(super) fn unwrapped(&mut self, thread: &Thread) {
+        let steps = self.stepping.steps.as_ref();
+        let alone = steps.and_then(|steps| steps.leg.alone.as_ref());
+        let Some(Alone {
+            source: Source::Task(task),
+            ..
+        }) = alone
+        else {
+            return;
+        };
+        let promise = || {
+            let frame = self.active_frame(thread)?;
+            let taken = frame.argument(1).ok()?.reference()?;
+            let promise = frame.first_argument().ok()?.dereference().ok()??;
+            (taken == task.address().ok()?).then_some(promise)
+        };
+        let Some(promise) = promise() else { return };
+        let mut leg = Leg::default();
+        match self.who_awaits_task(&promise) {
+            Waiting::Told { awaiters, wakes } => {
+                self.follow_awaiters(thread, awaiters, wakes, &mut leg);
+            }
+            Waiting::Nobody(taken) => {
+                let source = self.source_of(&taken.unwrap_or(promise));
+                if let Some(source) = source {
+                    let alone = Alone {
+                        invocation: None,
+                        source,
+                    };
+                    self.await_taker(alone, &mut leg);
+                }
+            }
+        }
+        if leg.is_awaited() || leg.alone.is_some() {
+            self.replace_leg(leg);
+        }
     }
 
     /// A thread takes the result of the task: the step goes on in the statement that does.

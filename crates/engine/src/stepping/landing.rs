@@ -219,7 +219,11 @@ impl Engine<'_> {
                 return Next::Leg(StepKind::Out);
             }
             if self.is_passed_through(method) || (is_chosen && self.is_type_initializer(method)) {
-                return Next::Through(through(kind));
+                // What has started an async method is left with it.
+                return Next::Through(match kind {
+                    StepKind::Out => StepKind::Out,
+                    kind => through(kind),
+                });
             }
         }
         if kind != StepKind::Out && is_back {
@@ -266,11 +270,16 @@ impl Engine<'_> {
             TrapKind::Resume => self.resumed(thread),
             TrapKind::Awaiter => self.awaiter_resumed(thread),
             TrapKind::Completion => self.completion_taken(thread),
+            TrapKind::Unwrapped => {
+                self.unwrapped(thread);
+                false
+            }
             TrapKind::Taken => self.result_taken(thread),
             TrapKind::Return(call) => {
                 self.call_returned(thread, call);
                 false
             }
+            TrapKind::End => self.about_to_return(thread),
         })
     }
 }

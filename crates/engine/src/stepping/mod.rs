@@ -11,6 +11,7 @@
 mod awaiters;
 mod awaits;
 mod completion;
+mod delegates;
 pub(crate) mod il;
 mod invocation;
 mod landing;
@@ -148,10 +149,14 @@ enum TrapKind {
     Awaiter,
     /// Somebody takes the result of the task that nobody awaited.
     Completion,
+    /// A task of the framework's takes over the result of another, which may be the one nobody awaited.
+    Unwrapped,
     /// Somebody takes a result that may be the one nobody awaited.
     Taken,
     /// The call at this offset has returned.
     Return(IlOffset),
+    /// The method is about to return to what calls several delegates.
+    End,
 }
 
 fn remove(breakpoint: &Breakpoint) {
@@ -175,6 +180,11 @@ impl Engine<'_> {
                 "no step is not a number of steps",
             )
             .hint("ask for one step or more"));
+        }
+        if thread.is_none() && self.has_no_thread_yet() {
+            let target = self.target()?;
+            target.entry.want(&target.modules, &target.process);
+            return self.resume();
         }
         let (id, thread) = self.thread_to_step(thread)?;
         let position = self.position(&thread)?;
@@ -209,6 +219,15 @@ impl Engine<'_> {
         let broke = self.target.as_ref().and_then(|it| it.broke);
         let end = || self.active_frame(thread)?.stack_end().ok();
         matches!(position.standing, Standing::AtStatement(_)) && broke.is_some() && end() == broke
+    }
+
+    /// Whether a launched program was stopped before its first thread was there: a step then ends in `Main` as well.
+    fn has_no_thread_yet(&self) -> bool {
+        let reported = self.stop.as_ref().and_then(|stop| stop.thread);
+        let target = self.target.as_ref().filter(|it| it.is_stopped());
+        self.origin == Some(Origin::Launched)
+            && reported.is_none()
+            && target.is_some_and(|it| it.first_thread().is_none())
     }
 
     /// Whether a launched program's first thread has come to no code of the program yet: a step then ends at the first
@@ -381,6 +400,7 @@ impl Engine<'_> {
                 leg.stepper = stepper;
                 if only_marked && kind != StepKind::Out && range.is_last() && !is_followed {
                     leg.beyond = self.stepper_beyond(thread);
+                    self.arm_end(thread, &mut leg);
                 }
             }
             Err(error) => {

@@ -37,17 +37,20 @@ impl Engine<'_> {
                 format!("the place cannot be run to: {error}"),
             ));
         }
-        let what = match place {
-            Place::Line { file, .. } => {
-                format!("no loaded module was compiled from {file} with symbols")
-            }
-            Place::Function { name } => breakpoints::FunctionName::not_found(name),
+        let (code, what) = match place {
+            Place::Line { file, .. } => (
+                ErrorCode::InvalidFile,
+                format!("no loaded module was compiled from {file} with symbols"),
+            ),
+            Place::Function { name } => (
+                ErrorCode::InvalidParameter,
+                breakpoints::FunctionName::not_found(name),
+            ),
         };
-        Err(Error::new(
-            ErrorCode::InvalidFile,
-            format!("the place cannot be run to: {what}"),
+        Err(
+            Error::new(code, format!("the place cannot be run to: {what}"))
+                .hint("set a breakpoint instead, which waits for its module, and continue"),
         )
-        .hint("set a breakpoint instead, which waits for its module, and continue"))
     }
 
     /// Whether one of the runtime's breakpoints is where the program was to run to.

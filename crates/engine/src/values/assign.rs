@@ -11,6 +11,7 @@ use cordebug::thread::Thread;
 use crate::api::{Error, ErrorCode, Reply, SetVariable, VariablesQuery};
 use crate::calls::CallSite;
 use crate::engine::Engine;
+use crate::expressions::frames::is_in;
 use crate::stack::frame_at;
 use crate::types::{Field, Kind, Named, Type};
 
@@ -43,6 +44,9 @@ impl Destination {
         }
     }
 }
+
+/// Elements of a tuple before those that lie in another one.
+const TUPLE_LENGTH: usize = 7;
 
 /// What is written.
 pub(super) enum Written {
@@ -235,15 +239,25 @@ impl Roots<'_, '_> {
         set: &SetVariable,
     ) -> Result<Destination, Error> {
         let steps = walk::steps(&set.path).map_err(|why| refused(set, &why))?;
-        let mut steps = steps.into_iter().map(|(_, step)| step);
-        let Some(Step::Member(root)) = steps.next() else {
+        let mut steps = steps.into_iter();
+        let Some((_, Step::Member(root))) = steps.next() else {
             return Err(refused(set, &"the path does not begin with a variable"));
         };
         let mut at = self.root_destination(&root, set)?;
         let mut steps = steps.peekable();
-        while let Some(step) = steps.next() {
+        while let Some((start, step)) = steps.next() {
             let is_last = steps.peek().is_none();
-            let from = at;
+            let mut from = at;
+            let mut step = step;
+            // An element of a tuple lies in a field that has another name, or in one of a tuple at its end.
+            if let Step::Member(name) = &step
+                && let Some((last, before)) = self.item_of_tuple(viewer, set, start, name)
+            {
+                for rest in before {
+                    from = self.step_destination(viewer, &from, &Step::Member(rest), set)?;
+                }
+                step = Step::Member(last);
+            }
             at = self.step_destination(viewer, &from, &step, set)?;
             // What lies inside an element that is a struct is a part of it.
             let is_element = !matches!(step, Step::Member(_));
@@ -267,6 +281,20 @@ impl Roots<'_, '_> {
             };
         }
         Ok(at)
+    }
+
+    /// The field of a tuple that holds what a name means there, and the fields that lead to it.
+    fn item_of_tuple(
+        &self,
+        viewer: &Viewer<'_, '_>,
+        set: &SetVariable,
+        start: usize,
+        name: &str,
+    ) -> Option<(String, Vec<String>)> {
+        let tuple = self.at_path(viewer, set.path.get(..start)?).ok()?;
+        let at = viewer.position_in_tuple(tuple.value.as_ref().ok()?, &tuple.notes, name)?;
+        let rests = vec!["Rest".to_owned(); at / TUPLE_LENGTH];
+        Some((format!("Item{}", at % TUPLE_LENGTH + 1), rests))
     }
 
     /// Refuses to put something in the place of an element where that would break the collection.
@@ -316,10 +344,13 @@ impl Roots<'_, '_> {
             let (object, member) = variable.holder.as_ref()?;
             self.runtime_field(object.address, member)
         });
+        let is_in = variable.kind == VariableKind::Argument
+            && matches!(variable.ty, Type::ByRef(_))
+            && is_in(self.reader.types, &scope.context.at, root);
         Ok(Destination {
             value,
             runtime,
-            readonly: None,
+            readonly: is_in.then(|| root.to_owned()),
         })
     }
 
@@ -379,6 +410,14 @@ impl Roots<'_, '_> {
     ) -> Result<Destination, Error> {
         let failed = |why: Unreadable| refused(set, &why);
         match step {
+            Step::Member(name) if name == "Value" && viewer.is_nullable(&from.value) => {
+                let value = viewer.step_into_nullable(&from.value, step);
+                Ok(Destination {
+                    value: value.map_err(failed)?,
+                    runtime: self.runtime_struct(viewer, from),
+                    readonly: from.readonly.clone(),
+                })
+            }
             Step::Member(name) => {
                 let found = viewer.raw_member(&from.value, name).map_err(failed)?;
                 let Some((member, owner)) = found else {
@@ -462,6 +501,18 @@ impl Roots<'_, '_> {
             return self.enum_or_path(viewer, to, set);
         };
         let known = self.reader.known(&to.ty);
+        let inner = types.nullable_of(&to.ty);
+        let into = inner.as_ref().unwrap_or(&to.ty);
+        let goes_into = match self.reader.known(into) {
+            Known::Decimal => Some(literal::Target::Decimal),
+            _ => into.underlying().map(literal::Target::Number),
+        };
+        if let Some(other) = goes_into.and_then(|it| literal::other_type(text, it)) {
+            return Err(no(format!(
+                "that is a {other}, which C# does not convert to {} by itself",
+                types.text(into)
+            )));
+        }
         if let (Literal::Null, Type::Pointer(_) | Type::Function(_)) = (&literal, &to.ty) {
             return Ok(Written::Bytes(vec![0; size_of::<u64>()]));
         }

@@ -16,6 +16,8 @@ use crate::engine::Engine;
 
 /// What the binder says of a name that means nothing.
 const UNKNOWN_NAME: &str = "CS0103";
+/// And of a field that only constructors assign.
+const READONLY: &str = "CS0191";
 
 impl Engine<'_> {
     /// Sets by an assignment that is evaluated. `first` is why it could not be set otherwise, which is told if it was a
@@ -34,6 +36,7 @@ impl Engine<'_> {
             stop: set.stop,
             side_effects: true,
             mask_secrets: set.mask_secrets,
+            force: set.force,
             ..Evaluate::read(format!("{} = {}", set.path, set.value))
         };
         let Reply::Evaluated(all) = self.evaluate_expressions(&request)? else {
@@ -65,6 +68,9 @@ impl Engine<'_> {
                 let message = failed.error.message.lines().next().unwrap_or_default();
                 let mut error = refused(set, &message);
                 error.hint = failed.error.hint.or(error.hint);
+                if failed.code.as_deref() == Some(READONLY) {
+                    error = error.hint("say that it is to be set by force");
+                }
                 Err(error)
             }
             _ => Err(first),
@@ -86,6 +92,7 @@ impl Engine<'_> {
             children: 0,
             indexed: false,
             full_length: None,
+            behind_cut: None,
             cycle: false,
             notes: Vec::new(),
             members: Vec::new(),

@@ -6,6 +6,7 @@
 //! Whatever cannot be decided counts as assigned, so nothing that has a value is hidden.
 
 pub(super) mod fields;
+mod yields;
 
 use std::ops::Range;
 
@@ -46,6 +47,8 @@ struct Instruction {
     next: Vec<usize>,
     /// The slot that it stores to, or takes the address of.
     writes: Option<u16>,
+    /// Whether it makes what it is asked about a new one, that nothing has been stored to.
+    renews: bool,
 }
 
 /// Where code stands.
@@ -66,20 +69,34 @@ pub(super) fn in_method(types: Types<'_>, place: &CodePlace, is_exact: bool) -> 
     Ok(there.unassigned(IlOffset(0)))
 }
 
-/// The slots of the locals that an async method has lost if it was suspended before it came to a place in code: what is not
-/// read behind an await has no field in the state machine, and a slot that is empty when the method goes on.
-pub(super) fn lost_in_method(types: Types<'_>, place: &CodePlace) -> Result<Vec<u16>> {
+/// What code was suspended at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Suspension {
+    Await,
+    Yield,
+}
+
+/// The slots of the locals that an async method or iterator has lost if it was suspended before it came to a place in code:
+/// what is not read behind an await or yield has no field in the state machine, and a slot that is empty when the method
+/// goes on.
+pub(super) fn lost_in_method(
+    types: Types<'_>,
+    place: &CodePlace,
+) -> Result<Vec<(u16, Suspension)>> {
     let Some(there) = There::of(types, place, false)? else {
         return Ok(Vec::new());
     };
-    let Some(stepping) = there.pdb.async_stepping(place.method)? else {
-        return Ok(Vec::new());
+    let awaits = there.pdb.async_stepping(place.method)?;
+    let awaits = awaits.map(|it| resumes(&it, place.method));
+    let awaits = awaits.unwrap_or_default().into_iter();
+    let awaits = awaits.map(|from| (from, Suspension::Await));
+    let yields = there.yields.iter().flatten();
+    let yields = yields.map(|(_, to)| (*to, Suspension::Yield));
+    let lost = |(from, over): (IlOffset, Suspension)| {
+        let lost = there.unassigned(from);
+        lost.into_iter().map(move |slot| (slot, over))
     };
-    let resumes = resumes(&stepping, place.method);
-    Ok(resumes
-        .into_iter()
-        .flat_map(|from| there.unassigned(from))
-        .collect())
+    Ok(awaits.chain(yields).flat_map(lost).collect())
 }
 
 /// What must be known to follow the locals of a method to a place.
@@ -88,6 +105,8 @@ struct There<'t> {
     body: MethodBody<'t>,
     locals: Vec<Local>,
     standing: Standing,
+    /// The ways of an iterator over its yields; `None` if they are not known.
+    yields: Option<Vec<(IlOffset, IlOffset)>>,
 }
 
 impl<'t> There<'t> {
@@ -120,30 +139,47 @@ impl<'t> There<'t> {
             at: place.offset,
             until: (!is_exact).then_some(end),
         };
+        let yields = match hands_out(types, place)? {
+            true => {
+                let metadata = types.metadata(place.module)?.metadata();
+                let is_async = pdb.async_stepping(place.method)?.is_some();
+                yields::ways(metadata, body.code, is_async)
+            }
+            false => Some(Vec::new()),
+        };
         Ok(Some(Self {
             pdb,
             body,
             locals,
             standing,
+            yields,
         }))
     }
 
+    /// The instructions, with the ways over yields; `None` if these are not known.
+    fn code(&self) -> Option<Vec<Instruction>> {
+        let mut code = decode(&self.body)?;
+        for (from, to) in self.yields.as_ref()? {
+            lead(&mut code, *from, *to).then_some(())?;
+        }
+        Some(code)
+    }
+
     fn unassigned(&self, from: IlOffset) -> Vec<u16> {
-        unassigned(&self.body, &self.locals, self.standing, from)
+        let code = self.code();
+        code.map(|code| unassigned(&code, &self.locals, self.standing, from))
+            .unwrap_or_default()
     }
 }
 
 /// The slots of those locals in scope that cannot have been assigned on the way from an offset. `locals` are all of the method.
-pub(super) fn unassigned(
-    body: &MethodBody<'_>,
+fn unassigned(
+    code: &[Instruction],
     locals: &[Local],
     standing: Standing,
     from: IlOffset,
 ) -> Vec<u16> {
     let at = standing.at.0;
-    let Some(code) = decode(body) else {
-        return Vec::new();
-    };
     let here: Vec<Local> = locals
         .iter()
         .copied()
@@ -154,9 +190,9 @@ pub(super) fn unassigned(
     for some in here.chunks(BITS) {
         let some: Vec<(Local, bool)> = some
             .iter()
-            .map(|local| (*local, begins_anew(&code, locals, *local)))
+            .map(|local| (*local, begins_anew(code, locals, *local)))
             .collect();
-        let Some(maybe) = flow(&code, &some, from.0, at..until) else {
+        let Some(maybe) = flow(code, &some, from.0, at..until) else {
             continue;
         };
         for (bit, (local, _)) in some.iter().enumerate() {
@@ -166,6 +202,29 @@ pub(super) fn unassigned(
         }
     }
     found
+}
+
+/// Whether code is that of an iterator's state machine, async or not.
+fn hands_out(types: Types<'_>, place: &CodePlace) -> Result<bool> {
+    let metadata = types.metadata(place.module)?.metadata();
+    let method = metadata.method(place.method)?.name()?;
+    if method != "MoveNext" {
+        return Ok(false);
+    }
+    let fields = types.fields(&place.declared_in)?;
+    Ok(fields.iter().any(|it| &*it.name == "<>2__current"))
+}
+
+/// Lets code go on somewhere else, too.
+fn lead(code: &mut [Instruction], from: IlOffset, to: IlOffset) -> bool {
+    let number = |offset: IlOffset| code.iter().position(|it| it.at == offset.0);
+    let (Some(from), Some(to)) = (number(from), number(to)) else {
+        return false;
+    };
+    if let Some(instruction) = code.get_mut(from) {
+        instruction.next.push(to);
+    }
+    true
 }
 
 /// Whether a local is a new one each time that its scope is entered: every store to its slot is inside of a scope of the
@@ -195,7 +254,11 @@ fn flow(
         let written = bits
             .filter(|(_, (local, _))| instruction.writes == Some(local.slot))
             .fold(0, |bits, (bit, _)| bits | 1 << bit);
-        let out = state | written;
+        let out = if instruction.renews {
+            0
+        } else {
+            state | written
+        };
         for &next in &instruction.next {
             let (Some(to), Some(known)) = (code.get(next), states.get_mut(next)) else {
                 continue;
@@ -268,6 +331,7 @@ fn decode(body: &MethodBody<'_>) -> Option<Vec<Instruction>> {
             at: offset,
             next,
             writes: il::stored_local(code, *at).or_else(|| il::local_address(code, *at)),
+            renews: false,
         });
     }
     Some(found)
@@ -294,7 +358,11 @@ fn ways(
         }
     }
     let is_end = code.get(offset as usize) == Some(&END_FINALLY);
-    if is_end && is_in(offset, clause.handler_start, clause.handler_length) {
+    // Behind a fault block the exception goes on.
+    if is_end
+        && clause.kind == ClauseKind::Finally
+        && is_in(offset, clause.handler_start, clause.handler_length)
+    {
         let leaves = read.iter().filter(|(at, _)| {
             matches!(code.get(*at), Some(0xdd | 0xde))
                 && is_in(*at as u32, clause.try_start, clause.try_length)
@@ -333,7 +401,9 @@ mod tests {
             at: IlOffset(at),
             until: None,
         };
-        let found = unassigned(&body, locals, standing, IlOffset(0));
+        let code = decode(&body);
+        let found = code.map(|code| unassigned(&code, locals, standing, IlOffset(0)));
+        let found = found.unwrap_or_default();
         assert_eq!(found, expected, "at {at}");
     }
 

@@ -157,6 +157,17 @@ impl Target {
 }
 
 fn no_variables(why: &super::Unreadable) -> Error {
+    use cordebug::hresult::CORDBG_E_CODE_NOT_AVAILABLE;
+    // A method that runs has code.
+    if let super::Unreadable::Runtime(error) = why
+        && error.code() == Some(CORDBG_E_CODE_NOT_AVAILABLE)
+    {
+        return Error::new(
+            ErrorCode::InvalidParameter,
+            "the frame is of a method that was made while the program ran (a dynamic method): the runtime tells neither its code nor its variables",
+        )
+        .hint("ask for the frame that called it");
+    }
     Error::new(
         ErrorCode::InvalidParameter,
         format!("the frame has no variables that can be told: {why}"),

@@ -129,16 +129,18 @@ impl LayoutCache {
         match types.to_runtime(ty)?.id() {
             Err(why) if why.code() == Some(CORDBG_E_CLASS_NOT_LOADED) => {
                 let members = self.sequential(types, ty)?;
-                let members = members.ok_or_else(|| Unreadable::Failed {
-                    why: format!(
-                        "the runtime has not loaded {}: it does not say where its fields lie",
-                        types.text(ty)
-                    ),
-                })?;
+                let members =
+                    members.ok_or_else(|| Unreadable::NotLoaded { ty: types.text(ty) })?;
                 self.members.insert(ty.clone(), members.clone());
                 Ok(members)
             }
-            id => self.members(types, ty, || Ok(id?)),
+            id => match self.members(types, ty, || Ok(id?)) {
+                // It is known by name, and no more.
+                Err(Unreadable::NotInitialized) => {
+                    Err(Unreadable::NotLoaded { ty: types.text(ty) })
+                }
+                members => members,
+            },
         }
     }
 
@@ -153,6 +155,8 @@ impl LayoutCache {
         if !definition.flags().is_sequential() || is_packed {
             return Ok(None);
         }
+        // Its flag comes first whatever the value holds: the runtime moves references before numbers, but not structs.
+        let is_nullable = types.nullable_of(ty).is_some();
         let mut members = Vec::new();
         let mut end = 0_u32;
         for field in types
@@ -168,6 +172,7 @@ impl LayoutCache {
                 .and_then(super::Scalar::size)
                 .is_none()
                 && !is_padding
+                && !is_nullable
             {
                 return Ok(None);
             }

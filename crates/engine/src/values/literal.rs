@@ -65,6 +65,58 @@ fn number(text: &str) -> Option<Literal> {
     Some(Literal::Real(format!("{minus}{real}")))
 }
 
+/// What a literal is to C# by how it is written, if that does not become a type by itself (C# 10.2.3, 10.2.11): `5L` no `int`,
+/// `1.5m` no `double`. Without a suffix a number is whatever it is written into.
+pub(super) fn other_type(text: &str, to: Target) -> Option<&'static str> {
+    use Primitive::{Char, I1, I2, I4, I8, IntPtr, R4, R8, U1, U2, U8};
+    let lower = text.trim().to_ascii_lowercase();
+    let is_hex = lower.trim_start_matches(['-', ' ']).starts_with("0x");
+    let number = match to {
+        Target::Number(number) => number,
+        Target::Decimal => {
+            return (!is_hex && lower.ends_with(['f', 'd'])).then_some(if lower.ends_with('f') {
+                "float"
+            } else {
+                "double"
+            });
+        }
+    };
+    if lower.starts_with('\'') {
+        return matches!(number, I1 | U1 | I2).then_some("char");
+    }
+    if !lower.starts_with(|letter: char| letter.is_ascii_digit() || matches!(letter, '-' | '.')) {
+        return None;
+    }
+    let (ty, is_taken) = if lower.ends_with("ul") || lower.ends_with("lu") {
+        ("ulong", matches!(number, U8 | R4 | R8))
+    } else if lower.ends_with('l') {
+        let is_negative = lower.starts_with('-');
+        let is_taken = matches!(number, I8 | R4 | R8) || number == U8 && !is_negative;
+        ("long", is_taken)
+    } else if lower.ends_with('u') {
+        let narrow = matches!(number, I1 | U1 | I2 | U2 | Char | I4 | IntPtr);
+        ("uint", !narrow)
+    } else if is_hex {
+        return None;
+    } else if lower.ends_with('m') {
+        ("decimal", false)
+    } else if lower.ends_with('f') {
+        ("float", matches!(number, R4 | R8))
+    } else if lower.ends_with('d') {
+        ("double", number == R8)
+    } else {
+        return None;
+    };
+    (!is_taken).then_some(ty)
+}
+
+/// What a literal goes into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Target {
+    Number(Primitive),
+    Decimal,
+}
+
 /// The text up to the closing quote, which must be the last letter.
 fn unescape(text: &str, quote: char) -> Option<Vec<u16>> {
     let inner = text.strip_suffix(quote)?;
@@ -238,6 +290,30 @@ mod tests {
         for other in ["x", "\"a\"b\"", "''", "'ab'", "-", "1.2.3", ""] {
             assert_eq!(parse(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn what_a_literal_is_by_its_suffix_does_not_become_anything() {
+        let check = |text: &str, to: Primitive, expected: Option<&str>| {
+            assert_eq!(other_type(text, Target::Number(to)), expected, "{text}");
+        };
+        check("5L", Primitive::I4, Some("long"));
+        check("5L", Primitive::I8, None);
+        check("5L", Primitive::U8, None);
+        check("-5L", Primitive::U8, Some("long"));
+        check("5u", Primitive::I4, Some("uint"));
+        check("5u", Primitive::I8, None);
+        check("0x1fUL", Primitive::I8, Some("ulong"));
+        check("0x1f", Primitive::U1, None);
+        check("1.5m", Primitive::R8, Some("decimal"));
+        check("1.5f", Primitive::R8, None);
+        check("1.5d", Primitive::R4, Some("double"));
+        check("1.5", Primitive::R4, None);
+        check("'l'", Primitive::I4, None);
+        check("'l'", Primitive::I2, Some("char"));
+        check("null", Primitive::I4, None);
+        assert_eq!(other_type("1.5f", Target::Decimal), Some("float"));
+        assert_eq!(other_type("1.5m", Target::Decimal), None);
     }
 
     #[test]

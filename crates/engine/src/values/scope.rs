@@ -7,7 +7,7 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use super::assigned;
+use super::assigned::{self, Suspension};
 use super::places::Slot;
 use super::shape::{Declared, Home, Shape};
 use super::sound::FrameHomes;
@@ -155,8 +155,16 @@ impl FrameVariables {
             }
             found => found,
         };
+        if let Ok((value, ..)) = &found
+            && let Some(over) = self.lost_over(reader, declared, value)
+        {
+            let over = match over {
+                Suspension::Await => "await",
+                Suspension::Yield => "yield",
+            };
+            return Err(Unreadable::NotKept { over });
+        }
         match found {
-            Ok((value, ..)) if self.is_lost(reader, declared, &value) => Err(Unreadable::NotKept),
             // A captured parameter is in its own slot until the closure is there.
             Err(Unreadable::NotAssigned) => match &declared.before {
                 Some(before) => self.at(reader, before, &declared.ty),
@@ -166,17 +174,25 @@ impl FrameVariables {
         }
     }
 
-    /// Whether a local is empty because an async method has gone on behind an await since it was assigned.
-    fn is_lost(&self, reader: &Reader<'_>, declared: &Declared, value: &Value) -> bool {
+    /// Where a local was lost that is empty because the method has gone on behind an await or yield since it was assigned.
+    fn lost_over(
+        &self,
+        reader: &Reader<'_>,
+        declared: &Declared,
+        value: &Value,
+    ) -> Option<Suspension> {
         let (Home::Local(slot), VariableKind::Local) = (&declared.home, declared.kind) else {
-            return false;
+            return None;
         };
+        let slot = u16::try_from(*slot).ok()?;
         let context = &self.context;
         let lost = self
             .shape
             .lost(|| assigned::lost_in_method(reader.types, &context.at).unwrap_or_default());
+        let mut lost = lost.iter().filter(|(it, _)| *it == slot);
+        let (_, over) = lost.next()?;
         // What is not empty was assigned since: the method was not suspended then.
-        u16::try_from(*slot).is_ok_and(|slot| lost.contains(&slot)) && is_empty(reader, value)
+        is_empty(reader, value).then_some(*over)
     }
 
     /// Whether a variable that the compiler moved into a field is empty and cannot have been assigned so far, neither by

@@ -17,6 +17,7 @@ use metadata::signature;
 use metadata::tables::StandAloneSigRow;
 use metadata::{IlOffset, Metadata, Symbols, Token};
 
+use super::assigned::Suspension;
 use super::scope::VariableKind;
 use super::{Place, Reader, Result, Scalar, Unreadable, Value};
 use crate::types::{Field, Generics, Kind, ModuleId, Named, Type, TypeNotes, Types};
@@ -125,7 +126,7 @@ pub(crate) struct Shape {
     /// Slots of locals that are not assigned there, worked out when first asked: exactly there, and about there.
     unassigned: [OnceCell<Vec<u16>>; 2],
     /// Slots of locals that are lost there if the method was suspended before, worked out when first asked.
-    lost: OnceCell<Vec<u16>>,
+    lost: OnceCell<Vec<(u16, Suspension)>>,
     /// Whether fields that hold variables cannot have been stored to there, as far as that was asked.
     untouched: RefCell<HashMap<(bool, Token), bool>>,
 }
@@ -161,7 +162,10 @@ impl Shape {
     }
 
     /// The slots of locals that are lost if the method was suspended before; `found` works that out.
-    pub(super) fn lost(&self, found: impl FnOnce() -> Vec<u16>) -> &[u16] {
+    pub(super) fn lost(
+        &self,
+        found: impl FnOnce() -> Vec<(u16, Suspension)>,
+    ) -> &[(u16, Suspension)] {
         self.lost.get_or_init(found)
     }
 

@@ -16,8 +16,8 @@ pub(crate) enum Unreadable {
     OptimizedAway,
     #[error("not assigned yet")]
     NotAssigned,
-    #[error("not kept over the await: nothing reads it afterwards, so the compiler let it go")]
-    NotKept,
+    #[error("not kept over the {over}: nothing reads it afterwards, so the compiler let it go")]
+    NotKept { over: &'static str },
     #[error(
         "the method is suspended by the runtime itself (runtime-async), which does not tell where its variables are"
     )]
@@ -45,6 +45,8 @@ pub(crate) enum Unreadable {
         at: usize,
         why: String,
     },
+    #[error("the runtime has not loaded {ty}: it does not say where its fields lie")]
+    NotLoaded { ty: Rc<str> },
     #[error("the static fields of the type have no place yet: nothing has used the type so far")]
     NotInitialized,
     #[error("the class constructor of {ty} has not run yet, so its static fields are not set")]

@@ -65,12 +65,13 @@ impl DebugSession {
                     for breakpoint in breakpoints {
                         // What an event told meanwhile may be newer, except for the hits and what may be meant.
                         let (hits, state) = (breakpoint.hits, breakpoint.state);
-                        let passes = breakpoint.passes;
+                        let (passes, failures) = (breakpoint.passes, breakpoint.failures);
                         let reason = breakpoint.reason.clone();
                         let known = news.breakpoints.entry(breakpoint.id.0);
                         let known = known.or_insert(breakpoint);
                         known.hits = known.hits.max(hits);
                         known.passes = known.passes.max(passes);
+                        known.failures = known.failures.max(failures);
                         if known.state == state && state == BreakpointState::Pending {
                             known.reason = reason;
                         }
@@ -140,6 +141,7 @@ impl DebugSession {
             recipe.remarks.clear();
             launch.breakpoints.clear();
             for it in breakpoints {
+                let spec = it.again();
                 let place = match self.found_again(&it) {
                     None => it.spec.place,
                     Some(Ok(named)) => {
@@ -155,11 +157,7 @@ impl DebugSession {
                         it.spec.place
                     }
                 };
-                launch.breakpoints.push(BreakpointSpec {
-                    id: Some(it.id),
-                    place,
-                    ..it.spec
-                });
+                launch.breakpoints.push(BreakpointSpec { place, ..spec });
             }
             launch.exceptions = exceptions
                 .into_iter()

@@ -37,7 +37,7 @@ impl DebugSession {
             }
             self.learn_breakpoints(session);
         }
-        {
+        let place = {
             let mut held = self.held();
             held.left = session.as_ref().and_then(Session::left_behind);
             held.live = None;
@@ -53,8 +53,12 @@ impl DebugSession {
                     None => Over::Ended,
                 });
             });
-        }
+            held.place.take()
+        };
         drop(session);
+        if let Some(place) = place {
+            super::prepare_host(place.leave());
+        }
     }
 
     /// Why the session has failed, if it has; also in the moment after its host's death in which the output that is
@@ -118,6 +122,13 @@ impl DebugSession {
         children: bool,
     ) -> Result<(), Error> {
         if self.is_over() {
+            // A program that its debugger has left frozen can still be ended.
+            if terminate == Some(true)
+                && matches!(self.news.borrow().over, Some(Over::Failed(_)))
+                && let Some(left) = self.left_behind()
+            {
+                left.program.kill();
+            }
             return Ok(());
         }
         let starting = !self.news.borrow().started;

@@ -90,6 +90,7 @@ pub(super) async fn evaluate(
         view: View::default(),
         mask_secrets: !arguments.show_secrets,
         types_only: false,
+        force: false,
     };
     let turn = Arc::new(session.turn_to_evaluate().await);
     // What does not end has to be ended, which takes longer than its time.

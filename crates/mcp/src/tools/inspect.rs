@@ -53,12 +53,15 @@ pub(super) struct ThreadArguments {
 pub(super) struct ThreadsArguments {
     /// Id, if several.
     session: Option<String>,
-    /// Ids of threads to keep stopped while the program runs.
+    /// Ids of threads to keep stopped.
     #[serde(default)]
     freeze: Vec<u32>,
-    /// Ids of frozen threads to let run again.
+    /// Ids of frozen threads to let run.
     #[serde(default)]
     thaw: Vec<u32>,
+    /// First one told.
+    #[serde(default)]
+    start: u32,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -86,7 +89,7 @@ fn lines() -> u32 {
 pub(super) struct ModulesArguments {
     /// Id, if several.
     session: Option<String>,
-    /// Only modules with this in their name, else path.
+    /// Part of their name, else path.
     name: Option<String>,
 }
 
@@ -192,11 +195,8 @@ pub(super) async fn threads(
     }
     match session.request(Request::Threads).await? {
         Reply::Threads(threads) => {
-            let mut report = ThreadsReport::of(session.id(), &threads);
-            let blocked = report
-                .threads
-                .iter_mut()
-                .filter(|it| it.is_blocked_elsewhere());
+            let mut report = ThreadsReport::of(session.id(), &threads).page(arguments.start);
+            let blocked = report.threads.iter_mut().filter(|it| it.may_await());
             for thread in blocked.take(BLOCKED) {
                 thread.awaits = awaits(&session, ThreadId(thread.id)).await;
             }

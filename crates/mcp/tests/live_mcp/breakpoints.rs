@@ -226,7 +226,7 @@ fn what_cannot_be_set_says_why() {
             !INVALID_LINE: <source>/demo_shop.cs:1 has no code; the nearest lines that do are 8, 12, 13, 14
             Hint: set it on one of those lines
             > breakpoint_set {"column":1000,"file":"<source>/demo_shop.cs","line":23}
-            !INVALID_COLUMN: no statement of <source>/demo_shop.cs:23 holds column 1000; there are 9-47
+            !INVALID_COLUMN: no statement of <source>/demo_shop.cs:23 holds column 1000; there are statements in columns 9 to 46
               line 23 column 9 to line 23 column 47: return total * (100 - discount) / 100;
             Hint: give a column inside one of the available statements, or none
             > breakpoint_set {"file":"<source>/demo_shop.cs","hit_condition":"often","line":23}
@@ -508,7 +508,8 @@ fn condition_that_is_false_at_each_pass_is_told_with_what_it_costs() {
         assert!(told.contains("times with its condition false."), "{told}");
         let listed = &structured(&listed)["breakpoints"][0];
         assert_eq!(listed["hits"], 0, "{listed}");
-        assert!(listed["passed_by"].as_u64() > Some(10), "{listed}");
+        // How many come within the shortest time that tells a pace depends on the machine.
+        assert!(listed["passed_by"].as_u64() > Some(1), "{listed}");
         agent.close().await;
     });
 }
@@ -530,6 +531,31 @@ fn breakpoint_whose_condition_was_never_true_is_told_as_reached() {
             "{ended}"
         );
         assert!(!ended.contains("Never reached"), "{ended}");
+        agent.close().await;
+    });
+}
+
+#[test]
+fn condition_that_fails_is_counted_as_failed() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let place = Fixture::named("bp_traces").marker("passed");
+        let condition = "i > 1 && order.Next.Count == 0";
+        let launch = json!({
+            "program": dll("bp_traces"), "args": ["4"],
+            "breakpoints": [{"file": place.file, "line": place.line, "condition": condition}],
+        });
+        agent.call("debug_launch", launch).await;
+        let listed = agent.call("breakpoint_list", json!({})).await;
+        let told = text(&listed);
+        assert!(
+            told.contains("Passed 2 times with its condition false. Its condition failed once."),
+            "{told}"
+        );
+        let listed = &structured(&listed)["breakpoints"][0];
+        let counts = ["hits", "passed_by", "failed"].map(|it| listed[it].as_u64());
+        assert_eq!(counts, [Some(0), Some(2), Some(1)], "{listed}");
         agent.close().await;
     });
 }

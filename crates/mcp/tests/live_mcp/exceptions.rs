@@ -4,7 +4,7 @@ use expect_test::expect;
 use serde_json::json;
 use testkit::sandbox::Sandbox;
 
-use crate::client::{Agent, dll, run, text};
+use crate::client::{Agent, dll, run, structured, text};
 
 #[test]
 fn an_exception_is_told_with_its_throw_its_handler_and_its_way() {
@@ -202,6 +202,43 @@ fn what_is_asked_without_a_frame_is_asked_of_the_frame_that_was_told() {
               number: int = 5
         "#]]
         .assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+/// The runtime keeps no lines for some code, and several codes of one generic method.
+#[test]
+fn what_threw_an_exception_first_is_never_told_as_its_caller() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let launch = json!({
+            "program": dll("exceptions_origin"),
+            "exceptions": [
+                {"types": ["System.Exception"], "condition": "$exception.InnerException != null"},
+                {"types": ["System.InvalidOperationException"], "condition": "$exception.StackTrace.Contains(\"Main\")"},
+            ],
+        });
+        let mut stopped = structured(&agent.call("debug_launch", launch).await);
+        let mut told = String::new();
+        while stopped["state"] == "stopped" {
+            for exception in stopped["stop"]["exceptions"].as_array().expect("a list") {
+                if let Some(origin) = exception.get("thrown_at") {
+                    told += &format!("{} {}\n", origin["method"], origin["line"]);
+                }
+            }
+            stopped = structured(&agent.call("debug_continue", json!({})).await);
+        }
+        expect![[r#"
+            "Program.Generic<T>(T value)" 35
+            "Program.Generic<T>(T value)" 35
+            "Program.Generic<T>(T value)" 35
+            "Program.Generic<T>(T value)" 35
+            "Program.Either(bool choice)" 41
+            "Program.Given(Exception exception)" 46
+            "Program.Generic<T>(T value)" 35
+        "#]]
+        .assert_eq(&told);
         agent.close().await;
     });
 }

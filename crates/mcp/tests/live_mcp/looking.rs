@@ -382,7 +382,7 @@ fn the_program_runs_to_a_place_and_goes_back() {
               line 34 column 9 to line 34 column 45: string digits = coupon.Substring(4);
             Hint: give a column inside one of the available statements, or none
             > debug_run_to {"function":"NoSuch"}
-            !INVALID_FILE: the place cannot be run to: no loaded module with symbols has a method NoSuch
+            !INVALID_PARAMETER: the place cannot be run to: no loaded module with symbols has a method NoSuch
             Hint: set a breakpoint instead, which waits for its module, and continue
             > debug_run_to {"file":"<source>/demo_shop.cs","line":22}
             s1 stopped: at the place that was run to (thread <tid>), in Order.Total() at <source>/demo_shop.cs:22.
@@ -551,6 +551,49 @@ fn chains_of_awaits_are_told_with_the_stack() {
               (thread <tid> is blocked on it)
         "#]]
         .assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn what_changes_behind_the_cut_of_a_line_is_told() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let at = |marker: &str| {
+            let place = Fixture::named("values_behind").marker(marker);
+            json!({"file": place.file, "line": place.line})
+        };
+        let launch = json!({
+            "program": dll("values_behind"),
+            "breakpoints": [at("first"), at("second"), at("third")],
+        });
+        agent.call("debug_launch", launch).await;
+        let changed = |report: &rmcp::model::CallToolResult| {
+            let variables = structured(report)["stop"]["variables"].clone();
+            let variables = variables.as_array().cloned().unwrap_or_default();
+            let inside = variables
+                .iter()
+                .filter(|it| it["changed_inside"] == true || !it["was"].is_null());
+            let names: Vec<String> = inside
+                .filter_map(|it| it["name"].as_str().map(str::to_owned))
+                .collect();
+            names.join(" ")
+        };
+        let second = agent.call("debug_continue", json!({})).await;
+        assert_eq!(
+            changed(&second),
+            "array list text wide map lists deep small"
+        );
+        let told = "(changed, behind what is shown)";
+        assert!(text(&second).contains(told), "{}", text(&second));
+        assert!(
+            text(&second).contains("small: int = 2 (was 1)"),
+            "{}",
+            text(&second)
+        );
+        let third = agent.call("debug_continue", json!({})).await;
+        assert_eq!(changed(&third), "", "{}", text(&third));
         agent.close().await;
     });
 }

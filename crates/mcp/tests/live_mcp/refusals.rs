@@ -281,6 +281,35 @@ fn a_call_in_the_wrong_state_says_what_to_call() {
 }
 
 #[test]
+fn a_host_that_is_told_to_end_says_so_to_who_waits() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let launch = json!({"program": dll("loops"), "args": ["silent"], "timeout_ms": 0});
+        agent.call("debug_launch", launch).await;
+        agent
+            .until("process_output", json!({}), |result| {
+                text(result).contains("running")
+            })
+            .await;
+        let processes = sandbox.processes();
+        let mut hosts = processes.iter().filter(|it| it.command.ends_with(" host "));
+        let host = hosts.next().expect("a host").pid;
+        let waiting = agent.call("debug_wait", json!({}));
+        let (answer, ()) = tokio::join!(waiting, async {
+            testkit::procfs::signal(host, rustix::process::Signal::TERM);
+        });
+        let told = text(&answer);
+        assert_eq!(structured(&answer)["state"], "exited", "{told}");
+        assert!(
+            told.contains("got SIGTERM: it has ended the program"),
+            "{told}"
+        );
+        agent.close().await;
+    });
+}
+
+#[test]
 fn a_host_that_dies_costs_one_session() {
     let sandbox = Sandbox::new();
     run(async {
@@ -425,6 +454,83 @@ fn a_host_that_dies_at_a_stop_leaves_no_moment_in_which_the_frozen_program_is_sa
         let mut all = listed.as_array().expect("a list").iter();
         let own = all.find(|it| it["pid"] == program.pid());
         assert_eq!(own.expect("it lives")["attachable"], false, "{listed}");
+        agent.close().await;
+    });
+}
+
+#[test]
+fn a_program_that_its_dead_host_has_left_frozen_is_ended_when_asked_for() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.bare("loops").args(["sleep", "5"]).start();
+    program.line_starting("tick");
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let attach = json!({"pid": program.pid()});
+        agent.call("debug_attach", attach).await;
+        agent.call("debug_pause", json!({})).await;
+        let processes = sandbox.processes();
+        let mut hosts = processes.iter().filter(|it| it.command.ends_with(" host "));
+        let host = hosts.next().expect("a host").pid;
+        testkit::procfs::signal(host, rustix::process::Signal::KILL);
+        agent
+            .until("debug_status", json!({}), |result| {
+                text(result).contains("stays frozen")
+            })
+            .await;
+        let end = json!({"session": "s1", "terminate": true});
+        agent.call("debug_disconnect", end).await;
+        let gone = testkit::eventually(|| match testkit::procfs::process(program.pid()) {
+            Some(process) if process.state != 'Z' => Err(format!("{process:?}")),
+            _ => Ok(()),
+        });
+        gone.expect("it is ended");
+        agent.close().await;
+    });
+}
+
+#[test]
+fn a_program_that_a_signal_has_suspended_is_told_as_that() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let launch = json!({"program": dll("loops"), "args": ["silent"], "timeout_ms": 0});
+        agent.call("debug_launch", launch).await;
+        agent
+            .until("process_output", json!({}), |result| {
+                text(result).contains("running")
+            })
+            .await;
+        let status = agent.call("debug_status", json!({"session": "s1"})).await;
+        let status = &structured(&status)["sessions"][0];
+        let pid = status["pid"].as_u64().and_then(|it| u32::try_from(it).ok());
+        let pid = pid.expect("its number");
+        testkit::procfs::signal(pid, rustix::process::Signal::STOP);
+        agent
+            .until("debug_wait", json!({"timeout_ms": 10}), |result| {
+                text(result).contains(
+                    "is suspended by a signal and cannot answer; let it run first: kill -CONT",
+                )
+            })
+            .await;
+        agent.close().await;
+    });
+}
+
+#[test]
+fn more_arguments_than_the_system_takes_are_refused_with_what_to_do() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let launch = json!({"program": dll("loops"), "args": ["x".repeat(200_000)]});
+        let refused = agent.call("debug_launch", launch).await;
+        let error = &structured(&refused)["error"];
+        assert_eq!(error["code"], "LAUNCH_FAILED", "{}", text(&refused));
+        let hint = error["hint"].as_str().unwrap_or_default();
+        assert!(
+            hint.contains("128 KiB in one argument"),
+            "{}",
+            text(&refused)
+        );
         agent.close().await;
     });
 }

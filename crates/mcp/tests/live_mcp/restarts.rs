@@ -164,3 +164,24 @@ fn an_attached_program_is_not_restarted() {
     });
     program.assert_ticks();
 }
+
+#[test]
+fn a_tracepoint_that_switched_itself_off_begins_anew() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let place = Fixture::named("bp_traces").marker("passed");
+        let launch = json!({
+            "program": dll("bp_traces"), "args": ["4"],
+            "breakpoints": [
+                {"file": place.file, "line": place.line, "log_message": "round {i}", "max_hits": 2},
+            ],
+        });
+        let logged = |told: &str| told.matches("round ").count();
+        let first = text(&agent.call("debug_launch", launch).await);
+        assert_eq!(logged(&first), 2, "{first}");
+        let again = text(&agent.call("debug_restart", json!({})).await);
+        assert_eq!(logged(&again), 2, "{again}");
+        agent.close().await;
+    });
+}

@@ -1,5 +1,6 @@
 //! What the framework waits for is told in words of its users.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -56,6 +57,12 @@ fn what_is_awaited_is_told_as_the_call_that_made_it() {
                 last.is_some_and(|last| last.starts_with(call))
             })
             .await;
+            // Also where all threads are told.
+            let threads = text(&agent.call("threads_get", json!({})).await);
+            assert!(
+                threads.contains(&format!(", which awaits {call}")),
+                "{threads}"
+            );
             agent.close().await;
         }
     });
@@ -94,6 +101,35 @@ fn a_thread_names_the_method_of_others_that_it_waits_in() {
         }
         // The framework waits to be pulsed, too, which says nothing to who called it.
         assert_eq!(told.matches("to be pulsed").count(), 1, "{told}");
+        agent.close().await;
+    });
+}
+
+#[test]
+fn threads_of_a_crowd_are_told_page_by_page() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        launched(&agent, "crowd").await;
+        agent.call("debug_pause", json!({})).await;
+        let (mut names, mut start) = (BTreeSet::new(), json!(0));
+        while !start.is_null() {
+            let page = agent.call("threads_get", json!({"start": start})).await;
+            let told = text(&page);
+            let page = structured(&page);
+            for thread in page["threads"].as_array().expect("a list") {
+                let name = thread["name"].as_str().unwrap_or_default();
+                assert!(names.insert((thread["id"].clone().to_string(), name.to_owned())));
+            }
+            start = page["next_start"].clone();
+            assert_eq!(
+                start.is_null(),
+                !told.contains("more: start="),
+                "{start}: {told}"
+            );
+        }
+        let crowd = names.iter().filter(|(_, name)| name.starts_with("crowd"));
+        assert_eq!(crowd.count(), 120);
         agent.close().await;
     });
 }

@@ -114,6 +114,18 @@ impl<'a> Metadata<'a> {
         arities.all(|it| it == arity).then_some(arity)
     }
 
+    /// Whether a method only declares a member of an `extension` block: the code is in a static method of the type around.
+    pub fn is_extension_declaration(self, method: Token) -> bool {
+        let owner = self.method(method).and_then(|it| it.declaring_type());
+        owner.is_ok_and(|it| self.is_extension_group(it))
+    }
+
+    /// Whether a type holds the declarations of an `extension` block.
+    fn is_extension_group(self, ty: Token) -> bool {
+        self.simple_name(ty)
+            .is_ok_and(|it| it.1.starts_with("<G>$"))
+    }
+
     /// Whether a method is an accessor or operator of an `extension` block: its type then has the declaration in a nested type.
     fn is_extension_accessor(self, method: &Method<'a>) -> Result<bool> {
         let name = method.name_bytes()?;
@@ -125,10 +137,7 @@ impl<'a> Metadata<'a> {
         let mut declarations = nested
             .take(MAX_SIBLINGS)
             .flatten()
-            .filter(|&it| {
-                self.simple_name(it)
-                    .is_ok_and(|it| it.1.starts_with("<G>$"))
-            })
+            .filter(|&it| self.is_extension_group(it))
             .filter_map(|it| self.type_def(it).ok())
             .flat_map(|it| it.methods().flatten())
             .take(MAX_SIBLINGS);

@@ -210,6 +210,8 @@ fn accessors_of_extension_blocks_are_named_as_such() {
         };
         assert_eq!(name(1), "Extensions.Size.get");
         assert_eq!(name(2), "Extensions.get_Plain");
+        let declares = |row| metadata.is_extension_declaration(Token::new(Table::Method, row));
+        assert_eq!([1, 2, 3].map(declares), [false, false, true]);
     });
 }
 

@@ -163,3 +163,30 @@ fn out_of_and_over_the_end_of_a_method_that_nobody_awaits_yet_is_to_who_takes_it
         "{notes:?}"
     );
 }
+
+/// A method that goes on inside the completion of another one has that one below it on the stack, and not who called it.
+#[test]
+fn out_of_a_method_that_goes_on_inside_another_is_to_who_takes_its_result() {
+    let fixture = "step_unwrapped";
+    let sandbox = Sandbox::new();
+    let program = launch_to(&sandbox, fixture, &[], &["outer"]);
+    step(&program, StepKind::Out);
+    assert_at(&program, fixture, "taken");
+    program.cont();
+    program.expect_exit(0);
+}
+
+/// What `Task.Run` returns is not yet told of the task that its work returns when that goes on.
+#[test]
+fn out_of_a_task_that_is_just_being_unwrapped_is_to_who_awaits_it() {
+    let fixture = "step_unwrapped";
+    let sandbox = Sandbox::new();
+    let program = launch_to(&sandbox, fixture, &[], &["started"]);
+    for to in ["awaits", "blocks"] {
+        step(&program, StepKind::Out);
+        assert_at(&program, fixture, to);
+        program.cont();
+        program.settle();
+    }
+    program.expect_exit(0);
+}

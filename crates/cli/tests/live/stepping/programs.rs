@@ -26,6 +26,7 @@ const SMALL: &[Program] = &[
     ("breaks", &[""]),
     ("burst", &["0"]),
     ("children", &["/bin/true"]),
+    ("renames", &["1"]),
     ("hello", &["--env DOTNET_NOLOGO --stdin --exit 2 one"]),
     ("source_embedded", &[""]),
     ("step_starts", &[""]),
@@ -104,6 +105,7 @@ const STEPS: &[Program] = &[
     ("expressions_stops", &[""]),
     ("values_calls", &[""]),
     ("step_attributes", &[""]),
+    ("step_handlers", &[""]),
     ("step_next", &[""]),
     ("step_runtime_async", &[""]),
     ("step_threads", &["1 2"]),
@@ -166,6 +168,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("bench_stops", "never ends"),
     ("bench_values", "never ends"),
     (
+        "bp_called_threads",
+        "its threads run at the same time: before .NET 10 the runtime may crash where both pass a breakpoint",
+    ),
+    (
         "bp_dying_threads",
         "its threads come and go: how often is not the same twice",
     ),
@@ -194,6 +200,14 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "editors look at it, and a task's thread runs its end",
     ),
     (
+        "exceptions_origin",
+        "throws in one method after the other: live_mcp::exceptions reads where",
+    ),
+    (
+        "expressions_codeless",
+        "declares methods without code: live_expressions is refused them",
+    ),
+    (
         "exceptions_any",
         "polls, and its threads come and go: how often is not the same twice",
     ),
@@ -216,6 +230,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
     (
         "step_combined",
         "spins: how often is not the same twice; stepping::combined steps it",
+    ),
+    (
+        "step_unwrapped",
+        "polls: how often is not the same twice; stepping::awaits steps it",
     ),
     (
         "step_taken",
@@ -271,6 +289,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "its conditions are what it is for: live_expressions sets them",
     ),
     (
+        "expressions_places",
+        "computes one expression after the other: live_expressions compares them",
+    ),
+    (
         "expressions_pure",
         "computes one expression after the other: live_expressions compares them",
     ),
@@ -303,6 +325,30 @@ const LEFT_OUT: &[(&str, &str)] = &[
     (
         "values_moved",
         "has no statement that others have not; live_values looks at its variables",
+    ),
+    (
+        "values_behind",
+        "has no statement that others have not; live_mcp looks at its variables",
+    ),
+    (
+        "values_lies",
+        "its collections are damaged; live_values looks at them",
+    ),
+    (
+        "values_reached",
+        "has no statement that others have not; live_values sets its variables",
+    ),
+    (
+        "values_odd",
+        "has no statement that others have not; live_values looks at its variables",
+    ),
+    (
+        "values_yields",
+        "has no statement that others have not; live_values looks at its variables",
+    ),
+    (
+        "values_unkept",
+        "is optimised: what its code still has differs between runtimes",
     ),
     (
         "values_replaced",

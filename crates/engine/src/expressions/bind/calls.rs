@@ -232,14 +232,14 @@ impl Binder<'_> {
                     let added = whole.parameters.iter().skip(method.parameters.len());
                     method.parameters.extend(added.cloned());
                 }
-                return Ok(self.call_node(
+                return self.call_node(
                     method,
                     candidate.type_arguments,
                     target,
                     nodes,
                     !group.is_base,
                     span,
-                ));
+                );
             }
             Err(why) => why,
         };
@@ -271,7 +271,8 @@ impl Binder<'_> {
         arguments: Vec<Node>,
         dispatch: bool,
         span: Span,
-    ) -> Node {
+    ) -> Result<Node> {
+        self.can_be_called(&method, !dispatch && target.is_some(), span)?;
         let ty = method.returns.without_ref().clone();
         // `GetType` of a nullable or a number boxes it, so it is known here.
         let names = self.return_names(&method);
@@ -292,7 +293,7 @@ impl Binder<'_> {
             span,
         );
         node.names = names;
-        node
+        Ok(node)
     }
 
     /// Keys and values of a dictionary are computed here, as a sequence that code of the program cannot take: what is called on
@@ -367,14 +368,15 @@ impl Binder<'_> {
             match self.resolve(&methods, &group.type_arguments, &all) {
                 Ok(candidate) => {
                     let nodes = self.apply_arguments(&candidate, all, span)?;
-                    return Ok(Some(self.call_node(
+                    let called = self.call_node(
                         candidate.method,
                         candidate.type_arguments,
                         None,
                         nodes,
                         false,
                         span,
-                    )));
+                    );
+                    return called.map(Some);
                 }
                 Err((_, true)) => {
                     return Err(Fail::cs(
@@ -440,6 +442,55 @@ impl Binder<'_> {
         )
     }
 
+    /// What is wrong with a call of an extension method that takes the type: arguments are missing, or only its type
+    /// arguments are in question.
+    fn extension_error(
+        &mut self,
+        name: &str,
+        ty: &Type,
+        arguments: &[Arg<'_>],
+        span: Span,
+    ) -> Option<Box<Fail>> {
+        let is_lambda = |it: &Arg<'_>| matches!(it.operand, Operand::Lambda(..));
+        if arguments.iter().any(is_lambda) {
+            return None;
+        }
+        let mut all: Vec<Method> = self.extension_methods(name).concat();
+        all.retain(|it| self.may_extend(it, ty));
+        let count = arguments.len() + 1;
+        let infers = |it: &Method| it.arity > 0 && it.parameters.len() == count;
+        if all.iter().any(infers) {
+            let told = format!("the type arguments of `{name}` cannot be inferred");
+            return Some(Fail::cs("CS0411", span, told).hint("write them: Name<int>(…)"));
+        }
+        let lacking = |it: &Method| {
+            it.parameters
+                .get(count)
+                .is_some_and(|it| !it.flags.is_optional())
+        };
+        if !all.iter().all(lacking) {
+            return None;
+        }
+        match &*all {
+            [] => None,
+            [one] => {
+                let missing = one.parameters.get(count).map(|it| it.name.clone());
+                let missing = missing.unwrap_or_default();
+                let told = format!(
+                    "there is no argument for the required parameter `{missing}` of `{name}`"
+                );
+                Some(Fail::cs("CS7036", span, told))
+            }
+            _ => {
+                let told = format!(
+                    "no overload of `{name}` takes {} arguments",
+                    arguments.len()
+                );
+                Some(Fail::cs("CS1501", span, told))
+            }
+        }
+    }
+
     fn misfit(
         &mut self,
         group: &Group,
@@ -454,6 +505,12 @@ impl Binder<'_> {
                 .as_ref()
                 .map(|it| self.text(it))
                 .unwrap_or_default();
+            if let Some(ty) = &group.ty
+                && group.type_arguments.is_empty()
+                && let Some(fail) = self.extension_error(name, ty, arguments, span)
+            {
+                return fail;
+            }
             return Fail::cs(
                 "CS1929",
                 span,

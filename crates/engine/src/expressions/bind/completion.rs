@@ -351,7 +351,7 @@ impl Binder<'_> {
     }
 
     /// Whether the first parameter takes a type, whatever the method's own type parameters stand for.
-    fn may_extend(&self, method: &Method, ty: &Type) -> bool {
+    pub(super) fn may_extend(&self, method: &Method, ty: &Type) -> bool {
         let Some(first) = method.parameters.first() else {
             return false;
         };

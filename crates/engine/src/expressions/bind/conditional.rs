@@ -200,7 +200,10 @@ impl Binder<'_> {
         let rest = self.bind(access).and_then(|it| self.natural(it));
         self.receivers.pop();
         let rest = rest?;
-        let ty = self.nullable(&rest.ty);
+        let ty = match &rest.ty {
+            nothing @ Type::Primitive(Primitive::Void) => nothing.clone(),
+            ty => self.nullable(ty),
+        };
         let names = rest.names.clone();
         let is_late = is_late(&rest);
         let mut node = Node::new(Op::Access(Box::new(target), slot, Box::new(rest)), ty, span);

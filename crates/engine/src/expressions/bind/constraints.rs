@@ -15,28 +15,78 @@ pub(super) type Violation = (&'static str, String);
 const CLASS: u32 = 4;
 const STRUCT: u32 = 8;
 const CONSTRUCTOR: u32 = 16;
+/// Structs inside structs that are looked at.
+const MAX_DEPTH: u32 = 64;
 const COMPILER: &str = "System.Runtime.CompilerServices";
 
 impl Binder<'_> {
+    /// What no call may name: the runtime ends the program that tries, or has no code for it.
+    pub(super) fn can_be_called(&self, method: &Method, is_base: bool, span: Span) -> Result<()> {
+        let name = crate::expressions::run::written_name(method);
+        let (is_static, is_abstract) = (method.flags.is_static(), method.flags.is_abstract());
+        if is_base && is_abstract {
+            let told = format!("the abstract base member `{name}` has no code to call");
+            return Err(Fail::cs("CS0205", span, told));
+        }
+        if is_static && (is_abstract || method.flags.is_virtual()) {
+            let told = format!(
+                "`{name}` is a static abstract or virtual member of an interface: it is called on a type that implements it"
+            );
+            return Err(Fail::cs("CS8926", span, told));
+        }
+        if is_static && crate::calls::is_for_native_callers(self.types, method) {
+            let told = format!(
+                "`{name}` is for unmanaged callers only ([UnmanagedCallersOnly]) and cannot be called"
+            );
+            return Err(Fail::cs("CS8901", span, told));
+        }
+        Ok(())
+    }
+
     /// The first demand of a method's type parameters that arguments do not meet.
     pub(super) fn violated(&self, method: &Method, arguments: &[Type]) -> Option<Violation> {
         if arguments.is_empty() {
             return None;
         }
-        let module = self.types.metadata(method.declared_in.module).ok()?;
-        let definition = module.metadata().method(method.token).ok()?;
         let generics = Generics {
             of_type: (*method.declared_in.arguments).into(),
             of_method: arguments.into(),
         };
-        let parameters = definition.generic_params().flatten();
+        let owner = (method.declared_in.module, method.token, &*method.name);
+        self.unmet(owner, arguments, &generics)
+    }
+
+    /// The first demand of a generic type that its arguments do not meet.
+    pub(super) fn violated_by(&self, ty: &Type) -> Option<Violation> {
+        let Type::Named(named) = ty else { return None };
+        if ty.is_open() {
+            return None;
+        }
+        let generics = Generics {
+            of_type: (*named.arguments).into(),
+            of_method: [].into(),
+        };
+        let name = self.types.simple_name(named).ok()?.1;
+        let name = name.split('`').next().unwrap_or(&name);
+        let owner = (named.module, named.token, name);
+        self.unmet(owner, &named.arguments, &generics)
+    }
+
+    fn unmet(
+        &self,
+        (module_id, owner, name): (crate::types::ModuleId, metadata::Token, &str),
+        arguments: &[Type],
+        generics: &Generics,
+    ) -> Option<Violation> {
+        let module = self.types.metadata(module_id).ok()?;
+        let parameters = module.metadata().generic_params(owner).flatten();
         for (parameter, argument) in parameters.zip(arguments) {
             let flags = u32::from(parameter.flags());
             let told = |demand: &str| {
                 format!(
                     "`{}` cannot be a type argument of `{}`: it must be {demand}",
                     self.text(argument),
-                    method.name
+                    name
                 )
             };
             let is_value = argument.is_value() == Some(true);
@@ -44,21 +94,21 @@ impl Binder<'_> {
             if flags & CLASS != 0 && !argument.is_reference() {
                 return Some(("CS0452", told("a reference type")));
             }
-            if flags & STRUCT != 0 && !is_plain {
+            if flags & STRUCT != 0 {
                 let token = parameter.token();
-                let is_unmanaged =
+                let unmanaged =
                     module
                         .metadata()
                         .has_attribute(token, COMPILER, "IsUnmanagedAttribute");
-                return Some(match is_unmanaged {
-                    true => ("CS8377", told("an unmanaged type")),
-                    false => ("CS0453", told("a value type that is not nullable")),
-                });
+                if unmanaged && !(is_plain && self.is_unmanaged(argument, 0)) {
+                    return Some(("CS8377", told("an unmanaged type")));
+                }
+                if !is_plain {
+                    return Some(("CS0453", told("a value type that is not nullable")));
+                }
             }
             for token in parameter.constraints().flatten() {
-                let bound = self
-                    .types
-                    .of_token(method.declared_in.module, token, &generics);
+                let bound = self.types.of_token(module_id, token, generics);
                 let Ok(bound) = bound else { continue };
                 if bound.is_open() || self.meets(argument, &bound) {
                     continue;
@@ -78,6 +128,21 @@ impl Binder<'_> {
             }
         }
         None
+    }
+
+    /// Whether a value type holds no references, however deep (C# 8.8).
+    fn is_unmanaged(&self, ty: &Type, depth: u32) -> bool {
+        let Type::Named(named) = ty else {
+            return !ty.is_reference();
+        };
+        if ty.is_value() != Some(true) || depth > MAX_DEPTH {
+            return false;
+        }
+        let fields = self.types.fields(named);
+        fields.is_ok_and(|all| {
+            let mut own = all.iter().filter(|it| !it.flags.is_static());
+            own.all(|it| it.ty == *ty || self.is_unmanaged(&it.ty, depth + 1))
+        })
     }
 
     fn meets(&self, argument: &Type, bound: &Type) -> bool {

@@ -41,6 +41,9 @@ pub(super) enum Conv {
     Target,
 }
 
+/// An operator that converts: what it takes, the conversions before and after it, and whether it is lifted.
+type Operator = (Method, Type, Conv, Conv, bool);
+
 impl Binder<'_> {
     /// The implicit conversion of an operand to a type.
     pub(super) fn implicit(&mut self, operand: &Operand<'_>, to: &Type) -> Option<Conv> {
@@ -290,7 +293,7 @@ impl Binder<'_> {
                 self.implicit_types(from, to)
             }
         };
-        let mut found: Vec<(Method, Type, Conv, Conv, bool)> = Vec::new();
+        let mut found: Vec<Operator> = Vec::new();
         let mut to_inside = Vec::new();
         for method in methods {
             let [parameter] = method.parameters.as_slice() else {
@@ -324,8 +327,13 @@ impl Binder<'_> {
         if found.is_empty() {
             found = to_inside;
         }
+        if explicit && constant.is_none() {
+            let index = self.most_specific(&found, (from, &source), (to, &target))?;
+            found.swap(0, index);
+            found.truncate(1);
+        }
         // The most specific source and target: exact ones win, then those that all others convert to.
-        let score = |entry: &(Method, Type, Conv, Conv, bool)| {
+        let score = |entry: &Operator| {
             let exact = |conv: &Conv| u8::from(!matches!(conv, Conv::Identity));
             exact(&entry.2) * 2 + exact(&entry.3)
         };
@@ -353,6 +361,54 @@ impl Binder<'_> {
             (true, false) => Conv::Unwrap(Box::new(user)),
             _ => user,
         })
+    }
+
+    /// The operator from the most specific source to the most specific target (C# 10.5.5): the type itself, else the nearest one
+    /// around the source and inside the target, else the nearest one on the other side. Nothing if no operator has both.
+    fn most_specific(
+        &self,
+        found: &[Operator],
+        (from, source): (&Type, &Type),
+        (to, target): (&Type, &Type),
+    ) -> Option<usize> {
+        let within = |one: &Type, other: &Type| self.implicit_types(one, other).is_some();
+        let innermost = |types: &[&Type]| {
+            let mut all = types.iter();
+            all.find(|one| types.iter().all(|other| within(one, other)))
+                .map(|it| (*it).clone())
+        };
+        let outermost = |types: &[&Type]| {
+            let mut all = types.iter();
+            all.find(|one| types.iter().all(|other| within(other, one)))
+                .map(|it| (*it).clone())
+        };
+        let takes: Vec<&Type> = found.iter().map(|it| &it.1).collect();
+        let gives: Vec<&Type> = found.iter().map(|it| &it.0.returns).collect();
+        let taken = match [from, source].into_iter().find(|it| takes.contains(it)) {
+            Some(exact) => exact.clone(),
+            None => {
+                let around = |it: &&&Type| within(from, it) || within(source, it);
+                let around: Vec<&Type> = takes.iter().filter(around).copied().collect();
+                match around.is_empty() {
+                    true => outermost(&takes)?,
+                    false => innermost(&around)?,
+                }
+            }
+        };
+        let given = match [to, target].into_iter().find(|it| gives.contains(it)) {
+            Some(exact) => exact.clone(),
+            None => {
+                let inside = |it: &&&Type| within(it, to);
+                let inside: Vec<&Type> = gives.iter().filter(inside).copied().collect();
+                match inside.is_empty() {
+                    true => innermost(&gives)?,
+                    false => outermost(&inside)?,
+                }
+            }
+        };
+        found
+            .iter()
+            .position(|it| it.1 == taken && it.0.returns == given)
     }
 
     /// Which of two types is the better target for an operand (C# 12.6.4.5).

@@ -207,13 +207,12 @@ impl Binder<'_> {
                 })
                 .collect()
         });
-        if new.rank != 1
-            || values.is_some_and(|values| flat.as_ref().is_none_or(|it| it.len() != values.len()))
-        {
-            return Err(
-                Fail::new(span, "arrays of several dimensions cannot be created here")
-                    .hint("use an array of arrays"),
-            );
+        if new.rank != 1 {
+            return self.new_grid(new, span);
+        }
+        if values.is_some_and(|values| flat.as_ref().is_none_or(|it| it.len() != values.len())) {
+            let told = "an array of one dimension has no rows in braces";
+            return Err(Fail::cs("CS0623", span, told));
         }
         if let Some(flat) = flat {
             let mut operands = Vec::new();

@@ -194,6 +194,7 @@ impl Binder<'_> {
             }
             Some(Operand::Value(mut node)) => {
                 if let Op::Call(callee, ..) = &mut node.op {
+                    self.can_be_called(&callee.method, true, span)?;
                     Rc::make_mut(callee).is_virtual = false;
                 }
                 Ok(Operand::Value(node))
@@ -401,6 +402,7 @@ impl Binder<'_> {
             .types
             .method(&property.declared_in, getter)
             .map_err(|error| Fail::new(span, error.to_string()))?;
+        self.can_be_called(&method, false, span)?;
         let ty = method.returns.without_ref().clone();
         let names = self.names_of(property.declared_in.module, property.token);
         let callee = self.callee(method, Vec::new(), dispatch);

@@ -18,6 +18,7 @@ mod dynamic;
 mod enum_operators;
 mod equality;
 mod formattable;
+mod grids;
 mod inference;
 mod initialisers;
 mod lambdas;
@@ -89,6 +90,8 @@ pub(crate) struct Binder<'t> {
     receivers: Vec<Node>,
     /// Whether what is bound is to be assigned, so that properties stay properties.
     assigning: bool,
+    /// Whether fields that are readonly may be assigned.
+    forced: bool,
     lambda_binds: u32,
     /// Whether the whole expression is a name.
     bare: bool,
@@ -204,6 +207,7 @@ impl<'t> Binder<'t> {
             unchecked: false,
             receivers: Vec::new(),
             assigning: false,
+            forced: false,
             lambda_binds: MAX_LAMBDA_BINDS,
             bare: false,
             exception_slots: Vec::new(),
@@ -217,6 +221,12 @@ impl<'t> Binder<'t> {
             dynamic_elements: false,
             probe: completion::Probe::default(),
         }
+    }
+
+    /// Lets fields be assigned that are readonly.
+    pub(crate) fn forcing(mut self, forced: bool) -> Self {
+        self.forced = forced;
+        self
     }
 
     /// Gives up at `deadline`.

@@ -365,6 +365,12 @@ impl Binder<'_> {
         right: &Operand<'_>,
         span: Span,
     ) -> Box<Fail> {
+        if let Some(told) = self
+            .two_ways(op, left, right)
+            .or_else(|| self.two_ways(op, right, left))
+        {
+            return Fail::cs("CS0457", span, told);
+        }
         Fail::cs(
             "CS0019",
             span,
@@ -375,6 +381,35 @@ impl Binder<'_> {
                 self.describe(right)
             ),
         )
+    }
+
+    /// Whether a constant could be converted to a type that has the operator in several ways, none of them better.
+    fn two_ways(&self, op: BinaryOp, of: &Operand<'_>, given: &Operand<'_>) -> Option<String> {
+        let (Operand::Value(of), Operand::Value(given)) = (of, given) else {
+            return None;
+        };
+        given.constant.as_ref()?;
+        let Type::Named(named) = self.without_nullable(&of.ty) else {
+            return None;
+        };
+        let has_it = super::user_operators::method_name(op).is_some_and(|name| {
+            self.types
+                .methods(&named, Some(name))
+                .is_ok_and(|it| !it.is_empty())
+        });
+        let conversions = self.types.methods(&named, Some("op_Implicit")).ok()?;
+        let ways = conversions.iter().filter(|it| {
+            let takes = it.parameters.first().map(|it| it.ty.without_ref());
+            it.returns.as_named() == Some(&named)
+                && takes.is_some_and(|it| self.implicit_constant(given, it).is_some())
+        });
+        (has_it && ways.count() > 1).then(|| {
+            format!(
+                "`{}` can be converted to `{}` in several ways, none of which is better",
+                self.text(&given.ty),
+                self.text(&Type::Named(named.clone()))
+            )
+        })
     }
 
     /// Numbers, truth values and strings, lifted if an operand is nullable.

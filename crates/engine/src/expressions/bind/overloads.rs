@@ -12,7 +12,7 @@ use super::conversions::Conv;
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Constant, Node, Op, Referred};
-use crate::types::{Method, Named, Type};
+use crate::types::{Method, Named, Parameter, Type};
 
 /// An argument of a call.
 #[derive(Clone)]
@@ -85,6 +85,11 @@ pub(super) enum Misfit {
     Moved(usize),
     /// An argument lacks this modifier, or has one too many.
     Modifier(usize, Option<&'static str>),
+}
+
+/// Whether it is an `in` or `ref readonly` parameter.
+fn is_in(parameter: &Parameter) -> bool {
+    matches!(parameter.ty, Type::ByRef(_)) && parameter.flags.is_in()
 }
 
 impl Binder<'_> {
@@ -412,8 +417,7 @@ impl Binder<'_> {
             let parameter = constructed.parameters.get(place);
             let is_out =
                 parameter.is_some_and(|it| it.flags.is_out() && matches!(it.ty, Type::ByRef(_)));
-            let is_ref =
-                parameter.is_some_and(|it| matches!(it.ty, Type::ByRef(_)) && !it.flags.is_in());
+            let is_ref = parameter.is_some_and(|it| matches!(it.ty, Type::ByRef(_)) && !is_in(it));
             // An extension method may take what it is called on by reference without a word.
             let refers = argument.receiver && is_ref && !is_out && to.is_value() == Some(true);
             let given = match refers {
@@ -421,7 +425,9 @@ impl Binder<'_> {
                 false => argument.by_ref.as_ref().map(|it| it.is_out),
             };
             let is_given = argument.operand.value().is_none_or(|it| it.ty == *to);
-            if given != is_ref.then_some(is_out) {
+            // What a method only reads may be passed with `ref`.
+            let is_read = given == Some(false) && parameter.is_some_and(is_in);
+            if given != is_ref.then_some(is_out) && !is_read {
                 let modifier = is_ref.then_some(if is_out { "out" } else { "ref" });
                 return Err(Misfit::Modifier(index, modifier));
             }
@@ -522,12 +528,13 @@ impl Binder<'_> {
         {
             let mut node = self.convert(argument.operand, to, argument.span)?;
             let parameter = candidate.method.parameters.get(*place);
-            let is_ref =
-                parameter.is_some_and(|it| matches!(it.ty, Type::ByRef(_)) && !it.flags.is_in());
+            let is_ref = parameter.is_some_and(|it| matches!(it.ty, Type::ByRef(_)) && !is_in(it));
             if argument.receiver && is_ref {
                 self.must_be_place(&node, argument.span)?;
                 node = self.referred(Leads::Operand, node);
-            } else if let Some(by_ref) = argument.by_ref {
+            } else if let Some(by_ref) = argument.by_ref
+                && !parameter.is_some_and(is_in)
+            {
                 node = self.referred(by_ref.to, node);
             } else if moved && node.constant.is_none() && !matches!(node.op, Op::Lambda(_)) {
                 let slot = self.slot();

@@ -463,6 +463,7 @@ impl Binder<'_> {
             let slot = self.slot();
             let inner = self.without_nullable(&member.ty);
             at = self.slot_node(slot, &inner, name.span);
+            at.names = member.names.clone();
             steps.push((member, slot));
         }
         let part = self.pattern_member(at, last)?;

@@ -247,7 +247,9 @@ impl Binder<'_> {
             {
                 Err(Fail::cs("CS1604", span, "`this` cannot be assigned"))
             }
-            Op::StaticField(field) | Op::Field(_, field) if self.is_readonly(field) => {
+            Op::StaticField(field) | Op::Field(_, field)
+                if !self.forced && self.is_readonly(field) =>
+            {
                 Err(Fail::cs(
                     "CS0191",
                     span,
@@ -274,8 +276,18 @@ impl Binder<'_> {
                 }
             }
             Op::Let(_, element) if matches!(element.op, Op::Element(..)) => Ok(node),
-            Op::Let(_, element) if matches!(&element.op, Op::Call(callee, ..) if self.has_setter(callee)) => {
+            Op::Let(_, element) if matches!(&element.op, Op::Call(callee, ..) if self.has_setter(callee) || returns_reference(callee)) => {
                 Ok(node)
+            }
+            Op::Call(callee, ..) if returns_reference(callee) => {
+                match self.returns_read_only(callee) {
+                    true => Err(Fail::cs(
+                        "CS8331",
+                        span,
+                        "what is returned as `ref readonly` cannot be assigned",
+                    )),
+                    false => Ok(node),
+                }
             }
             Op::Call(callee, Some(target), _)
                 if target.ty.is_value() == Some(true)
@@ -313,6 +325,25 @@ impl Binder<'_> {
             )),
             _ => Err(not_a_variable(span)),
         }
+    }
+
+    /// Whether a method returns `ref readonly`.
+    fn returns_read_only(&self, callee: &Callee) -> bool {
+        let Ok(module) = self.types.metadata(callee.method.declared_in.module) else {
+            return false;
+        };
+        let metadata = module.metadata();
+        let Ok(definition) = metadata.method(callee.method.token) else {
+            return false;
+        };
+        definition.param_rows().flatten().any(|(token, row)| {
+            row.sequence == 0
+                && metadata.has_attribute(
+                    token,
+                    "System.Runtime.CompilerServices",
+                    "IsReadOnlyAttribute",
+                )
+        })
     }
 
     pub(super) fn has_setter(&self, getter: &Callee) -> bool {
@@ -610,6 +641,11 @@ fn is_variable(node: &Node) -> bool {
         Op::Variable(_) | Op::StaticField(_) | Op::Element(..) => true,
         Op::Field(target, _) => target.ty.is_reference() || is_variable(target),
         Op::Let(_, element) => is_variable(element),
+        Op::Call(callee, ..) => returns_reference(callee),
         _ => false,
     }
+}
+
+fn returns_reference(callee: &Callee) -> bool {
+    matches!(callee.method.returns, Type::ByRef(_))
 }

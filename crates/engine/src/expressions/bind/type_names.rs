@@ -280,9 +280,14 @@ impl Binder<'_> {
         let outer = named.arguments.len().saturating_sub(arguments.len());
         let mut all: Vec<Type> = named.arguments.iter().take(outer).cloned().collect();
         all.extend_from_slice(arguments);
-        self.types
+        let closed = self
+            .types
             .close(named, &all)
-            .map_err(|error| Fail::new(span, error.to_string()))
+            .map_err(|error| Fail::new(span, error.to_string()))?;
+        match self.violated_by(&closed) {
+            Some((code, told)) => Err(Fail::cs(code, span, told)),
+            None => Ok(closed),
+        }
     }
 
     /// A type by a name alone: type parameters, nested types of the types around, namespaces around, imports.

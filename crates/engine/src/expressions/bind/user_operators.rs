@@ -82,28 +82,11 @@ impl Binder<'_> {
         right: &Operand<'_>,
         span: Span,
     ) -> Result<Option<Node>> {
-        let name = match op {
-            BinaryOp::Add => "op_Addition",
-            BinaryOp::Subtract => "op_Subtraction",
-            BinaryOp::Multiply => "op_Multiply",
-            BinaryOp::Divide => "op_Division",
-            BinaryOp::Remainder => "op_Modulus",
-            BinaryOp::ShiftLeft => "op_LeftShift",
-            BinaryOp::ShiftRight => "op_RightShift",
-            BinaryOp::UnsignedShiftRight => "op_UnsignedRightShift",
-            BinaryOp::Less => "op_LessThan",
-            BinaryOp::Greater => "op_GreaterThan",
-            BinaryOp::LessOrEqual => "op_LessThanOrEqual",
-            BinaryOp::GreaterOrEqual => "op_GreaterThanOrEqual",
-            BinaryOp::Equal => "op_Equality",
-            BinaryOp::NotEqual => "op_Inequality",
-            BinaryOp::And => "op_BitwiseAnd",
-            BinaryOp::Xor => "op_ExclusiveOr",
-            BinaryOp::Or => "op_BitwiseOr",
-            BinaryOp::ConditionalAnd | BinaryOp::ConditionalOr => {
-                return self.user_logical(op == BinaryOp::ConditionalAnd, left, right, span);
-            }
-            _ => return Ok(None),
+        if matches!(op, BinaryOp::ConditionalAnd | BinaryOp::ConditionalOr) {
+            return self.user_logical(op == BinaryOp::ConditionalAnd, left, right, span);
+        }
+        let Some(name) = method_name(op) else {
+            return Ok(None);
         };
         let types: Vec<&Type> = [left, right]
             .iter()
@@ -349,4 +332,28 @@ pub(super) fn takes_the_same(one: &Method, other: &Method) -> bool {
             .iter()
             .zip(&other.parameters)
             .all(|(a, b)| a.ty == b.ty)
+}
+
+/// The method behind an operator of a type's own.
+pub(super) fn method_name(op: BinaryOp) -> Option<&'static str> {
+    Some(match op {
+        BinaryOp::Add => "op_Addition",
+        BinaryOp::Subtract => "op_Subtraction",
+        BinaryOp::Multiply => "op_Multiply",
+        BinaryOp::Divide => "op_Division",
+        BinaryOp::Remainder => "op_Modulus",
+        BinaryOp::ShiftLeft => "op_LeftShift",
+        BinaryOp::ShiftRight => "op_RightShift",
+        BinaryOp::UnsignedShiftRight => "op_UnsignedRightShift",
+        BinaryOp::Less => "op_LessThan",
+        BinaryOp::Greater => "op_GreaterThan",
+        BinaryOp::LessOrEqual => "op_LessThanOrEqual",
+        BinaryOp::GreaterOrEqual => "op_GreaterThanOrEqual",
+        BinaryOp::Equal => "op_Equality",
+        BinaryOp::NotEqual => "op_Inequality",
+        BinaryOp::And => "op_BitwiseAnd",
+        BinaryOp::Xor => "op_ExclusiveOr",
+        BinaryOp::Or => "op_BitwiseOr",
+        _ => return None,
+    })
 }

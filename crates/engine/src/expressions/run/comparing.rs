@@ -60,7 +60,11 @@ impl Runner<'_, '_> {
                 };
                 same_type && scalars_equal(x, y)
             }
-            (Val::Object(x), Val::Object(y)) if x.address == y.address => true,
+            (Val::Object(x), Val::Object(y))
+                if x.address == y.address && self.equals_itself(&x.ty) =>
+            {
+                true
+            }
             (Val::Object(x), Val::Object(_)) if self.equals_by_reference(&x.ty) => false,
             _ => {
                 if let (Some(x), Some(y)) = (self.ticks(&one, span)?, self.ticks(&other, span)?) {
@@ -78,7 +82,12 @@ impl Runner<'_, '_> {
                     }
                     return Ok(x.len() == y.len());
                 }
-                self.equals_in_program(&one, &other, span)?
+                let in_box = |it: &Val| match it {
+                    Val::Object(object) => object.ty.is_value() == Some(true),
+                    it => matches!(it, Val::Boxed(..)),
+                };
+                let typed = !in_box(a) && !in_box(b);
+                self.equals_in_program(&one, &other, typed, span)?
             }
         })
     }
@@ -106,7 +115,7 @@ impl Runner<'_, '_> {
                     return Ok(Some(Hashed::Ticks(ticks)));
                 }
                 let Some(parts) = self.parts(value, span)? else {
-                    return Ok(None);
+                    return self.hash_in_program(value, span);
                 };
                 let mut all = Vec::with_capacity(parts.len());
                 for part in &parts {
@@ -212,15 +221,102 @@ impl Runner<'_, '_> {
         false
     }
 
-    fn equals_in_program(&mut self, a: &Val, b: &Val, span: Span) -> Result<bool> {
-        let object = self.types.core_named("System", "Object");
-        let methods = object.and_then(|it| self.types.methods(&it, Some("Equals")).ok());
+    /// Whether objects of a class equal themselves: as `Equals` is left as it is, one of the framework, or made by the
+    /// compiler for a record.
+    fn equals_itself(&self, ty: &Type) -> bool {
+        let levels = self.types.ancestry(ty).unwrap_or_default();
+        for level in levels {
+            let own = self.types.methods(&level, Some("Equals"));
+            let mut own = own.unwrap_or_default();
+            own.retain(|it| it.flags.is_virtual() && it.parameters.len() == 1);
+            if own.is_empty() {
+                continue;
+            }
+            let namespace = self.types.simple_name(&level).map(|it| it.0);
+            let is_framework =
+                namespace.is_ok_and(|it| &*it == "System" || it.starts_with("System."));
+            let made = |it: &crate::types::Method| {
+                self.types.metadata(level.module).is_ok_and(|metadata| {
+                    metadata.metadata().has_attribute(
+                        it.token,
+                        "System.Runtime.CompilerServices",
+                        "CompilerGeneratedAttribute",
+                    )
+                })
+            };
+            return is_framework || own.iter().all(made);
+        }
+        false
+    }
+
+    /// What `Equals` says in the program: that of `IEquatable<T>` for what is in no box (`typed`), else that for all objects.
+    fn equals_in_program(&mut self, a: &Val, b: &Val, typed: bool, span: Span) -> Result<bool> {
+        let ty = self.exact_type(a).unwrap_or(Type::OBJECT);
+        let same_type = self.exact_type(b).as_ref() == Some(&ty);
+        let all = self.types.interfaces(&ty).unwrap_or_default();
+        let equatable = all.into_iter().find(|it| {
+            typed
+                && same_type
+                && self.types.is_named(it, "System", "IEquatable`1")
+                && it.arguments.first() == Some(&ty)
+        });
+        let owner = equatable.or_else(|| self.types.core_named("System", "Object"));
+        let methods = owner
+            .as_ref()
+            .and_then(|it| self.types.methods(it, Some("Equals")).ok());
         let method = methods
             .unwrap_or_default()
             .into_iter()
-            .find(|it| it.parameters.len() == 2);
-        let same = self.in_program(method, None, vec![a.clone(), b.clone()], "Equals", span)?;
+            .find(|it| it.parameters.len() == 1);
+        let target = (
+            self.boxed(a.clone(), &ty),
+            owner.map_or(Type::OBJECT, Type::Named),
+        );
+        let same = self.in_program(method, Some(target), vec![b.clone()], "Equals", span)?;
         Ok(matches!(same, Val::Scalar(Scalar::Bool(true))))
+    }
+
+    /// The hash code that the program gives an object or struct: so it finds equal ones, too.
+    fn hash_in_program(&mut self, value: &Val, span: Span) -> Result<Option<Hashed>> {
+        if !self.around.calls || !matches!(value, Val::Object(_) | Val::Struct(_)) {
+            return Ok(None);
+        }
+        let object = self.types.core_named("System", "Object");
+        let methods = object.and_then(|it| self.types.methods(&it, Some("GetHashCode")).ok());
+        let method = methods.unwrap_or_default().into_iter().next();
+        let ty = self.exact_type(value).unwrap_or(Type::OBJECT);
+        let target = (self.boxed(value.clone(), &ty), Type::OBJECT);
+        let code = self.in_program(method, Some(target), Vec::new(), "GetHashCode", span)?;
+        Ok(integer(&code).map(Hashed::Code))
+    }
+
+    /// The hash code that a comparer gives a key; null has the one that the framework gives it.
+    pub(super) fn hash_by(
+        &mut self,
+        comparer: &Val,
+        key: &Val,
+        span: Span,
+    ) -> Result<Option<Hashed>> {
+        let Val::Object(object) = comparer else {
+            return Ok(None);
+        };
+        if !self.around.calls {
+            return Ok(None);
+        }
+        if matches!(key, Val::Null) {
+            return Ok(Some(Hashed::Code(0)));
+        }
+        let all = self.types.interfaces(&object.ty).unwrap_or_default();
+        let generic = "System.Collections.Generic";
+        let found = all
+            .into_iter()
+            .find(|it| self.types.is_named(it, generic, "IEqualityComparer`1"));
+        let Some(interface) = found else {
+            return Ok(None);
+        };
+        let one = vec![key.clone()];
+        let code = self.call_interface(comparer, &interface, "GetHashCode", one, span)?;
+        Ok(integer(&code).map(Hashed::Code))
     }
 
     pub(super) fn in_program(

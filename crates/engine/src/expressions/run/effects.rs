@@ -39,6 +39,13 @@ pub(crate) enum Effect {
         /// Where it stands.
         span: Span,
     },
+    /// A method that returns by reference is to be called: where that leads is wanted, or something is to be put there.
+    Refer {
+        /// The call.
+        call: Box<Effect>,
+        /// What is put there, and its type.
+        store: Option<(Val, Type)>,
+    },
     /// A type's class constructor is to be run.
     Construct {
         /// The type.
@@ -174,7 +181,7 @@ impl Runner<'_, '_> {
     }
 
     /// The arguments of a call with the types of their parameters; lists that were made here are made in the program.
-    fn passed(
+    pub(super) fn passed(
         &mut self,
         callee: &Callee,
         arguments: Vec<Val>,
@@ -197,7 +204,7 @@ impl Runner<'_, '_> {
 
     /// A list that was made here as one of the program. A variable refers to that from then on, so that what the program does
     /// to it is seen.
-    fn lasting(&mut self, value: Val, from: &Node) -> Result<Val> {
+    pub(super) fn lasting(&mut self, value: Val, from: &Node) -> Result<Val> {
         let is_made = matches!(value, Val::Made(_));
         let mut inner = from;
         while let Op::Convert(_, operand) = &inner.op {
@@ -252,6 +259,7 @@ impl Runner<'_, '_> {
         target: Option<(Val, Type)>,
         home: Option<Home>,
         nodes: &[Node],
+        refer: bool,
     ) -> Result<Val> {
         let span = node.span;
         // Where they lead is found once, before the call.
@@ -270,7 +278,10 @@ impl Runner<'_, '_> {
                 Op::Reference(Referred::Nothing, value) => {
                     (self.eval(value)?, Some(Leads::Nowhere))
                 }
-                _ => (self.eval(node)?, None),
+                _ => {
+                    let value = self.eval(node)?;
+                    (self.lasting(value, node)?, None)
+                }
             };
             values.push(value);
             referred.extend(leads.map(|leads| (index, leads)));
@@ -294,14 +305,23 @@ impl Runner<'_, '_> {
         let references = referred.iter().map(|(index, _)| *index).collect();
         let parameters = callee.method.parameters.iter().map(|it| it.ty.clone());
         let arguments: Vec<(Val, Type)> = values.into_iter().zip(parameters).collect();
-        let result = self.effect_of(&node.ty, span, || Effect::Call {
-            callee: callee.clone(),
-            target,
-            home,
-            arguments,
-            references,
-            exact: false,
-            span,
+        let result = self.effect_of(&node.ty, span, || {
+            let call = Effect::Call {
+                callee: callee.clone(),
+                target,
+                home,
+                arguments,
+                references,
+                exact: false,
+                span,
+            };
+            match refer {
+                true => Effect::Refer {
+                    call: Box::new(call),
+                    store: None,
+                },
+                false => call,
+            }
         })?;
         // They follow the result in the journal.
         let mut left = Vec::with_capacity(referred.len());

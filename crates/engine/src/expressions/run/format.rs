@@ -274,7 +274,13 @@ fn custom(value: &Scalar, format: &str) -> Option<String> {
     } else {
         digits
     };
-    let sign = if number.shows_sign() { "-" } else { "" };
+    // What shows no digit shows no sign either.
+    let is_shown = !digits.is_empty() || !rest.is_empty();
+    let sign = if is_shown && number.shows_sign() {
+        "-"
+    } else {
+        ""
+    };
     let point = if rest.is_empty() { "" } else { "." };
     Some(format!("{sign}{digits}{point}{rest}"))
 }
@@ -375,6 +381,9 @@ mod tests {
         check(Scalar::Double(-2.75), "E2", "-2.75E+000");
         check(int(-7), "0.00", "-7.00");
         check(int(-7), "000", "-007");
+        check(Scalar::Double(-0.0), "#", "");
+        check(Scalar::Double(-0.4), "#.#", "-.4");
+        check(Scalar::Double(-0.0), "0.0", "-0.0");
         check(Scalar::Double(1234.5), "#,##0.##", "1,234.5");
         check(int(-7), "C", "(¤7.00)");
     }

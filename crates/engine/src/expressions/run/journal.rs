@@ -8,7 +8,7 @@ use super::effects::Effect;
 use super::{Interrupt, Result, Runner, Val};
 use crate::expressions::error::Fail;
 use crate::types::Type;
-use crate::values::{Held, Reader, Snapshot};
+use crate::values::{Held, Reader, Snapshot, Value};
 
 /// What is known of an earlier run of the same plan.
 #[derive(Debug, Default)]
@@ -17,6 +17,8 @@ pub(crate) struct Journal {
     pub(crate) active: bool,
     entries: Vec<Entry>,
     position: usize,
+    /// Which entries are of effects that ran something or wrote.
+    acted: Vec<usize>,
     /// Types whose class constructor was run, and what it threw. They have no entry of their own: a run that is made again
     /// reads the field where it asked for the constructor before.
     pub(super) constructed: Vec<(Type, Option<Box<Fail>>)>,
@@ -41,6 +43,8 @@ enum Entry {
     Computed(Option<(Box<Entry>, usize)>),
     /// What is in an array of one element or in a box, which was made to be passed by reference.
     Element(Held),
+    /// Where a call that returns by reference leads, which is known until something runs again.
+    Place(Value),
 }
 
 impl Journal {
@@ -79,12 +83,32 @@ impl Journal {
 
     /// Notes what an effect gave that is no object.
     pub(crate) fn done(&mut self, value: Val) {
+        self.acted.push(self.entries.len());
         self.note(Entry::Plain(value));
     }
 
     /// Notes the object that an effect gave.
     pub(crate) fn done_held(&mut self, held: Held) {
+        self.acted.push(self.entries.len());
         self.note(Entry::Held(held));
+    }
+
+    /// Notes where a call that returns by reference leads.
+    pub(crate) fn done_place(&mut self, place: Value) {
+        self.acted.push(self.entries.len());
+        self.note(Entry::Place(place));
+    }
+
+    /// How far the run has come.
+    pub(super) fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Whether an effect was brought about between a point of the run and where it is now.
+    pub(super) fn has_acted_since(&self, point: usize) -> bool {
+        self.acted
+            .iter()
+            .any(|at| (point..self.position).contains(at))
     }
 
     /// Notes the array in which a call left something.
@@ -129,7 +153,9 @@ impl Runner<'_, '_> {
                     .map_err(|why| self.unreadable(&why, span))?;
                 return Ok(Val::Struct(value));
             }
-            Some(Entry::Again | Entry::Element(_) | Entry::Computed(_)) => return read(self),
+            Some(Entry::Again | Entry::Element(_) | Entry::Place(_) | Entry::Computed(_)) => {
+                return read(self);
+            }
             Some(Entry::Thrown(fail)) => return Err(Interrupt::Fail(fail)),
             None => {}
         }
@@ -245,6 +271,7 @@ impl Runner<'_, '_> {
                 fail.span = span;
                 Err(Interrupt::Fail(fail))
             }
+            Some(Entry::Place(place)) => Ok(Val::Struct(place)),
             Some(Entry::Again | Entry::Element(_) | Entry::Taken(_) | Entry::Computed(_))
             | None => Err(Interrupt::Effect(Box::new(effect()))),
         }

@@ -1,10 +1,11 @@
 //! Keys of a sequence: `Distinct`, groups, joins and dictionaries look one up by a hash of what it is.
 //!
-//! Invariant: keys that are equal for the default comparer have the same hash, or none. What has no hash (types with their
-//! own `Equals`, and everything where a comparer is given) is compared with each. A key that is found was compared as well,
+//! Invariant: keys that are equal have the same hash, or none. Types with their own `Equals`, and comparers that are given,
+//! have a hash code in the program, which is asked for as the framework does it; what has no hash, as code may not run, is
+//! compared with each. A key that is found was compared as well,
 //! so that a hash decides only what need not be.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use syntax::Span;
@@ -26,6 +27,8 @@ pub(super) enum Hashed {
     Ticks(i128),
     /// An object that equals only itself.
     Object(u64),
+    /// What code of the program makes of it.
+    Code(i128),
     /// A tuple or an anonymous object.
     Parts(Vec<Hashed>),
 }
@@ -36,6 +39,7 @@ pub(super) struct Keys {
     all: Vec<Val>,
     hashed: HashMap<Hashed, Vec<usize>>,
     others: Vec<usize>,
+    gone: HashSet<usize>,
 }
 
 impl Keys {
@@ -101,13 +105,27 @@ impl Runner<'_, '_> {
             }
         };
         for at in alike.iter().chain(others) {
-            if let Some(other) = keys.all.get(*at)
+            if !keys.gone.contains(at)
+                && let Some(other) = keys.all.get(*at)
                 && self.equals(other, key, comparer, span)?
             {
                 return Ok(Some(*at));
             }
         }
         Ok(None)
+    }
+
+    /// Whether there is a key that equals this one; there is none from then on.
+    pub(super) fn taken(
+        &mut self,
+        keys: &mut Keys,
+        key: &Val,
+        comparer: &Val,
+        span: Span,
+    ) -> Result<bool> {
+        let found = self.found(keys, key, comparer, span)?;
+        keys.gone.extend(found);
+        Ok(found.is_some())
     }
 
     /// The number of a key, and whether it was not there yet; it is from then on.
@@ -134,7 +152,7 @@ impl Runner<'_, '_> {
     fn hash_of(&mut self, key: &Val, comparer: &Val, span: Span) -> Result<Option<Hashed>> {
         match comparer {
             Val::Null => self.hash_default(key, 0, span),
-            _ => Ok(None),
+            comparer => self.hash_by(comparer, key, span),
         }
     }
 

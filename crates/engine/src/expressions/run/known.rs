@@ -34,6 +34,11 @@ impl Runner<'_, '_> {
                 }
                 _ => Ok(None),
             },
+            "System.String" if intrinsic.name == "Format" => self.composed(callee, arguments, span),
+            "System.String" if intrinsic.name == "Split" => match target {
+                Some((text, _)) => self.split(text, arguments, node),
+                None => Ok(None),
+            },
             "System.String" => self.string_member(intrinsic.name, target, arguments, callee, span),
             "System.Object" | "System.ValueType" | "System.Enum" => {
                 self.object_member(intrinsic.name, target, arguments, nodes, span)
@@ -52,7 +57,33 @@ impl Runner<'_, '_> {
                 self.tuple_member(intrinsic.name, target, arguments, span)
             }
             "System.DateTime" | "System.TimeSpan" | "System.DateOnly" | "System.TimeOnly" => {
-                self.time_member(intrinsic.ty, intrinsic.name, target, arguments, span)
+                let (ty, name) = (intrinsic.ty, intrinsic.name);
+                // Constructors take kinds and calendars besides numbers.
+                let plain = |it: &crate::types::Parameter| {
+                    it.ty == Type::INT
+                        || it.ty == Type::Primitive(metadata::signature::Primitive::I8)
+                };
+                if name == ".ctor" && !callee.method.parameters.iter().all(plain) {
+                    return Ok(None);
+                }
+                match self.time_made(ty, name, target, arguments, node)? {
+                    Some(made) => Ok(Some(made)),
+                    None => self.time_member(ty, name, target, arguments, span),
+                }
+            }
+            "System.Guid"
+            | "System.Text.StringBuilder"
+            | "System.Threading.Tasks.Task"
+            | "System.Threading.Tasks.Task`1"
+            | "System.Lazy`1"
+            | "System.Collections.Generic.Queue`1"
+            | "System.Collections.Generic.Stack`1"
+            | "System.Collections.Concurrent.ConcurrentDictionary`2"
+            | "System.Collections.Immutable.ImmutableList`1"
+            | "System.Collections.Immutable.ImmutableArray`1"
+            | "System.Collections.Generic.KeyValuePair"
+            | "System.ValueTuple" => {
+                self.looked_up(intrinsic.ty, intrinsic.name, target, arguments, node)
             }
             "System.Array" => self.array_member(intrinsic.name, target, arguments, node),
             "System.Collections.Generic.List`1" => {
@@ -70,6 +101,9 @@ impl Runner<'_, '_> {
             }
             "System.Collections.Generic.Dictionary`2" => {
                 self.dictionary_member(intrinsic.name, target, arguments, node)
+            }
+            "System.Collections.Generic.KeyValuePair`2" if intrinsic.name == ".ctor" => {
+                self.looked_up(intrinsic.ty, intrinsic.name, target, arguments, node)
             }
             "System.Collections.Generic.KeyValuePair`2" => match target {
                 Some((Val::Made(made), _)) => match &**made {
@@ -110,7 +144,17 @@ impl Runner<'_, '_> {
             "System.Linq.Enumerable" | "System.Linq.ImmutableArrayExtensions" => {
                 self.enumerable(intrinsic.name, callee, arguments, node)
             }
-            _ => self.number_member(intrinsic.name, callee, target, arguments, span),
+            _ => match (intrinsic.name, arguments) {
+                ("Parse", _) => self.parsed(arguments, &node.ty, span),
+                ("Max" | "Min" | "Abs" | "Clamp" | "Sign", all) => {
+                    let is_whole = |it: &Val| matches!(it, Val::Scalar(Scalar::Int(..)));
+                    match all.iter().all(is_whole) {
+                        true => self.math(intrinsic.name, arguments, span),
+                        false => Ok(None),
+                    }
+                }
+                _ => self.number_member(intrinsic.name, callee, target, arguments, span),
+            },
         }
     }
 
@@ -314,6 +358,19 @@ impl Runner<'_, '_> {
             Val::Object(object) => object,
             _ => {
                 let length = self.array_length(array, span)?;
+                if let Val::Made(made) = array
+                    && let Some(lengths) = super::grids::lengths_of(made)
+                {
+                    let of = |it: &Val| lengths.get(usize::try_from(integer(it)?).ok()?);
+                    match (name, arguments) {
+                        ("get_Rank", _) => return Ok(Some(Val::int(lengths.len() as i128))),
+                        ("GetLength", [dimension]) => match of(dimension) {
+                            Some(length) => return Ok(Some(Val::int(*length))),
+                            None => return Err(no_dimension(span)),
+                        },
+                        _ => {}
+                    }
+                }
                 return Ok(match (name, arguments) {
                     ("get_Rank", _) => Some(Val::int(1)),
                     ("get_Length", _) => Some(Val::int(length.into())),
@@ -340,14 +397,7 @@ impl Runner<'_, '_> {
                 let index = integer(dimension).and_then(|it| usize::try_from(it).ok());
                 match index.and_then(|it| shape.lengths.get(it)) {
                     Some(length) => Some(Val::int((*length).into())),
-                    None => {
-                        return Err(Fail::thrown(
-                            span,
-                            "System.IndexOutOfRangeException",
-                            Some("Array does not have that many dimensions.".into()),
-                        )
-                        .into());
-                    }
+                    None => return Err(no_dimension(span)),
                 }
             }
             _ => None,
@@ -543,6 +593,11 @@ pub(super) fn same_value(a: &Scalar, b: &Scalar) -> bool {
                 )
         }
     }
+}
+
+fn no_dimension(span: Span) -> Interrupt {
+    let told = "Array does not have that many dimensions.";
+    Fail::thrown(span, "System.IndexOutOfRangeException", Some(told.into())).into()
 }
 
 fn is_enum(ty: &Type) -> bool {

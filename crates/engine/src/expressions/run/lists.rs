@@ -401,6 +401,9 @@ impl Runner<'_, '_> {
         let Made::Sequence(ty, items, key) = &**made else {
             return Ok(value);
         };
+        if let Some(array) = self.grid_in_program(made, span)? {
+            return Ok(array);
+        }
         if let Some(pair) = self.pair_type(ty) {
             return self.dictionary_in_program(&value, ty, &pair, items, span);
         }

@@ -6,11 +6,13 @@
 
 mod anonymous;
 mod comparing;
+mod computed;
 mod convert;
 mod cursors;
 mod describe;
 mod effects;
 mod format;
+mod grids;
 mod immediate;
 mod journal;
 mod keys;
@@ -85,6 +87,8 @@ pub(crate) struct Surroundings<'r> {
     pub(crate) calls: bool,
     /// Whether something may be written.
     pub(crate) writes: bool,
+    /// Whether that may be a readonly field, too.
+    pub(crate) forced: bool,
     /// When to give up.
     pub(crate) deadline: Instant,
     /// `$pid`, `$tid`, `$hitcount`.
@@ -414,7 +418,7 @@ impl<'r, 't> Runner<'r, 't> {
                     .iter()
                     .any(|it| matches!(it.op, Op::Reference(..)))
                 {
-                    return self.call_by_reference(node, callee, target, home, arguments);
+                    return self.call_by_reference(node, callee, target, home, arguments, false);
                 }
                 let mut values = Vec::with_capacity(arguments.len());
                 for argument in arguments {
@@ -458,6 +462,7 @@ impl<'r, 't> Runner<'r, 't> {
                 let array = Val::sequence(node.ty.clone(), vec![zero; length as usize]);
                 self.counted(array, span)?
             }
+            Op::Grid(lengths, values) => self.grid(lengths, values, node)?,
             Op::ArrayOf(elements) => {
                 let mut values = Vec::with_capacity(elements.len());
                 for element in elements {

@@ -30,6 +30,8 @@ pub(crate) enum Located {
     Element(Val, Vec<i128>),
     /// A property or an indexer.
     Property(Box<Accessed>),
+    /// Where a call led that returns by reference, and when in the run that was found out.
+    Referred(Value, usize),
 }
 
 /// A property, with what it belongs to.
@@ -74,9 +76,59 @@ impl Runner<'_, '_> {
     /// `place = value`
     pub(super) fn assign(&mut self, place: &Node, value: &Node, node: &Node) -> Result<Val> {
         self.may_write(node.span)?;
+        if let Some(stored) = self.store_by_reference(place, value)? {
+            return Ok(stored);
+        }
         let (at, place) = self.locate(place)?;
         let value = self.eval(value)?;
         self.store(&at, place, value, node.span)
+    }
+
+    /// `f(x) = value` where `f` returns by reference. What is put there is made before the call, and written right after it:
+    /// in between nothing runs that could move the place.
+    fn store_by_reference(&mut self, place: &Node, value: &Node) -> Result<Option<Val>> {
+        let Op::Call(callee, target, nodes) = &place.op else {
+            return Ok(None);
+        };
+        let by_reference = |it: &Node| matches!(it.op, Op::Reference(..));
+        let Type::ByRef(inner) = &callee.method.returns else {
+            return Ok(None);
+        };
+        if nodes.iter().any(by_reference) {
+            return Ok(None);
+        }
+        let span = place.span;
+        let (target, home) = match target {
+            Some(node) => {
+                let (held, home) = self.receiver(node)?;
+                if matches!(held, Val::Null) {
+                    return Err(null_reference(span));
+                }
+                (Some((self.lasting(held, node)?, node.ty.clone())), home)
+            }
+            None => (None, None),
+        };
+        let mut values = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            values.push(self.eval(node)?);
+        }
+        let arguments = self.passed(callee, values, nodes)?;
+        let value = self.eval(value)?;
+        let value = self.materialised(value, span)?;
+        let store = Some((value.clone(), (**inner).clone()));
+        self.effect(span, || Effect::Refer {
+            call: Box::new(Effect::Call {
+                callee: callee.clone(),
+                target,
+                home,
+                arguments,
+                references: Vec::new(),
+                exact: false,
+                span,
+            }),
+            store,
+        })?;
+        Ok(Some(value))
     }
 
     /// `place += value` and its like.
@@ -190,6 +242,22 @@ impl Runner<'_, '_> {
                 }
                 Located::Element(array, at)
             }
+            Op::Call(callee, target, arguments)
+                if matches!(callee.method.returns, Type::ByRef(_)) =>
+            {
+                let (target, home) = match target {
+                    Some(target) => {
+                        let (value, home) = self.receiver(target)?;
+                        (Some((value, target.ty.clone())), home)
+                    }
+                    None => (None, None),
+                };
+                let led = self.call_by_reference(node, callee, target, home, arguments, true)?;
+                let Val::Struct(led) = led else {
+                    return Err(super::misfit(node.span));
+                };
+                Located::Referred(led, self.journal.position())
+            }
             Op::Call(_, target, arguments) => {
                 let (target, home) = match target {
                     Some(target) => {
@@ -294,6 +362,9 @@ impl Runner<'_, '_> {
                 Fail::thrown(span, "System.ArrayTypeMismatchException", Some(told.into())).into(),
             );
         }
+        if let Some(stored) = self.store_in_span(at, place, &value, &target.ty, span)? {
+            return Ok(stored);
+        }
         let home = self.home(at, span)?;
         if home.is_none() && !is_in_place(at) {
             return Err(Fail::new(span, "it has no place that could be written").into());
@@ -306,6 +377,59 @@ impl Runner<'_, '_> {
             span,
         })?;
         Ok(written)
+    }
+
+    /// Puts a reference into a span that is a variable: its own indexer tells the runtime where that is.
+    fn store_in_span(
+        &mut self,
+        at: &Located,
+        place: &Node,
+        value: &Val,
+        element: &Type,
+        span: Span,
+    ) -> Result<Option<Val>> {
+        let (Located::Element(Val::Struct(_), position), Op::Element(array, _)) = (at, &place.op)
+        else {
+            return Ok(None);
+        };
+        let (Type::Named(named), [position]) = (&array.ty, &**position) else {
+            return Ok(None);
+        };
+        if element.is_value() == Some(true)
+            || !self.types.is_named(named, "System", "Span`1")
+            || !is_variable(array)
+        {
+            return Ok(None);
+        }
+        let indexers = self.types.methods(named, Some("get_Item"));
+        let Some(method) = indexers.unwrap_or_default().into_iter().next() else {
+            return Ok(None);
+        };
+        let (held, home) = self.receiver(array)?;
+        if home.is_none() {
+            return Ok(None);
+        }
+        let callee = Rc::new(Callee {
+            method,
+            arguments: Vec::new(),
+            intrinsic: None,
+            is_virtual: false,
+            checked: false,
+        });
+        let store = Some((value.clone(), element.clone()));
+        self.effect(span, || Effect::Refer {
+            call: Box::new(Effect::Call {
+                callee,
+                target: Some((held, array.ty.clone())),
+                home,
+                arguments: vec![(Val::int(*position), Type::INT)],
+                references: Vec::new(),
+                exact: false,
+                span,
+            }),
+            store,
+        })?;
+        Ok(Some(value.clone()))
     }
 
     /// The setter of the property that a getter belongs to.
@@ -409,6 +533,13 @@ impl Runner<'_, '_> {
             )
             .into()),
             Located::Property(_) => Err(Fail::new(span, "a property has no place").into()),
+            Located::Referred(_, since) if self.journal.has_acted_since(*since) => Err(Fail::new(
+                span,
+                "where the member led is not known any more: code of the program has run since, which may have moved it",
+            )
+            .hint("compute the value first, and assign it with =")
+            .into()),
+            Located::Referred(place, _) => Ok(place.clone()),
         }
     }
 
@@ -447,6 +578,9 @@ impl Runner<'_, '_> {
     }
 
     fn is_readonly(&self, field: &FieldRef) -> bool {
+        if self.around.forced {
+            return false;
+        }
         let fields = self.types.fields(&field.declared_in);
         fields.is_ok_and(|all| {
             let found = all.iter().find(|it| it.token == field.token);
@@ -466,7 +600,7 @@ fn is_struct(ty: &Type) -> bool {
 /// Whether something lies where a span leads to, or in a struct itself: its address is known, but no way that leads there.
 fn is_in_place(at: &Located) -> bool {
     match at {
-        Located::Element(Val::Struct(_), _) => true,
+        Located::Element(Val::Struct(_), _) | Located::Referred(..) => true,
         Located::Part(outer, _) => is_in_place(outer),
         _ => false,
     }

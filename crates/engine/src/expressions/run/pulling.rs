@@ -333,7 +333,6 @@ impl Runner<'_, '_> {
                 let comparer = lazy.part(3);
                 let mut from = self.cursor(&source, span)?;
                 let mut others: Option<Keys> = None;
-                let mut given = Keys::default();
                 Box::new(move |this| {
                     let others = match &mut others {
                         Some(others) => others,
@@ -351,8 +350,12 @@ impl Runner<'_, '_> {
                     };
                     while let Some(item) = from(this)? {
                         let key = this.key_of(&third, &item, span)?;
-                        let present = this.found(others, &key, &comparer, span)?.is_some();
-                        if present == both && this.listed(&mut given, key, &comparer, span)?.1 {
+                        // One set, as in the framework: what is given is taken out of it, or put in.
+                        let wanted = match both {
+                            true => this.taken(others, &key, &comparer, span)?,
+                            false => this.listed(others, key, &comparer, span)?.1,
+                        };
+                        if wanted {
                             return Ok(Some(item));
                         }
                     }

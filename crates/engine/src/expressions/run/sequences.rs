@@ -38,10 +38,11 @@ impl Runner<'_, '_> {
         if let Val::Made(made) = array
             && let Made::Sequence(_, items, _) = &**made
         {
-            let index = at.first().copied().unwrap_or(-1);
-            let item = usize::try_from(index)
-                .ok()
-                .and_then(|index| items.get(index));
+            let index = match super::grids::lengths_of(made) {
+                Some(lengths) => super::grids::position(&lengths, at),
+                None => at.first().and_then(|it| usize::try_from(*it).ok()),
+            };
+            let item = index.and_then(|index| items.get(index));
             return item.cloned().ok_or_else(|| out_of_range(span));
         }
         if let Val::Made(made) = array

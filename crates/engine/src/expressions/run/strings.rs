@@ -9,6 +9,7 @@ use crate::expressions::error::Fail;
 use crate::expressions::plan::Callee;
 use crate::expressions::scalar::{Kind, Scalar};
 use crate::types::Type;
+use crate::values::Value;
 
 /// An argument as strings take it.
 enum Piece {
@@ -20,6 +21,20 @@ enum Piece {
 }
 
 impl Runner<'_, '_> {
+    /// What a span of the program leads to.
+    fn span_items(&mut self, whole: &Val, place: &Value, span: Span) -> Result<Vec<Val>> {
+        let length = self.reader.field(place, "_length");
+        let length = length.map_err(|why| self.unreadable(&why, span))?;
+        let length = integer(&self.decode(&length, span)?).unwrap_or(0);
+        self.room_for_text(usize::try_from(length).unwrap_or(0), span)?;
+        let mut items = Vec::new();
+        for index in 0..length {
+            self.tick(span)?;
+            items.push(self.element(whole, &[index], span)?);
+        }
+        Ok(items)
+    }
+
     /// The length of a string of the program, or one character of it: however long it is, no more is read.
     fn part_of_string(
         &mut self,
@@ -270,10 +285,12 @@ impl Runner<'_, '_> {
                     difference.unwrap_or(a.len() as i128 - b.len() as i128),
                 ))
             }
-            (".ctor", [Piece::Char(unit), Piece::Number(count)])
-                if (0..=1 << 20).contains(count) =>
-            {
-                Some(Val::units(vec![*unit; *count as usize]))
+            (".ctor", [Piece::Char(unit), Piece::Number(count)]) => {
+                let Ok(count) = usize::try_from(*count) else {
+                    return Err(throwing::negative(span, "count", *count));
+                };
+                self.room_for_text(count, span)?;
+                Some(Val::units(vec![*unit; count]))
             }
             (".ctor", [Piece::Other, Piece::Number(start), Piece::Number(length)]) => {
                 let [array @ (Val::Made(_) | Val::Object(_)), ..] = arguments else {
@@ -295,13 +312,17 @@ impl Runner<'_, '_> {
                     }
                 }
             }
+            (".ctor", [Piece::Null]) => Some(Val::text("")),
             (".ctor", [Piece::Other]) => match arguments {
                 [Val::Made(made)] if let Made::Span(_, text) = &**made => {
                     let units = self.string_of(text, span)?.unwrap_or_default();
                     Some(Val::units(units.to_vec()))
                 }
-                [array @ (Val::Made(_) | Val::Object(_))] => {
-                    let items = self.items_of(array, span)?;
+                [array @ (Val::Made(_) | Val::Object(_) | Val::Struct(_))] => {
+                    let items = match array {
+                        Val::Struct(place) => self.span_items(array, place, span)?,
+                        array => self.items_of(array, span)?,
+                    };
                     Some(Val::units(
                         items
                             .iter()
@@ -310,8 +331,10 @@ impl Runner<'_, '_> {
                             .collect(),
                     ))
                 }
-                _ => None,
+                _ => return Err(no_string(span)),
             },
+            // The runtime makes strings for a debugger by their text only.
+            (".ctor", _) => return Err(no_string(span)),
             ("Concat", _) => {
                 let flat = match (arguments, callee.method.parameters.first().map(|it| &it.ty)) {
                     ([one], Some(Type::SzArray(_) | Type::Named(_))) => self.items_of(one, span)?,
@@ -443,4 +466,9 @@ fn find(text: &[u16], wanted: &[u16], from: usize) -> Option<usize> {
     rest.windows(wanted.len())
         .position(|it| it == wanted)
         .map(|it| it + from)
+}
+
+fn no_string(span: Span) -> super::Interrupt {
+    let told = "the debugger makes a string of a character and a count, of an array of characters, or of a span";
+    Fail::new(span, told).into()
 }

@@ -297,28 +297,40 @@ impl Runner<'_, '_> {
                 Piece::Text(units) => text.extend_from_slice(units),
                 Piece::Hole(node, alignment, format) => {
                     let value = self.eval(node)?;
-                    let mut shown = match format {
-                        Some(format) => {
-                            self.formatted(&value, &node.ty, Some(format), node.span)?
-                        }
-                        None => self.hole_text(&value, &node.ty, node.span)?,
-                    };
-                    if let Some(width) = alignment {
-                        let missing = (width.unsigned_abs() as usize).saturating_sub(shown.len());
-                        self.room_for_text(missing, node.span)?;
-                        let blanks = std::iter::repeat_n(u16::from(b' '), missing);
-                        if *width < 0 {
-                            shown.extend(blanks);
-                        } else {
-                            shown.splice(0..0, blanks);
-                        }
-                    }
+                    let format = format.as_deref();
+                    let shown = self.hole(&value, &node.ty, *alignment, format, node.span)?;
                     text.extend(shown);
                     self.room_for_text(text.len(), span)?;
                 }
             }
         }
         Ok(Val::units(text))
+    }
+
+    /// A value in a text, with alignment and format.
+    pub(super) fn hole(
+        &mut self,
+        value: &Val,
+        ty: &Type,
+        alignment: Option<i32>,
+        format: Option<&str>,
+        span: Span,
+    ) -> Result<Vec<u16>> {
+        let mut shown = match format {
+            Some(format) => self.formatted(value, ty, Some(format), span)?,
+            None => self.hole_text(value, ty, span)?,
+        };
+        if let Some(width) = alignment {
+            let missing = (width.unsigned_abs() as usize).saturating_sub(shown.len());
+            self.room_for_text(missing, span)?;
+            let blanks = std::iter::repeat_n(u16::from(b' '), missing);
+            if width < 0 {
+                shown.extend(blanks);
+            } else {
+                shown.splice(0..0, blanks);
+            }
+        }
+        Ok(shown)
     }
 
     /// The text of a value in an interpolated string: what can be formatted is asked for no format in particular, which may

@@ -8,11 +8,11 @@ use super::{Result, Runner, Val};
 use crate::expressions::scalar::{Kind, Scalar};
 use crate::types::Type;
 
-const MILLISECOND: i128 = 10_000;
-const SECOND: i128 = 1000 * MILLISECOND;
-const MINUTE: i128 = 60 * SECOND;
-const HOUR: i128 = 60 * MINUTE;
-const DAY: i128 = 24 * HOUR;
+pub(super) const MILLISECOND: i128 = 10_000;
+pub(super) const SECOND: i128 = 1000 * MILLISECOND;
+pub(super) const MINUTE: i128 = 60 * SECOND;
+pub(super) const HOUR: i128 = 60 * MINUTE;
+pub(super) const DAY: i128 = 24 * HOUR;
 
 impl Runner<'_, '_> {
     /// A member of `DateTime`, `DateOnly`, `TimeOnly` or `TimeSpan`.
@@ -79,19 +79,25 @@ fn part(ty: &str, name: &str, number: i128) -> Option<Val> {
         "get_TotalHours" => return ratio(HOUR),
         "get_TotalMinutes" => return ratio(MINUTE),
         "get_TotalSeconds" => return ratio(SECOND),
-        "get_TotalMilliseconds" => return ratio(MILLISECOND),
+        // The framework keeps this one within what a whole number of them can be.
+        "get_TotalMilliseconds" => {
+            let limit = |ticks: i64| (i128::from(ticks) / MILLISECOND) as f64;
+            let ratio = number as f64 / MILLISECOND as f64;
+            let ratio = ratio.clamp(limit(i64::MIN), limit(i64::MAX));
+            return Some(Val::Scalar(Scalar::Double(ratio)));
+        }
         _ => return None,
     }))
 }
 
 /// The number of the first day of a year.
-fn first_day(year: i128) -> i128 {
+pub(super) fn first_day(year: i128) -> i128 {
     let past = year - 1;
     past * 365 + past / 4 - past / 100 + past / 400
 }
 
 /// Year, month and day of a day that is counted from the first one of year 1.
-fn date(days: i128) -> (i128, i128, i128) {
+pub(super) fn date(days: i128) -> (i128, i128, i128) {
     // The average year is a bit longer than 365 days.
     let mut year = days * 400 / 146_097 + 1;
     while first_day(year + 1) <= days {

@@ -122,7 +122,9 @@ impl Decimal {
                 .and_then(|it| Self::new(negative, it, 0))
                 .ok_or(Fault::Unfit(Kind::Decimal));
         }
-        Self::fit(negative, Wide::from(number), scale.unsigned_abs(), false)
+        let number = Self::fit(negative, Wide::from(number), scale.unsigned_abs(), false)?;
+        // What is too small is zero without digits, as nothing else that is computed.
+        Ok(if number.is_zero() { Self::ZERO } else { number })
     }
 
     pub(crate) fn add(self, other: Self) -> Result<Self, Fault> {
@@ -361,7 +363,9 @@ mod tests {
         assert_eq!(show(1e20, 15), "100000000000000000000");
         assert_eq!(show(-2.5, 15), "-2.5");
         assert_eq!(show(1e29, 15), "Unfit(Decimal)");
-        assert_eq!(show(1e-29, 15), "0.0000000000000000000000000000");
+        assert_eq!(show(1e-29, 15), "0");
+        assert_eq!(show(5e-29, 15), "0");
+        assert_eq!(show(-1e-30, 15), "0");
         assert_eq!(show(f64::NAN, 15), "Unfit(Decimal)");
     }
 

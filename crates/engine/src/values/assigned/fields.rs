@@ -6,14 +6,15 @@
 //! where it was made. What cannot be decided counts as assigned. Whoever asks looks besides whether the field is empty.
 
 use metadata::csharp::{GeneratedKind, GeneratedName};
+use metadata::pe::ClauseKind;
 use metadata::tables::Table;
-use metadata::{IlOffset, Metadata, Token};
+use metadata::{Metadata, Token};
 
 use super::super::Result;
 use super::super::shape::{CodePlace, Home};
-use super::{Instruction, Local, There, begins_anew, decode, flow};
+use super::{Instruction, Local, There, begins_anew, flow, is_in, lead};
 use crate::stepping::il;
-use crate::types::{Field, Type, Types};
+use crate::types::{Field, Types};
 
 /// Stands for the field in place of a slot.
 const FIELD: u16 = u16::MAX;
@@ -32,7 +33,7 @@ pub(in crate::values) fn is_untouched(
     is_exact: bool,
     home: &Home,
 ) -> Result<bool> {
-    let Home::Field(holder, of, field) = home else {
+    let Home::Field(holder, _, field) = home else {
         return Ok(false);
     };
     let Some(there) = There::of(types, place, is_exact)? else {
@@ -40,40 +41,43 @@ pub(in crate::values) fn is_untouched(
     };
     let module = types.metadata(place.module)?;
     let metadata = module.metadata();
-    let Some(mut code) = decode(&there.body) else {
+    let Some(mut code) = there.code() else {
         return Ok(false);
     };
-    let scope = match **holder {
+    let whole = Local {
+        slot: FIELD,
+        start: 0,
+        end: u32::MAX,
+    };
+    let mut renewed = None;
+    let (scope, mut anew) = match &**holder {
         Home::Local(slot) => {
-            let slot = u16::try_from(slot).unwrap_or(FIELD);
+            let slot = u16::try_from(*slot).unwrap_or(FIELD);
             let at = place.offset.0;
             let mut scopes = there.locals.iter().filter(|it| it.slot == slot);
             let Some(local) = scopes.find(|it| it.contains(at)).copied() else {
                 return Ok(false);
             };
-            let anew = begins_anew(&code, &there.locals, local);
-            (local, anew)
+            (local, begins_anew(&code, &there.locals, local))
         }
         // The state machine is the `this` of its own code.
-        Home::Argument(0) if is_hoisted(field) && !hands_out(types, of) => {
-            let Some(stepping) = there.pdb.async_stepping(place.method)? else {
-                return Ok(false);
-            };
-            let awaits = stepping.awaits.iter();
-            for it in awaits.filter(|it| it.resume_method == place.method) {
-                if !lead(&mut code, it.yield_offset, it.resume_offset) {
-                    return Ok(false);
-                }
-            }
-            let whole = Local {
-                slot: FIELD,
-                start: 0,
-                end: u32::MAX,
-            };
+        Home::Argument(0) if is_of_kind(field, GeneratedKind::HoistedLocal) => {
+            let scope = hoisted_scope(&there, place, field)?;
+            scope.map_or((whole, false), |scope| (scope, true))
+        }
+        // A closure that it has made, anew each time that the scope is entered.
+        Home::Field(machine, _, closure)
+            if matches!(**machine, Home::Argument(0))
+                && is_of_kind(closure, GeneratedKind::ClosureLocal) =>
+        {
+            renewed = Some(closure);
             (whole, false)
         }
         _ => return Ok(false),
     };
+    if !matches!(**holder, Home::Local(_)) && !goes_on(&there, place, &mut code)? {
+        return Ok(false);
+    }
     let others = |method: Token| -> bool {
         if !method.is(Table::Method) {
             return true;
@@ -84,8 +88,21 @@ pub(in crate::values) fn is_untouched(
     for instruction in &mut code {
         let writes = writes(metadata, there.body.code, instruction.at, field, &others);
         instruction.writes = writes.then_some(FIELD);
+        instruction.renews = renewed.is_some_and(|closure| {
+            stores(metadata, there.body.code, instruction.at as usize, closure)
+        });
     }
-    let (scope, anew) = scope;
+    // Some are assigned before their scopes, as in patterns.
+    let in_fault = |at: u32| {
+        let mut clauses = there.body.clauses.iter();
+        clauses.any(|it| {
+            it.kind == ClauseKind::Fault && is_in(at, it.handler_start, it.handler_length)
+        })
+    };
+    let mut written = code
+        .iter()
+        .filter(|it| it.writes.is_some() && !in_fault(it.at));
+    anew &= matches!(**holder, Home::Local(_)) || written.all(|it| scope.contains(it.at));
     let local = Local {
         slot: FIELD,
         ..scope
@@ -96,29 +113,41 @@ pub(in crate::values) fn is_untouched(
     Ok(maybe == Some(0))
 }
 
-/// Whether a field is a local of an async method, and not a parameter, which comes from where that is called.
-fn is_hoisted(field: &Field) -> bool {
-    let name = GeneratedName::parse(&field.name);
-    name.is_some_and(|it| it.kind == GeneratedKind::HoistedLocal)
+/// Whether a field holds what the compiler moved there as this, and not a parameter, which comes from where the method is
+/// called.
+fn is_of_kind(field: &Field, kind: GeneratedKind) -> bool {
+    GeneratedName::parse(&field.name).is_some_and(|it| it.kind == kind)
 }
 
-/// Whether a state machine is one of an iterator: where that goes on is not known.
-fn hands_out(types: Types<'_>, of: &Type) -> bool {
-    let named = types.named(of);
-    let fields = named.and_then(|it| types.fields(&it).ok());
-    fields.is_none_or(|it| it.iter().any(|it| &*it.name == "<>2__current"))
+/// Where a local of a state machine is in scope.
+fn hoisted_scope(there: &There<'_>, place: &CodePlace, field: &Field) -> Result<Option<Local>> {
+    let slot = GeneratedName::parse(&field.name).and_then(|it| it.hoisted_slot());
+    let scopes = there.pdb.hoisted_scopes(place.method)?;
+    let scope = slot.and_then(|slot| scopes.get(slot));
+    Ok(scope.filter(|it| it.start < it.end).map(|it| Local {
+        slot: FIELD,
+        start: it.start.0,
+        end: it.end.0,
+    }))
 }
 
-/// Lets code go on somewhere else, too.
-fn lead(code: &mut [Instruction], from: IlOffset, to: IlOffset) -> bool {
-    let number = |offset: IlOffset| code.iter().position(|it| it.at == offset.0);
-    let (Some(from), Some(to)) = (number(from), number(to)) else {
-        return false;
+/// Leads the code of a state machine over its awaits; those over yields are there. `false` if it is not all of the code:
+/// a `finally` of an iterator is a method of its own.
+fn goes_on(there: &There<'_>, place: &CodePlace, code: &mut [Instruction]) -> Result<bool> {
+    let Some(stepping) = there.pdb.async_stepping(place.method)? else {
+        return Ok(there.yields.as_ref().is_some_and(|it| !it.is_empty()));
     };
-    if let Some(instruction) = code.get_mut(from) {
-        instruction.next.push(to);
-    }
-    true
+    let mut awaits = stepping.awaits.iter();
+    Ok(awaits.all(|it| {
+        it.resume_method != place.method || lead(code, it.yield_offset, it.resume_offset)
+    }))
+}
+
+/// Whether an instruction stores to a field.
+fn stores(metadata: Metadata<'_>, code: &[u8], at: usize, field: &Field) -> bool {
+    let bytes = code.get(at + 1..).and_then(|it| it.first_chunk());
+    let token = bytes.map(|it| Token(u32::from_le_bytes(*it)));
+    code.get(at) == Some(&STFLD) && token.is_some_and(|it| is_field(metadata, it, field))
 }
 
 /// Whether an instruction stores to a field, takes its address, or names other code that may.

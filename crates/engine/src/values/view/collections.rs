@@ -6,7 +6,7 @@ use super::super::{Object, Result, Value};
 use super::Viewer;
 use super::asking::Opens;
 use super::known::Known;
-use super::source::{Entry, EntryFields, Items, Parts, RingKind, Source};
+use super::source::{Entry, EntryFields, Half, Items, Parts, RingKind, Source};
 
 /// Elements collected at most where they can only be listed as a whole.
 const MAX_LISTED: usize = 100_000;
@@ -32,16 +32,54 @@ impl Viewer<'_, '_> {
             }
             Known::OldWrapper => self.inside(value, &["_list", "_table", "_q", "_s"])?,
             Known::OldRange => {
-                let index = self.int(value, &["_baseIndex"])?.max(0).cast_unsigned();
+                let claimed_index = self.int(value, &["_baseIndex"])?;
+                let index = claimed_index.max(0).cast_unsigned();
                 let count = self.int(value, &["_baseSize"])?.max(0).cast_unsigned();
                 let mut items = self.inside(value, &["_baseList"])?;
                 let Source::Array { first, .. } = &mut items.source else {
                     return Ok(None);
                 };
                 *first = first.saturating_add(index);
-                items.count = items.count.saturating_sub(index).min(count);
-                items
+                let there = items.count.saturating_sub(index);
+                items.count = there.min(count);
+                items.noted(|| {
+                    let is_wrong = count > there || index.cast_signed() != claimed_index;
+                    is_wrong.then(|| {
+                        format!("it says that it has {count} elements from {claimed_index} on, but its list has {there} there: it is damaged or being changed")
+                    })
+                })
             }
+            Known::KeysOf | Known::ValuesOf => {
+                let half = match known {
+                    Known::KeysOf => Half::Key,
+                    _ => Half::Value,
+                };
+                let names = [
+                    "_hashtable",
+                    "sortedList",
+                    "_sortedList",
+                    "_coll",
+                    "_dictionary",
+                ];
+                self.inside(value, &names)?.halved(half)
+            }
+            Known::KeysOrValuesOf => {
+                let half = match self.int(value, &["_isKeys", "isKeys"])? {
+                    0 => Half::Value,
+                    _ => Half::Key,
+                };
+                self.inside(value, &["_list", "list"])?.halved(half)
+            }
+            Known::OldOrderedPart => {
+                let table = self.any_field(value, &["_objectsTable"])?;
+                let half = match self.is_null(&table)? {
+                    true => Half::Value,
+                    false => Half::Key,
+                };
+                let pair = EntryFields::pair("_key", "_value");
+                self.listed_pairs(value, "_objects", pair)?.halved(half)
+            }
+            Known::SortedRange => self.sorted_range(value)?,
             Known::Delegate => return self.methods(value),
             Known::StringCollection => self.inside(value, &["data"])?,
             Known::StringDictionary => self.inside(value, &["contents"])?,
@@ -188,7 +226,7 @@ impl Viewer<'_, '_> {
     }
 
     /// The elements of the collection that another wraps.
-    fn inside(&self, value: &Value, names: &[&str]) -> Result<Items> {
+    pub(super) fn inside(&self, value: &Value, names: &[&str]) -> Result<Items> {
         let inner = self.any_field(value, names)?;
         let subject = self.subject(&inner)?;
         let items = self.nesting.wrapper(|| self.items(&subject));
@@ -362,7 +400,13 @@ impl Viewer<'_, '_> {
                     .reader
                     .copied(char_type.clone(), unit.to_le_bytes())))
             });
-            return Ok(Items::listed(entries.collect()));
+            let items = Items::listed(entries.collect());
+            let there = items.count;
+            return Ok(items.noted(|| {
+                (length > there).then(|| {
+                    format!("it says that it has {length} characters, but its string has {there} there: it is damaged or being changed")
+                })
+            }));
         }
         let count = self.reader.array(&object)?.count;
         let first = index.cast_unsigned();

@@ -64,7 +64,22 @@ impl Viewer<'_, '_> {
         let Some(format) = &display.value else {
             return (None, None);
         };
-        match self.format(subject, format, &display.named, level) {
+        // `{this}` is the value without what is said of it.
+        let in_place = match subject {
+            Subject::InPlace(value, _) => Some((value.ty.clone(), value.place.clone())),
+            _ => None,
+        };
+        if let Some(value) = in_place {
+            if self.saying.borrow().contains(&value) {
+                return (None, None);
+            }
+            self.saying.borrow_mut().push(value);
+        }
+        let said = self.format(subject, format, &display.named, level);
+        if let Subject::InPlace(..) = subject {
+            self.saying.borrow_mut().pop();
+        }
+        match said {
             Ok(text) => (Some(text), None),
             Err(Unreadable::WouldRunCode) => (
                 None,

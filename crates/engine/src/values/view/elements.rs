@@ -6,7 +6,7 @@ use crate::types::{Type, TypeNotes};
 use super::super::{Object, Place, Result, Scalar, Unreadable, Value};
 use super::asking::Opens;
 use super::known::Known;
-use super::source::{Entry, EntryFields, Items, Source};
+use super::source::{Entry, EntryFields, Items, Parts, Source};
 use super::walking::Walked;
 use super::{Child, Subject, Viewer, numbers};
 
@@ -177,6 +177,15 @@ impl Viewer<'_, '_> {
             Source::Parallel { values, .. } => in_array(values),
             Source::Chain { first, fields, .. } => in_node(&first, fields),
             Source::Tree { root, fields, .. } => in_node(&root, fields),
+            Source::Parts(Parts::Buckets(buckets)) => {
+                let first = self.first_of_buckets(&buckets)?;
+                in_node(&first, EntryFields::value("_value"))
+            }
+            Source::Parts(Parts::Hashtable(buckets)) => in_array(buckets),
+            Source::Parts(Parts::Rings { kind, first }) => {
+                let arrays = self.arrays_of_rings(kind, &first);
+                arrays.into_iter().find_map(in_array)
+            }
             _ => None,
         }
     }

@@ -245,24 +245,48 @@ impl Viewer<'_, '_> {
             64
         };
         let length = self.int(value, &["m_ChunkOffset"])? + self.int(value, &["m_ChunkLength"])?;
+        let claimed = length;
         let length = length.max(0).cast_unsigned();
+        let mut is_damaged = claimed < 0;
         // The last chunk comes first.
         let mut chunks = Vec::new();
         let mut chunk = Some(value.clone());
+        let mut expected = None;
         for _ in 0..MAX_CHUNKS {
             let Some(here) = chunk else { break };
-            let offset = self.int(&here, &["m_ChunkOffset"])?.max(0).cast_unsigned();
+            let offset = self.int(&here, &["m_ChunkOffset"])?;
+            let of_chunk = self.int(&here, &["m_ChunkLength"])?;
+            let array = self.object_in(&here, &["m_ChunkChars"])?;
+            let there = match &array {
+                Some(array) => self.reader.array(array)?.count,
+                None => 0,
+            };
+            // Each begins where the one before it ends.
+            is_damaged |= u64::try_from(of_chunk).map_or(true, |it| it > there)
+                || expected.is_some_and(|it| it != offset + of_chunk);
+            expected = Some(offset);
+            let (offset, of_chunk) = (offset.max(0).cast_unsigned(), of_chunk.max(0));
             if offset < limit
-                && let Some(array) = self.object_in(&here, &["m_ChunkChars"])?
+                && let Some(array) = array
             {
-                let of_chunk = self.int(&here, &["m_ChunkLength"])?.max(0).cast_unsigned();
-                chunks.push(self.chars(&array, of_chunk.min(limit - offset))?);
+                chunks.push(self.chars(&array, of_chunk.cast_unsigned().min(limit - offset))?);
             }
             let previous = self.any_field(&here, &["m_ChunkPrevious"])?;
             chunk = (self.reader.word(&previous)? != 0).then_some(previous);
+            // One that leads to itself would go on for ever.
+            if is_damaged {
+                break;
+            }
         }
+        is_damaged |= chunk.is_none() && expected != Some(0);
         let units: Vec<u16> = chunks.into_iter().rev().flatten().collect();
-        Ok(self.text_line(&units, length, level))
+        let mut line = self.text_line(&units, length, level);
+        if is_damaged {
+            line.notes.push(format!(
+                "it says that it has {claimed} characters, but its parts have not: it is damaged or being changed"
+            ));
+        }
+        Ok(line)
     }
 
     /// Characters from the start of a `char[]`.

@@ -129,11 +129,18 @@ impl Viewer<'_, '_> {
                 let size = self.int(value, &["_size"])?;
                 let head = self.int(value, &["_head"])?;
                 let mut items = self.in_array(value, &["_array"], size)?;
+                let mut length = 0;
                 if let Source::Array { array, first, wrap } = &mut items.source {
                     *first = head.max(0).cast_unsigned();
-                    *wrap = self.reader.array(array)?.count.max(1);
+                    length = self.reader.array(array)?.count;
+                    *wrap = length.max(1);
                 }
-                items
+                let is_outside = u64::try_from(head).map_or(true, |it| it > length);
+                items.noted(|| {
+                    is_outside.then(|| {
+                        format!("it says that it begins at {head}, but its array has {length}: it is damaged or being changed")
+                    })
+                })
             }
             Known::Stack | Known::OldStack => {
                 let size = self.int(value, &["_size"])?;
@@ -165,6 +172,7 @@ impl Viewer<'_, '_> {
                     }
                     _ => Items::listed(Vec::new()),
                 }
+                .noted(|| keys.note.or(values.note))
             }
             Known::LinkedList => {
                 let count = self.int(value, &["count"])?;
@@ -206,7 +214,15 @@ impl Viewer<'_, '_> {
                 let length = self.int(value, &["m_length", "_bitLength", "_length"])?;
                 match self.object_in(value, &["m_array", "_array"])? {
                     Some(array) => {
-                        Items::new(length.max(0).cast_unsigned(), Source::Bits { array })
+                        let shape = self.reader.array(&array)?;
+                        let width = u64::from(self.reader.size_of(&shape.element)?) * 8;
+                        let there = shape.count.saturating_mul(width);
+                        let claimed = length.max(0).cast_unsigned();
+                        Items::new(claimed.min(there), Source::Bits { array }).noted(|| {
+                            (claimed > there || length < 0).then(|| {
+                                format!("it says that it has {length} bits, but its array has {there}: it is damaged or being changed")
+                            })
+                        })
                     }
                     None => Items::listed(Vec::new()),
                 }
@@ -292,6 +308,12 @@ impl Viewer<'_, '_> {
         let mut items = self.in_array(value, &names, used)?;
         let slots = items.count;
         items.count = slots.saturating_sub(free.max(0).cast_unsigned());
+        let mut items = items.noted(|| {
+            let is_wrong = free < 0 || free.cast_unsigned() > slots;
+            is_wrong.then(|| {
+                format!("it says that {free} of its {slots} slots are free: it is damaged or being changed")
+            })
+        });
         items.source = match items.source {
             Source::Array { array, .. } => {
                 // An old set marks unused slots by their hash code.
@@ -423,6 +445,10 @@ impl Viewer<'_, '_> {
                         ..found.clone()
                     });
                 }
+            }
+            Source::Among { of, first, half } => {
+                let found = self.entry_at(of, first.saturating_add(position));
+                return half.of(Entry { position, ..found });
             }
             Source::Chain { .. } | Source::Tree { .. } | Source::Parts(_) => {}
         }

@@ -40,6 +40,16 @@ macro_rules! known {
             OldWrapper,
             /// A part of an `ArrayList`.
             OldRange,
+            /// The keys of another collection, in a collection of their own.
+            KeysOf,
+            /// The same of values.
+            ValuesOf,
+            /// The one or the other, as a field says.
+            KeysOrValuesOf,
+            /// The one or the other, as there is a table or not.
+            OldOrderedPart,
+            /// A part of a sorted set.
+            SortedRange,
             /// What a priority queue gives to be enumerated.
             UnorderedItems,
             /// What builds an immutable array.
@@ -227,7 +237,9 @@ impl Known {
             | Self::FrozenSet
             | Self::DictionaryKeys
             | Self::SortedKeys
-            | Self::SortedListKeys => {
+            | Self::SortedListKeys
+            | Self::KeysOf
+            | Self::SortedRange => {
                 Some("where it lies depends on what it is: another value would not be found there")
             }
             Self::ReadOnlySpan
@@ -245,6 +257,9 @@ impl Known {
             | Self::CollectionExpression
             | Self::SingleElement
             | Self::UnorderedItems
+            | Self::ValuesOf
+            | Self::KeysOrValuesOf
+            | Self::OldOrderedPart
             | Self::Delegate
             | Self::Lookup
             | Self::Grouping => Some("the collection is one that cannot be changed"),
@@ -310,9 +325,9 @@ fn classify(types: Types<'_>, ty: &Type) -> Known {
             if let Some(known) = part_of_dictionary(types, named) {
                 return known;
             }
-            // What `GetViewBetween` gives keeps the tree of the whole set: only its own code knows what is in it.
+            // What `GetViewBetween` gives keeps the tree of the whole set.
             if definition.name().is_ok_and(|it| it == "TreeSubSet") {
-                return Known::Plain;
+                return Known::SortedRange;
             }
             continue;
         }
@@ -353,7 +368,24 @@ fn part_of_dictionary(types: Types<'_>, named: &Named) -> Option<Known> {
         | ("System.Collections", "SortedList", "SyncSortedList")
         | ("System.Collections", "Queue", "SynchronizedQueue")
         | ("System.Collections", "Stack", "SyncStack") => Known::OldWrapper,
+        ("System.Collections", "Hashtable", "KeyCollection")
+        | ("System.Collections", "SortedList", "KeyList")
+        | ("System.Collections.Specialized", "NameObjectCollectionBase", "KeysCollection") => {
+            Known::KeysOf
+        }
+        ("System.Collections", "Hashtable", "ValueCollection")
+        | ("System.Collections", "SortedList", "ValueList") => Known::ValuesOf,
+        ("System.Collections.Specialized", "ListDictionary", "NodeKeyValueCollection") => {
+            Known::KeysOrValuesOf
+        }
+        (
+            "System.Collections.Specialized",
+            "OrderedDictionary",
+            "OrderedDictionaryKeyValueCollection",
+        ) => Known::OldOrderedPart,
         ("System.Collections.Generic", outer, part) => match (outer, part) {
+            ("OrderedDictionary`2", "KeyCollection") => Known::KeysOf,
+            ("OrderedDictionary`2", "ValueCollection") => Known::ValuesOf,
             ("Dictionary`2", "KeyCollection") => Known::DictionaryKeys,
             ("Dictionary`2", "ValueCollection") => Known::DictionaryValues,
             ("SortedDictionary`2", "KeyCollection") => Known::SortedKeys,

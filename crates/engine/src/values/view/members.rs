@@ -242,6 +242,26 @@ impl Viewer<'_, '_> {
         found.or_else(number).map(|at| list.swap_remove(at))
     }
 
+    /// Which element of a tuple a name means.
+    pub(crate) fn position_in_tuple(
+        &self,
+        value: &Value,
+        notes: &TypeNotes,
+        name: &str,
+    ) -> Option<usize> {
+        let subject = self.subject(value).ok()?;
+        let ty = self.type_of(&subject)?;
+        if self.reader.known(ty) != Known::Tuple || ty.is_value() != Some(true) {
+            return None;
+        }
+        let list = self.member_list(&subject, notes).ok()?;
+        let number = || {
+            let number: usize = name.strip_prefix("Item")?.parse().ok()?;
+            number.checked_sub(1).filter(|it| *it < list.len())
+        };
+        list.iter().position(|it| it.name == name).or_else(number)
+    }
+
     /// The member that is shown under a name and that only its getter can tell, which is asked for.
     pub(crate) fn asked_member(
         &self,

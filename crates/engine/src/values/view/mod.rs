@@ -9,6 +9,7 @@
 //! children, depth and the length of the whole reply.
 
 mod asking;
+mod behind;
 mod clock;
 mod collections;
 mod display;
@@ -21,6 +22,7 @@ pub(crate) mod masking;
 mod members;
 mod nesting;
 mod numbers;
+mod ranges;
 mod reflection;
 mod rings;
 pub(crate) mod secrets;
@@ -117,6 +119,11 @@ pub(crate) struct Viewer<'r, 't> {
     /// Where the reading of wrappers inside wrappers has got to.
     nesting: nesting::Nesting,
     clock: clock::Clock,
+    /// Elements that lines may still show while they are made with wide limits ([`behind`]).
+    wide: Cell<Option<u64>>,
+    wide_of_reply: Cell<u64>,
+    /// The structs and enums whose `DebuggerDisplay` is being made.
+    saying: RefCell<Vec<(Type, super::Place)>>,
 }
 
 impl<'r, 't> Viewer<'r, 't> {
@@ -133,6 +140,9 @@ impl<'r, 't> Viewer<'r, 't> {
             is_hex: Cell::new(view.hex),
             nesting: nesting::Nesting::default(),
             clock: clock::Clock::start(view.look_limit),
+            wide: Cell::new(None),
+            wide_of_reply: Cell::new(behind::ELEMENTS_OF_REPLY),
+            saying: RefCell::default(),
         }
     }
 
@@ -224,6 +234,9 @@ impl<'r, 't> Viewer<'r, 't> {
                 Ok(value) => {
                     let mut shown = self.value(value, &child.notes, depth, &child.path);
                     label = self.labelled(child, &mut shown);
+                    if self.view.behind_cuts && shown.text.contains(['…', '{']) {
+                        shown.behind_cut = self.behind_cut(value, &child.notes);
+                    }
                     shown
                 }
                 Err(why) => unreadable(declared.clone(), why),
@@ -280,6 +293,7 @@ impl<'r, 't> Viewer<'r, 't> {
             children: 0,
             indexed: false,
             full_length: None,
+            behind_cut: None,
             cycle: false,
             notes: Vec::new(),
             members: Vec::new(),
@@ -521,6 +535,7 @@ fn told(type_name: String, text: String, kind: api::ValueKind) -> api::Value {
         children: 0,
         indexed: false,
         full_length: None,
+        behind_cut: None,
         cycle: false,
         notes: Vec::new(),
         members: Vec::new(),

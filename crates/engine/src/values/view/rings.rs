@@ -63,6 +63,18 @@ impl Viewer<'_, '_> {
         Ok(all)
     }
 
+    /// The arrays that a chain of rings lies in.
+    pub(super) fn arrays_of_rings(&self, kind: RingKind, first: &Value) -> Vec<Object> {
+        let mut all = Vec::new();
+        let walked = self.each_ring(kind, first, |ring| {
+            all.push(ring.array.clone());
+            Ok(Walked::All)
+        });
+        // What is damaged ends the list.
+        let _ = walked;
+        all
+    }
+
     /// Does something for each ring of a chain, as long as it wants all.
     fn each_ring(
         &self,

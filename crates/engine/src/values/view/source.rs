@@ -63,8 +63,40 @@ pub(super) enum Source {
     },
     /// In parts that have a shape of their own.
     Parts(Parts),
+    /// Among the elements of another collection, from a position on, or what is left or right of each.
+    Among {
+        of: Box<Items>,
+        first: u64,
+        half: Half,
+    },
     /// Read already.
     Listed(Vec<Entry>),
+}
+
+/// What of pairs is an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Half {
+    Both,
+    Key,
+    Value,
+}
+
+impl Half {
+    /// What is left of an element.
+    pub(super) fn of(self, entry: Entry) -> Entry {
+        let key = match self {
+            Self::Both => return entry,
+            Self::Value => None,
+            Self::Key => entry.key,
+        };
+        Entry {
+            position: entry.position,
+            key: None,
+            // One that is damaged says why.
+            value: key.map_or(entry.value, Ok),
+            name: None,
+        }
+    }
 }
 
 /// Collections whose elements are spread over parts.
@@ -164,6 +196,28 @@ impl Items {
         }
     }
 
+    /// The keys or the values of these.
+    pub(super) fn halved(self, half: Half) -> Self {
+        let (count, is_cut, note) = (self.count, self.is_cut, self.note.clone());
+        Self {
+            is_cut,
+            note,
+            ..Self::among(self, 0, count, half)
+        }
+    }
+
+    /// Some of these.
+    pub(super) fn among(of: Self, first: u64, count: u64, half: Half) -> Self {
+        let of = Box::new(of);
+        Self::new(count, Source::Among { of, first, half })
+    }
+
+    /// Says what is wrong with them, unless something else was said.
+    pub(super) fn noted(mut self, note: impl FnOnce() -> Option<String>) -> Self {
+        self.note = self.note.or_else(note);
+        self
+    }
+
     pub(super) fn listed(entries: Vec<Entry>) -> Self {
         Self::new(entries.len() as u64, Source::Listed(entries))
     }
@@ -182,6 +236,7 @@ impl Items {
         match &self.source {
             Source::Table { has_gaps, .. } => !has_gaps,
             Source::Chain { .. } | Source::Tree { .. } | Source::Parts(_) => false,
+            Source::Among { of, .. } => of.is_indexed(),
             _ => true,
         }
     }

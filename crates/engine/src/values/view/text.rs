@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use metadata::signature::Primitive;
+
 use crate::api::ValueKind;
 use crate::types::{Named, Type, TypeNotes};
 
@@ -54,6 +56,7 @@ impl Viewer<'_, '_> {
         } else {
             BRIEF
         };
+        let limit = self.length_of_line(level, limit);
         if line.kind != ValueKind::String && line.text.chars().count() > limit {
             line.text = line.text.chars().take(limit).collect::<String>() + "…";
         }
@@ -107,7 +110,7 @@ impl Viewer<'_, '_> {
         };
         let known = self.reader.known(ty);
         let mut unsaid = None;
-        if !self.view.raw && level <= MAX_LEVEL && known != Known::Plain {
+        if !self.view.raw && level <= self.depth_of_line(MAX_LEVEL) && known != Known::Plain {
             match self.said_by_program(subject, ty, level) {
                 (Some(text), _) => return Ok(self.said_line(subject, known, level, text)),
                 (None, note) => unsaid = note,
@@ -183,7 +186,7 @@ impl Viewer<'_, '_> {
                 return Ok(line);
             }
         }
-        if level > MAX_LEVEL {
+        if level > self.depth_of_line(MAX_LEVEL) {
             return Ok(self.type_line(subject));
         }
         let (shown, note) = self.debugger_display(subject, level);
@@ -218,6 +221,12 @@ impl Viewer<'_, '_> {
                 return Ok(Line::new(text, ValueKind::Pointer));
             }
             Type::Named(named) => return self.enum_line(named, value),
+            // Where something lies, and what it is, which only the runtime's own structures tell.
+            Type::Primitive(Primitive::TypedReference) => {
+                let address = self.reader.word(value)?;
+                let text = format!("{{TypedReference to 0x{address:x}}}");
+                return Ok(Line::new(text, ValueKind::Pointer));
+            }
             _ => {}
         }
         let scalar = self.reader.scalar(value)?;
@@ -301,11 +310,12 @@ impl Viewer<'_, '_> {
     }
 
     fn string_limit(&self, level: u32) -> u32 {
-        if level == 0 {
-            self.view.text_length
+        let narrow = if level == 0 {
+            self.view.text_length as usize
         } else {
-            BRIEF as u32
-        }
+            BRIEF
+        };
+        self.length_of_line(level, narrow) as u32
     }
 
     /// Text of the program as a literal; what was cut is said.
@@ -357,9 +367,10 @@ impl Viewer<'_, '_> {
             let key = self.any_field(&value, &["_key"]);
             text = format!("Key = {}, {text}", self.brief(&key, level + 1));
         }
-        if level < MAX_LEVEL && items.count > 0 {
-            let shown = if level == 0 { PREVIEW } else { 3 };
-            let entries = self.entries(&items, 0, shown.min(items.count));
+        let mut missing = None;
+        if level < self.depth_of_line(MAX_LEVEL) && items.count > 0 {
+            let shown = self.shown_in_line(if level == 0 { PREVIEW } else { 3 }, items.count);
+            let entries = self.entries(&items, 0, shown);
             let parts: Vec<String> = entries
                 .iter()
                 .map(|entry| match &entry.key {
@@ -374,7 +385,14 @@ impl Viewer<'_, '_> {
                     }
                 })
                 .collect();
-            let more = if (entries.len() as u64) < items.count {
+            let found = entries.len() as u64;
+            if found < shown && !self.clock.is_over() && !items.is_cut && items.note.is_none() {
+                missing = Some(format!(
+                    "it says that it has {} elements, but {found} were found: it is damaged or being changed",
+                    items.count
+                ));
+            }
+            let more = if missing.is_none() && found < items.count {
                 ", …"
             } else {
                 ""
@@ -382,7 +400,7 @@ impl Viewer<'_, '_> {
             let _ = write!(text, " {{ {}{more} }}", parts.join(", "));
         }
         let mut line = Line::new(text, kind);
-        line.notes.extend(items.note.clone());
+        line.notes.extend(items.note.clone().or(missing));
         line.notes
             .extend(self.note_of_fields(subject, known, level));
         if items.is_cut {
@@ -416,7 +434,7 @@ impl Viewer<'_, '_> {
 
     /// `{ Id = 3, Name = "x" }`; deep inside a line only the type.
     fn object_line(&self, subject: &Subject, notes: &TypeNotes, level: u32) -> Result<Line> {
-        if level >= MAX_LEVEL {
+        if level >= self.depth_of_line(MAX_LEVEL) {
             return Ok(self.type_line(subject));
         }
         let members = self.member_list(subject, notes)?;
@@ -431,15 +449,13 @@ impl Viewer<'_, '_> {
             return Ok(self.type_line(subject));
         }
         let mut parts = Vec::new();
-        for child in members.iter().take(PREVIEW as usize) {
+        let count = members.len() as u64;
+        let told = self.shown_in_line(PREVIEW, count);
+        for child in members.iter().take(told as usize) {
             let shown = self.brief_unless_secret(&child.name, &child.value, level + 1);
             parts.push(format!("{} = {shown}", child.name));
         }
-        let more = if members.len() as u64 > PREVIEW {
-            ", …"
-        } else {
-            ""
-        };
+        let more = if count > told { ", …" } else { "" };
         Ok(Line::new(
             format!("{{ {}{more} }}", parts.join(", ")),
             ValueKind::Object,

@@ -68,6 +68,20 @@ impl Viewer<'_, '_> {
                 let visit = &mut |entry| visit(self.veiled(entry));
                 self.walk_parts(parts, skip, visit)
             }
+            Source::Among { of, first, half } if !of.is_indexed() => {
+                let mut left = items.count.saturating_sub(skip);
+                if left == 0 && !items.is_cut {
+                    return Walked::All;
+                }
+                let walked = self.walk_items(of, first.saturating_add(skip), &mut |entry| {
+                    left = left.saturating_sub(1);
+                    visit(half.of(entry)) && (left > 0 || items.is_cut)
+                });
+                return match walked {
+                    Walked::Enough if left == 0 => Walked::All,
+                    walked => walked,
+                };
+            }
             _ => {
                 for position in skip..items.count {
                     if self.is_late() {
@@ -319,6 +333,22 @@ impl Viewer<'_, '_> {
     }
 
     /// A concurrent dictionary: an array of chains.
+    /// A node of a concurrent dictionary.
+    pub(super) fn first_of_buckets(&self, buckets: &Object) -> Option<Value> {
+        let (first, stride) = self.row(buckets).ok()??;
+        for bucket in 0..self.reader.array(buckets).ok()?.count {
+            if self.is_late() {
+                break;
+            }
+            let address = self.reader.word_at(first + bucket * stride).ok()?;
+            if address != 0 {
+                let node = self.reader.object_at(address).ok()?;
+                return Some(self.reader.reference_to(&node));
+            }
+        }
+        None
+    }
+
     fn walk_buckets(&self, buckets: &Object, skip: u64, visit: Visit<'_>) -> Result<Walked> {
         let Some((first, stride)) = self.row(buckets)? else {
             return Ok(Walked::All);

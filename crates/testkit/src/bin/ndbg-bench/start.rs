@@ -18,8 +18,8 @@ const ROUNDS: usize = 21;
 const WARM_UP: usize = 2;
 
 /// A bare run to a printed line, and launches to a stop at the statement behind it: how long they take, and how much
-/// the machine does for them, which other programs disturb less. The MCP server, the adapter and the prompt start their
-/// first host ahead; once it is started in that time, too, as for all later launches.
+/// the machine does for them, which other programs disturb less. Front ends have a host started ahead; once it is started
+/// in that time, too, as for a session beside another one and for `ndbg run`.
 pub(crate) fn launch(sandbox: &Sandbox) -> Outcome {
     let fixture = Fixture::named("bench_start");
     let at_line = launch_of(&fixture, &[], vec![breakpoint(&fixture, "after")]);
