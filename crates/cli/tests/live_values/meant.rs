@@ -1,11 +1,8 @@
-//! What a path means where several members have one name, and paths that only C# knows; objects whose own type is emitted
-//! while the program runs.
+//! What a path means where several members have one name, and paths that only C# knows.
 
 use std::fs;
 
-use host::api::{
-    Evaluate, Reply, Request, SetVariable, Stream, Value, Variable, Variables, VariablesQuery, View,
-};
+use host::api::{Evaluate, Reply, Request, SetVariable, Stream, Variables, VariablesQuery, View};
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
 
@@ -208,70 +205,4 @@ fn large_array_is_not_copied_to_be_looked_at() {
     let peak: u64 = peak.expect("the kernel tells it");
     // The array has 480 MB.
     assert!(peak < 300_000, "{peak} kB");
-}
-
-#[test]
-fn objects_of_emitted_types_are_told_by_their_base_types() {
-    let sandbox = Sandbox::new();
-    let program = stopped(&sandbox, "values_emitted", &["stop"]);
-    let noted = |value: &Value| value.notes.concat();
-    let order: Variable = look(&program, "order");
-    assert_eq!(order.value.type_name, "OrderProxy");
-    assert!(noted(&order.value).contains("base type Order"), "{order:?}");
-    let shown = lines(&children(&program, "order"));
-    for line in ["Id = 7", "Name = \"nm\"", "kind = \"plain\""] {
-        assert!(shown.contains(&line.to_owned()), "{shown:?}");
-    }
-    for (path, told) in [
-        ("orders[1].Id", "7"),
-        ("boxed.Lines[1]", "2"),
-        ("service.Calls", "0"),
-    ] {
-        assert_eq!(look(&program, path).value.text, told, "{path}");
-    }
-    // A list of them is one, and its type is not told as another.
-    assert!(noted(&look(&program, "list").value).contains("type argument"));
-    let listed = look(&program, "listed").value.text;
-    assert!(
-        !listed.contains("List<T>") && !listed.contains("Order>"),
-        "{listed}"
-    );
-    for (text, told) in [
-        ("order.Id + order.Lines.Count", "9"),
-        ("order is Order", "true"),
-        ("boxed == order", "true"),
-        ("service is IService", "true"),
-        ("orders.FindLastIndex(it => it.Id == 7)", "1"),
-    ] {
-        assert_eq!(evaluated(&program, text, false), told, "{text}");
-    }
-    // What it overrides only code can tell.
-    let told = evaluated(&program, "order.Kind", false);
-    assert!(told.starts_with("error: "), "{told}");
-    let told = evaluated(&program, "boxed is IService", false);
-    assert!(told.contains("only code can tell"), "{told}");
-    for (text, told) in [
-        ("order.Kind", "\"mocked\""),
-        ("order.Total()", "14"),
-        ("service.Get(3)", "4"),
-        ("order.GetType().Name", "\"OrderProxy\""),
-        ("order.Id = 8", "8"),
-    ] {
-        assert_eq!(evaluated(&program, text, true), told, "{text}");
-    }
-    assert_eq!(
-        set(&program, "order.Name", "\"other\"").as_deref(),
-        Ok("\"other\"")
-    );
-    let said = ends(&program);
-    assert!(said.contains("8 other 16 3 "), "{said}");
-}
-
-#[test]
-fn method_of_an_emitted_types_base_knows_its_own_object() {
-    let sandbox = Sandbox::new();
-    let program = stopped(&sandbox, "values_emitted", &["total"]);
-    assert_eq!(look(&program, "this").value.type_name, "OrderProxy");
-    assert_eq!(look(&program, "Id").value.text, "7");
-    assert_eq!(evaluated(&program, "Id + Name.Length", false), "9");
 }

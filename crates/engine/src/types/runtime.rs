@@ -14,48 +14,13 @@ const MAX_DEPTH: u32 = 64;
 /// Types of which one is made, all together: made of others twice, it would grow with every level.
 const MAX_PARTS: u32 = 1 << 16;
 
-/// The name of a type that is emitted while the program runs.
-fn emitted_name(runtime: &RuntimeType) -> Option<String> {
-    let class = runtime.class().ok()?;
-    let module = class.module().ok()?;
-    if !module.is_dynamic().unwrap_or(false) {
-        return None;
-    }
-    let names = module
-        .emitted()
-        .ok()?
-        .type_names(class.token().ok()?)
-        .ok()?;
-    let last = names.last()?;
-    Some(last.rsplit('.').next().unwrap_or(last).to_owned())
-}
-
 impl Types<'_> {
     /// The type that the runtime means.
     pub(crate) fn of_runtime(self, runtime: &RuntimeType) -> Result<Type> {
-        self.runtime_at(runtime, 0, &Cell::new(0), false)
+        self.runtime_at(runtime, 0, &Cell::new(0))
     }
 
-    /// The type of an object. One that is emitted while the program runs has no metadata that could be read: its nearest
-    /// base type that has stands for it, told with the name that the library knows of it. That is empty if only an argument
-    /// of the type is such a one.
-    pub(crate) fn of_object(self, runtime: &RuntimeType) -> Result<(Type, Option<Rc<str>>)> {
-        match self.of_runtime(runtime) {
-            Err(TypeError::NoMetadata { .. }) => {
-                let base = self.runtime_at(runtime, 0, &Cell::new(0), true)?;
-                Ok((base, Some(emitted_name(runtime).unwrap_or_default().into())))
-            }
-            ty => Ok((ty?, None)),
-        }
-    }
-
-    fn runtime_at(
-        self,
-        runtime: &RuntimeType,
-        depth: u32,
-        parts: &Cell<u32>,
-        by_bases: bool,
-    ) -> Result<Type> {
+    fn runtime_at(self, runtime: &RuntimeType, depth: u32, parts: &Cell<u32>) -> Result<Type> {
         parts.set(parts.get() + 1);
         if depth > MAX_DEPTH || parts.get() > MAX_PARTS {
             return Err(TypeError::TooDeep);
@@ -64,7 +29,7 @@ impl Types<'_> {
             let arguments = runtime.arguments()?;
             arguments
                 .iter()
-                .map(|it| self.runtime_at(it, depth + 1, parts, by_bases))
+                .map(|it| self.runtime_at(it, depth + 1, parts))
                 .collect()
         };
         let inner = || -> Result<Rc<Type>> {
@@ -93,15 +58,7 @@ impl Types<'_> {
             element::VALUETYPE | element::CLASS | element::GENERICINST => {
                 let class = runtime.class()?;
                 let module = self.known_module(&class.module()?)?;
-                let named = self.construct(module, Token(class.token()?), arguments()?.into());
-                match (named, runtime.base()) {
-                    (Err(TypeError::NoMetadata { .. }), Some(base))
-                        if by_bases && kind != element::VALUETYPE =>
-                    {
-                        self.runtime_at(&base, depth + 1, parts, by_bases)?
-                    }
-                    (named, _) => named?,
-                }
+                self.construct(module, Token(class.token()?), arguments()?.into())?
             }
             kind => {
                 let primitive = u8::try_from(kind).ok().and_then(Primitive::from_code);

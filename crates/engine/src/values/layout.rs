@@ -35,8 +35,6 @@ pub(crate) struct Member {
 pub(crate) struct LayoutCache {
     /// By the word that objects begin with.
     pub(super) types: TypeCacheMap<u64, Type>,
-    /// Those of them that only stand for a type which is emitted while the program runs, with its name.
-    pub(super) emitted: TypeCacheMap<u64, Rc<str>>,
     pub(super) arrays: TypeCacheMap<u64, ArrayPlacesEntry>,
     members: TypeCacheMap<Type, Rc<[Member]>>,
     pub(super) known: TypeCacheMap<Type, super::view::known::Known>,

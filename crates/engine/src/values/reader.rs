@@ -348,10 +348,7 @@ impl Reader<'_> {
                     let object = process.object_at(address).map_err(damaged)?;
                     object.exact_type().map_err(damaged)?
                 };
-                let (ty, emitted) = self.types.of_object(&runtime)?;
-                if let Some(name) = emitted {
-                    self.layouts.emitted.insert(id.word(), name);
-                }
+                let ty = self.types.of_runtime(&runtime)?;
                 self.layouts.types.insert(id.word(), ty.clone());
                 ty
             }
@@ -412,18 +409,7 @@ impl Reader<'_> {
     pub(crate) fn members(&self, object: &Object) -> Result<Rc<[Member]>> {
         self.fresh(object.run)?;
         self.layouts
-            .members(self.types, &object.ty, || match self.emitted(object) {
-                // The layout that is wanted is that of the base type which stands for it.
-                Some(name) if !name.is_empty() => Ok(self.types.to_runtime(&object.ty)?.id()?),
-                _ => self.type_id(object.address),
-            })
-    }
-
-    /// The name of an object's own type if that is emitted while the program runs, so that [`Object::ty`] is only a base type
-    /// of it; empty if only an argument of the type is.
-    pub(crate) fn emitted(&self, object: &Object) -> Option<Rc<str>> {
-        let id = self.type_id(object.address).ok()?;
-        self.layouts.emitted.get(&id.word())
+            .members(self.types, &object.ty, || self.type_id(object.address))
     }
 
     /// Whether the runtime has loaded a type; only then it tells its layout.

@@ -41,7 +41,7 @@ impl Runner<'_, '_> {
             Conversion::Cast => match value {
                 Val::Null => Val::Null,
                 value => {
-                    if !self.is_of(&value, from, to, span)? {
+                    if !self.is_of(&value, from, to) {
                         return Err(self.invalid_cast(&value, to, span));
                     }
                     value
@@ -60,7 +60,7 @@ impl Runner<'_, '_> {
             },
             Conversion::As => {
                 let wanted = self.types.nullable_of(to).unwrap_or_else(|| to.clone());
-                if matches!(value, Val::Null) || !self.is_of(&value, from, &wanted, span)? {
+                if matches!(value, Val::Null) || !self.is_of(&value, from, &wanted) {
                     Val::Null
                 } else if wanted.is_value() == Some(true) {
                     self.unboxed(value, &wanted, span)?
@@ -128,15 +128,9 @@ impl Runner<'_, '_> {
     }
 
     /// Whether a value that is not null is of a type; `declared` is its static type.
-    pub(super) fn is_of(
-        &self,
-        value: &Val,
-        declared: &Type,
-        wanted: &Type,
-        span: Span,
-    ) -> Result<bool> {
+    pub(super) fn is_of(&self, value: &Val, declared: &Type, wanted: &Type) -> bool {
         let exact = match value {
-            Val::Null => return Ok(false),
+            Val::Null => return false,
             // An enum's number is of the enum's type, not of its own.
             Val::Scalar(scalar) if scalar.kind() != Kind::String => {
                 let declared = self
@@ -148,33 +142,13 @@ impl Runner<'_, '_> {
             value => self.exact_type(value),
         };
         let Some(exact) = exact.or_else(|| self.exact_type(value)) else {
-            return Ok(*wanted == Type::OBJECT || declared == wanted);
+            return *wanted == Type::OBJECT || declared == wanted;
         };
         if exact == *wanted || *wanted == Type::OBJECT {
-            return Ok(true);
+            return true;
         }
         let context = crate::expressions::bind::Context::default();
         let binder = crate::expressions::bind::Binder::new(self.types, &context);
-        if binder.is_instance(&exact, wanted) {
-            return Ok(true);
-        }
-        if let Val::Object(object) = value
-            && let Some(name) = self.reader.emitted(object)
-        {
-            if binder.is_instance(declared, wanted) {
-                return Ok(true);
-            }
-            let told = format!(
-                "the object's type{}{name} is emitted while the program runs: whether it is a {} only code can tell",
-                if name.is_empty() { "" } else { " " },
-                self.types.text(wanted)
-            );
-            let hint = format!(
-                "typeof({}).IsInstanceOfType(…) asks the program",
-                self.types.text(wanted)
-            );
-            return Err(Fail::new(span, told).hint(hint).into());
-        }
-        Ok(false)
+        binder.is_instance(&exact, wanted)
     }
 }

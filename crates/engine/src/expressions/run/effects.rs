@@ -422,12 +422,7 @@ impl Runner<'_, '_> {
         if !arguments.is_empty() || !callee.method.name.starts_with("get_") {
             return None;
         }
-        // What a type that is emitted while the program runs overrides cannot be seen.
-        let is_emitted = matches!(value, Val::Object(it) if self.reader.emitted(it).is_some());
         let method = if callee.is_virtual {
-            if is_emitted {
-                return None;
-            }
             self.implementation(&self.exact_type(value)?, &callee.method)?
         } else {
             callee.method.clone()

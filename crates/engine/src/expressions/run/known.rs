@@ -223,8 +223,6 @@ impl Runner<'_, '_> {
                         )
                         .into());
                     }
-                    // Only the program knows it.
-                    Val::Object(it) if self.reader.emitted(it).is_some() => return Ok(None),
                     value => match self.exact_type(value) {
                         Some(ty) => ty,
                         None => return Ok(None),

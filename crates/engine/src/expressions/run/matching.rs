@@ -37,7 +37,7 @@ impl Runner<'_, '_> {
         Ok(match test {
             Test::Any => true,
             Test::Null => matches!(value, Val::Null),
-            Test::Is(ty) => self.is_of(&value, declared, ty, span)?,
+            Test::Is(ty) => self.is_of(&value, declared, ty),
             Test::Equal(constant, ty) => {
                 self.equals_constant(value, declared, constant, ty, span)?
             }
@@ -100,7 +100,7 @@ impl Runner<'_, '_> {
         let Constant::Scalar(wanted) = constant else {
             return Ok(matches!(value, Val::Null));
         };
-        if matches!(value, Val::Null) || !self.is_of(&value, declared, ty, span)? {
+        if matches!(value, Val::Null) || !self.is_of(&value, declared, ty) {
             return Ok(false);
         }
         let Some(value) = self.unboxed_scalar(value, span)? else {

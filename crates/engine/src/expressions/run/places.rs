@@ -356,7 +356,7 @@ impl Runner<'_, '_> {
             && target.ty.is_reference()
             && array.ty.element() != Some(&target.ty)
             && !matches!(value, Val::Null)
-            && !self.is_of(&value, &place.ty, &target.ty, span)?
+            && !self.is_of(&value, &place.ty, &target.ty)
         {
             let told = "Attempted to access an element as a type incompatible with the array.";
             return Err(

@@ -254,7 +254,7 @@ impl Runner<'_, '_> {
                 let mut from = self.cursor(&source, span)?;
                 Box::new(move |this| {
                     while let Some(item) = from(this)? {
-                        if this.is_of(&item, &from_ty, &to, span)? {
+                        if this.is_of(&item, &from_ty, &to) {
                             return this.cast_item(item, &from_ty, &to, span).map(Some);
                         }
                     }

@@ -303,18 +303,11 @@ impl<'r, 't> Viewer<'r, 't> {
         if let Subject::Null = subject {
             return shown;
         }
-        let emitted = object.and_then(|object| self.reader.emitted(object));
         let line = self.line(subject, notes, 0);
         shown.kind = line.kind;
         shown.text = line.text;
         shown.full_length = line.full_length;
         shown.notes = line.notes;
-        if let Some(name) = emitted {
-            shown.notes.push(emitted_note(&name, &shown.type_name));
-            if !name.is_empty() {
-                shown.type_name = name.to_string();
-            }
-        }
         self.spend(&shown.text);
         let address = object.map(|object| object.address);
         if let Some(address) = address
@@ -548,16 +541,6 @@ pub(crate) fn is_like(name: &str, pattern: &str) -> bool {
         }
     }
     rest.ends_with(last)
-}
-
-/// What is said of an object whose own type only the runtime knows.
-fn emitted_note(name: &str, base: &str) -> String {
-    if name.is_empty() {
-        return "a type argument is emitted while the program runs: its base type is told".into();
-    }
-    format!(
-        "{name} is emitted while the program runs: shown is what it has of its base type {base}"
-    )
 }
 
 /// A value that says why there is none.

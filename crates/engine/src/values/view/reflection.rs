@@ -2,7 +2,7 @@
 
 use metadata::Token;
 
-use crate::types::{ModuleId, Type, TypeError};
+use crate::types::{ModuleId, Type};
 
 use super::super::Value;
 use super::Viewer;
@@ -43,11 +43,8 @@ impl Viewer<'_, '_> {
         let types = self.reader.types;
         let id = cordebug::heap::TypeId::from_object_word(handle);
         let runtime = types.process.type_of_id(id).ok()?;
-        let known = types.of_runtime(&runtime);
-        // One that has arguments, of which one has no name, is not its definition.
-        let is_other = matches!(known, Err(TypeError::NoMetadata { .. }));
-        known.ok().or_else(|| {
-            let class = runtime.class().ok().filter(|_| !is_other)?;
+        types.of_runtime(&runtime).ok().or_else(|| {
+            let class = runtime.class().ok()?;
             let module = ModuleId(class.module().ok()?.identity());
             let open = types.open_named(module, Token(class.token().ok()?));
             open.ok().map(Type::Named)
