@@ -21,7 +21,7 @@ use host::{HostProgram, Session, Settled};
 use crate::args::RunArguments;
 use crate::exit;
 use crate::report;
-use crate::signals::Signals;
+use crate::signals::{Signals, own_group};
 
 /// How long the debugger may take for one request.
 const REQUEST: Duration = Duration::from_secs(30);
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: RunArguments) -> ExitCode {
         cwd: arguments.cwd,
         env: arguments.env.into_iter().collect(),
         console: Console::Inherit,
-        process_group: Some(rustix::process::getpgrp().as_raw_nonzero().get()),
+        process_group: own_group(),
         ..Launch::default()
     };
     let options = BuildOptions {

@@ -116,7 +116,21 @@ impl Signals {
 fn is_at_terminal() -> bool {
     let terminal = std::fs::File::open("/dev/tty");
     let foreground = terminal.and_then(|it| Ok(rustix::termios::tcgetpgrp(it)?));
-    foreground.is_ok_and(|group| group == rustix::process::getpgrp())
+    foreground.is_ok_and(|group| Some(group.as_raw_nonzero().get()) == own_group())
+}
+
+/// Our process group; `None` where it lies outside our pid namespace, as in some containers.
+pub(crate) fn own_group() -> Option<i32> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    group_in(&stat)
+}
+
+/// The process group that a line of `/proc/PID/stat` tells.
+fn group_in(stat: &str) -> Option<i32> {
+    // The name before it may have any letters in it.
+    let (_, behind_name) = stat.rsplit_once(')')?;
+    let group = behind_name.split_whitespace().nth(2)?;
+    group.parse().ok().filter(|group| *group > 0)
 }
 
 /// Gives the signal to the program.
@@ -144,5 +158,19 @@ fn end(session: &Session) {
     };
     if let Err(error) = session.request(request, Instant::now() + GRACE) {
         tracing::debug!(%error, "ending the program");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn process_group_is_told_unless_it_lies_outside() {
+        assert_eq!(group_in("12 (ndbg) S 1 34 34 0"), Some(34));
+        assert_eq!(group_in("12 (a) b (c) S 1 34 34 0"), Some(34));
+        // In another pid namespace.
+        assert_eq!(group_in("1 (ndbg) S 0 0 0 0"), None);
+        assert_eq!(group_in("nonsense"), None);
     }
 }

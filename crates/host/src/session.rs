@@ -210,9 +210,10 @@ impl Session {
         }
         let id = mirror.next_id;
         mirror.next_id += 1;
+        let frame = wire::frame(&ToHost::Request { id, request }, files).map_err(unsendable)?;
         mirror.waiting.insert(id, sender);
         // Written under the lock, so that messages of several threads do not mix.
-        if let Err(error) = wire::send(&self.0.socket, &ToHost::Request { id, request }, files) {
+        if let Err(error) = wire::send_bytes(&self.0.socket, &frame, files) {
             tracing::debug!(%error, "writing to the host");
         }
         drop(mirror);
@@ -558,6 +559,15 @@ fn refuse_lost(request: &Request) -> Result<(), Error> {
         return Ok(());
     };
     why_lost(attach.pid).map_or(Ok(()), Err)
+}
+
+/// What is said of a request that has something in it which messages cannot carry.
+fn unsendable(error: io::Error) -> Error {
+    Error::new(
+        ErrorCode::InvalidParameter,
+        format!("the request cannot be passed on to the debugger's host process: {error}"),
+    )
+    .hint("paths that are not UTF-8 cannot be passed on: enter the folder, or use a link with another name")
 }
 
 /// Why no debugger can come to a process any more, if a host of this front end was killed while it debugged it.

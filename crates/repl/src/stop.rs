@@ -134,6 +134,9 @@ impl Repl {
             && died.code == host::api::ErrorCode::HostDied
         {
             self.fail(&died);
+            if !self.interactive {
+                self.quit.get_or_insert(crate::FAILED);
+            }
         }
         if let Err(error) = self.renew() {
             self.fail(&error);

@@ -230,3 +230,17 @@ fn runtime_with_the_debugger_library_of_another_build_is_told() {
         "{ran:?}"
     );
 }
+
+#[test]
+fn path_that_is_not_utf8_is_refused_at_once() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let sandbox = Sandbox::new();
+    let name = std::ffi::OsStr::from_bytes(b"hello\xff.dll");
+    let dll = copy(&sandbox, "hello");
+    let renamed = dll.with_file_name(name);
+    fs::rename(&dll, &renamed).expect("our own copy");
+    let config = dll.with_extension("runtimeconfig.json");
+    fs::rename(&config, renamed.with_extension("runtimeconfig.json")).expect("our own copy");
+    check(&sandbox, &[], &renamed, 126, &["UTF-8"]);
+}

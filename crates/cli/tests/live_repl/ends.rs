@@ -1,5 +1,8 @@
 //! However the prompt ends, nothing is left: no host, no program that was launched, no frozen one that was attached to.
 
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+
 use rustix::process::Signal;
 use testkit::procfs;
 use testkit::sandbox::Sandbox;
@@ -54,4 +57,25 @@ fn attached_program_runs_on_when_the_prompt_is_killed() {
     procfs::signal(person.child.id(), Signal::KILL);
     person.sees_the_end();
     program.assert_ticks();
+}
+
+#[test]
+fn script_whose_host_is_killed_fails() {
+    let sandbox = Sandbox::new();
+    let mut command = crate::batch(&sandbox, &["continue"], &["spin"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut prompt = command.spawn().expect("ndbg starts");
+    let mut output = BufReader::new(prompt.stdout.take().expect("a pipe")).lines();
+    let spins = |line: &Result<String, _>| line.as_ref().is_ok_and(|it| it.contains("spinning"));
+    assert!(output.any(|line| spins(&line)), "the program runs");
+    let hosts = procfs::children(prompt.id());
+    let [host] = &*hosts else {
+        panic!("one host: {hosts:?}");
+    };
+    procfs::signal(host.pid, Signal::KILL);
+    // Until it is closed: what is said last must have its reader.
+    output.for_each(drop);
+    let status = prompt.wait().expect("it ends");
+    assert_eq!(status.code(), Some(125), "{status:?}");
+    sandbox.assert_clean();
 }

@@ -6,11 +6,21 @@ use testkit::sandbox::Sandbox;
 
 use crate::support::{lines, says_the_same_with, stopped, variables};
 
+/// Code may run, for as long as a busy machine may need for what ends.
 fn code() -> View {
     View {
         run_code: true,
-        time_limit: 500,
+        time_limit: 20_000,
+        look_limit: 20_000,
         ..View::default()
+    }
+}
+
+/// The same for what does not end.
+fn code_for(time_limit: u32) -> View {
+    View {
+        time_limit,
+        ..code()
     }
 }
 
@@ -173,14 +183,16 @@ fn code_that_throws_waits_or_never_ends_is_bounded_and_told() {
         "{:?}",
         told.notes
     );
-    let told = opened(&program, "waiting", code());
+    // Time enough for what comes before it waits.
+    let told = opened(&program, "waiting", code_for(5_000));
     assert_eq!(lines(&told.variables), ["[0] = 7"]);
     assert!(
         told.notes[0].starts_with("enumerating was ended after 1 elements: it took longer than"),
         "{:?}",
         told.notes
     );
-    let silent = look(&program, "silent").value;
+    let silent = opened(&program, "silent", code_for(500)).parent;
+    let silent = silent.expect("what was asked for").value;
     assert_eq!(silent.text, "{ Value = 8 }");
     assert!(
         silent.notes[0]

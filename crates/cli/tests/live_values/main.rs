@@ -10,6 +10,7 @@ mod hostile;
 mod kinds;
 mod large;
 mod looks;
+mod meant;
 mod members;
 mod moved;
 mod returned;

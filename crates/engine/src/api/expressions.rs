@@ -99,6 +99,9 @@ pub struct EvaluatedValue {
     pub ty: String,
     /// The value, as C# would write it where it has literals.
     pub text: String,
+    /// Whether the text stands for a secret.
+    #[serde(default)]
+    pub masked: bool,
     /// The value as something that can be opened, if it is an object, a struct or made of several: its path leads to it
     /// until the program continues. Elements of what exists only in the debugger come with it.
     #[serde(default)]

@@ -275,6 +275,7 @@ impl Engine<'_> {
             return Ok(Ran::Value(EvaluatedValue {
                 ty: reader.types.full_text(&planned.node.ty),
                 text: String::new(),
+                masked: false,
                 variable: None,
             }));
         }
@@ -339,6 +340,7 @@ impl Engine<'_> {
                     ty: reader.types.full_text(&node.ty),
                     variable: (!is_secret).then(opened).flatten().map(Box::new),
                     text: if is_secret { masked.into() } else { text },
+                    masked: is_secret,
                 }))
             }
             Err(Interrupt::Fail(fail)) => Err(fail),

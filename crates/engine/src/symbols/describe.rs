@@ -5,15 +5,19 @@
 
 use metadata::csharp::{GeneratedName, GenericNames, Style};
 use metadata::model::{ConstantValue, Field, Method, Property, TypeDef, Visibility};
-use metadata::{Metadata, Result, Token};
+use metadata::{Metadata, Result, Token, signature};
 
 use crate::api::{SymbolKind, TypeDescription, TypeMember, TypeQuery};
 use crate::values::view::{is_like, secrets};
 
 const SHORT: Style = Style { namespaces: false };
+/// Where the attributes are that the compiler gives to what it compiles.
+const COMPILER: &str = "System.Runtime.CompilerServices";
 const FULL: Style = Style { namespaces: true };
 /// Interfaces told of a type.
 const MAX_INTERFACES: usize = 100;
+/// Parameters told of a method that has more.
+const MAX_PARAMETERS: usize = 100;
 /// Characters of a constant's text.
 const MAX_CONSTANT: usize = 200;
 
@@ -51,7 +55,7 @@ pub(super) fn describe(
     }
     Ok(TypeDescription {
         name: metadata.type_def_text(token, &names, FULL),
-        declaration: declaration(&ty),
+        declaration: declaration(metadata, &ty),
         module: String::new(),
         token: token.0,
         base,
@@ -66,14 +70,20 @@ pub(super) fn describe(
     })
 }
 
-fn declaration(ty: &TypeDef<'_>) -> String {
+fn declaration(metadata: Metadata<'_>, ty: &TypeDef<'_>) -> String {
     let flags = ty.flags();
+    let has = |name: &str| metadata.has_attribute(ty.token(), COMPILER, name);
     let kind = if ty.is_enum() {
         "enum"
     } else if ty.is_delegate() {
         "delegate"
     } else if ty.is_value_type() {
-        "struct"
+        match (has("IsReadOnlyAttribute"), has("IsByRefLikeAttribute")) {
+            (true, true) => "readonly ref struct",
+            (true, false) => "readonly struct",
+            (false, true) => "ref struct",
+            (false, false) => "struct",
+        }
     } else if flags.is_interface() {
         "interface"
     } else {
@@ -184,23 +194,44 @@ impl<'a> Writer<'_, 'a> {
         let annotations = self.metadata.annotations(property.token(), None);
         let text_of = |ty, annotations| self.metadata.type_text(ty, self.names, annotations, SHORT);
         let ty = text_of(&signature.return_type, &annotations);
-        let modifiers = self.accessor_modifiers(accessors.getter.or(accessors.setter))?;
-        let plain = metadata::csharp::Annotations::default();
-        let parameters: Vec<_> = signature
-            .parameters
-            .iter()
-            .map(|it| text_of(it, &plain))
-            .collect();
-        let shown = match parameters.as_slice() {
-            [] => name.clone(),
-            parameters => format!("this[{}]", parameters.join(", ")),
+        let method = |token: Option<Token>| token.map(|it| self.metadata.method(it)).transpose();
+        let (getter, setter) = (method(accessors.getter)?, method(accessors.setter)?);
+        let both = [&getter, &setter];
+        // It is as visible as the more visible of the two, which alone says so.
+        let visible = |it: &Method<'a>| it.flags().visibility();
+        let widest = both.iter().filter_map(|it| it.as_ref().map(visible)).max();
+        let kind = getter.as_ref().or(setter.as_ref()).map(modifier);
+        let required = match self.has(property.token(), "RequiredMemberAttribute") {
+            true => "required ",
+            false => "",
         };
-        let accessors = match (accessors.getter, accessors.setter) {
-            (Some(_), Some(_)) => "{ get; set; }",
-            (None, Some(_)) => "{ set; }",
-            _ => "{ get; }",
+        let shown = match (&getter, &setter) {
+            _ if signature.parameters.is_empty() => name.clone(),
+            (Some(getter), _) => format!("this[{}]", self.parameters(getter, usize::MAX)?),
+            (None, Some(setter)) => {
+                let count = signature.parameters.len();
+                format!("this[{}]", self.parameters(setter, count)?)
+            }
+            (None, None) => name.clone(),
         };
-        let text = format!("{modifiers}{ty} {shown} {accessors}");
+        let mut text = format!(
+            "{}{required}{}{ty} {shown} {{ ",
+            widest.map_or("", visibility),
+            kind.unwrap_or_default()
+        );
+        for (accessor, word) in both.into_iter().zip(["get", "set"]) {
+            let Some(accessor) = accessor else { continue };
+            if Some(visible(accessor)) != widest {
+                text += visibility(visible(accessor));
+            }
+            text += if self.is_init(accessor)? {
+                "init"
+            } else {
+                word
+            };
+            text += "; ";
+        }
+        text.push('}');
         Ok(member(SymbolKind::Property, name, text))
     }
 
@@ -220,14 +251,98 @@ impl<'a> Writer<'_, 'a> {
         let none = GenericNames::default();
         let named = self.metadata.method_name(method.token(), &none, SHORT)?;
         let name = named.path.join(".");
-        let parameters = self.metadata.parameters_text(method, &none, SHORT)?;
+        let parameters = self.parameters(method, usize::MAX)?;
         let modifiers = modifiers(method);
         let returns = match &*raw {
             ".ctor" | ".cctor" => String::new(),
             _ => self.metadata.return_text(method, &none, SHORT)? + " ",
         };
-        let text = format!("{modifiers}{returns}{name}({parameters})");
+        let named = match &*raw {
+            "op_Implicit" | "op_Explicit" => format!("{name} {}", returns.trim_end()),
+            _ => format!("{returns}{name}"),
+        };
+        let constraints = self.constraints(method)?;
+        let text = format!("{modifiers}{named}({parameters}){constraints}");
         Ok(Some(member(SymbolKind::Method, name, text)))
+    }
+
+    fn has(&self, token: Token, attribute: &str) -> bool {
+        self.metadata.has_attribute(token, COMPILER, attribute)
+    }
+
+    /// Whether a setter may only be used while the object is made.
+    fn is_init(&self, setter: &Method<'a>) -> Result<bool> {
+        Ok(match setter.signature()?.return_type {
+            signature::Type::Modified { modifier, .. } => self
+                .metadata
+                .type_token_text(modifier, self.names, SHORT)
+                .ends_with("IsExternalInit"),
+            _ => false,
+        })
+    }
+
+    /// The first parameters of a method, with what they are if they are left out.
+    fn parameters(&self, method: &Method<'a>, count: usize) -> Result<String> {
+        let all = method.parameters()?;
+        if all.len() <= count && all.iter().all(|it| it.default.is_none()) {
+            let none = GenericNames::default();
+            return self.metadata.parameters_text(method, &none, SHORT);
+        }
+        let ty = method.declaring_type()?;
+        let names = GenericNames::declared(self.metadata, Some(ty), Some(method.token()));
+        let context = self
+            .metadata
+            .inherited_nullable_context(Some(method.token()), Some(ty));
+        let shown = all.iter().take(count.min(MAX_PARAMETERS)).map(|it| {
+            let text = self.metadata.parameter_text(it, &names, context, SHORT);
+            match it.default {
+                // What has no literal is told as its default.
+                Some(ConstantValue::Null) => format!("{text} = default"),
+                Some(value) => format!("{text} = {}", constant_text(value)),
+                None => text,
+            }
+        });
+        let mut shown: Vec<String> = shown.collect();
+        if all.len().min(count) > MAX_PARAMETERS {
+            shown.push("…".into());
+        }
+        Ok(shown.join(", "))
+    }
+
+    /// What a method wants of its type arguments: ` where T : class, new()`.
+    fn constraints(&self, method: &Method<'a>) -> Result<String> {
+        const CLASS: u16 = 0x04;
+        const STRUCT: u16 = 0x08;
+        const NEW: u16 = 0x10;
+        let ty = method.declaring_type()?;
+        let names = GenericNames::declared(self.metadata, Some(ty), Some(method.token()));
+        let mut text = String::new();
+        for parameter in method.generic_params().take(MAX_PARAMETERS) {
+            let parameter = parameter?;
+            let flags = parameter.flags();
+            let mut wanted = Vec::new();
+            if flags & CLASS != 0 {
+                wanted.push("class".to_owned());
+            }
+            if flags & STRUCT != 0 {
+                wanted.push("struct".to_owned());
+            }
+            for constraint in parameter.constraints().take(MAX_PARAMETERS) {
+                let constraint = self.metadata.type_token_text(constraint?, &names, SHORT);
+                // A struct is one anyway.
+                if constraint != "ValueType" {
+                    wanted.push(constraint);
+                }
+            }
+            if flags & NEW != 0 && flags & STRUCT == 0 {
+                wanted.push("new()".to_owned());
+            }
+            let name = names.of_method.get(usize::from(parameter.number()));
+            if let Some(name) = name.filter(|_| !wanted.is_empty()) {
+                text += &format!(" where {name} : {}", wanted.join(", "));
+            }
+        }
+        Ok(text)
     }
 
     fn nested(&self, token: Token) -> Result<Option<TypeMember>> {
@@ -238,7 +353,7 @@ impl<'a> Writer<'_, 'a> {
         }
         let names = GenericNames::declared(self.metadata, Some(token), None);
         let name = self.metadata.type_def_text(token, &names, SHORT);
-        let text = format!("{} {name}", declaration(&ty));
+        let text = format!("{} {name}", declaration(self.metadata, &ty));
         Ok(Some(member(SymbolKind::Type, name, text)))
     }
 }
@@ -248,8 +363,16 @@ fn member(kind: SymbolKind, name: String, text: String) -> TypeMember {
 }
 
 fn modifiers(method: &Method<'_>) -> String {
+    let visible = visibility(method.flags().visibility());
+    format!("{visible}{}", modifier(method))
+}
+
+/// What a method is besides visible.
+fn modifier(method: &Method<'_>) -> &'static str {
     let flags = method.flags();
-    let kind = if flags.is_static() {
+    if flags.is_static() && flags.is_abstract() {
+        "static abstract "
+    } else if flags.is_static() {
         "static "
     } else if flags.is_abstract() {
         "abstract "
@@ -259,8 +382,7 @@ fn modifiers(method: &Method<'_>) -> String {
         "virtual "
     } else {
         ""
-    };
-    format!("{}{kind}", visibility(flags.visibility()))
+    }
 }
 
 fn constant_text(value: ConstantValue<'_>) -> String {

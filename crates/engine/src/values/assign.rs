@@ -18,7 +18,7 @@ use crate::types::{Field, Kind, Named, Type};
 use super::literal::{self, Literal};
 use super::roots::Roots;
 use super::scope::VariableKind;
-use super::view::{Subject, Viewer, known::Known};
+use super::view::{Subject, Viewer, known::Known, secrets};
 use super::walk::{self, Step};
 use super::{Place, Reader, Unreadable, Value};
 
@@ -45,6 +45,8 @@ impl Destination {
     }
 }
 
+/// What to do about a place that may be written only so.
+pub(super) const BY_FORCE: &str = "say that it is to be set by force";
 /// Elements of a tuple before those that lie in another one.
 const TUPLE_LENGTH: usize = 7;
 
@@ -69,7 +71,17 @@ impl Engine<'_> {
         if done.is_err() {
             self.stopped_target()?.layouts.given.forget_since(mark);
         }
-        done
+        let mut done = done?;
+        if let Reply::Variables(told) = &mut done
+            && let Some(parent) = told.parent.as_mut()
+            && set.mask_secrets
+            && parent.value.type_name != "bool"
+            && self.is_secret_source(set, &thread)?
+        {
+            let ty = std::mem::take(&mut parent.value.type_name);
+            parent.value = super::view::masked_source(ty);
+        }
+        Ok(done)
     }
 
     /// Lets a local be set that the program has not assigned yet.
@@ -111,6 +123,25 @@ impl Engine<'_> {
         }
     }
 
+    /// Whether a new value is taken from something that has the name of a secret. What is written out is none.
+    fn is_secret_source(&mut self, set: &SetVariable, thread: &Thread) -> Result<bool, Error> {
+        if literal::parse(set.value.trim()).is_some() {
+            return Ok(false);
+        }
+        if secrets::is_secret_named(&set.value) {
+            return Ok(true);
+        }
+        let view = crate::api::View {
+            mask_secrets: true,
+            ..crate::api::View::default()
+        };
+        self.seen_from(set, thread, |roots, _| {
+            let viewer = Viewer::new(roots.reader, &view, &roots.target.object_ids);
+            let source = roots.at_path(&viewer, set.value.trim());
+            Ok(source.is_ok_and(|it| matches!(it.value, Err(Unreadable::Masked(_)))))
+        })
+    }
+
     /// Whether the path begins with something that the frame knows.
     pub(super) fn is_variable(
         &mut self,
@@ -118,10 +149,13 @@ impl Engine<'_> {
         thread: &Thread,
     ) -> Result<bool, Error> {
         self.seen_from(set, thread, |roots, _| {
-            let steps = walk::steps(&set.path).map_err(|why| refused(set, &why))?;
-            Ok(match steps.first() {
-                Some((_, Step::Member(root))) => roots.root(root).is_ok(),
-                _ => true,
+            Ok(match walk::steps(&set.path) {
+                Ok(steps) => match steps.first() {
+                    Some((_, Step::Member(root))) => roots.root(root).is_ok(),
+                    _ => true,
+                },
+                // What paths do not know, an expression may: `prices[Kind.Old]`.
+                Err(_) => false,
             })
         })
     }
@@ -142,7 +176,19 @@ impl Engine<'_> {
                 }),
                 _ => false,
             };
-            Ok(of_tuple || roots.destination(viewer, set).is_ok())
+            Ok(of_tuple
+                || match roots.destination(viewer, set) {
+                    Ok(_) => true,
+                    Err(error) if error.hint.as_deref() == Some(BY_FORCE) => false,
+                    // Something that is told there, or an indexer of a type that is no collection.
+                    Err(_) => {
+                        roots.at_path(viewer, &set.path).is_ok()
+                            || steps.last().is_some_and(|(at, last)| {
+                                !matches!(last, Step::Member(_))
+                                    && roots.is_no_collection(viewer, set.path.get(..*at))
+                            })
+                    }
+                })
         })
     }
 
@@ -203,6 +249,28 @@ impl Engine<'_> {
     }
 }
 
+/// The field whose name has dots in it, as that of an explicit implementation has, and how many more steps it takes.
+fn explicit_field(
+    viewer: &Viewer<'_, '_>,
+    value: &Value,
+    first: &str,
+    more: impl Iterator<Item = (usize, Step)>,
+) -> Option<(usize, String)> {
+    let is_field = |name: &str| matches!(viewer.raw_member(value, name), Ok(Some(_)));
+    let mut name = first.to_owned();
+    for (count, (_, step)) in (1..).zip(more) {
+        let Step::Member(next) = step else { break };
+        if count == 1 && is_field(first) {
+            break;
+        }
+        name = format!("{name}.{next}");
+        if is_field(&name) {
+            return Some((count, name));
+        }
+    }
+    None
+}
+
 pub(super) fn refused(set: &SetVariable, why: &dyn std::fmt::Display) -> Error {
     Error::new(
         ErrorCode::InvalidParameter,
@@ -246,9 +314,16 @@ impl Roots<'_, '_> {
         let mut at = self.root_destination(&root, set)?;
         let mut steps = steps.peekable();
         while let Some((start, step)) = steps.next() {
-            let is_last = steps.peek().is_none();
             let mut from = at;
             let mut step = step;
+            if let Step::Member(name) = &step
+                && let Some((count, explicit)) =
+                    explicit_field(viewer, &from.value, name, steps.clone())
+            {
+                step = Step::Member(explicit);
+                steps.by_ref().take(count).for_each(drop);
+            }
+            let is_last = steps.peek().is_none();
             // An element of a tuple lies in a field that has another name, or in one of a tuple at its end.
             if let Step::Member(name) = &step
                 && let Some((last, before)) = self.item_of_tuple(viewer, set, start, name)
@@ -267,7 +342,7 @@ impl Roots<'_, '_> {
         }
         if let Some(name) = at.readonly.as_ref().filter(|_| !set.force) {
             let error = refused(set, &format!("{name} is readonly"));
-            return Err(error.hint("say that it is to be set by force"));
+            return Err(error.hint(BY_FORCE));
         }
         // What a by-ref leads to is written, not the by-ref.
         if let Type::ByRef(_) = at.value.ty {
@@ -281,6 +356,18 @@ impl Roots<'_, '_> {
             };
         }
         Ok(at)
+    }
+
+    /// Whether a path leads to something that has no elements.
+    fn is_no_collection(&self, viewer: &Viewer<'_, '_>, path: Option<&str>) -> bool {
+        let child = path.and_then(|path| self.at_path(viewer, path).ok());
+        let subject = child.and_then(|child| viewer.subject(&child.value.ok()?).ok());
+        let children = subject.and_then(|subject| {
+            viewer
+                .children(&subject, &crate::types::TypeNotes::default())
+                .ok()
+        });
+        matches!(children, Some(super::view::Children::Members(_)))
     }
 
     /// The field of a tuple that holds what a name means there, and the fields that lead to it.
@@ -307,7 +394,7 @@ impl Roots<'_, '_> {
         let subject = viewer.subject(owner).map_err(|why| refused(set, &why))?;
         let known = viewer.type_of(&subject).map(|ty| self.reader.known(ty));
         match known.and_then(Known::why_fixed) {
-            Some(why) => Err(refused(set, &why).hint("say that it is to be set by force")),
+            Some(why) => Err(refused(set, &why).hint(BY_FORCE)),
             None => Ok(()),
         }
     }

@@ -6,7 +6,7 @@
 
 use cordebug::thread::Thread;
 
-use super::assign::refused;
+use super::assign::{BY_FORCE, refused};
 use super::literal;
 use crate::api::{
     Error, ErrorCode, Evaluate, EvaluatedValue, Reply, SetVariable, ThreadId, Value, ValueKind,
@@ -43,6 +43,7 @@ impl Engine<'_> {
             return Err(first);
         };
         match all.into_iter().next().map(|it| it.outcome) {
+            Some(Ok(value)) if value.masked => self.told_as_evaluated(set, ThreadId(id), value),
             Some(Ok(value)) => match self.told_after(set, thread) {
                 Ok(Reply::Variables(told)) if !is_told_by_code(&told) => Ok(Reply::Variables(told)),
                 // A static of another type is no variable that a path leads to. What a property is now only its getter
@@ -69,7 +70,7 @@ impl Engine<'_> {
                 let mut error = refused(set, &message);
                 error.hint = failed.error.hint.or(error.hint);
                 if failed.code.as_deref() == Some(READONLY) {
-                    error = error.hint("say that it is to be set by force");
+                    error = error.hint(BY_FORCE);
                 }
                 Err(error)
             }
@@ -83,21 +84,7 @@ impl Engine<'_> {
         thread: ThreadId,
         value: EvaluatedValue,
     ) -> Result<Reply, Error> {
-        let variable = value.variable.map(|it| it.value);
-        let value = variable.unwrap_or_else(|| Value {
-            type_name: value.ty,
-            text: value.text,
-            kind: ValueKind::Object,
-            object: None,
-            children: 0,
-            indexed: false,
-            full_length: None,
-            behind_cut: None,
-            cycle: false,
-            notes: Vec::new(),
-            members: Vec::new(),
-            omitted: None,
-        });
+        let value = evaluated(value);
         Ok(Reply::Variables(Box::new(Variables {
             stop: self.stop_id()?,
             thread,
@@ -117,6 +104,40 @@ impl Engine<'_> {
             code_runs: 0,
         })))
     }
+}
+
+/// What an expression gives, as the value of a variable.
+pub(super) fn evaluated(value: EvaluatedValue) -> Value {
+    let variable = value.variable.map(|it| it.value);
+    variable.unwrap_or_else(|| Value {
+        kind: match value.masked {
+            true => ValueKind::Masked,
+            false if value.text == "null" => ValueKind::Null,
+            false => match &*value.ty {
+                "bool" => ValueKind::Bool,
+                "char" => ValueKind::Char,
+                "string" => ValueKind::String,
+                _ if value
+                    .text
+                    .starts_with(|it: char| it.is_ascii_digit() || it == '-') =>
+                {
+                    ValueKind::Number
+                }
+                _ => ValueKind::Object,
+            },
+        },
+        type_name: value.ty,
+        text: value.text,
+        object: None,
+        children: 0,
+        indexed: false,
+        full_length: None,
+        behind_cut: None,
+        cycle: false,
+        notes: Vec::new(),
+        members: Vec::new(),
+        omitted: None,
+    })
 }
 
 fn is_told_by_code(told: &Variables) -> bool {

@@ -340,8 +340,14 @@ impl Reader<'_> {
                 }
                 // The library looks closely at what it has not seen before: a damaged object ends here.
                 let damaged = |_| Unreadable::NotAnObject { address };
-                let object = self.types.process.object_at(address).map_err(damaged)?;
-                let runtime = object.exact_type().map_err(damaged)?;
+                let process = self.types.process;
+                // It copies an object whole for that. A large one is taken for what it says it is.
+                let runtime = if self.is_large_array(address, id) {
+                    process.type_of_id(id).map_err(damaged)?
+                } else {
+                    let object = process.object_at(address).map_err(damaged)?;
+                    object.exact_type().map_err(damaged)?
+                };
                 let ty = self.types.of_runtime(&runtime)?;
                 self.layouts.types.insert(id.word(), ty.clone());
                 ty
@@ -352,6 +358,18 @@ impl Reader<'_> {
             address,
             run: self.run,
         })
+    }
+
+    /// Whether an object that has elements (an array, a string) is too large to be copied.
+    fn is_large_array(&self, address: u64, id: TypeId) -> bool {
+        // A type begins with flags; one of them says that the lower half of the word is the size of an element.
+        const HAS_ELEMENTS: u64 = 0x8000_0000;
+        const LARGE: u64 = 1 << 20;
+        let Ok(flags) = self.memory.word(id.word()) else {
+            return false;
+        };
+        let length = self.memory.word(address + 8).unwrap_or(0) & 0xffff_ffff;
+        flags & HAS_ELEMENTS != 0 && (flags & 0xffff).saturating_mul(length) > LARGE
     }
 
     fn type_id(&self, address: u64) -> Result<TypeId> {

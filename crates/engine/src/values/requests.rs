@@ -2,12 +2,15 @@
 
 use cordebug::thread::Thread;
 
-use crate::api::{Error, ErrorCode, Reply, ValueKind, Variables, VariablesQuery};
+use crate::api::{
+    Error, ErrorCode, Evaluate, Reply, ValueKind, Variable, VariableKind, Variables, VariablesQuery,
+};
 use crate::engine::Engine;
 use crate::stack::frame_at;
 use crate::target::Target;
 
 use super::answering::{Allowance, no_answers};
+use super::assign_expression::evaluated;
 use super::properties::Computed;
 use super::questions::{Answers, Inquiry, Question};
 use super::roots::Roots;
@@ -35,8 +38,86 @@ impl Engine<'_> {
         }
     }
 
-    /// The variables of a frame, or what lies inside one of them.
+    /// The variables of a frame, or what lies inside one of them. What no path leads to, or what a member is that only
+    /// code could tell, an expression may still tell by reading: `prices[Kind.Old]`, `list[^1]`, `task.Result`.
     pub(crate) fn variables(&mut self, query: &VariablesQuery) -> Result<Reply, Error> {
+        let told = self.variables_by_path(query);
+        let is_open = match &told {
+            Ok(Reply::Variables(told)) => {
+                let parent = told.parent.as_ref();
+                parent.is_some_and(|it| it.value.kind == ValueKind::NotRun)
+            }
+            Ok(_) => false,
+            Err(error) => error.code == ErrorCode::InvalidParameter,
+        };
+        match query
+            .path
+            .as_deref()
+            .filter(|_| is_open && !query.view.run_code)
+        {
+            Some(path) => self.variables_by_expression(query, path).unwrap_or(told),
+            None => told,
+        }
+    }
+
+    fn variables_by_expression(
+        &mut self,
+        query: &VariablesQuery,
+        path: &str,
+    ) -> Option<Result<Reply, Error>> {
+        let request = Evaluate {
+            thread: query.thread,
+            frame: query.frame,
+            stop: query.stop,
+            view: query.view.clone(),
+            mask_secrets: query.view.mask_secrets,
+            ..Evaluate::read(path)
+        };
+        let Ok(Reply::Evaluated(all)) = self.evaluate_expressions(&request) else {
+            return None;
+        };
+        let value = all.into_iter().next()?.outcome.ok()?;
+        let mut told = match &value.variable {
+            Some(result) => {
+                let inside = VariablesQuery {
+                    path: Some(result.path.clone()),
+                    ..query.clone()
+                };
+                match self.variables_by_path(&inside) {
+                    Ok(Reply::Variables(told)) => told,
+                    other => return Some(other),
+                }
+            }
+            None => {
+                let thread = self.thread_of(query.thread).ok()?.0;
+                Box::new(Variables {
+                    stop: self.stop_id().ok()?,
+                    thread,
+                    frame: query.frame,
+                    parent: Some(Box::new(Variable {
+                        name: path.to_owned(),
+                        kind: VariableKind::Pseudo,
+                        path: path.to_owned(),
+                        declared_type: None,
+                        label: None,
+                        shadowed: false,
+                        value: evaluated(value),
+                    })),
+                    variables: Vec::new(),
+                    omitted: None,
+                    notes: Vec::new(),
+                    code_runs: 0,
+                })
+            }
+        };
+        if let Some(parent) = told.parent.as_mut() {
+            parent.name = path.to_owned();
+            parent.path = path.to_owned();
+        }
+        Some(Ok(Reply::Variables(told)))
+    }
+
+    fn variables_by_path(&mut self, query: &VariablesQuery) -> Result<Reply, Error> {
         self.check_stop(query.stop)?;
         let query = &self.as_its_result_is_shown(query);
         let (id, thread) = self.thread_of(query.thread)?;
@@ -160,8 +241,29 @@ fn look_at(
         match children {
             Ok((children, note)) => {
                 told.notes.extend(note);
-                let mut children = children.named_like(&query.names);
+                if let super::view::Children::Members(list) = &children
+                    && list.is_empty()
+                    && let Ok(subject) = viewer.subject(value)
+                    && let [first, rest @ ..] = &*viewer.computed_names(&subject)
+                {
+                    let more = match rest.len() {
+                        0 => String::new(),
+                        more => format!(" and {more} more"),
+                    };
+                    told.notes.push(format!(
+                        "it has no fields to show; its properties ({first}{more}) are told where code may run"
+                    ));
+                }
+                let elements = viewer.named_elements(&children, &query.names);
+                let mut children = match elements {
+                    Some((found, note)) => {
+                        told.notes.extend(note);
+                        found
+                    }
+                    None => children.named_like(&query.names),
+                };
                 children.fill_in(viewer, computed);
+                viewer.lead(value, &mut children);
                 (told.variables, told.omitted) =
                     viewer.page(&children, path, query.start, count, depth);
             }

@@ -301,11 +301,25 @@ impl Roots<'_, '_> {
             let ty = Type::Named(scope.context.user_type(self.reader.types).ok()?);
             return Some((this, ty, last));
         }
-        let parent = set.path.get(..at)?.trim_end_matches('.');
-        let owner = self.at_path(viewer, parent).ok()?.value.ok()?;
-        let subject = viewer.subject(&owner).ok()?;
-        let ty = viewer.type_of(&subject)?.clone();
-        Some((Some(owner), ty, last))
+        let (mut at, mut last) = (at, last);
+        loop {
+            let parent = set.path.get(..at)?.trim_end_matches('.');
+            if let Ok(child) = self.at_path(viewer, parent) {
+                let owner = child.value.ok()?;
+                let subject = viewer.subject(&owner).ok()?;
+                let ty = viewer.type_of(&subject)?.clone();
+                return Some((Some(owner), ty, last));
+            }
+            // The name of an explicit implementation has dots in it.
+            let (before, step) = steps.pop()?;
+            if steps.is_empty() {
+                return None;
+            }
+            let (Step::Member(first), Step::Member(rest)) = (step, &last) else {
+                return None;
+            };
+            (at, last) = (before, Step::Member(format!("{first}.{rest}")));
+        }
     }
 
     /// The property that a step leads to, unless it leads to a place that can be written.
@@ -317,8 +331,14 @@ impl Roots<'_, '_> {
         step: &Step,
     ) -> Option<Property> {
         let types = self.reader.types;
+        let meant = match (owner, step) {
+            (Some(owner), Step::Member(name)) => viewer.meant(owner, name),
+            _ => None,
+        };
+        let (plain, declared_in) = meant.unzip();
+        let declared_in = declared_in.map(Type::Named);
         let fits = |it: &Property| match step {
-            Step::Member(name) => it.name == *name && it.parameters.is_empty(),
+            Step::Member(name) => it.name == plain.unwrap_or(name) && it.parameters.is_empty(),
             Step::Index(indexes) => indexes.len() == 1 && *it.parameters == [Type::INT],
             _ => false,
         };
@@ -335,7 +355,7 @@ impl Roots<'_, '_> {
             },
             _ => {}
         }
-        for named in types.ancestry(ty).ok()? {
+        for named in types.ancestry(declared_in.as_ref().unwrap_or(ty)).ok()? {
             let properties = types.properties(&named).ok()?;
             if let Some(found) = properties.into_iter().find(fits) {
                 return Some(found);

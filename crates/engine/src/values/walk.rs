@@ -119,13 +119,14 @@ fn literal(quoted: &str) -> Option<(String, usize)> {
     None
 }
 
-/// Up to the next dot or bracket; those inside the angle brackets of a compiler's name belong to it.
+/// Up to the next dot or bracket; those inside the angle brackets of a compiler's name, and inside the parentheses of the
+/// type that declares a hidden member, belong to it.
 fn name_length(name: &str) -> usize {
     let mut depth = 0_u32;
     for (at, letter) in name.char_indices() {
         match letter {
-            '<' => depth += 1,
-            '>' => depth = depth.saturating_sub(1),
+            '<' | '(' => depth += 1,
+            '>' | ')' => depth = depth.saturating_sub(1),
             '.' | '[' if depth == 0 => return at,
             _ => {}
         }
@@ -217,6 +218,7 @@ mod tests {
         check("<A.B>k__BackingField.c", &["<A.B>k__BackingField", "c"]);
         check("a[\"x]\\\"y\"].b", &["a", "key x]\"y", "b"]);
         check("a[#7]", &["a", "#7"]);
+        check("a.id (Outer.B).c", &["a", "id (Outer.B)", "c"]);
         check("", &[]);
     }
 

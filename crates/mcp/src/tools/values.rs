@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use host::api::{
-    Error, ErrorCode, Reply, Request, SetVariable, StopId, ThreadId, VariableScope, VariablesQuery,
-    View,
+    Error, ErrorCode, Reply, Request, SetVariable, StopId, ThreadId, ValueKind, VariableScope,
+    VariablesQuery, View,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -245,6 +245,8 @@ pub(super) async fn set(call: &Call, arguments: SetArguments) -> Result<SetRepor
     let after = value_at(&session, at, &arguments.path).await;
     let by_getter = told.parent.as_deref().filter(|_| told.code_runs > 0);
     let mut variable = match (after, by_getter, told.parent.as_deref()) {
+        // Its own name may be harmless.
+        (_, _, Some(told)) if told.value.kind == ValueKind::Masked => VariableEntry::from(told),
         (Ok(after), Some(by_getter), _) if after.unreadable => VariableEntry::from(by_getter),
         (Ok(after), ..) => after,
         (Err(_), _, Some(told)) => VariableEntry::from(told),

@@ -1,7 +1,7 @@
 //! The flag words of types and members (ECMA-335 II.23.1).
 
-/// Who may use a type or member.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// Who may use a type or member, fewer first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Visibility {
     /// Only the compiler that made it.
     CompilerControlled,

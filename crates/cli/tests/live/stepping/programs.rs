@@ -339,6 +339,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_values sets its variables",
     ),
     (
+        "values_meant",
+        "has no statement that others have not; live_values looks at its variables",
+    ),
+    (
         "values_odd",
         "has no statement that others have not; live_values looks at its variables",
     ),

@@ -251,10 +251,11 @@ impl<'r, 't> Runner<'r, 't> {
             Op::Field(target, field) => {
                 self.notice_item(target, &field.name);
                 let target = self.eval_whole(target)?;
-                self.notice_field(&target, &field.name);
+                self.notice_field(&target, field);
                 self.journaled(span, |this| this.field(&target, field, span))?
             }
             Op::StaticField(field) => {
+                self.notice_static(field);
                 self.journaled(span, |this| this.static_field(field, span))?
             }
             Op::Length(array) => {

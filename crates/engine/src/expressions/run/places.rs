@@ -319,16 +319,17 @@ impl Runner<'_, '_> {
                 self.journaled(span, |this| this.element(array, at, span))
             }
             (Located::Member(object, field), _) => {
-                self.notice_field(object, &field.name);
+                self.notice_field(object, field);
                 self.journaled(span, |this| this.field(object, field, span))
             }
             (Located::Static(field), _) => {
+                self.notice_static(field);
                 self.journaled(span, |this| this.static_field(field, span))
             }
             _ => self.journaled(span, |this| {
                 if let Located::Part(outer, field) = at {
                     let outer = this.place_of(outer, span)?;
-                    this.notice_field(&Val::Struct(outer), &field.name);
+                    this.notice_field(&Val::Struct(outer), field);
                 }
                 let place = this.place_of(at, span)?;
                 this.decode(&place, span)

@@ -1,11 +1,11 @@
 //! Whether what an expression gives may be a secret, although its text names none: the value of a dictionary's entry whose
-//! key does, the text of an object that has a secret in it.
+//! key does, the text of an object that has a secret in it, a field of such a name that a getter of another returns.
 //!
 //! Seen as the plan runs, for whoever wants secrets masked; coarse by intention, since nobody can tell which part of a
 //! result came from where.
 
 use super::{Made, Runner, Val};
-use crate::expressions::plan::{Callee, Node};
+use crate::expressions::plan::{Callee, FieldRef, Node};
 use crate::expressions::scalar::Scalar;
 use crate::types::Type;
 use crate::values::view::masking;
@@ -56,16 +56,24 @@ impl Runner<'_, '_> {
         };
     }
 
-    /// Notices the reading of a field that belongs to a key.
-    pub(super) fn notice_field(&mut self, target: &Val, field: &str) {
+    /// Notices the reading of a field that has the name of a secret, which a getter of another name may only return, or
+    /// that belongs to a key.
+    pub(super) fn notice_field(&mut self, target: &Val, field: &FieldRef) {
+        self.notice_static(field);
         if !self.notices_secrets || self.has_read_secret {
             return;
         }
-        if let Some(key) = masking::key_beside(field)
+        if let Some(key) = masking::key_beside(&field.name)
             && let Some(key) = self.part(target, key)
         {
             self.has_read_secret = self.is_secret_key(&key);
         }
+    }
+
+    /// Notices the reading of a static field that has the name of a secret.
+    pub(super) fn notice_static(&mut self, field: &FieldRef) {
+        self.has_read_secret |=
+            self.notices_secrets && self.reader.is_secret(&field.name, &field.ty);
     }
 
     /// Notices the reading of a tuple that has an element with the name of a secret.

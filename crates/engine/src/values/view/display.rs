@@ -346,6 +346,10 @@ impl Viewer<'_, '_> {
                 .getter
                 .and_then(|getter| self.returned_field(&named, getter, 0));
             return Some(match field {
+                // The getter has a harmless name, what it returns has not.
+                Some(field) if self.is_secret_variable(&field, &property.ty) => {
+                    Err(Unreadable::Masked(property.ty))
+                }
                 Some(field) if property.is_static => self.static_named(&named, &field),
                 Some(field) => self.reader.field(from, &field),
                 None => {

@@ -4,7 +4,7 @@
 
 use crate::types::{Type, TypeNotes, Types};
 
-use super::super::{Result, Unreadable, Value};
+use super::super::{Reader, Result, Unreadable, Value};
 use super::known::Known;
 use super::source::Entry;
 use super::{Child, Viewer, secrets};
@@ -47,7 +47,7 @@ pub(crate) fn key_beside(value: &str) -> Option<&'static str> {
     pair.map(|(key, _)| *key)
 }
 
-impl Viewer<'_, '_> {
+impl Reader<'_> {
     /// Whether no value of a type is a secret, whatever it is called: a `CancellationToken token`, a number that tells one
     /// use of a task from the next.
     pub(crate) fn is_never_secret(&self, ty: &Type) -> bool {
@@ -55,19 +55,23 @@ impl Viewer<'_, '_> {
         *ty == Type::BOOL
             || *ty == Type::Primitive(metadata::signature::Primitive::I2)
             || matches!(
-                self.reader.known(ty),
+                self.known(ty),
                 Known::CancellationToken | Known::CancellationTokenSource | Known::Delegate
             )
     }
 
-    /// Whether a variable of that name and type is masked for those who asked for it.
-    pub(crate) fn is_secret_variable(&self, name: &str, ty: &Type) -> bool {
+    /// Whether what has that name and type is a secret.
+    pub(crate) fn is_secret(&self, name: &str, ty: &Type) -> bool {
         // Members of reflection have a metadata token.
         let is_metadata = name == "m_token" && *ty.without_ref() == Type::INT;
-        self.view.mask_secrets
-            && secrets::is_secret(name)
-            && !is_metadata
-            && !self.is_never_secret(ty)
+        secrets::is_secret(name) && !is_metadata && !self.is_never_secret(ty)
+    }
+}
+
+impl Viewer<'_, '_> {
+    /// Whether a variable of that name and type is masked for those who asked for it.
+    pub(crate) fn is_secret_variable(&self, name: &str, ty: &Type) -> bool {
+        self.view.mask_secrets && self.reader.is_secret(name, ty)
     }
 
     /// The value of a key, unless that says that it is not to be seen.

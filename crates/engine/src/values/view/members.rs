@@ -3,14 +3,16 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use metadata::Token;
 use metadata::attributes::BrowsableState;
 use metadata::csharp::{GeneratedKind, GeneratedName};
+use metadata::tables::Table;
 
 use crate::api::VariableKind;
 use crate::types::{Field, Method, Named, Property, Type, TypeNotes};
 
 use super::super::questions::What;
-use super::super::{Member, Reader, Result, Unreadable, Value};
+use super::super::{Member, Reader, Result, Unreadable, Value, backing};
 use super::known::Known;
 use super::labels::{Display, MemberDisplay};
 use super::{Children, Subject, Viewer};
@@ -61,6 +63,8 @@ pub(crate) struct MemberView {
     kind: VariableKind,
     notes: TypeNotes,
     root_hidden: bool,
+    /// Whether it is the property that is shown, in the place of its field which the user has hidden.
+    is_property: bool,
     display: Option<Rc<Display>>,
 }
 
@@ -95,12 +99,31 @@ impl Reader<'_> {
         self.types.is_named(named, namespace, "KeyValuePair`2")
     }
 
-    /// How a member is called that another of the same name hides.
-    fn hidden_name(&self, name: &str, declared_in: &Rc<Named>) -> String {
-        format!(
-            "{name} ({})",
-            self.types.text(&Type::Named(declared_in.clone()))
-        )
+    /// The property that shows a field which is hidden itself: its getter only returns that.
+    fn property_of(&self, member: &Member) -> Result<Option<Property>> {
+        let (types, named) = (self.types, &member.declared_in);
+        let module = types.metadata(named.module)?;
+        let metadata = module.metadata();
+        let is_wanted = |token: Token| match token.table() {
+            Some(Table::Field) => token == member.field.token,
+            // A generic type names its own fields in its instantiation.
+            Some(Table::MemberRef) => {
+                let found = metadata.member_ref(token);
+                found.is_ok_and(|it| *it.name == *member.field.name)
+            }
+            _ => false,
+        };
+        let shows = |it: &Property| {
+            let body = it.getter.and_then(|getter| module.body(getter).ok()?);
+            !it.is_static
+                && it.parameters.is_empty()
+                && it.ty == member.field.ty
+                && metadata.debugger_browsable(it.token) != Some(BrowsableState::Never)
+                && body
+                    .and_then(|body| backing::returned_field(body.code))
+                    .is_some_and(is_wanted)
+        };
+        Ok(types.properties(named)?.into_iter().find(shows))
     }
 
     fn is_class_tuple(&self, named: &Named) -> bool {
@@ -124,6 +147,7 @@ impl Reader<'_> {
             },
             notes: TypeNotes::of(metadata, field.token),
             root_hidden: false,
+            is_property: false,
             display: None,
         };
         if raw {
@@ -180,7 +204,16 @@ impl Reader<'_> {
             }
         }
         match browsable {
-            Some(BrowsableState::Never) => return Ok(None),
+            Some(BrowsableState::Never) => {
+                let Some(property) = self.property_of(member)? else {
+                    return Ok(None);
+                };
+                view.notes = TypeNotes::of(metadata, property.token);
+                view.display = display(property.token);
+                view.name = property.name;
+                view.kind = VariableKind::Property;
+                view.is_property = true;
+            }
             Some(BrowsableState::RootHidden) => view.root_hidden = true,
             Some(BrowsableState::Collapsed) | None => {}
         }
@@ -227,6 +260,7 @@ impl Viewer<'_, '_> {
         notes: &TypeNotes,
         name: &str,
     ) -> Option<Child> {
+        let name = &*self.listed_name(value, name);
         let subject = self.subject(value).ok()?;
         let mut list = self.member_list(&subject, notes).ok()?;
         let found = list
@@ -269,6 +303,7 @@ impl Viewer<'_, '_> {
         notes: &TypeNotes,
         name: &str,
     ) -> Option<Child> {
+        let name = &*self.listed_name(value, name);
         let subject = self.subject(value).ok()?;
         let list = self.member_list(&subject, notes).ok()?;
         let found = list.into_iter().find(|it| it.name == name)?;
@@ -285,6 +320,7 @@ impl Viewer<'_, '_> {
         value: &Value,
         name: &str,
     ) -> Result<Option<(Member, Subject)>> {
+        let name = &*self.listed_name(value, name);
         let subject = self.subject(value)?;
         let (members, ty) = match &subject {
             Subject::Null => {
@@ -296,7 +332,8 @@ impl Viewer<'_, '_> {
             Subject::InPlace(value, _) => (self.reader.struct_members(&value.ty)?, &value.ty),
         };
         let views = self.reader.member_views(ty, &members, false)?;
-        let shown = views.iter().find(|it| it.name == name);
+        // A property that shows a field is set by its setter.
+        let shown = views.iter().find(|it| it.name == name && !it.is_property);
         let raw = || members.iter().find(|it| &*it.field.name == name);
         let found = shown.map(|it| it.member.clone()).or_else(|| raw().cloned());
         Ok(found.map(|member| (member, subject)))
@@ -356,7 +393,12 @@ impl Viewer<'_, '_> {
         {
             let proxy = proxies.iter().find(|(name, _)| *name == view.name);
             let member = proxy.map_or(&view.member, |(_, proxy)| proxy);
+            let field = &member.field;
             let value = match subject {
+                // The field's own name counts, whatever the property is called that shows it.
+                _ if view.is_property && self.is_secret_variable(&field.name, &field.ty) => {
+                    Err(Unreadable::Masked(field.ty.clone()))
+                }
                 Subject::Object(object) => Ok(self.reader.member(object, member)),
                 Subject::InPlace(value, _) => self.reader.struct_member(value, member),
                 Subject::Null => continue,
@@ -521,6 +563,18 @@ impl Viewer<'_, '_> {
             });
         }
         Ok(())
+    }
+
+    /// The names of what only code of an object can tell.
+    pub(crate) fn computed_names(&self, subject: &Subject) -> Vec<String> {
+        let ty = self
+            .type_of(subject)
+            .filter(|it| matches!(it, Type::Named(_)) && self.reader.known(it) == Known::Plain);
+        let all = ty.and_then(|ty| self.properties(ty).ok());
+        let all = all.unwrap_or_default().into_iter();
+        all.filter(|(_, it)| it.parameters.is_empty())
+            .map(|(name, _)| name)
+            .collect()
     }
 
     /// Whether a property is an automatic one.

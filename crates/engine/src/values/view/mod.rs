@@ -15,6 +15,7 @@ mod collections;
 mod display;
 mod elements;
 mod framework;
+mod hiding;
 mod items;
 pub(crate) mod known;
 mod labels;
@@ -329,7 +330,7 @@ impl<'r, 't> Viewer<'r, 't> {
             self.children(subject, notes).map(|it| (it, None))
         };
         match children {
-            Ok((children, note)) => {
+            Ok((mut children, note)) => {
                 shown.children = children.count();
                 shown.notes.extend(note);
                 if shown.children == 0 && self.inquiry.is_some() && self.opens(subject).is_some() {
@@ -338,6 +339,7 @@ impl<'r, 't> Viewer<'r, 't> {
                 }
                 shown.indexed = children.is_indexed();
                 if depth > 0 && !self.is_full() {
+                    self.lead(value, &mut children);
                     self.trail.borrow_mut().extend(address);
                     let (members, omitted) =
                         self.page(&children, path, 0, DEFAULT_CHILDREN, depth - 1);
@@ -419,6 +421,35 @@ impl<'r, 't> Viewer<'r, 't> {
         (told, omitted)
     }
 
+    /// The elements whose keys or numbers fit one of the patterns, among the first that there are; `None` if no elements
+    /// or no patterns were given.
+    pub(crate) fn named_elements(
+        &self,
+        children: &Children,
+        patterns: &[String],
+    ) -> Option<(Children, Option<String>)> {
+        let Children::Items(items) = children else {
+            return None;
+        };
+        if patterns.is_empty() {
+            return None;
+        }
+        let entries = self.entries(items, 0, MAX_SEARCHED);
+        let note = (items.count > MAX_SEARCHED)
+            .then(|| format!("names were looked for among the first {MAX_SEARCHED} elements"));
+        let mut found: Vec<Child> = entries
+            .into_iter()
+            .map(|entry| self.entry_child(entry, ""))
+            .collect();
+        found.retain(|child| {
+            let bare = child.name.trim_start_matches('[').trim_end_matches(']');
+            let bare = bare.trim_matches('"');
+            let fits = |it: &String| is_like(&child.name, it) || is_like(bare, it);
+            patterns.iter().any(fits)
+        });
+        Some((Children::Members(found), note))
+    }
+
     /// The children of what is looked at: elements of a collection, members of anything else.
     pub(crate) fn children(&self, subject: &Subject, notes: &TypeNotes) -> Result<Children> {
         // The elements of an array are no view of it: it has nothing else.
@@ -453,6 +484,8 @@ impl<'r, 't> Viewer<'r, 't> {
 
 /// Children told with a value that was asked for with some depth.
 const DEFAULT_CHILDREN: u64 = 50;
+/// Elements that are searched for names.
+const MAX_SEARCHED: u64 = 10_000;
 /// Children of one value that are told at most in one reply.
 const MAX_PAGE: u64 = 10_000;
 
@@ -523,6 +556,12 @@ pub(crate) fn unreadable(type_name: String, why: &Unreadable) -> api::Value {
 /// What is shown in place of a secret.
 pub(crate) fn masked(type_name: String) -> api::Value {
     let text = "*** (masked because of its name)".into();
+    told(type_name, text, api::ValueKind::Masked)
+}
+
+/// What is shown in place of something that was made from a secret.
+pub(crate) fn masked_source(type_name: String) -> api::Value {
+    let text = "*** (masked because of a name in the expression)".into();
     told(type_name, text, api::ValueKind::Masked)
 }
 

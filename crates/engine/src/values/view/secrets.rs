@@ -14,12 +14,20 @@ const WORDS: &[&str] = &[
     "secret",
     "secrets",
     "token",
+    "tokens",
+    "pwds",
     "credential",
     "credentials",
     "apikey",
+    "apikeys",
     "connectionstring",
+    "connectionstrings",
+    "connstr",
+    "connstring",
     "accesskey",
+    "accesskeys",
     "privatekey",
+    "privatekeys",
     "pin",
     "otp",
     "jwt",
@@ -30,9 +38,15 @@ const WORDS: &[&str] = &[
 /// Words that make a name a secret together.
 const PAIRS: &[(&str, &str)] = &[
     ("api", "key"),
+    ("api", "keys"),
     ("connection", "string"),
+    ("connection", "strings"),
+    ("conn", "str"),
+    ("conn", "string"),
     ("access", "key"),
+    ("access", "keys"),
     ("private", "key"),
+    ("private", "keys"),
     ("account", "key"),
     ("shared", "key"),
     ("encryption", "key"),
@@ -51,6 +65,10 @@ const HARMLESS: &[(&str, &str)] = &[
     ("stopping", "token"),
     ("token", "index"),
     ("token", "source"),
+    ("cancellation", "tokens"),
+    ("syntax", "tokens"),
+    ("max", "tokens"),
+    ("total", "tokens"),
     ("password", "length"),
 ];
 
@@ -140,6 +158,10 @@ mod tests {
             "[\"client-secret\"]",
             "pwd",
             "GITHUB_TOKEN",
+            "apiKeys",
+            "connectionStrings",
+            "dbConnStr",
+            "refreshTokens",
         ] {
             assert!(is_secret(name), "{name}");
         }
