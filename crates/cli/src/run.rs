@@ -63,7 +63,12 @@ pub(crate) fn run(arguments: RunArguments) -> ExitCode {
         cancelled: &|| signals.asked().is_some(),
         ..BuildOptions::default()
     };
-    match run_to_the_end(launch, &options, &signals) {
+    let ran = run_to_the_end(launch, &options, &signals);
+    if ran.as_ref().is_err_and(|it| it.code == ErrorCode::HostDied) {
+        // The program is in our group, which therefore tells nothing about its children.
+        host::processes::end_everything_below();
+    }
+    match ran {
         Ok(code) => code.into(),
         // Whoever asked knows why.
         Err(_) if let Some(signal) = signals.asked() => signalled(signal).into(),
@@ -86,6 +91,8 @@ fn run_to_the_end(
     if project::is_project(&launch.program) {
         launch.program = build(&launch.program, options)?;
     }
+    // Not earlier: what a build leaves running on purpose is none of our business.
+    host::processes::adopt_orphans();
     let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
     let files = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
     let session = Session::launch(

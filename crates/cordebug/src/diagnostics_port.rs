@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 
@@ -27,6 +27,29 @@ const MAGIC: &[u8] = b"ADVR_V1\0";
 const RESUME: &[u8; 20] = b"DOTNET_IPC_V1\0\x14\x00\x04\x01\x00\x00";
 /// Connections held at once; a program that starts more runtimes than this at a time waits for the first to end.
 const MAX_CONNECTIONS: usize = 512;
+
+/// The name of the socket in the folder of a port.
+pub const SOCKET: &str = "port";
+/// The variable that tells runtimes where to report.
+const VARIABLE: &str = "DOTNET_DiagnosticPorts";
+
+/// The process that has made the folder of a port, by the folder's name: its id and its start time.
+pub fn owner_of_folder(name: &str) -> Option<(u32, u64)> {
+    let mut numbers = name.strip_prefix("ndbg-")?.split('-');
+    let pid = numbers.next()?.parse().ok()?;
+    let start_time = numbers.next()?.parse().ok()?;
+    let _number: u32 = numbers.next()?.parse().ok()?;
+    numbers.next().is_none().then_some((pid, start_time))
+}
+
+/// The process whose port the runtimes of a process would report to, by what is in its environment.
+pub fn owner_of_port(pid: u32) -> Option<(u32, u64)> {
+    let value = crate::procfs::environment_variable(pid, VARIABLE).ok()??;
+    // Of the folders above ours only the last matters, so they may have any name.
+    let path = value.to_string_lossy();
+    let folder = Path::new(path.split(',').next()?).parent()?.file_name()?;
+    owner_of_folder(folder.to_str()?)
+}
 
 /// A socket on which runtimes report.
 #[derive(Debug)]
@@ -61,11 +84,12 @@ impl DiagnosticsPort {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let start = crate::procfs::stat(std::process::id())?.start_time;
-        // Pid and start time name this process for ever, so the path is never used again.
-        let folder =
-            std::env::temp_dir().join(format!("ndbg-{}-{start}-{number}", std::process::id()));
+        // Pid and start time name this process for ever, so the path is never used again. Runtimes look for it from other
+        // folders.
+        let name = format!("ndbg-{}-{start}-{number}", std::process::id());
+        let folder = std::path::absolute(std::env::temp_dir().join(name))?;
         std::fs::DirBuilder::new().mode(0o700).create(&folder)?;
-        let listener = UnixListener::bind(folder.join("port")).inspect_err(|_| {
+        let listener = UnixListener::bind(folder.join(SOCKET)).inspect_err(|_| {
             let _ = std::fs::remove_dir_all(&folder);
         })?;
         listener.set_nonblocking(true)?;
@@ -79,9 +103,9 @@ impl DiagnosticsPort {
 
     /// The variable that makes runtimes report here.
     pub fn environment(&self) -> (&'static str, OsString) {
-        let mut value = self.folder.join("port").into_os_string();
+        let mut value = self.folder.join(SOCKET).into_os_string();
         value.push(",connect,suspend");
-        ("DOTNET_DiagnosticPorts", value)
+        (VARIABLE, value)
     }
 
     /// Serves the port on a thread of its own. `arrived` is called for each new runtime, by process id, while it is
@@ -225,7 +249,7 @@ mod tests {
 
     use super::*;
 
-    fn advertise(path: &std::path::Path, cookie: u8, pid: u64) -> UnixStream {
+    fn advertise(path: &Path, cookie: u8, pid: u64) -> UnixStream {
         let mut stream = UnixStream::connect(path).expect("the port is open");
         let mut message = MAGIC.to_vec();
         message.extend([cookie; 16]);
@@ -236,6 +260,22 @@ mod tests {
             .set_read_timeout(Some(Duration::from_secs(10)))
             .expect("settable");
         stream
+    }
+
+    #[test]
+    fn only_folders_of_ports_have_an_owner() {
+        assert_eq!(owner_of_folder("ndbg-12-345-0"), Some((12, 345)));
+        let others = [
+            "ndbg-12-345",
+            "ndbg-12-345-0-1",
+            "ndbg-12-345-x",
+            "ndbg-terminal-12-0",
+            "ndbg-tests-12-345-0",
+            "x-12-345-0",
+        ];
+        for name in others {
+            assert_eq!(owner_of_folder(name), None, "{name}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! libmscordbi and libmscordaccore lie beside the target's libcoreclr and must be of the very same build; the library
 //! talks through two named pipes in the target's temporary folder, whose name holds the target's pid and start time.
 
-use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -91,12 +91,18 @@ pub fn version_of(coreclr: &Path) -> Option<String> {
     String::from_utf8(text.get(..text.len().min(40))?.to_vec()).ok()
 }
 
-/// The folder where the target's runtime keeps its debugger pipes.
+/// The folder where the target's runtime keeps its debugger pipes. A relative one is seen from the target's folder.
 pub fn temporary_folder(pid: u32) -> Result<PathBuf, Error> {
     let value =
         procfs::environment_variable(pid, "TMPDIR").map_err(|source| unreadable(pid, source))?;
     Ok(match value {
-        Some(folder) if !folder.is_empty() => PathBuf::from(folder),
+        Some(folder) if !folder.is_empty() => {
+            let folder = PathBuf::from(folder);
+            match std::fs::read_link(format!("/proc/{pid}/cwd")) {
+                Ok(current) if folder.is_relative() => current.join(folder),
+                _ => folder,
+            }
+        }
         _ => PathBuf::from("/tmp"),
     })
 }
@@ -210,10 +216,7 @@ const INTERFACE_VERSION: c_int = 4;
 impl DebuggerLibrary {
     /// Loads the library for the target `pid`, whose temporary folder becomes ours.
     pub fn load(path: &Path, pid: u32) -> Result<Self, Error> {
-        adopt_temporary_folder(
-            procfs::environment_variable(pid, "TMPDIR")
-                .map_err(|source| unreadable(pid, source))?,
-        );
+        adopt_temporary_folder(&temporary_folder(pid)?);
         let broken = |reason| Error::LibraryBroken {
             path: path.to_owned(),
             reason,
@@ -406,11 +409,10 @@ pub fn end_process(code: i32) -> ! {
 }
 
 /// The library looks for the target's pipes in our `TMPDIR`, which must therefore be the target's.
-fn adopt_temporary_folder(folder: Option<OsString>) {
-    let value = folder.as_deref().unwrap_or(OsStr::new("/tmp"));
+fn adopt_temporary_folder(folder: &Path) {
     // SAFETY: no other thread of this process reads or writes the environment while a library is being loaded: the
     // threads we have by then only read sockets and pipes.
-    unsafe { std::env::set_var("TMPDIR", value) };
+    unsafe { std::env::set_var("TMPDIR", folder) };
 }
 
 fn last_dl_error() -> String {

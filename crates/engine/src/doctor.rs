@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use serde::{Deserialize, Serialize};
 
 use crate::program;
+pub(crate) use system::may_inspect_others;
 
 /// The outcome of all checks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,6 +98,10 @@ pub fn examine(variable: impl Fn(&str) -> Option<OsString>) -> Report {
         folders::shared_memory("/dev/shm".as_ref()),
     ];
     checks.extend(system::inspection());
+    checks.push(system::other_users(
+        rustix::process::geteuid().is_root(),
+        may_inspect_others(),
+    ));
     checks.push(system::process_handles());
     checks.push(system::fast_memory(&variable));
     checks.push(dotnet::switched_off(&variable));

@@ -253,9 +253,15 @@ impl Engine<'_> {
     /// always ended with everything below it.
     fn kill(&mut self, children: bool) {
         self.cancel_start();
+        let all = || procfs::descendants(std::process::id());
         let below = match (self.pid, &self.following) {
-            (_, Some(_)) => procfs::descendants(std::process::id()),
-            (Some(pid), None) if children => procfs::descendants(pid),
+            (_, Some(_)) => all(),
+            (Some(pid), None) if children => {
+                let below = procfs::descendants(pid);
+                // What it started is ours if it was gone by then.
+                let was_there = self.ending.report.is_none() && procfs::is_alive(pid);
+                if was_there { below } else { all() }
+            }
             _ => Vec::new(),
         };
         self.ending.killed_by_us = true;

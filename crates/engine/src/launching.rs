@@ -630,15 +630,24 @@ fn never_arrived(pid: u32) -> Error {
     if Runtime::of(pid).is_ok() {
         let folder = cordebug::runtime::temporary_folder(pid);
         let folder = folder.unwrap_or_else(|_| "/tmp".into());
+        let (place, hint) = match crate::doctor::folders::full(&folder) {
+            Some(full) => (
+                full,
+                "make room in that folder, or set TMPDIR to another one",
+            ),
+            None => (
+                folder.display().to_string(),
+                "set TMPDIR to a folder with a shorter path",
+            ),
+        };
         let message = format!(
             "the program's runtime started without waiting for a debugger: debugging is switched off in it, or it could \
-             not make its pipes in {}",
-            folder.display()
+             not make its pipes in its temporary folder: {place}"
         );
-        return Error::new(ErrorCode::DebuggingDisabled, message).hint(
+        return Error::new(ErrorCode::DebuggingDisabled, message).hint(format!(
             "remove DOTNET_EnableDiagnostics and DOTNET_EnableDiagnostics_Debugger from its environment; if they are not \
-             there, set TMPDIR to a folder with a shorter path",
-        );
+             there, {hint}"
+        ));
     }
     let message = format!(
         "the program did not start a .NET runtime within {} s",

@@ -10,6 +10,7 @@ mod command_line;
 mod leftovers;
 mod listing;
 mod lost;
+mod ports;
 mod watched;
 
 use std::time::{Duration, Instant};
@@ -26,6 +27,7 @@ pub use leftovers::{Leftovers, sweep_semaphores, sweep_temporary};
 pub use listing::{Attachable, ProcessSummary, find_by_name, list};
 pub use lost::lost_debugger;
 pub(crate) use lost::was_debugged;
+pub use ports::HostTraces;
 pub use watched::Watched;
 
 /// Whether the process exists and is not a zombie.
@@ -60,13 +62,16 @@ pub fn end_orphan(pid: ProcessId, leftovers: &Leftovers) {
     let mut all = procfs::descendants(pid.0);
     all.push(pid.0);
     kill_all(&all);
-    // If it was gone already, its children have another parent; they are still in the group that it was started in.
-    if let Some(group) = raw(pid.0) {
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    // If it was gone already, its children have another parent; they are still in the group that it was started in, unless
+    // that is ours, too.
+    let group = leftovers.group();
+    let is_ours = procfs::stat(std::process::id()).is_ok_and(|it| it.group == group);
+    if let Some(leader) = raw(group).filter(|_| !is_ours) {
+        let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
         // Nobody knows the numbers of those children any more, but what they leave says that they are gone. Whether anybody
         // takes note of their ends does not matter.
         let deadline = Instant::now() + DEATH;
-        while is_alive_in_group(pid.0) && Instant::now() < deadline {
+        while is_alive_in_group(group) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
         }
         sweep_temporary(leftovers.folder());
@@ -86,9 +91,23 @@ pub fn end_tree(leader: ProcessId) {
     end_orphan(leader, &Leftovers::of(leader.0));
 }
 
+/// Makes processes whose parent ends children of this one: nothing that a host started is lost when the host is killed.
+pub fn adopt_orphans() {
+    cordebug::spawn::adopt_orphans();
+}
+
 /// Ends every process below this one.
 pub fn end_everything_below() {
-    kill_all(&procfs::descendants(std::process::id()));
+    let deadline = Instant::now() + DEATH;
+    loop {
+        let mut below = procfs::descendants(std::process::id());
+        below.retain(|pid| procfs::is_alive(*pid));
+        if below.is_empty() || Instant::now() > deadline {
+            return;
+        }
+        // They may have started others meanwhile.
+        kill_all(&below);
+    }
 }
 
 /// Kills processes and removes what their runtimes leave behind; waits for their end, but not for long.

@@ -37,7 +37,12 @@ pub(crate) fn command(launch: &Launch) -> Result<Command, Error> {
         )
         .hint("remove that variable from the environment (in `env`, null removes one)"));
     }
-    check_temporary_folder(&temporary_folder(|name| environment.get(name)))?;
+    let temporary = temporary_folder(|name| environment.get(name));
+    // The runtime takes a relative one as seen from the program's folder.
+    let temporary = folder
+        .as_deref()
+        .map_or_else(|| temporary.clone(), |folder| folder.join(&temporary));
+    check_temporary_folder(&temporary)?;
     let kind = kind::of(&program).map_err(|error| unreadable(&program, &error))?;
     let mut command = match (&launch.follow, kind) {
         (_, Kind::Assembly { entry_point }) => {

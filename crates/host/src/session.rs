@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use engine::api::{
     Attach, Error, ErrorCode, Event, Launch, Origin, ProcessId, Reply, Request, State, Status,
 };
-use engine::processes::{Leftovers, Watched};
+use engine::processes::{HostTraces, Leftovers, Watched};
 
 use crate::wire::{self, FromHost, ToHost};
 
@@ -149,6 +149,9 @@ impl Session {
         let child = command.spawn().map_err(failed)?;
         // The command holds the host's end of the socket; as long as it lives we would never see the host's end.
         drop(command);
+        let folder = host.env.iter().find(|(name, _)| name == "TMPDIR");
+        let folder = folder.map_or_else(std::env::temp_dir, |(_, folder)| folder.into());
+        let traces = HostTraces::of(ProcessId(child.id()), folder);
         let link = Arc::new(Link {
             mirror: Mutex::new(Mirror {
                 status: Status::starting(),
@@ -167,7 +170,7 @@ impl Session {
             let link = link.clone();
             thread::Builder::new()
                 .name("session".into())
-                .spawn(move || link.read(receiver, child))
+                .spawn(move || link.read(receiver, child, traces))
                 .map_err(failed)?
         };
         let hello = ToHost::Hello {
@@ -434,7 +437,7 @@ impl Link {
     }
 
     /// Reads until the host is gone, then reaps it.
-    fn read(&self, mut receiver: wire::Receiver, mut child: Child) {
+    fn read(&self, mut receiver: wire::Receiver, mut child: Child, traces: HostTraces) {
         let problem = loop {
             match receiver.next::<FromHost>() {
                 Ok(Some((
@@ -457,14 +460,16 @@ impl Link {
         };
         if self.is_guarding(&mut child) {
             // The host stays with a program that was let go, and depends on it; it is reaped whenever it ends.
-            let _ = thread::Builder::new()
-                .name("reaper".into())
-                .spawn(move || child.wait());
-            self.host_gone(None, "has ended its part");
+            let _ = thread::Builder::new().name("reaper".into()).spawn(move || {
+                if !child.wait().is_ok_and(|status| status.success()) {
+                    traces.remove();
+                }
+            });
+            self.host_gone(None, "has ended its part", None);
             return;
         }
-        let ended = end(&mut child, problem.is_some());
-        self.host_gone(problem, &ended);
+        let (ended, in_order) = end(&mut child, problem.is_some());
+        self.host_gone(problem, &ended, Some(&traces).filter(|_| !in_order));
     }
 
     /// Whether a host that has told everything stays: with a launched program that was let go, or with one that can be
@@ -519,7 +524,11 @@ impl Link {
         }
     }
 
-    fn host_gone(&self, problem: Option<String>, ended: &str) {
+    /// Takes note of the host's end, and tidies up after one that could not do it itself.
+    fn host_gone(&self, problem: Option<String>, ended: &str, traces: Option<&HostTraces>) {
+        if let Some(traces) = traces {
+            traces.end_followed();
+        }
         let event = {
             let mut mirror = self.mirror();
             let over = matches!(mirror.status.state, State::Exited | State::Detached);
@@ -532,6 +541,9 @@ impl Link {
             } else {
                 Some(after_death(&mut mirror, &mut message))
             };
+            if let Some(traces) = traces {
+                traces.remove();
+            }
             mirror.died = Some(if over {
                 Error::new(ErrorCode::NoSession, "this session has ended")
             } else {
@@ -628,8 +640,8 @@ fn after_death(mirror: &mut Mirror, message: &mut String) -> Event {
     Event::Detached(Box::new(status.clone()))
 }
 
-/// Waits for the host to end, kills it if it does not; says how it ended.
-fn end(child: &mut Child, at_once: bool) -> String {
+/// Waits for the host to end, kills it if it does not; says how it ended, and whether that was in order.
+fn end(child: &mut Child, at_once: bool) -> (String, bool) {
     use std::os::unix::process::ExitStatusExt;
 
     let deadline = Instant::now() + if at_once { Duration::ZERO } else { LAST_MOMENT };
@@ -640,18 +652,19 @@ fn end(child: &mut Child, at_once: bool) -> String {
             Ok(None) => {
                 let _ = child.kill();
                 match child.wait() {
-                    Ok(_) => return "had to be killed".into(),
-                    Err(error) => return format!("is lost ({error})"),
+                    Ok(_) => return ("had to be killed".into(), false),
+                    Err(error) => return (format!("is lost ({error})"), false),
                 }
             }
-            Err(error) => return format!("is lost ({error})"),
+            Err(error) => return (format!("is lost ({error})"), false),
         }
     };
-    match (status.code(), status.signal()) {
+    let ended = match (status.code(), status.signal()) {
         (_, Some(signal)) => format!("was ended by signal {signal}"),
         (Some(code), None) => format!("ended with code {code}"),
         (None, None) => "ended".into(),
-    }
+    };
+    (ended, status.success())
 }
 
 #[cfg(test)]

@@ -284,6 +284,29 @@ fn host_killed_leaves_nothing_of_a_dotnet_child_of_the_launched_program() {
 }
 
 #[test]
+fn front_end_and_program_killed_together_leave_no_child() {
+    let sandbox = Sandbox::new();
+    let dotnet = Fixture::named("loops").dotnet_root().join("dotnet");
+    let dotnet = dotnet.to_str().expect("UTF-8");
+    let child = [dotnet, &dll("loops"), "sleep", "1"];
+    let mut front_end = front_end(&sandbox);
+    let pid = front_end.launch(&dll("children"), &child);
+    wait_for_child_runtime(&sandbox);
+    // Both are gone before the host learns of either; the end of its front end wakes it.
+    for host in front_end.hosts() {
+        procfs::signal(host, Signal::STOP);
+    }
+    procfs::signal(pid, Signal::KILL);
+    let ended = testkit::eventually(|| match procfs::is_alive(pid) {
+        true => Err("it lives".to_owned()),
+        false => Ok(()),
+    });
+    ended.expect("the program is killed");
+    front_end.kill(Signal::KILL);
+    sandbox.assert_clean();
+}
+
+#[test]
 fn host_killed_while_the_attached_program_runs_is_told_and_the_program_runs_on() {
     let sandbox = Sandbox::new();
     let bare = ticking(&sandbox);

@@ -1,10 +1,13 @@
 //! Debugging a .NET child of the launched program, from its first line, through the diagnostics port.
 
 use std::fs;
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use host::api::{ErrorCode, Exit, Follow, StopReason, Stream};
+use rustix::process::Signal;
 use testkit::fixtures::{Fixture, dotnet_root, runtime_version};
+use testkit::procfs;
 use testkit::sandbox::Sandbox;
 
 fn child(command_line: Option<&str>) -> Follow {
@@ -87,6 +90,74 @@ fn front_end_that_leaves_takes_the_whole_tree_with_it() {
     program.wait_output("child ");
     // The sandbox asserts that nothing is left.
     drop(program);
+}
+
+/// The folders of ports that hosts have made in the sandbox's temporary folder.
+fn ports(sandbox: &Sandbox) -> usize {
+    let entries = fs::read_dir(sandbox.tmp()).expect("the folder").flatten();
+    entries
+        .filter(|it| it.path().join("port").symlink_metadata().is_ok())
+        .count()
+}
+
+#[test]
+fn host_killed_while_it_follows_a_child_leaves_nothing() {
+    let sandbox = Sandbox::new();
+    let args = run("loops");
+    let program = sandbox
+        .launch("children")
+        .args(args.iter().map(String::as_str))
+        .with(|launch| launch.follow = child(None))
+        .start();
+    program.wait_output("child ");
+    assert_eq!(ports(&sandbox), 1);
+    procfs::signal(program.host_pid(), Signal::KILL);
+    program.wait_exit();
+    // The front end, which lives, has tidied up: nobody else is there.
+    assert_eq!(ports(&sandbox), 0);
+    sandbox.assert_clean();
+}
+
+#[test]
+fn host_killed_before_it_finds_a_child_takes_the_whole_tree_with_it() {
+    let sandbox = Sandbox::new();
+    let args = run("loops");
+    let (program, launch) = sandbox
+        .launch("children")
+        .args(args.iter().map(String::as_str))
+        .with(|launch| launch.follow = child(Some("no such program")))
+        .begin()
+        .expect("a host");
+    program.status();
+    let started = testkit::eventually(|| {
+        let all = sandbox.processes();
+        let is_child = |line: &str| line.contains("loops") && !line.contains("children");
+        let found = all.iter().any(|it| is_child(&it.command));
+        found.then_some(()).ok_or(format!("{all:?}"))
+    });
+    started.expect("the child runs");
+    procfs::signal(program.host_pid(), Signal::KILL);
+    let error = launch.join().expect("no panic").expect_err("no host");
+    assert_eq!(error.code, ErrorCode::HostDied, "{error}");
+    assert_eq!(ports(&sandbox), 0);
+    sandbox.assert_clean();
+}
+
+#[test]
+fn port_of_a_host_that_was_killed_with_its_front_end_is_removed_by_the_next_session() {
+    use std::os::unix::fs::DirBuilderExt;
+
+    let sandbox = Sandbox::new();
+    let me = std::process::id();
+    // As a process left it that had our number before us.
+    let left = sandbox.tmp().join(format!("ndbg-{me}-1-0"));
+    fs::DirBuilder::new()
+        .mode(0o700)
+        .create(&left)
+        .expect("a folder");
+    drop(UnixListener::bind(left.join("port")).expect("a socket"));
+    sandbox.launch("hello").start().wait_exit();
+    sandbox.assert_clean();
 }
 
 /// A console project that prints and ends with code 5, for whatever SDK is at hand.

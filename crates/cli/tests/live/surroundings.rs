@@ -91,6 +91,36 @@ fn sessions_with_different_temporary_folders_run_side_by_side() {
 }
 
 #[test]
+fn relative_temporary_folder_is_seen_from_the_programs_folder() {
+    let sandbox = Sandbox::new();
+    let folder = sandbox.folder().join("there");
+    let tmp = folder.join("rel");
+    fs::create_dir_all(&tmp).expect("folders");
+    let program = sandbox
+        .launch("loops")
+        .env("TMPDIR", "rel")
+        .cwd(&folder)
+        .args(["sleep", "1"])
+        .start();
+    program.wait_output("tick 1\n");
+    assert!(!names(&tmp).is_empty(), "its runtime's files are there");
+    program.pause();
+    program.disconnect(None, false);
+    assert_eq!(names(&tmp), [""; 0]);
+    // One that is not there from where the program is.
+    let error = sandbox
+        .launch("loops")
+        .env("TMPDIR", "there/rel")
+        .cwd(&folder)
+        .refused();
+    assert_eq!(error.code, ErrorCode::LaunchFailed, "{error:?}");
+    let missing = folder.join("there/rel").display().to_string();
+    assert!(error.message.contains(&missing), "{error}");
+    let hint = error.hint.expect("what to do");
+    assert!(hint.contains("create that folder"), "{hint}");
+}
+
+#[test]
 fn temporary_folder_whose_path_is_too_long_for_the_runtime_is_told() {
     let sandbox = Sandbox::new();
     let tmp = sandbox.folder().join("x".repeat(120)).join("y".repeat(120));
@@ -190,18 +220,25 @@ fn remounted(sandbox: &Sandbox, script: &str) -> Option<PathBuf> {
 fn full_temporary_folder_is_told() {
     let sandbox = Sandbox::new();
     let tmp = other_tmp(&sandbox);
-    let script = format!("mount -t tmpfs -o nr_inodes=1 none \"{}\"", tmp.display());
-    let Some(host) = remounted(&sandbox, &script) else {
-        return;
-    };
-    let error = sandbox
-        .launch("hello")
-        .host(&host)
-        .env("TMPDIR", &tmp)
-        .refused();
-    assert_eq!(error.code, ErrorCode::LaunchFailed, "{error:?}");
-    assert!(error.message.contains("other tmp"), "{error}");
-    assert!(error.hint.is_some());
+    // No room for anything, and room for the runtime's pipes but not for its socket beside them.
+    for files in [1, 3] {
+        let script = format!(
+            "mount -t tmpfs -o nr_inodes={files} none \"{}\"",
+            tmp.display()
+        );
+        let Some(host) = remounted(&sandbox, &script) else {
+            return;
+        };
+        let error = sandbox
+            .launch("hello")
+            .host(&host)
+            .env("TMPDIR", &tmp)
+            .refused();
+        assert_eq!(error.code, ErrorCode::LaunchFailed, "{error:?}");
+        assert!(error.message.contains("other tmp"), "{error}");
+        let hint = error.hint.expect("what to do");
+        assert!(hint.starts_with("make room in that folder"), "{hint}");
+    }
 }
 
 #[test]

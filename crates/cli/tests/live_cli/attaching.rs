@@ -1,11 +1,13 @@
 //! Processes that cannot be attached to: why, at once, and what to do.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use host::api::{Error, ErrorCode};
 use rustix::process::Signal;
 use testkit::procfs;
 use testkit::sandbox::Sandbox;
+
+use crate::Ran;
 
 #[track_caller]
 fn check(refused: (ErrorCode, Error), code: ErrorCode, words: &[&str]) {
@@ -143,4 +145,46 @@ fn another_users_program_is_refused() {
     assert_eq!(process["reason"]["code"], "PERMISSION_DENIED", "{process}");
     let message = process["reason"]["message"].as_str().expect("a message");
     assert!(message.contains("belongs to root"), "{message}");
+}
+
+#[test]
+fn another_users_process_is_told_to_a_root_without_the_right_to_inspect_it() {
+    use std::os::unix::process::CommandExt;
+
+    // Only root can be that; the words for others are in a test of their own.
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let mut process = Command::new("/bin/sleep")
+        .arg("1000")
+        .uid(65_534)
+        .gid(65_534)
+        .stdin(Stdio::null())
+        .spawn()
+        .expect("sleep runs");
+    let limited = |arguments: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command.args(["--bounding-set", "-sys_ptrace"]);
+        command.arg(testkit::fixtures::ndbg()).args(arguments);
+        sandbox.adopt(&mut command);
+        Ran::of(command)
+    };
+    let pid = process.id().to_string();
+    let ran = limited(&["attach", &pid, "--batch", "--ex", "bt"]);
+    let doctor = limited(&["doctor"]);
+    process.kill().expect("our own child");
+    process.wait().expect("our own child");
+    assert_eq!(ran.code, Some(126), "{ran:?}");
+    for words in [
+        "belongs to ",
+        "without CAP_SYS_PTRACE",
+        "docker exec --user ",
+    ] {
+        assert!(ran.stderr.contains(words), "{ran:?}");
+    }
+    assert!(
+        doctor.stdout.contains("this root has no CAP_SYS_PTRACE"),
+        "{doctor:?}"
+    );
 }

@@ -319,3 +319,33 @@ fn killing_ndbg_ends_the_program() {
     wait(&mut child);
     sandbox.assert_clean();
 }
+
+#[test]
+fn host_that_is_killed_takes_the_program_and_its_children_with_it() {
+    let sandbox = Sandbox::new();
+    let loops = Fixture::named("loops");
+    let dotnet = loops.dotnet_root().join("dotnet");
+    let arguments = [dotnet, loops.dll()].map(|it| it.display().to_string());
+    let arguments = [&arguments[0], &arguments[1], "sleep", "20"];
+    let mut command = run(&sandbox, "children", &arguments);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("ndbg starts");
+    let mut output = BufReader::new(child.stdout.take().expect("piped"));
+    let mut line = String::new();
+    while !line.starts_with("tick") {
+        line.clear();
+        output
+            .read_line(&mut line)
+            .expect("the program's child prints");
+        assert!(!line.is_empty(), "the program ended");
+    }
+    let host = procfs::children(child.id())
+        .into_iter()
+        .find(|it| it.command.contains("host"));
+    procfs::signal(host.expect("a host").pid, Signal::KILL);
+    assert_eq!(wait(&mut child).code(), Some(125));
+    // Not a moment later: it has waited for their ends.
+    let left: Vec<_> = sandbox.processes();
+    assert!(left.is_empty(), "{left:?}");
+    sandbox.assert_clean();
+}

@@ -67,9 +67,10 @@ pub(super) fn shared_memory(folder: &Path) -> Check {
     }
 }
 
-/// Makes two pipes, as a runtime does when it starts, and removes them again; an error says why that cannot be done.
+/// Makes as many pipes as a runtime makes pipes and sockets when it starts, and removes them again; an error says why that
+/// cannot be done.
 pub(crate) fn try_pipes(folder: &Path) -> io::Result<()> {
-    let pipes = ["in", "out"].map(|end| probe_path(folder).with_extension(end));
+    let pipes = ["in", "out", "socket"].map(|end| probe_path(folder).with_extension(end));
     let made = pipes.iter().try_for_each(|pipe| {
         rustix::fs::mknodat(CWD, pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
     });
@@ -81,7 +82,7 @@ pub(crate) fn try_pipes(folder: &Path) -> io::Result<()> {
 }
 
 /// Says that there is no room, if there is none.
-fn full(folder: &Path) -> Option<String> {
+pub(crate) fn full(folder: &Path) -> Option<String> {
     let room = rustix::fs::statvfs(folder).ok()?;
     let free = room.f_bavail.saturating_mul(room.f_frsize);
     // Some file systems have no fixed number of files and tell 0 of 0.

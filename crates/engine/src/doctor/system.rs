@@ -83,12 +83,34 @@ fn glibc_version() -> Option<((u32, u32), String)> {
 
 /// Whether the memory of other processes can be read directly, which makes a stop fast.
 pub(super) fn inspection() -> Vec<Check> {
-    let privileged = rustix::thread::capabilities(None)
-        .is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_PTRACE));
+    let privileged = may_inspect_others();
     let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope")
         .ok()
         .and_then(|text| text.trim().parse().ok());
     vec![launched_memory(), attached_memory(scope, privileged)]
+}
+
+/// Whether this process has the right to look into those of other users.
+pub(crate) fn may_inspect_others() -> bool {
+    rustix::thread::capabilities(None)
+        .is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_PTRACE))
+}
+
+/// Whether programs of other users can be attached to.
+pub(super) fn other_users(is_root: bool, privileged: bool) -> Check {
+    let name = "other users";
+    match (is_root, privileged) {
+        (true, true) => Check::ok(name, "their programs can be attached to"),
+        (true, false) => Check::warning(
+            name,
+            "their programs cannot be attached to: this root has no CAP_SYS_PTRACE",
+            "run ndbg as the program's user (docker exec --user NAME), or start the container with --cap-add=SYS_PTRACE",
+        ),
+        (false, _) => Check::ok(
+            name,
+            "their programs are for them and for root to attach to",
+        ),
+    }
 }
 
 /// Tries to open the memory of a child, as is done with a launched program.
@@ -197,6 +219,15 @@ mod tests {
         assert_eq!(outcome(Some(2), false), Outcome::Warning);
         // Nobody may, whatever their rights.
         assert_eq!(outcome(Some(3), true), Outcome::Warning);
+    }
+
+    #[test]
+    fn root_without_the_right_to_look_at_others_is_told() {
+        assert_eq!(other_users(true, true).outcome, Outcome::Ok);
+        assert_eq!(other_users(false, false).outcome, Outcome::Ok);
+        let check = other_users(true, false);
+        assert_eq!(check.outcome, Outcome::Warning);
+        assert!(check.message.contains("CAP_SYS_PTRACE"), "{check:?}");
     }
 
     #[test]

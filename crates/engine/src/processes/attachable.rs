@@ -142,22 +142,38 @@ impl Seen {
     }
 }
 
-/// A debugger may read and change everything: only one's own processes, unless one is root.
+/// A debugger may read and change everything: only one's own processes, unless one is root with root's usual rights.
 pub(super) fn check_owner(seen: &Seen, users: &Users) -> Result<(), Error> {
     let me = rustix::process::geteuid().as_raw();
-    if me == 0 || me == seen.owner {
+    check_user(seen, me, crate::doctor::may_inspect_others(), users)
+}
+
+fn check_user(seen: &Seen, me: u32, is_privileged: bool, users: &Users) -> Result<(), Error> {
+    if me == seen.owner || (me == 0 && is_privileged) {
         return Ok(());
     }
-    let owner = users.name(seen.owner);
-    Err(Error::new(
-        ErrorCode::PermissionDenied,
-        format!(
-            "process {} belongs to {owner}, not to {}",
-            seen.pid,
-            users.name(me)
-        ),
-    )
-    .hint(format!("run ndbg as {owner} or as root")))
+    let (pid, owner) = (seen.pid, users.name(seen.owner));
+    let (message, hint) = if me == 0 {
+        (
+            format!(
+                "process {pid} belongs to {owner}, and without CAP_SYS_PTRACE, as here, not even root may look into the \
+                 processes of others"
+            ),
+            format!(
+                "run ndbg as {owner} (docker exec --user {owner}), or start the container with --cap-add=SYS_PTRACE"
+            ),
+        )
+    } else {
+        let root = if seen.owner == 0 { "" } else { " or as root" };
+        (
+            format!(
+                "process {pid} belongs to {owner}, not to {}",
+                users.name(me)
+            ),
+            format!("run ndbg as {owner}{root}"),
+        )
+    };
+    Err(Error::new(ErrorCode::PermissionDenied, message).hint(hint))
 }
 
 /// Whether the runtime in a process takes a debugger.
@@ -359,7 +375,8 @@ pub(super) fn no_runtime(seen: &Seen) -> Error {
     .hint("`ndbg ps` lists the .NET processes; if the program has just been started, try again")
 }
 
-fn not_permitted(pid: u32, error: &io::Error) -> Error {
+/// Why a process may not be looked into, although its owner is not the reason.
+pub(super) fn not_permitted(pid: u32, error: &io::Error) -> Error {
     if !procfs::is_alive(pid) {
         return Error::new(
             ErrorCode::ProcessNotFound,
@@ -491,18 +508,30 @@ mod tests {
 
     #[test]
     fn another_users_process_is_refused_by_its_owners_name() {
-        let owner = rustix::process::geteuid().as_raw() + 1;
-        let seen = Seen {
-            owner,
-            ..Seen::look(std::process::id()).expect("we live")
-        };
-        let refused = check_owner(&seen, &Users::load());
-        if rustix::process::geteuid().is_root() {
-            refused.expect("root may debug everything");
-        } else {
-            let error = refused.expect_err("not ours");
+        let users = Users::parse("root:x:0:0::/:\nann:x:1000:1000::/:\nbob:x:1001:1001::/:\n");
+        let refused = |owner: u32, me: u32, is_privileged: bool| {
+            let seen = Seen {
+                owner,
+                ..Seen::look(std::process::id()).expect("we live")
+            };
+            let error = check_user(&seen, me, is_privileged, &users).err()?;
             assert_eq!(error.code, ErrorCode::PermissionDenied, "{error}");
+            let hint = error.hint.clone().expect("what to do");
+            Some((error.message, hint))
+        };
+        for (owner, me, is_privileged) in [(1000, 1000, false), (0, 0, false), (1000, 0, true)] {
+            assert_eq!(refused(owner, me, is_privileged), None);
         }
+        let (message, hint) = refused(1000, 1001, false).expect("it is Ann's");
+        assert!(message.ends_with("belongs to ann, not to bob"), "{message}");
+        assert_eq!(hint, "run ndbg as ann or as root");
+        let (_, hint) = refused(0, 1001, false).expect("it is root's");
+        assert_eq!(hint, "run ndbg as root");
+        // Root of a container with the usual rights.
+        let (message, hint) = refused(1000, 0, false).expect("it is Ann's");
+        assert!(message.contains("belongs to ann"), "{message}");
+        assert!(message.contains("without CAP_SYS_PTRACE"), "{message}");
+        assert!(hint.starts_with("run ndbg as ann ("), "{hint}");
     }
 
     #[test]

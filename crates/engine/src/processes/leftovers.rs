@@ -9,7 +9,10 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use cordebug::diagnostics_port::owner_of_folder;
 use cordebug::{procfs, runtime};
+
+use super::ports;
 
 /// The files that a process will leave if it is killed. Note it while the process lives: its temporary folder and
 /// its start time are not to be had afterwards.
@@ -18,6 +21,8 @@ pub struct Leftovers {
     pid: u32,
     /// Unknown if the process was gone already.
     start_time: Option<u64>,
+    /// The process group that it is in.
+    group: Option<u32>,
     folder: PathBuf,
 }
 
@@ -25,9 +30,11 @@ impl Leftovers {
     /// Notes what the process would leave. Of one that is gone already only what lies in our own temporary folder is
     /// known.
     pub fn of(pid: u32) -> Self {
+        let stat = procfs::stat(pid).ok();
         Self {
             pid,
-            start_time: procfs::stat(pid).ok().map(|stat| stat.start_time),
+            start_time: stat.map(|stat| stat.start_time),
+            group: stat.map(|stat| stat.group),
             folder: runtime::temporary_folder(pid).unwrap_or_else(|_| std::env::temp_dir()),
         }
     }
@@ -35,6 +42,11 @@ impl Leftovers {
     /// Where the process has its pipes and its socket, and most likely what it starts has too.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The group in which what the process has started is found: its own, which it may share with who started it.
+    pub(super) fn group(&self) -> u32 {
+        self.group.unwrap_or(self.pid)
     }
 
     /// Removes the files, unless the process still lives.
@@ -52,13 +64,7 @@ impl Leftovers {
     }
 
     fn still_there(&self) -> bool {
-        let Ok(stat) = procfs::stat(self.pid) else {
-            return false;
-        };
-        let same = self
-            .start_time
-            .is_none_or(|start_time| start_time == stat.start_time);
-        same && !stat.has_ended()
+        is_there(self.pid, self.start_time)
     }
 
     fn files(&self) -> Vec<PathBuf> {
@@ -93,8 +99,18 @@ impl Leftovers {
     }
 }
 
+/// Whether the process lives, and is the one that began then.
+pub(super) fn is_there(pid: u32, start_time: Option<u64>) -> bool {
+    let Ok(stat) = procfs::stat(pid) else {
+        return false;
+    };
+    let same = start_time.is_none_or(|start_time| start_time == stat.start_time);
+    same && !stat.has_ended()
+}
+
 /// Removes what runtimes left in a temporary folder that were killed together with whoever would have tidied up after
-/// them: sockets of our user that nobody listens on, of processes that are gone, and the pipes that belong to them.
+/// them: sockets of our user that nobody listens on, of processes that are gone, and the pipes that belong to them. What
+/// hosts left there that were killed is removed as well.
 ///
 /// The folder may be shared with another container, where the numbers mean other processes: nobody listening is the
 /// proof, and a runtime has its socket before its pipes.
@@ -106,6 +122,10 @@ pub fn sweep_temporary(folder: &Path) {
             sweep_probe(&entry, user);
             continue;
         }
+        if let Some(owner) = name.to_str().and_then(owner_of_folder) {
+            ports::sweep(&entry, owner, user);
+            continue;
+        }
         let Some((pid, start_time)) = name.to_str().and_then(process_of_socket) else {
             continue;
         };
@@ -115,6 +135,7 @@ pub fn sweep_temporary(folder: &Path) {
         let left = Leftovers {
             pid,
             start_time: Some(start_time),
+            group: None,
             folder: folder.to_owned(),
         };
         if ours && !left.still_there() && nobody_listens(&entry.path()) {
@@ -143,7 +164,7 @@ fn process_of_socket(name: &str) -> Option<(u32, u64)> {
     Some((pid.parse().ok()?, start_time.parse().ok()?))
 }
 
-fn nobody_listens(socket: &Path) -> bool {
+pub(super) fn nobody_listens(socket: &Path) -> bool {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
     let Ok(address) = SocketAddrUnix::new(socket) else {
@@ -162,7 +183,7 @@ pub(crate) const PROBE: &str = "ndbg-probe-";
 const SHARED_MEMORY: &str = "/dev/shm";
 /// No start-up takes longer. A semaphore for a process of another container, whose number means nothing here, is
 /// thereby left alone while it is in use.
-const ABANDONED: Duration = Duration::from_secs(180);
+pub(super) const ABANDONED: Duration = Duration::from_secs(180);
 
 /// Removes start-up semaphores of debuggers that were killed: our user's, for processes that are gone.
 pub fn sweep_semaphores() {

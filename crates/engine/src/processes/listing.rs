@@ -8,7 +8,7 @@ use cordebug::procfs::{self, MappedLibrary};
 use cordebug::runtime;
 use serde::{Deserialize, Serialize};
 
-use super::attachable::{Seen, check_owner, check_runtime, no_runtime};
+use super::attachable::{Seen, check_owner, check_runtime, no_runtime, not_permitted};
 use super::lost::check_not_lost;
 use crate::api::{Details, Error, ErrorCode, ProcessId, RuntimeVersion};
 
@@ -60,14 +60,7 @@ fn summary(pid: u32, users: &Users) -> Option<ProcessSummary> {
         // The socket tells that there is a runtime even where the process may not be looked into.
         _ if !seen.has_embedded_runtime() => return None,
         Ok(None) => Err(no_runtime(&seen)),
-        Err(_) => match check_owner(&seen, users) {
-            Err(error) => Err(error),
-            Ok(()) => Err(Error::new(
-                ErrorCode::PermissionDenied,
-                format!("process {pid} may not be inspected"),
-            )
-            .hint("`ndbg doctor` tells what may forbid it")),
-        },
+        Err(error) => check_owner(&seen, users).and_then(|()| Err(not_permitted(pid, error))),
     };
     let command_line = procfs::command_line(pid).unwrap_or_default();
     Some(ProcessSummary {
@@ -182,7 +175,7 @@ impl Users {
         Self::parse(&fs::read_to_string("/etc/passwd").unwrap_or_default())
     }
 
-    fn parse(passwd: &str) -> Self {
+    pub(super) fn parse(passwd: &str) -> Self {
         let users = passwd.lines().filter_map(|line| {
             let mut fields = line.split(':');
             let name = fields.next()?;
