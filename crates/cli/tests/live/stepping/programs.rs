@@ -169,7 +169,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("bench_values", "never ends"),
     (
         "bp_called_threads",
-        "its threads run at the same time: before .NET 10 the runtime may crash where both pass a breakpoint",
+        "its threads run at the same time: breakpoints_threads steps them",
     ),
     (
         "bp_dying_threads",
