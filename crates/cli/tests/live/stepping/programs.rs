@@ -155,6 +155,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "is optimised: what its code still has differs between runtimes",
     ),
     (
+        "values_floats_release",
+        "is optimised: what its code still has differs between runtimes",
+    ),
+    (
         "values_damaged",
         "has references that lead to no objects, and large ones made for a collection",
     ),
