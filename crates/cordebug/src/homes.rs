@@ -1,5 +1,5 @@
 //! Where the variables of compiled code live, so that one can be looked at before the library is asked for it: the library
-//! follows every reference that it hands out, and crashes on some that are damaged.
+//! follows every reference that it hands out, and crashes on some that are damaged, and on registers that it does not know.
 
 use crate::bindings::*;
 use crate::com::Com;
@@ -47,6 +47,18 @@ pub struct VariableHome {
 /// The registers of a frame.
 #[derive(Debug)]
 pub struct Registers(Com<ICorDebugRegisterSet>);
+
+impl Registers {
+    fn one(&self, register: CorDebugRegister) -> Option<u64> {
+        let (mask, mut value) = (1_u64.checked_shl(register.try_into().ok()?)?, 0);
+        clr!(
+            self.0,
+            ICorDebugRegisterSet::GetRegisters(mask, 1, &mut value)
+        )
+        .ok()?;
+        Some(value)
+    }
+}
 
 impl CompiledCode {
     /// Where its variables live.
@@ -109,19 +121,38 @@ impl Frame {
     }
 }
 
+/// The stack pointer, and the last register that the library has a number for where it tells of homes: it takes any other for
+/// whatever lies behind its table.
+#[cfg(target_arch = "x86_64")]
+const REGISTERS: (CorDebugRegister, CorDebugRegister) = (REGISTER_AMD64_RSP, REGISTER_AMD64_R15);
+#[cfg(target_arch = "aarch64")]
+const REGISTERS: (CorDebugRegister, CorDebugRegister) = (REGISTER_ARM64_SP, REGISTER_ARM64_X28);
+
 impl VariableHome {
+    /// Whether it is a register that the library does not know, one for floating-point numbers: it must not be asked for that.
+    pub fn is_unknown_register(&self) -> bool {
+        self.offset.is_none() && !self.is_known()
+    }
+
+    /// Where it is on the stack, if the library does not know from where its offset counts: code without a register for that
+    /// counts from the end of the frame.
+    pub fn unknown_address(&self, registers: &Registers) -> Option<u64> {
+        let offset = self.offset.filter(|_| !self.is_known())?;
+        let end = registers.one(REGISTERS.0)?;
+        Some(end.wrapping_add_signed(offset.into()))
+    }
+
+    fn is_known(&self) -> bool {
+        (0..=REGISTERS.1).contains(&self.register)
+    }
+
     /// The word in the home: `memory` gives the one at an address.
     pub fn word(
         &self,
         registers: &Registers,
         memory: impl FnOnce(u64) -> Option<u64>,
     ) -> Option<u64> {
-        let (mask, mut value) = (1_u64.checked_shl(self.register.try_into().ok()?)?, 0);
-        clr!(
-            registers.0,
-            ICorDebugRegisterSet::GetRegisters(mask, 1, &mut value)
-        )
-        .ok()?;
+        let value = registers.one(self.register)?;
         match self.offset {
             Some(offset) => memory(value.wrapping_add_signed(offset.into())),
             None => Some(value),

@@ -8,8 +8,19 @@ use crate::com::Com;
 use crate::error::{Error, clr, clr_out};
 use crate::fast_memory;
 use crate::module::{Module, missing};
-use crate::thread::Thread;
+use crate::thread::{
+    CONTEXT_FLAGS, INSTRUCTION_POINTER, MAX_CONTEXT, STACK_POINTER, TRAP_FLAG, Thread,
+};
 use crate::value::Value;
+
+/// Where a thread is stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoppedAt {
+    /// The address of the instruction that it runs next.
+    pub instruction: u64,
+    /// Whether it runs that one only, and is then stopped again.
+    pub traps: bool,
+}
 
 /// A process that is being debugged. Lives on the engine thread.
 #[derive(Debug)]
@@ -94,6 +105,24 @@ impl Process {
             self.0,
             ICorDebugProcess::GetThread(id)
         )?))
+    }
+
+    /// Where a thread is that the runtime's debugger has stopped or is about to let go, such as one at a breakpoint; `None`
+    /// of any other. Far cheaper than to begin a walk over its stack.
+    pub fn stopped_at(&self, thread: u32) -> Option<StoppedAt> {
+        let mut context = [0_u8; MAX_CONTEXT];
+        let flags = context.get_mut(CONTEXT_FLAGS..)?;
+        *flags.first_chunk_mut()? = STACK_POINTER.1.to_le_bytes();
+        clr!(
+            self.0,
+            ICorDebugProcess::GetThreadContext(thread, MAX_CONTEXT as u32, context.as_mut_ptr())
+        )
+        .ok()?;
+        let word = |at: usize| Some(u64::from_le_bytes(*context.get(at..)?.first_chunk()?));
+        Some(StoppedAt {
+            instruction: word(INSTRUCTION_POINTER)?,
+            traps: word(TRAP_FLAG.0)? & TRAP_FLAG.1 != 0,
+        })
     }
 
     /// All modules that are loaded now, in every application domain.

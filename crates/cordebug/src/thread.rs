@@ -100,18 +100,30 @@ pub enum Step {
 
 /// Where the stack pointer lies in the runtime's `CONTEXT`, and the flags that ask for it.
 #[cfg(target_arch = "x86_64")]
-const STACK_POINTER: (usize, u32) = (0x98, 0x0010_000b);
+pub(crate) const STACK_POINTER: (usize, u32) = (0x98, 0x0010_000b);
 /// Where the instruction pointer lies in the runtime's `CONTEXT`.
 #[cfg(target_arch = "x86_64")]
-const INSTRUCTION_POINTER: usize = 0xf8;
+pub(crate) const INSTRUCTION_POINTER: usize = 0xf8;
+/// Where the processor's flags lie in the runtime's `CONTEXT`, and the one that makes it trap behind the next instruction.
+#[cfg(target_arch = "x86_64")]
+pub(crate) const TRAP_FLAG: (usize, u64) = (0x44, 0x100);
+/// Where the runtime's `CONTEXT` says what of it is asked for.
+#[cfg(target_arch = "x86_64")]
+pub(crate) const CONTEXT_FLAGS: usize = 0x30;
 /// Where the stack pointer lies in the runtime's `CONTEXT`, and the flags that ask for it.
 #[cfg(target_arch = "aarch64")]
-const STACK_POINTER: (usize, u32) = (0x100, 0x0040_0007);
+pub(crate) const STACK_POINTER: (usize, u32) = (0x100, 0x0040_0007);
 /// Where the instruction pointer lies in the runtime's `CONTEXT`.
 #[cfg(target_arch = "aarch64")]
-const INSTRUCTION_POINTER: usize = 0x108;
+pub(crate) const INSTRUCTION_POINTER: usize = 0x108;
+/// Where the processor's flags lie in the runtime's `CONTEXT`, and the one that makes it trap behind the next instruction.
+#[cfg(target_arch = "aarch64")]
+pub(crate) const TRAP_FLAG: (usize, u64) = (0x4, 0x0020_0000);
+/// Where the runtime's `CONTEXT` says what of it is asked for.
+#[cfg(target_arch = "aarch64")]
+pub(crate) const CONTEXT_FLAGS: usize = 0x0;
 /// More than any `CONTEXT` needs.
-const MAX_CONTEXT: usize = 8192;
+pub(crate) const MAX_CONTEXT: usize = 8192;
 /// Frames whose registers are tried to find code by its address.
 const TRIED_FRAMES: usize = 8;
 

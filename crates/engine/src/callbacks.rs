@@ -142,7 +142,7 @@ impl Engine<'_> {
                     return false;
                 }
                 self.keep_statics_fresh(&breakpoint, &thread);
-                self.note_risk(&breakpoint, &thread);
+                self.take_turn(&thread);
                 let identity = cordebug::module::identity(&breakpoint);
                 if let Some(stops) = self.trap_reached(&thread, identity) {
                     return stops;
@@ -207,6 +207,7 @@ impl Engine<'_> {
                 if let Ok(id) = Thread::new(thread).id() {
                     if let Some(target) = &mut self.target {
                         target.hits.remove(&id);
+                        target.turns.forget(id);
                     }
                     self.thread_ended(id);
                     self.tell(Event::ThreadEnded(ThreadId(id)));

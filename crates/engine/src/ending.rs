@@ -16,8 +16,6 @@ use crate::engine::Engine;
 const OUTPUT_GRACE: Duration = Duration::from_millis(300);
 /// How long a launched program may take to end after the child of it that was debugged, where that is waited for.
 const LAUNCHER_GRACE: Duration = Duration::from_secs(20);
-/// The signal of a process that has used memory which it does not have.
-const SEGMENTATION_FAULT: i32 = 11;
 /// How long a killed process may take to be gone.
 const KILL_GRACE: Duration = Duration::from_secs(5);
 
@@ -160,15 +158,6 @@ impl Engine<'_> {
         }
         let report = self.ending.report.unwrap_or(ExitReport::Unknown);
         let exit = exit(report, self.ending.killed_by_us, self.origin);
-        if matches!(
-            exit,
-            Exit::Signal {
-                number: SEGMENTATION_FAULT,
-                ..
-            }
-        ) {
-            self.notes.extend(self.breakpoints.risk.told());
-        }
         self.exit = Some(exit);
         self.state = State::Exited;
         self.stop = None;

@@ -611,10 +611,12 @@ impl<'a> Engine<'a> {
     }
 
     fn next_timer(&self) -> Option<Instant> {
-        self.ending.deadline()
+        let times = self.ending.deadline().into_iter();
+        times.chain(self.next_look()).min()
     }
 
     fn timer(&mut self) {
+        self.look_at_turns();
         self.ending_deadline_passed();
         self.leave_if_done();
     }

@@ -46,10 +46,15 @@ impl Engine<'_> {
     /// Keeps a thread stopped while the program runs, or lets it run again.
     pub(crate) fn freeze(&mut self, id: ThreadId, frozen: bool) -> Result<Reply, Error> {
         let (_, thread) = self.thread_of(Some(id))?;
-        thread
-            .freeze(frozen)
-            .map_err(|error| runtime_error(&error))?;
-        self.target()?.places.forget();
+        let target = self.target()?;
+        if !target.turns.is_held(id.0) {
+            thread
+                .freeze(frozen)
+                .map_err(|error| runtime_error(&error))?;
+        } else if frozen {
+            target.turns.give_over(id.0);
+        }
+        target.places.forget();
         self.threads()
     }
 
@@ -129,7 +134,7 @@ fn report(target: &mut Target, thread: &Thread, current: Option<ThreadId>) -> Op
         activity,
         background: state & USER_BACKGROUND != 0,
         pool: state & USER_THREADPOOL != 0,
-        frozen: thread.is_frozen().unwrap_or(false),
+        frozen: target.turns.is_frozen_by_user(thread),
         current: current == Some(id),
         top: top.frame,
         called: top.called,

@@ -24,6 +24,7 @@ use cordebug::procfs::{self, ThreadWork};
 use cordebug::thread::Thread;
 
 use crate::api::Error;
+use crate::breakpoints::turns::Turns;
 use crate::calls::CallError;
 use crate::engine::{Engine, Input};
 use crate::target::Target;
@@ -61,6 +62,7 @@ impl Engine<'_> {
         // The runtime keeps these alive for us, which nobody could undo later.
         target.kept.clear();
         target.results.get_mut().clear();
+        target.turns = Turns::default();
         freeze(target, |_| false);
         // The thread that the program is stopped for rests where it tells so.
         let mut hits = target.hits.iter();

@@ -13,6 +13,7 @@ use cordebug::runtime::Debugger;
 
 use crate::api::{Error, ErrorCode, ThreadId};
 use crate::beginners::Beginners;
+use crate::breakpoints::turns::Turns;
 use crate::expressions::Results;
 use crate::modules::{LoadedModule, Modules};
 use crate::source_files::SourceFiles;
@@ -57,6 +58,8 @@ pub(crate) struct Target {
     pub(crate) beginners: Beginners,
     /// When threads last met a breakpoint or ended a step.
     pub(crate) hits: HashMap<u32, std::time::Instant>,
+    /// Which threads must pass a breakpoint one by one.
+    pub(crate) turns: Turns,
     owed: u32,
     /// Callbacks on their way from the library's thread.
     undelivered: Arc<AtomicU32>,
@@ -91,6 +94,7 @@ impl Target {
             unoptimized,
             beginners: Beginners::default(),
             hits: HashMap::new(),
+            turns: Turns::default(),
             owed: 0,
             undelivered,
             entry: crate::modules::Entry::new(stop_at_entry),
@@ -122,6 +126,7 @@ impl Target {
 
     /// Answers one callback.
     pub(crate) fn answer(&mut self) -> Result<(), Error> {
+        self.turns.arrange(&self.process);
         self.owed = self.owed.saturating_sub(1);
         self.runs += 1;
         self.process.resume().map_err(|error| runtime_error(&error))

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use host::api::{BreakpointSpec, Exit, Reply, Request, StopReason, ThreadReport};
+use host::api::{BreakpointSpec, Reply, Request, StepKind, StopReason, ThreadReport};
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
 
 use crate::breakpoints_support::{at_marker, list};
 
 const FIXTURE: &str = "bp_threads";
+
+/// Threads that pass a statement which begins with a call.
+const CALLED: &str = "bp_called_threads";
 
 fn threads(program: &Debuggee<'_>) -> Vec<ThreadReport> {
     match program.request(Request::Threads) {
@@ -50,30 +53,65 @@ fn run_to_the_second(program: &Debuggee<'_>) {
     }
 }
 
-/// Before .NET 10 the runtime may crash there: then it is said that it is the runtime's fault, and what to do.
+/// Before .NET 10 the runtime crashes if they pass it at the same time, which half of such programs would.
 #[test]
-fn threads_that_pass_a_breakpoint_on_a_call_end_as_they_would_or_it_is_said_why_not() {
-    const FIXTURE: &str = "bp_called_threads";
-    let sandbox = Sandbox::new();
-    let counting = BreakpointSpec {
-        hit_condition: Some(">=1000000".into()),
-        ..at_marker(FIXTURE, "call")
-    };
-    let program = sandbox
-        .launch(FIXTURE)
-        .with(|launch| launch.breakpoints = vec![counting])
-        .start();
-    match program.wait_exit() {
-        Exit::Code(0) => program.wait_output("total 600"),
-        Exit::Signal { number: 11, .. } => {
-            let status = program.status();
-            let version = status.runtime.expect("a runtime").0;
-            assert!(version.starts_with("9."), "{version}");
-            let told = status.notes.join("; ");
-            assert!(told.contains("before .NET 10 the runtime itself"), "{told}");
-        }
-        other => panic!("{other:?}"),
+fn threads_that_pass_a_breakpoint_on_a_call_end_as_they_would() {
+    for arguments in [["2", "450"], ["6", "150"]] {
+        let sandbox = Sandbox::new();
+        let counting = BreakpointSpec {
+            hit_condition: Some("%100000".into()),
+            ..at_marker(CALLED, "call")
+        };
+        let program = sandbox
+            .launch(CALLED)
+            .args(arguments)
+            .with(|launch| launch.breakpoints = vec![counting])
+            .start();
+        program.expect_exit(0);
+        program.wait_output("total 900");
+        assert_eq!(list(&program)[0].hits, 900);
     }
+}
+
+/// As above, with what else makes threads wait: conditions that run code, steps, and stops.
+#[test]
+fn threads_that_wait_for_their_turn_at_a_breakpoint_are_stepped_and_stopped_as_others() {
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch(CALLED)
+        .args(["4", "25"])
+        .with(|launch| {
+            launch.breakpoints = vec![BreakpointSpec {
+                condition: Some("Always(i)".into()),
+                ..at_marker(CALLED, "call")
+            }];
+        })
+        .start();
+    let mut by_thread = BTreeMap::new();
+    let mut steps = 0;
+    while let Some(stop) = program.settle().stop {
+        assert!(threads(&program).iter().all(|it| !it.frozen), "{stop:?}");
+        let thread = stop.thread.expect("a thread");
+        let is_hit = |it: &StopReason| matches!(it, StopReason::Breakpoint { .. });
+        let hits = by_thread.entry(thread).or_insert(0);
+        *hits += i32::from(stop.reasons.iter().any(is_hit));
+        steps += i32::from(stop.reasons.contains(&StopReason::Step));
+        if *hits % 2 == 0 {
+            program.cont();
+        } else {
+            let step = Request::Step {
+                thread: None,
+                kind: StepKind::Over,
+                count: 1,
+            };
+            program.request(step).expect("stepping");
+        }
+    }
+    let hits: Vec<_> = by_thread.into_values().collect();
+    assert_eq!(hits, [25; 4]);
+    assert!(steps > 0);
+    program.expect_exit(0);
+    program.wait_output("total 100");
 }
 
 /// A thread that ends while the runtime stops the others is lost to its count of those it waits for: it then waits for
@@ -166,12 +204,18 @@ fn stops_of_threads_at_the_same_time_come_one_by_one_and_none_is_lost() {
 
 #[test]
 fn frozen_threads_stay_where_they_are_until_they_are_thawed() {
+    frozen_threads_stay(FIXTURE, "once");
+    // Here threads pass one by one.
+    frozen_threads_stay(CALLED, "call");
+}
+
+fn frozen_threads_stay(fixture: &str, marker: &str) {
     let sandbox = Sandbox::new();
     let program = sandbox
-        .launch(FIXTURE)
+        .launch(fixture)
         .args(["2", "5"])
         .with(|launch| {
-            launch.breakpoints = vec![at_marker(FIXTURE, "once"), at_marker(FIXTURE, "done")]
+            launch.breakpoints = vec![at_marker(fixture, marker), at_marker(fixture, "done")]
         })
         .start();
     let frozen = program.wait_stop().thread.expect("a thread");

@@ -203,3 +203,47 @@ fn variables_of_code_that_was_replaced_while_it_ran_are_not_said_to_be_unassigne
         "{told:?}"
     );
 }
+
+/// The runtime's library crashes when it is asked for one, and its host with it.
+#[test]
+fn numbers_in_floating_point_registers_are_told_or_it_is_said_why_not() {
+    const FIXTURE: &str = "values_floats_release";
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch(FIXTURE)
+        .env("DOTNET_TieredCompilation", "0")
+        .with(|launch| {
+            launch.keep_optimized = true;
+            launch.breakpoints = vec![at(FIXTURE, "weigh"), at(FIXTURE, "later")];
+        })
+        .start();
+    let values = [
+        [
+            "weight = 3.5",
+            "part = 0.25",
+            "whole = 7",
+            "fraction = Fraction { Part = 0.125 }",
+        ]
+        .as_slice(),
+        &["kept = 2"],
+    ];
+    for _ in 0..2 {
+        program.wait_stop();
+        for (frame, values) in (0..).zip(values) {
+            let query = host::api::VariablesQuery {
+                frame,
+                ..Default::default()
+            };
+            let told = lines(&crate::support::variables(&program, query).variables);
+            let is_right = |(told, value): (&String, &&str)| {
+                let why_not = told.contains("register for floating-point numbers")
+                    || told.contains("the optimiser has removed it");
+                told == value || why_not && !value.starts_with("whole")
+            };
+            assert_eq!(told.len(), values.len(), "{told:?}");
+            assert!(told.iter().zip(values).all(is_right), "{told:#?}");
+        }
+        program.cont();
+    }
+    program.expect_exit(0);
+}

@@ -17,10 +17,10 @@ mod name_parts;
 mod offer;
 mod reached;
 mod requests;
-mod risk;
 mod signature;
 mod source_text;
 pub(crate) mod suggest;
+pub(crate) mod turns;
 mod type_names;
 
 use std::rc::Rc;
@@ -50,8 +50,6 @@ const MAX_HINTS: usize = 3;
 pub(crate) struct Breakpoints {
     wanted: Vec<Wanted>,
     next: u32,
-    /// What may make the runtime crash.
-    pub(crate) risk: risk::Risk,
     set: Vec<SetLocation>,
     /// Whether something was asked for while the program could not be stopped for it.
     late: bool,

@@ -3,10 +3,10 @@
 use cordebug::bindings::ICorDebugBreakpoint;
 use cordebug::com::Com;
 use cordebug::module::Breakpoint;
-use cordebug::process::Process;
 use cordebug::thread::Thread;
 
-use super::{CodeLocation, instruction};
+use super::CodeLocation;
+use super::turns::{instruction_of, may_be_relative};
 use crate::api::{BreakpointId, Event, RuntimeVersion, StopReason, ThreadId, Trace};
 use crate::engine::Engine;
 use crate::expressions::Hit;
@@ -31,10 +31,13 @@ impl Engine<'_> {
         if !cfg!(target_arch = "x86_64") || self.is_before_10() {
             return;
         }
-        let (Some(target), Some(address)) = (&self.target, instruction_of(thread)) else {
+        let (Some(target), Ok(id)) = (&self.target, thread.id()) else {
             return;
         };
-        if !may_be_relative(&target.process, address) || !is_alone(target, thread, address) {
+        let Some(address) = instruction_of(&target.process, id) else {
+            return;
+        };
+        if !may_be_relative(&target.process, address) || !is_alone(target, id, address) {
             return;
         }
         if let Err(error) = Breakpoint::set_anew(reported) {
@@ -42,26 +45,10 @@ impl Engine<'_> {
         }
     }
 
-    fn is_before_10(&self) -> bool {
+    pub(super) fn is_before_10(&self) -> bool {
         let major = |it: &RuntimeVersion| it.0.split('.').next()?.parse().ok();
         let version: Option<u32> = self.runtime.as_ref().and_then(major);
         version.is_some_and(|it| it < 10)
-    }
-
-    /// Takes note of what may make the runtime crash: see [`super::risk`].
-    pub(crate) fn note_risk(&mut self, reported: &Com<ICorDebugBreakpoint>, thread: &Thread) {
-        if !cfg!(target_arch = "x86_64") || !self.is_before_10() {
-            return;
-        }
-        let (Some(target), Ok(id)) = (&self.target, thread.id()) else {
-            return;
-        };
-        let identity = cordebug::module::identity(reported);
-        let is_relative = || {
-            let address = instruction_of(thread);
-            address.is_some_and(|it| may_be_relative(&target.process, it))
-        };
-        self.breakpoints.risk.note(identity, id, is_relative);
     }
 
     /// The runtime reached one of its breakpoints: why that stops the program, if it does.
@@ -229,31 +216,16 @@ fn cut(mut text: String) -> String {
     text
 }
 
-/// Whether the instruction at an address may address memory relative to itself.
-fn may_be_relative(process: &Process, address: u64) -> bool {
-    let mut code = [0; instruction::ENOUGH];
-    let read = process.read_memory(address, &mut code).unwrap_or(0);
-    instruction::may_be_relative(code.get(..read).unwrap_or_default())
-}
-
 /// Whether no other thread has met the breakpoint that a thread is at and is not told of yet.
-fn is_alone(target: &Target, thread: &Thread, address: u64) -> bool {
-    let (Ok(false), Ok(threads), Ok(own)) = (
+fn is_alone(target: &Target, thread: u32, address: u64) -> bool {
+    let (Ok(false), Ok(threads)) = (
         target.process.has_queued_callbacks(),
         target.process.threads(),
-        thread.id(),
     ) else {
         return false;
     };
-    threads
-        .iter()
-        .filter(|it| it.id().is_ok_and(|id| id != own))
-        .all(|it| instruction_of(it) != Some(address))
-}
-
-/// The address of the instruction that a thread is at.
-fn instruction_of(thread: &Thread) -> Option<u64> {
-    thread.stack().ok()?.instruction_pointer()
+    let mut others = threads.iter().filter_map(|it| it.id().ok());
+    others.all(|id| id == thread || instruction_of(&target.process, id) != Some(address))
 }
 
 #[cfg(test)]

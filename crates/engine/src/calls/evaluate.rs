@@ -171,8 +171,10 @@ impl Engine<'_> {
             site.thread.freeze(false).map_err(|error| refused(&error))?;
         }
         self.evaluations.is_running = true;
+        self.send_away(site.thread.id().ok());
         let outcome = self.run_evaluation(site, &eval, top);
         self.evaluations.is_running = false;
+        self.send_away(None);
         if matches!(outcome, Err(CallError::ProgramEnded)) {
             self.evaluations.ended_program = true;
             self.no_longer_stopped();
@@ -503,7 +505,11 @@ impl Engine<'_> {
             Callback::Breakpoint {
                 thread,
                 breakpoint: Some(breakpoint),
-            } => self.keep_statics_fresh(&breakpoint, &Thread::new(thread)),
+            } => {
+                let thread = Thread::new(thread);
+                self.keep_statics_fresh(&breakpoint, &thread);
+                self.take_turn(&thread);
+            }
             Callback::Breakpoint { .. }
             | Callback::StepComplete { .. }
             | Callback::Break { .. }
@@ -535,7 +541,7 @@ impl Engine<'_> {
 
     /// Keeps all threads still but one; those that were so already, to be left so afterwards.
     pub(crate) fn freeze_all_but(&mut self, thread: &Thread) -> Result<Vec<Thread>, CallError> {
-        let target = self.target.as_ref().ok_or(CallError::ProgramEnded)?;
+        let target = self.target.as_mut().ok_or(CallError::ProgramEnded)?;
         let threads = target.process.threads().map_err(|error| refused(&error))?;
         let frozen = threads
             .iter()
@@ -544,6 +550,7 @@ impl Engine<'_> {
             .collect();
         let all = target.process.freeze_all(true, thread);
         all.map_err(|error| refused(&error))?;
+        target.turns.suspend(true);
         self.let_collector_run(&threads);
         Ok(frozen)
     }
@@ -572,7 +579,10 @@ impl Engine<'_> {
 
     /// Undoes [`freeze_all_but`](Self::freeze_all_but).
     pub(crate) fn thaw_all_but(&mut self, thread: &Thread, frozen: &[Thread]) {
-        let Some(target) = &self.target else { return };
+        let Some(target) = &mut self.target else {
+            return;
+        };
+        target.turns.suspend(false);
         if let Err(error) = target.process.freeze_all(false, thread) {
             tracing::warn!(%error, "letting threads run again");
         }

@@ -257,7 +257,7 @@ impl Engine<'_> {
         wanted: Option<Wanted>,
     ) -> Result<(), Error> {
         // It would never end, and nobody would be told why.
-        if thread.is_frozen().unwrap_or(false) {
+        if self.target()?.turns.is_frozen_by_user(thread) {
             return Err(Error::new(
                 ErrorCode::StepFailed,
                 format!("thread {id} is frozen: it cannot make a step"),

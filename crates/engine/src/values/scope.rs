@@ -7,6 +7,8 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+use cordebug::hresult::E_INVALIDARG;
+
 use super::assigned::{self, Suspension};
 use super::places::Slot;
 use super::shape::{Declared, Home, Shape};
@@ -266,28 +268,46 @@ impl FrameVariables {
         };
         let frame = &self.context.frame;
         let value = reader.places.variable(reader.run, frame, (slot, ty), || {
-            self.refuse_damaged(reader, slot, ty)?;
-            reader.of_runtime(&slot.in_frame(frame)?, Some(ty.clone()))
+            self.variable(reader, slot, ty)
         })?;
         Ok((value, Some(slot), None))
     }
 }
 
 impl FrameVariables {
-    /// Refuses a reference that leads to no object before the library follows it.
-    fn refuse_damaged(&self, reader: &Reader<'_>, slot: Slot, ty: &Type) -> Result<()> {
-        if !ty.is_reference() {
-            return Ok(());
+    /// A variable of the method itself. What the library would crash on or does not find is not asked from it: references
+    /// that lead to no object, and places that it knows only half.
+    fn variable(&self, reader: &Reader<'_>, slot: Slot, ty: &Type) -> Result<Value> {
+        let frame = &self.context.frame;
+        let asked = || slot.in_frame(frame);
+        // Only optimised code keeps values in registers.
+        let module = reader.types.module(self.context.module);
+        let is_optimized = module.is_ok_and(|it| it.is_optimized() != Some(false));
+        if !ty.is_reference() && !is_optimized {
+            return reader.of_runtime(&asked()?, Some(ty.clone()));
         }
-        let homes = self
-            .homes
-            .get_or_init(|| FrameHomes::of(reader, &self.context.frame));
-        match homes.as_ref().and_then(|homes| homes.word(reader, slot)) {
-            Some(address) if address != 0 && !reader.may_be_object(address) => {
-                Err(Unreadable::NotAnObject { address })
-            }
-            _ => Ok(()),
+        let homes = self.homes.get_or_init(|| FrameHomes::of(reader, frame));
+        let Some(homes) = homes else {
+            return reader.of_runtime(&asked()?, Some(ty.clone()));
+        };
+        if !homes.may_be_asked_for(slot) {
+            return Err(Unreadable::InFloatingRegister);
         }
+        if let Some(address) = homes.unknown_address(slot) {
+            return Ok(reader.at(ty.clone(), address));
+        }
+        if ty.is_reference()
+            && let Some(address) = homes.word(reader, slot)
+            && address != 0
+            && !reader.may_be_object(address)
+        {
+            return Err(Unreadable::NotAnObject { address });
+        }
+        let value = asked().map_err(|error| match error.code() {
+            Some(E_INVALIDARG) if !ty.is_reference() => Unreadable::InFloatingRegister,
+            _ => error.into(),
+        })?;
+        reader.of_runtime(&value, Some(ty.clone()))
     }
 }
 

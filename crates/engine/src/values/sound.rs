@@ -84,12 +84,28 @@ impl FrameHomes {
         })
     }
 
+    /// Whether the library may be asked for a variable: it crashes on one in a register for floating-point numbers, where a
+    /// method begins.
+    pub(super) fn may_be_asked_for(&self, slot: Slot) -> bool {
+        let mut own = self.homes.iter().filter(|it| it.slot == slot);
+        !own.any(|it| it.is_unknown_register() && (it.code.0..=it.code.1).contains(&self.at))
+    }
+
+    /// Where a variable is on the stack, if the library cannot tell that.
+    pub(super) fn unknown_address(&self, slot: Slot) -> Option<u64> {
+        self.home(slot)?.unknown_address(&self.registers)
+    }
+
     /// The word that a variable holds, if it is known where that is.
     pub(super) fn word(&self, reader: &Reader<'_>, slot: Slot) -> Option<u64> {
+        let home = self.home(slot)?;
+        home.word(&self.registers, |address| reader.word_at(address).ok())
+    }
+
+    fn home(&self, slot: Slot) -> Option<&VariableHome> {
         let own = || self.homes.iter().filter(|it| it.slot == slot);
         let here = own().find(|it| (it.code.0..it.code.1).contains(&self.at));
         // A frame that waits for a call is behind it, where the variable may end.
-        let home = here.or_else(|| own().find(|it| it.code.1 == self.at))?;
-        home.word(&self.registers, |address| reader.word_at(address).ok())
+        here.or_else(|| own().find(|it| it.code.1 == self.at))
     }
 }

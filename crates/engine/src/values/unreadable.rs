@@ -14,6 +14,10 @@ pub(crate) enum Unreadable {
     Null { what: String },
     #[error("the optimiser has removed it, or its register is used for something else here")]
     OptimizedAway,
+    #[error(
+        "it is in a register for floating-point numbers, which the runtime's debugger library does not tell here"
+    )]
+    InFloatingRegister,
     #[error("not assigned yet")]
     NotAssigned,
     #[error("not kept over the {over}: nothing reads it afterwards, so the compiler let it go")]
