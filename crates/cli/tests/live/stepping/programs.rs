@@ -289,6 +289,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "its conditions are what it is for: live_expressions sets them",
     ),
     (
+        "expressions_unlinked",
+        "its conditions are what it is for: live_expressions sets them",
+    ),
+    (
         "expressions_places",
         "computes one expression after the other: live_expressions compares them",
     ),

@@ -12,7 +12,7 @@ use super::names::{constant, nearest};
 use super::{Binder, Group, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::intrinsics::is_linq;
-use crate::expressions::plan::{FieldRef, Node, Op};
+use crate::expressions::plan::{Conversion, FieldRef, Node, Op};
 use crate::expressions::scalar::Kind;
 use crate::types::{Property, Type};
 
@@ -426,10 +426,22 @@ impl Binder<'_> {
             Op::Field(target, _) | Op::Call(_, Some(target), _) => Some((**target).clone()),
             _ => None,
         };
-        Ok(match whole {
+        let node = match whole {
             Some(whole) => self.named_part(node, &whole),
             None => node,
-        })
+        };
+        Ok(self.as_given(node))
+    }
+
+    /// What a getter gives although the field behind it is read: a struct is a copy, and what its methods do to it is lost.
+    fn as_given(&self, node: Node) -> Node {
+        let is_struct = node.ty.is_value() == Some(true) && node.ty.as_named().is_some();
+        if !is_struct || !matches!(node.op, Op::Field(..) | Op::StaticField(_)) {
+            return node;
+        }
+        let mut given = node.clone();
+        given.op = Op::Convert(Conversion::Keep, Box::new(node));
+        given
     }
 
     /// The setter of a property without a getter, as what it would be read by, where it is to be assigned.
