@@ -36,6 +36,13 @@ impl Binder<'_> {
                 Operand::Namespace(name, _) => Operand::Namespace(name, span),
                 other => other,
             }),
+            Operand::Type(ty, _) if self.is_type_parameter(target) => {
+                let found = self.static_member(&ty, name, span);
+                found.or_else(|fail| {
+                    let explicit = self.explicit_static(&ty, &name.identifier.text, span);
+                    explicit.map(Operand::Value).ok_or(fail)
+                })
+            }
             Operand::Type(ty, _) => self.static_member(&ty, name, span),
             Operand::Null(at) => Err(Fail::cs("CS0023", at, "`.` cannot be applied to `null`")),
             other => {
@@ -112,6 +119,7 @@ impl Binder<'_> {
             return Ok(Operand::Value(self.late_member(target, name, span)));
         }
         let (_, arguments) = self.type_arguments(name)?;
+        let target = self.as_bound(target, &name.identifier.text, span)?;
         let ty = target.ty.clone();
         if ty == Type::Primitive(Primitive::Void) {
             return Err(Fail::cs(
