@@ -1,4 +1,5 @@
-//! Variables that are declared with type parameters have what the constraints promise, as in C#.
+//! Variables that are declared with type parameters have what the constraints promise, as in C#; names that several types have, or
+//! only their file.
 
 use crate::corners::compare_with_rows;
 
@@ -76,5 +77,27 @@ fn what_the_parameter_allows_is_taken_whatever_it_stands_for() {
         FIXTURE,
         "pick",
         &[("s switch { int i => i, long l => 2, _ => 0 }", "ok\tint\t7")],
+    );
+}
+
+#[test]
+fn what_two_interfaces_have_is_ambiguous_and_types_of_a_file_are_found() {
+    compare_with_rows(
+        FIXTURE,
+        "named",
+        &[
+            ("both.P", "CS0229"),
+            ("both.X()", "CS0121"),
+            ("((ITwo)both).P", "ok\tint\t2"),
+            ("((IOne)both).X()", "ok\tstring\t\"one\""),
+            ("both.Own", "ok\tint\t4"),
+            ("Hidden.Shared", "ok\tint\t7"),
+            ("new Hidden().H", "ok\tint\t6"),
+            ("((Hidden)hidden).H", "ok\tint\t6"),
+            ("hidden is Hidden", "ok\tbool\ttrue"),
+            ("kind == Kinds.Second", "ok\tbool\ttrue"),
+            ("new Pair(1)", "CS7036"),
+            ("new Pair()", "CS7036"),
+        ],
     );
 }

@@ -296,6 +296,13 @@ impl Binder<'_> {
                 node.names = names;
                 Ok(Some(Operand::Value(node)))
             }
+            Found::Ambiguous(one, other) => {
+                let [one, other] = [one, other].map(|it| self.text(&Type::Named(it)));
+                let told =
+                    format!("`{text}` is ambiguous between `{one}.{text}` and `{other}.{text}`");
+                let fail = Fail::cs("CS0229", span, told);
+                Err(fail.hint("cast to the interface that is meant"))
+            }
             Found::Property(property) => {
                 self.check_access(property.is_static, &target, on_type, text, ty, span)?;
                 let target = target.filter(|_| !property.is_static);

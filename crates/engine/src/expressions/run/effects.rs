@@ -543,7 +543,7 @@ fn lambda_for(method: &Method, span: Span) -> Interrupt {
         name => format!("`{name}`"),
     };
     let told = format!(
-        "a lambda cannot be passed to {name}, which runs in the program: it exists only in the debugger"
+        "a lambda cannot be passed to {name}, which runs in the program: it exists only in the debugger (so does a delegate that is made of a method here)"
     );
     let hint = "pass a delegate that the program has, or compute it here: LINQ and the methods of List<T> and Array take lambdas";
     Fail::new(span, told).hint(hint).into()
