@@ -37,6 +37,11 @@ fn what_is_dynamic_has_the_members_of_what_it_holds() {
         ("holder.Field.Add(1)", "ok\tint\t6"),
         ("holder.Field.Add(\"+\")", "ok\tstring\t\"item+\""),
         ("holder.Expando.Twice(4)", "ok\tint\t8"),
+        ("holder.Number += 4", "ok\tobject\t11"),
+        ("holder.Number++", "ok\tobject\t11"),
+        ("holder.Number", "ok\tobject\t12"),
+        ("holder.Text += \"!\"", "ok\tobject\t\"text!\""),
+        ("holder.Text.Length", "ok\tint\t5"),
     ];
     let answers = evaluate(&program, calls.map(|(text, _)| text.to_owned()).into());
     for ((text, expected), answer) in calls.iter().zip(&answers) {
@@ -55,4 +60,19 @@ fn what_a_lambda_captured_is_as_dynamic_as_before() {
     let program = stopped_in(&sandbox, FIXTURE, "inside");
     assert_eq!(read(&program, "captured.Name"), "ok\tstring\t\"captured\"");
     assert_eq!(read(&program, "captured.Number + 1"), "ok\tint\t6");
+    let changed = evaluate(&program, vec!["captured.Number += 2".to_owned()]);
+    assert_eq!(told(&changed[0]), "ok\tint\t7");
+}
+
+#[test]
+fn in_generic_iterators_and_async_methods_it_is_dynamic_too() {
+    for (marker, name) in [("iterator", "kept"), ("async", "later")] {
+        let sandbox = Sandbox::new();
+        let program = stopped_in(&sandbox, FIXTURE, marker);
+        let expected = format!("ok\tstring\t\"{name}\"");
+        assert_eq!(read(&program, "kept.Name"), expected, "{marker}");
+        let which = evaluate(&program, vec!["Program.Which(kept)".to_owned()]);
+        let which = told(&which[0]);
+        assert!(which.ends_with("\"item\""), "{marker}: {which}");
+    }
 }

@@ -81,18 +81,7 @@ fn what_a_lambda_cannot_do_is_said_with_its_place_and_the_way_around() {
 #[test]
 fn conditions_know_what_dynamic_holds_and_load_linq() {
     let fixture = "expressions_late";
-    let at = |marker: &str, condition: &str| {
-        let marker = Fixture::named(fixture).marker(marker);
-        let place = Place::Line {
-            file: marker.file.display().to_string(),
-            line: Line(marker.line),
-            column: None,
-        };
-        BreakpointSpec {
-            condition: Some(condition.into()),
-            ..BreakpointSpec::at(place)
-        }
-    };
+    let at = |marker: &str, condition: &str| conditional(fixture, marker, condition);
     let sandbox = Sandbox::new();
     let program = sandbox
         .launch(fixture)
@@ -110,4 +99,51 @@ fn conditions_know_what_dynamic_holds_and_load_linq() {
     assert_eq!(value(&program, "i").1, "2", "{stop:?}");
     program.cont();
     program.expect_exit(0);
+}
+
+#[test]
+fn conditions_with_linq_bind_before_the_program_has_loaded_it() {
+    let fixture = "expressions_unlinked";
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch(fixture)
+        .with(|launch| {
+            launch.breakpoints = vec![
+                conditional(
+                    fixture,
+                    "first",
+                    "(from n in numbers where n > i select n).Count() == 2",
+                ),
+                conditional(
+                    fixture,
+                    "second",
+                    "(from w in words where w.Length > i orderby w select w.Length).Sum() == 0",
+                ),
+                conditional(
+                    fixture,
+                    "third",
+                    "numbers.Sum() + numbers.Average() == 12.5 && i == 3",
+                ),
+            ];
+        })
+        .start();
+    for i in ["2", "2", "3", "3"] {
+        let stop = program.wait_stop();
+        assert_eq!(value(&program, "i").1, i, "{stop:?}");
+        program.cont();
+    }
+    program.expect_exit(0);
+}
+
+fn conditional(fixture: &str, marker: &str, condition: &str) -> BreakpointSpec {
+    let marker = Fixture::named(fixture).marker(marker);
+    let place = Place::Line {
+        file: marker.file.display().to_string(),
+        line: Line(marker.line),
+        column: None,
+    };
+    BreakpointSpec {
+        condition: Some(condition.into()),
+        ..BreakpointSpec::at(place)
+    }
 }

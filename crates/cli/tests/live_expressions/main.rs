@@ -10,6 +10,7 @@ mod corners;
 mod dynamics;
 mod evaluate;
 mod forms;
+mod generic;
 mod hits;
 mod language;
 mod mutations;

@@ -1,7 +1,11 @@
 //! Equality that types decide for themselves, places that members lead to, what else of C# was refused or answered otherwise.
 
+use engine::api::{Evaluate, Reply, Request};
+use testkit::sandbox::Sandbox;
+
 use crate::corners::compare_with_rows;
-use crate::sequences::compare_with_program;
+use crate::language::stopped_in;
+use crate::sequences::{compare_with_program, told};
 
 const FIXTURE: &str = "expressions_places";
 
@@ -60,4 +64,90 @@ fn what_is_returned_by_reference_is_assigned() {
             ("new string(\'x\', 200000000)", "more than 256 MiB"),
         ],
     );
+}
+
+#[test]
+fn methods_work_on_the_struct_that_a_reference_leads_to() {
+    compare_with_rows(
+        FIXTURE,
+        "places",
+        &[
+            ("spots[1].Shift(5)", "ok\tint\t7"),
+            ("array[1].X", "ok\tint\t7"),
+            ("spots[^1].Shift(1)", "ok\tint\t8"),
+            ("spots[1].Inner.Raise(3)", "ok\tint\t3"),
+            ("array[1].Inner.Z", "ok\tint\t3"),
+            // What is readonly is a copy in C#, too.
+            ("spots[1].Fixed.Raise(3)", "ok\tint\t3"),
+            ("spots[1].Fixed.Z", "ok\tint\t0"),
+            ("kept[1].Shift(5)", "ok\tint\t13"),
+            ("array[1].X", "ok\tint\t8"),
+            ("spots[1].Twice = 40", "ok\tint\t40"),
+            ("array[1].X", "ok\tint\t20"),
+            ("spots[5].Shift(1)", "System.IndexOutOfRangeException"),
+            ("holder.Spot(0).Shift(4)", "ok\tint\t5"),
+            ("holder.Asked", "ok\tint\t1"),
+            ("holder.Spot(0).X", "ok\tint\t5"),
+            ("holder.Spot(0).Inner.Raise(holder.Next())", "ok\tint\t9"),
+            ("holder.Asked", "ok\tint\t3"),
+            ("holder.Spot(0).Inner.Z", "ok\tint\t9"),
+            (
+                "holder.Spot(0).Rename(\"new\", out var before) + before",
+                "ok\tstring\t\"newn\"",
+            ),
+            ("holder.Spot(0).Name", "ok\tstring\t\"new\""),
+            ("holder.Spot(0).Name = words[0]", "ok\tstring\t\"p\""),
+            ("holder.Spot(0).Name", "ok\tstring\t\"p\""),
+            ("holder.Spot(0).Twice = 8", "ok\tint\t8"),
+            ("holder.Spot(0).Sum(1)", "ok\tint\t5"),
+            ("holder.ReadOnly(0).Shift(3)", "ok\tint\t7"),
+            ("holder.Spot(0).X", "ok\tint\t4"),
+            ("holder.Spot(7).Shift(1)", "System.IndexOutOfRangeException"),
+            ("holder.Found(0, out _).Shift(1)", "only a copy"),
+            // A property gives a copy.
+            ("holder.Auto.Shift(2)", "ok\tint\t2"),
+            ("holder.Auto.Inner.Raise(2)", "ok\tint\t2"),
+            ("holder.Auto.X + holder.Auto.Inner.Z", "ok\tint\t0"),
+            ("holder.Plain.Shift(2) + holder.Plain.X", "ok\tint\t2"),
+            ("Holder.Shared.Shift(2) + Holder.Shared.X", "ok\tint\t2"),
+            ("holder.Auto = new Spot { X = 3 }", "ok"),
+            ("holder.Auto.Twice", "ok\tint\t6"),
+            ("holder.Auto.X = 3", "CS1612"),
+            (
+                "ReferenceEquals(words[0].Trim(), words[0])",
+                "cannot be told",
+            ),
+            ("(object)words[0].Trim() == words[0]", "cannot be told"),
+            ("new object[] { \"p\" }[0] == words[0]", "cannot be told"),
+            (
+                "ReferenceEquals(words[0].Trim(), \"other\")",
+                "ok\tbool\tfalse",
+            ),
+            ("buffer[1].Shift(1)", "only a copy"),
+            ("buffer[1].Sum(1)", "ok\tint\t1"),
+            ("buffer[1].ToString()", "ok\tstring\t\"Spot\""),
+        ],
+    );
+}
+
+#[test]
+fn keys_and_values_are_not_told_apart_without_running_code() {
+    let sandbox = Sandbox::new();
+    let program = stopped_in(&sandbox, FIXTURE, "places");
+    for (text, expected) in [
+        ("map.Keys == map.Keys", "would run code"),
+        (
+            "object.ReferenceEquals(map.Values, map.Values)",
+            "would run code",
+        ),
+        ("map.Keys == null", "ok\tbool\tfalse"),
+        ("map.Keys.Count", "ok\tint\t1"),
+    ] {
+        let Ok(Reply::Evaluated(read)) = program.request(Request::Evaluate(Evaluate::read(text)))
+        else {
+            panic!("evaluating gave no answer");
+        };
+        let read = told(&read[0]);
+        assert!(read.contains(expected), "{text}: {read}");
+    }
 }

@@ -147,3 +147,42 @@ fn what_a_lambda_has_not_captured_is_told_as_that() {
     program.cont();
     program.settle();
 }
+
+#[test]
+fn what_needs_an_assembly_that_is_nowhere_does_not_end_the_program() {
+    let fixture = Fixture::named("expressions_missing");
+    let sandbox = Sandbox::new();
+    let copy = sandbox.folder().join("expressions_missing.dll");
+    for extension in ["dll", "pdb", "runtimeconfig.json"] {
+        let file = fixture.dll().with_extension(extension);
+        std::fs::copy(file, copy.with_extension(extension)).expect("copied");
+    }
+    let marker = fixture.marker("main");
+    let spec = BreakpointSpec::at(Place::Line {
+        file: marker.file.display().to_string(),
+        line: Line(marker.line),
+        column: None,
+    });
+    let program = sandbox
+        .launch("expressions_missing")
+        .program(copy)
+        .with(|launch| launch.breakpoints = vec![spec])
+        .start();
+    program.wait_stop();
+    let texts = ["Needs()", "Around()", "Fine()"].map(str::to_owned);
+    let answers = evaluate(&program, texts.into());
+    let all: Vec<String> = answers.iter().map(told).collect();
+    assert!(
+        all[0].contains("needs the assembly library, which is neither loaded nor to be found"),
+        "{}",
+        all[0]
+    );
+    assert!(
+        all[1].contains("System.IO.FileNotFoundException"),
+        "{}",
+        all[1]
+    );
+    assert_eq!(all[2], "ok\tint\t7");
+    program.cont();
+    program.expect_exit(0);
+}

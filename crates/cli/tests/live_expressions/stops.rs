@@ -113,3 +113,21 @@ fn a_message_tells_the_values_of_its_expressions() {
         "{last}"
     );
 }
+
+#[test]
+fn a_message_tells_a_lazy_sequence_by_its_elements() {
+    let sandbox = Sandbox::new();
+    let program = launched(
+        &sandbox,
+        BreakpointSpec {
+            log_message: Some("{new[] { i, 5 }.Select(it => it + 1)} {Enumerable.Range(1, 3)} {from it in new[] { 3, 4 } where it > 3 select it}".into()),
+            ..at("loop")
+        },
+    );
+    program.expect_exit(0);
+    let first = program.events().into_iter().find_map(|event| match event {
+        Event::Trace(trace) => Some(trace.text),
+        _ => None,
+    });
+    assert_eq!(first.as_deref(), Some("[1, 6] [1, 2, 3] [4]"));
+}

@@ -19,6 +19,7 @@
 
 mod arguments;
 mod evaluate;
+mod needed;
 mod operations;
 mod reflection;
 mod suspending;

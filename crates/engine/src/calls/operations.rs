@@ -230,6 +230,12 @@ fn check(reader: &Reader<'_>, call: &Call<'_>, is_constructor: bool) -> Result<(
         let name = &method.name;
         return Err(CallError::Refused(format!("`{name}` {why}")));
     }
+    if let Some(assembly) = super::needed::missing_assembly(reader, method) {
+        let name = &method.name;
+        return Err(CallError::Refused(format!(
+            "`{name}` needs the assembly {assembly}, which is neither loaded nor to be found: calling it would end the program"
+        )));
+    }
     let mismatch = |why: String| CallError::Mismatch {
         method: method.name.clone(),
         why,

@@ -7,7 +7,7 @@ use cordebug::file::MappedFile;
 use metadata::{IlOffset, Token};
 use syntax::Span;
 
-use super::bind::missing::{image_of, unloaded_references};
+use super::bind::missing::{image_of, quoted, unloaded_references};
 use super::bind::{Binder, LINQ};
 use super::error::{Fail, Result};
 use super::frames::{declared_context, is_dynamic};
@@ -188,7 +188,14 @@ fn failure(
     let whole = Span::new(0, u32::try_from(text.len()).unwrap_or(u32::MAX));
     let used = names(&text, whole);
     let is_used = |it: &&crate::values::shape::Declared| used.contains(&&*it.name);
-    let asks_linq = || names(&text, fail.span).into_iter().any(is_linq);
+    // A query names its operators by words of its own.
+    let asks_linq = || {
+        let written = names(&text, fail.span);
+        written
+            .into_iter()
+            .chain(quoted(&fail.message))
+            .any(is_linq)
+    };
     let lacks = fail.lacks.as_deref();
     if binder.has_met_dynamic()
         || shape.variables.iter().filter(is_used).any(is_dynamic)

@@ -89,6 +89,7 @@ fn run(
             dynamic: Default::default(),
             holds: None,
             read_only: false,
+            bounds: None,
             constant: None,
         }],
         this: Some(0),

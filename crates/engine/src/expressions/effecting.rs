@@ -6,7 +6,7 @@ use metadata::signature::Primitive;
 use syntax::Span;
 
 use super::error::{Fail, Result};
-use super::passing::{Leaf, Passed, Prepared, Spot, SpotRoot, Stored};
+use super::passing::{Calling, Leaf, Passed, Prepared, Spot, SpotRoot, Stored};
 use super::plan::{Callee, FieldRef};
 use super::run::{HomeStep, Journal, Val, exact_shape};
 use crate::calls::{Argument, Call, CallError, CallSite, Kept, Outcome};
@@ -43,21 +43,20 @@ impl Engine<'_> {
         root: impl Fn(&mut Self, Asked<'_>) -> Option<cordebug::value::Value>,
         journal: &mut Journal,
     ) -> Result<()> {
-        let mut site = site.clone();
-        let (prepared, refer) = match prepared {
-            Prepared::Refer(call, store) => (*call, Some(store)),
-            other => (other, None),
-        };
         match prepared {
-            Prepared::Refer(..) => {}
             Prepared::Done => journal.done(Val::Null),
-            Prepared::Write { to, leaves, span } => {
-                let leaves = self.ready_leaves(leaves, &site, &root, span)?;
-                let place = self.at_spot(&to, &root, span)?;
+            Prepared::Write {
+                mut to,
+                leaves,
+                span,
+            } => {
+                let leaves = self.ready_leaves(leaves, site, span)?;
+                let place = self.at_spot(&mut to, site, deadline, &root, span)?;
                 self.write_leaves(&place, &leaves, span)?;
                 journal.done(Val::Null);
             }
             Prepared::Construct { ty, span } => {
+                let mut site = site.clone();
                 site.limit = left(deadline);
                 let outcome = self
                     .construct_class(&site, &ty)
@@ -68,116 +67,132 @@ impl Engine<'_> {
                 };
                 journal.constructed(ty, threw);
             }
-            Prepared::Call {
-                callee,
-                this,
-                arguments,
-                references,
-                exact,
-                span,
-            } => {
-                let refer = match refer {
-                    Some(Some(Stored::Leaves(leaves))) => {
-                        let ready = self.ready_leaves(leaves, &site, &root, span)?;
-                        Some(Leading::Leaves(ready))
+            Prepared::Refer(call, store) => {
+                let span = call.span;
+                let leading = match store {
+                    Some(Stored::Leaves(leaves)) => {
+                        Leading::Leaves(self.ready_leaves(leaves, site, span)?)
                     }
-                    Some(Some(Stored::Bytes(bytes))) => Some(Leading::Bytes(bytes)),
-                    Some(None) => Some(Leading::Told),
-                    None => None,
+                    Some(Stored::Bytes(bytes)) => Leading::Bytes(bytes),
+                    None => Leading::Told,
                 };
-                // A place is looked for when nothing runs any more before the call.
-                let (this, place) = match this {
-                    Some(Passed::Place(spot, ty)) => (None, Some((spot, ty))),
-                    this => (this, None),
-                };
-                let this = match this {
-                    Some(this) => Some(self.in_place(this, &site, &root, span)?),
-                    None => None,
-                };
-                let mut ready = Vec::with_capacity(arguments.len());
-                let mut spans = Vec::new();
-                for argument in arguments {
-                    let argument = match argument {
-                        Passed::Span(ty, text) => {
-                            spans.push((ready.len(), ty));
-                            *text
-                        }
-                        other => other,
-                    };
-                    ready.push(self.ready(argument, &site, &root, span)?);
-                }
-                let mut arrays = Vec::with_capacity(references.len());
-                for (index, ty) in references {
-                    let Some(argument) = ready.get_mut(index) else {
-                        continue;
-                    };
-                    let array = self.home_of(argument, &ty, &site, span)?;
-                    arrays.push(array.clone());
-                    *argument = Argument::Reference(array, ty);
-                }
-                if place.is_some() {
-                    // Nothing may run between finding the place and the call.
-                    for argument in &mut ready {
-                        *argument = self
-                            .boxed(&site, argument)
-                            .map_err(|error| Fail::of_call(span, None, error))?;
-                    }
-                }
-                let this = match place {
-                    Some((spot, ty)) => {
-                        Some(Argument::Place(self.at_spot(&spot, &root, span)?, ty))
-                    }
-                    None => this,
-                };
-                if Instant::now() >= deadline {
-                    return Err(Fail::new(
-                        span,
-                        "the evaluation took longer than its time limit",
-                    ));
-                }
-                // From here to the call nothing runs, so the texts stay where they are.
-                for (index, ty) in spans {
-                    if let Some(argument) = ready.get_mut(index) {
-                        *argument = self.span_over(argument, ty, span)?;
-                    }
-                }
-                site.limit = left(deadline);
-                let name = super::run::written_name(&callee.method);
-                let told = |error| Fail::of_call(span, Some(name), error);
-                let past = match (&this, exact) {
-                    (Some(this), true) => {
-                        Some(self.past_override(&callee, this, &site).map_err(told)?)
-                    }
-                    _ => None,
-                };
-                let call = match &past {
-                    Some((invoke, delegate)) => Call {
-                        method: invoke,
-                        type_arguments: &[],
-                        this: Some(Argument::Object(delegate.clone())),
-                        arguments: ready,
-                    },
-                    None => Call {
-                        method: &callee.method,
-                        type_arguments: &callee.arguments,
-                        this,
-                        arguments: ready,
-                    },
-                };
-                let outcome = self.call(&site, &call).map_err(told)?;
-                let returned = matches!(outcome, Outcome::Returned(_));
-                match (refer, &outcome) {
-                    (Some(refer), Outcome::Returned(Some(kept))) => {
-                        self.lead(kept, refer, span, journal)?;
-                    }
+                let (outcome, arrays) = self.make_call(*call, site, deadline, &root)?;
+                match &outcome {
+                    Outcome::Returned(Some(kept)) => self.lead(kept, leading, span, journal)?,
                     _ => self.note(outcome, span, journal)?,
                 }
-                if returned {
-                    arrays.into_iter().for_each(|array| journal.left(array));
-                }
+                arrays.into_iter().for_each(|array| journal.left(array));
+            }
+            Prepared::Call(call) => {
+                let span = call.span;
+                let (outcome, arrays) = self.make_call(*call, site, deadline, &root)?;
+                self.note(outcome, span, journal)?;
+                arrays.into_iter().for_each(|array| journal.left(array));
             }
         }
         Ok(())
+    }
+
+    /// Makes a call; if it returns, the arrays come with it in which it left what was passed by reference.
+    fn make_call(
+        &mut self,
+        call: Calling,
+        site: &CallSite,
+        deadline: Instant,
+        root: &dyn Fn(&mut Self, Asked<'_>) -> Option<cordebug::value::Value>,
+    ) -> Result<(Outcome, Vec<Held>)> {
+        let Calling {
+            callee,
+            this,
+            arguments,
+            references,
+            exact,
+            span,
+        } = call;
+        let mut site = site.clone();
+        // A place is looked for when nothing runs any more before the call.
+        let (this, place) = match this {
+            Some(Passed::Place(spot, ty)) => (None, Some((spot, ty))),
+            this => (this, None),
+        };
+        let this = match this {
+            Some(this) => Some(self.in_place(this, &site, span)?),
+            None => None,
+        };
+        let mut ready = Vec::with_capacity(arguments.len());
+        let mut spans = Vec::new();
+        for argument in arguments {
+            let argument = match argument {
+                Passed::Span(ty, text) => {
+                    spans.push((ready.len(), ty));
+                    *text
+                }
+                other => other,
+            };
+            ready.push(self.ready(argument, &site, span)?);
+        }
+        let mut arrays = Vec::with_capacity(references.len());
+        for (index, ty) in references {
+            let Some(argument) = ready.get_mut(index) else {
+                continue;
+            };
+            let array = self.home_of(argument, &ty, &site, span)?;
+            arrays.push(array.clone());
+            *argument = Argument::Reference(array, ty);
+        }
+        if place.is_some() {
+            // Nothing may run between finding the place and the call.
+            for argument in &mut ready {
+                *argument = self
+                    .boxed(&site, argument)
+                    .map_err(|error| Fail::of_call(span, None, error))?;
+            }
+        }
+        let this = match place {
+            Some((mut spot, ty)) => {
+                let place = self.at_spot(&mut spot, &site, deadline, root, span)?;
+                Some(Argument::Place(place, ty))
+            }
+            None => this,
+        };
+        if Instant::now() >= deadline {
+            return Err(Fail::new(
+                span,
+                "the evaluation took longer than its time limit",
+            ));
+        }
+        // From here to the call nothing runs, so the texts stay where they are.
+        for (index, ty) in spans {
+            if let Some(argument) = ready.get_mut(index) {
+                *argument = self.span_over(argument, ty, span)?;
+            }
+        }
+        site.limit = left(deadline);
+        let name = super::run::written_name(&callee.method);
+        let told = |error| Fail::of_call(span, Some(name), error);
+        let past = match (&this, exact) {
+            (Some(this), true) => Some(self.past_override(&callee, this, &site).map_err(told)?),
+            _ => None,
+        };
+        let call = match &past {
+            Some((invoke, delegate)) => Call {
+                method: invoke,
+                type_arguments: &[],
+                this: Some(Argument::Object(delegate.clone())),
+                arguments: ready,
+            },
+            None => Call {
+                method: &callee.method,
+                type_arguments: &callee.arguments,
+                this,
+                arguments: ready,
+            },
+        };
+        let outcome = self.call(&site, &call).map_err(told)?;
+        if matches!(outcome, Outcome::Threw(_)) {
+            arrays.clear();
+        }
+        Ok((outcome, arrays))
     }
 
     /// Has the program load an assembly by its name.
@@ -291,14 +306,8 @@ impl Engine<'_> {
     }
 
     /// What a method is called on: a number lies in a box, because the method wants its address.
-    fn in_place(
-        &mut self,
-        this: Passed,
-        site: &CallSite,
-        root: &impl Fn(&mut Self, Asked<'_>) -> Option<cordebug::value::Value>,
-        span: Span,
-    ) -> Result<Argument> {
-        let ready = self.ready(this, site, root, span)?;
+    fn in_place(&mut self, this: Passed, site: &CallSite, span: Span) -> Result<Argument> {
+        let ready = self.ready(this, site, span)?;
         let Argument::Bytes { ty, bytes } = &ready else {
             return Ok(ready);
         };
@@ -314,17 +323,27 @@ impl Engine<'_> {
     /// Where something lies now, as the library knows it.
     fn at_spot(
         &mut self,
-        spot: &Spot,
-        root: &impl Fn(&mut Self, Asked<'_>) -> Option<cordebug::value::Value>,
+        spot: &mut Spot,
+        site: &CallSite,
+        deadline: Instant,
+        root: &dyn Fn(&mut Self, Asked<'_>) -> Option<cordebug::value::Value>,
         span: Span,
     ) -> Result<cordebug::value::Value> {
         let lost = || Fail::new(span, "it has no place that could be written");
         let told =
             |error: cordebug::Error| Fail::new(span, format!("it cannot be written: {error}"));
-        let mut at = match &spot.root {
+        let mut at = match &mut spot.root {
             SpotRoot::Variable(number) => root(self, Asked::Variable(*number)).ok_or_else(lost)?,
             SpotRoot::Static(field) => root(self, Asked::Static(field)).ok_or_else(lost)?,
             SpotRoot::Object(held) => held.runtime_value(),
+            SpotRoot::Led(call) => {
+                let call = call.take().ok_or_else(lost)?;
+                match self.make_call(*call, site, deadline, root)?.0 {
+                    Outcome::Returned(Some(kept)) => kept.runtime,
+                    Outcome::Returned(None) => return Err(lost()),
+                    Outcome::Threw(kept) => return Err(self.thrown(&kept, span)),
+                }
+            }
         };
         for step in &spot.steps {
             let inside = at.dereference().map_err(told)?.ok_or_else(lost)?;
@@ -367,12 +386,11 @@ impl Engine<'_> {
         &mut self,
         leaves: Vec<Leaf>,
         site: &CallSite,
-        root: &impl Fn(&mut Self, Asked<'_>) -> Option<cordebug::value::Value>,
         span: Span,
     ) -> Result<Vec<(Vec<FieldRef>, Argument)>> {
         let mut ready = Vec::with_capacity(leaves.len());
         for leaf in leaves {
-            ready.push((leaf.path, self.ready(leaf.value, site, root, span)?));
+            ready.push((leaf.path, self.ready(leaf.value, site, span)?));
         }
         Ok(ready)
     }
@@ -432,13 +450,7 @@ impl Engine<'_> {
     }
 
     /// Makes what has to exist in the program before it can be passed.
-    fn ready(
-        &mut self,
-        passed: Passed,
-        site: &CallSite,
-        root: &impl Fn(&mut Self, Asked<'_>) -> Option<cordebug::value::Value>,
-        span: Span,
-    ) -> Result<Argument> {
+    fn ready(&mut self, passed: Passed, site: &CallSite, span: Span) -> Result<Argument> {
         let told = |error: CallError| Fail::of_call(span, None, error);
         Ok(match passed {
             Passed::Ready(argument) => argument,
@@ -448,15 +460,20 @@ impl Engine<'_> {
                     "a span can only be an argument: it exists only in the debugger",
                 ));
             }
+            Passed::Place(..) => {
+                return Err(Fail::new(
+                    span,
+                    "a place can only be what a method is called on",
+                ));
+            }
             Passed::Text(units) => {
                 let kept = self.new_string(site, &units).map_err(told)?;
                 self.held(&kept, span)?
             }
             Passed::Box(ty, bytes) => self.box_value(site, &ty, &bytes).map_err(told)?,
             Passed::Type(ty) => Argument::Object(self.type_object(site, &ty).map_err(told)?),
-            Passed::Place(spot, ty) => Argument::Place(self.at_spot(&spot, root, span)?, ty),
             Passed::Struct(ty, leaves, as_object) => {
-                let leaves = self.ready_leaves(leaves, site, root, span)?;
+                let leaves = self.ready_leaves(leaves, site, span)?;
                 let kept = self.new_zeroed(site, &ty).map_err(told)?;
                 let Argument::Object(held) = self.held(&kept, span)? else {
                     return Err(Fail::new(span, "the runtime made no place for it"));
@@ -473,7 +490,7 @@ impl Engine<'_> {
             Passed::Elements(element, items) => {
                 let mut ready = Vec::with_capacity(items.len());
                 for item in items {
-                    ready.push(self.ready_leaves(item, site, root, span)?);
+                    ready.push(self.ready_leaves(item, site, span)?);
                 }
                 let count = u32::try_from(ready.len()).unwrap_or(u32::MAX);
                 let kept = self.new_array(site, &element, count).map_err(told)?;

@@ -7,12 +7,12 @@ use metadata::Symbols;
 use metadata::pdb::Import as PdbImport;
 use syntax::tree::Expr;
 
-use super::bind::{Context, Import, Variable};
+use super::bind::{Bounds, Context, Import, Variable};
 use super::plan::Constant;
 use super::scalar::Scalar;
-use crate::types::{Generics, Named, Type, TypeNotes, Types};
+use crate::types::{Generics, Kind, Named, Type, TypeNotes, Types};
 use crate::values::scope::{FrameVariables, VariableKind};
-use crate::values::shape::{CodePlace, Declared, Home, Shape};
+use crate::values::shape::{CodePlace, Declared, DeclaredBy, Home, Shape};
 use crate::values::{Place, Reader, Value};
 
 /// Import scopes looked at; a file has a handful.
@@ -102,6 +102,7 @@ pub(super) fn declared_context(types: Types<'_>, at: &CodePlace, shape: &Shape) 
             dynamic: variable.notes.dynamic.as_slice().into(),
             holds: None,
             read_only: matches!(variable.ty, Type::ByRef(_)) && is_in(types, at, &variable.name),
+            bounds: bounds(types, at, variable),
             constant: constant(types, variable),
         });
     }
@@ -118,6 +119,28 @@ pub(super) fn declared_context(types: Types<'_>, at: &CodePlace, shape: &Shape) 
     }
     context.imports = imports(types, at).unwrap_or_default();
     context
+}
+
+/// What is demanded of the type parameter that a variable is declared with.
+fn bounds(types: Types<'_>, at: &CodePlace, variable: &Declared) -> Option<Rc<Bounds>> {
+    const CLASS: u16 = 4;
+    let (owner, index) = match variable.parameter? {
+        DeclaredBy::Method(index) => (at.method, index),
+        DeclaredBy::Type(index) => (at.declared_in.token, index),
+    };
+    let module = types.metadata(at.module).ok()?;
+    let mut parameters = module.metadata().generic_params(owner).flatten();
+    let parameter = parameters.nth(index as usize)?;
+    let constraints = parameter.constraints().flatten();
+    let bound = constraints.filter_map(|it| types.of_token(at.module, it, &at.generics).ok());
+    let (mut all, rest): (Vec<Type>, Vec<Type>) = bound
+        .filter(|it| !it.is_open())
+        .partition(|it| matches!(it, Type::Named(it) if it.kind == Kind::Class));
+    all.extend(rest);
+    Some(Rc::new(Bounds {
+        types: all,
+        is_class: parameter.flags() & CLASS != 0,
+    }))
 }
 
 /// The closures that variables lie in.

@@ -45,6 +45,7 @@ const KNOWN: &[(&str, &[&str])] = &[
             "Join",
             "ToString",
             "CompareOrdinal",
+            "Compare",
             "ToCharArray",
             "Format",
             "Split",
@@ -58,7 +59,37 @@ const KNOWN: &[(&str, &[&str])] = &[
     ),
     ("System.ValueType", &["ToString"]),
     ("System.Exception", &["get_Message"]),
-    ("System.Enum", &["ToString", "HasFlag"]),
+    (
+        "System.Enum",
+        &[
+            "ToString",
+            "HasFlag",
+            "Parse",
+            "TryParse",
+            "IsDefined",
+            "GetName",
+            "GetNames",
+        ],
+    ),
+    (
+        "System.Convert",
+        &[
+            "ToBoolean",
+            "ToChar",
+            "ToSByte",
+            "ToByte",
+            "ToInt16",
+            "ToUInt16",
+            "ToInt32",
+            "ToUInt32",
+            "ToInt64",
+            "ToUInt64",
+            "ToSingle",
+            "ToDouble",
+            "ToDecimal",
+            "ToString",
+        ],
+    ),
     (
         "System.Nullable`1",
         &["get_HasValue", "get_Value", "GetValueOrDefault", "ToString"],
@@ -67,6 +98,8 @@ const KNOWN: &[(&str, &[&str])] = &[
         "System.Math",
         &[
             "Max", "Min", "Abs", "Sqrt", "Floor", "Ceiling", "Truncate", "Sign", "Clamp", "Round",
+            "Pow", "Exp", "Log", "Log10", "Log2", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan",
+            "Atan2", "Sinh", "Cosh", "Tanh",
         ],
     ),
     (
@@ -85,7 +118,10 @@ const KNOWN: &[(&str, &[&str])] = &[
             "CompareTo",
         ],
     ),
-    ("System.Boolean", &["ToString", "Equals"]),
+    (
+        "System.Boolean",
+        &["ToString", "Equals", "Parse", "TryParse"],
+    ),
     (
         "System.Array",
         &[
@@ -145,6 +181,7 @@ const KNOWN: &[(&str, &[&str])] = &[
             "ContainsKey",
             "get_Keys",
             "get_Values",
+            "TryGetValue",
         ],
     ),
     (
@@ -352,6 +389,7 @@ const TIME_MEMBERS: &[&str] = &[
     "FromSeconds",
     "FromMilliseconds",
     "FromTicks",
+    "ToString",
 ];
 
 /// The numbers whose members all compute the same way.
@@ -378,6 +416,7 @@ const NUMBER_MEMBERS: &[&str] = &[
     "Equals",
     "CompareTo",
     "Parse",
+    "TryParse",
     "Max",
     "Min",
     "Abs",

@@ -6,7 +6,7 @@ use syntax::Span;
 
 use super::error::{Fail, Result};
 use super::plan::{Callee, FieldRef};
-use super::run::{Effect, Home, HomeRoot, HomeStep, Made, Val, decode};
+use super::run::{Effect, Home, HomeRoot, HomeStep, Made, Store, Val, decode};
 use super::scalar::Scalar;
 use crate::calls::Argument;
 use crate::types::{Type, Types};
@@ -56,24 +56,32 @@ pub(super) enum SpotRoot {
     Variable(usize),
     Static(FieldRef),
     Object(Held),
+    /// A call that returns by reference, made when the place is needed.
+    Led(Option<Box<Calling>>),
+}
+
+/// A call with everything that could be read for it.
+pub(super) struct Calling {
+    pub(super) callee: Rc<Callee>,
+    pub(super) this: Option<Passed>,
+    pub(super) arguments: Vec<Passed>,
+    /// Which arguments are passed by reference, and their types.
+    pub(super) references: Vec<(usize, Type)>,
+    /// Whether exactly this method is meant although the object's own type overrides it.
+    pub(super) exact: bool,
+    pub(super) span: Span,
 }
 
 /// An effect with everything that could be read for it.
 pub(super) enum Prepared {
-    Call {
-        callee: Rc<Callee>,
-        this: Option<Passed>,
-        arguments: Vec<Passed>,
-        /// Which arguments are passed by reference, and their types.
-        references: Vec<(usize, Type)>,
-        /// Whether exactly this method is meant although the object's own type overrides it.
-        exact: bool,
+    Call(Box<Calling>),
+    /// A call that returns by reference, and what is to be put where it leads.
+    Refer(Box<Calling>, Option<Stored>),
+    /// A class constructor is to be run.
+    Construct {
+        ty: Type,
         span: Span,
     },
-    /// A call that returns by reference, and what is to be put where it leads.
-    Refer(Box<Prepared>, Option<Stored>),
-    /// A class constructor is to be run.
-    Construct { ty: Type, span: Span },
     /// Done already.
     Done,
     /// Something is to be written through the library.
@@ -116,13 +124,19 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
             };
             let store = match store {
                 None => None,
-                Some((value, ty)) if has_references(reader, &ty, 0) => {
-                    Some(Stored::Leaves(leaves(reader, &value, &ty, span)?))
+                Some(Store { path, value, ty })
+                    if !path.is_empty() || has_references(reader, &ty, 0) =>
+                {
+                    let (mut path, mut all) = (path, Vec::new());
+                    add_leaves(reader, &value, &ty, &mut path, &mut all, span)?;
+                    Some(Stored::Leaves(all))
                 }
-                Some((value, ty)) => Some(Stored::Bytes(bytes_of(reader, &value, &ty, span)?)),
+                Some(Store { value, ty, .. }) => {
+                    Some(Stored::Bytes(bytes_of(reader, &value, &ty, span)?))
+                }
             };
             Ok(match prepare(reader, *call)? {
-                call @ Prepared::Call { .. } => Prepared::Refer(Box::new(call), store),
+                Prepared::Call(call) => Prepared::Refer(call, store),
                 other => other,
             })
         }
@@ -183,14 +197,14 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
                     pass(reader, value, ty.without_ref(), span)
                 })
                 .collect::<Result<_>>()?;
-            Ok(Prepared::Call {
+            Ok(Prepared::Call(Box::new(Calling {
                 callee,
                 this,
                 arguments,
                 references,
                 exact,
                 span,
-            })
+            })))
         }
         Effect::Construct { ty, span } => Ok(Prepared::Construct { ty, span }),
         Effect::New {
@@ -203,14 +217,14 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
                 .into_iter()
                 .map(|(value, ty)| pass(reader, value, ty.without_ref(), span))
                 .collect::<Result<_>>()?;
-            Ok(Prepared::Call {
+            Ok(Prepared::Call(Box::new(Calling {
                 callee,
                 this: None,
                 arguments,
                 references: Vec::new(),
                 exact: false,
                 span,
-            })
+            })))
         }
         Effect::Write {
             home,
@@ -274,6 +288,10 @@ fn spot(reader: &Reader<'_>, home: Home, span: Span) -> Result<Spot> {
                 .hold(&object)
                 .map_err(|why| Fail::new(span, format!("it cannot be written: {why}")))?,
         ),
+        HomeRoot::Led(call) => match prepare(reader, *call)? {
+            Prepared::Call(call) => SpotRoot::Led(Some(call)),
+            _ => return Err(Fail::new(span, "what leads to the place is not loaded yet")),
+        },
     };
     Ok(Spot {
         root,

@@ -98,6 +98,25 @@ pub(crate) enum Home {
     Field(Rc<Home>, Type, Field),
 }
 
+/// A type parameter, by its number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum DeclaredBy {
+    /// Of the type.
+    Type(u32),
+    /// Of the method.
+    Method(u32),
+}
+
+impl DeclaredBy {
+    fn of(ty: &signature::Type) -> Option<Self> {
+        match ty {
+            signature::Type::TypeParameter(number) => Some(Self::Type(*number)),
+            signature::Type::MethodParameter(number) => Some(Self::Method(*number)),
+            _ => None,
+        }
+    }
+}
+
 /// A variable as it is declared.
 #[derive(Debug, Clone)]
 pub(crate) struct Declared {
@@ -109,6 +128,8 @@ pub(crate) struct Declared {
     pub(crate) ty: Type,
     /// What the declaration adds to the type: tuple names, `dynamic`.
     pub(crate) notes: TypeNotes,
+    /// The type parameter that it is declared with, if it is.
+    pub(crate) parameter: Option<DeclaredBy>,
     /// Where it lies.
     pub(crate) home: Home,
     /// Where a captured parameter lies until its closure is made.
@@ -241,10 +262,18 @@ impl Collector<'_, '_> {
                 kind,
                 ty,
                 notes,
+                parameter: None,
                 home,
                 before: None,
                 shadowed: false,
             });
+        }
+    }
+
+    /// Notes how the type of the last variable was written.
+    fn declared_by(&mut self, ty: &signature::Type) {
+        if let Some(variable) = self.variables.last_mut() {
+            variable.parameter = DeclaredBy::of(ty);
         }
     }
 
@@ -279,6 +308,7 @@ impl Collector<'_, '_> {
                 .map(|token| self.notes(token))
                 .unwrap_or_default();
             self.add(&name, VariableKind::Argument, ty, notes, home);
+            self.declared_by(&parameter.ty);
         }
         Ok(())
     }
@@ -361,7 +391,7 @@ impl Collector<'_, '_> {
                 if (variable.is_hidden || kind.is_some()) && !is_closure {
                     continue;
                 }
-                let ty = self.spelled(ty)?;
+                let (raw, ty) = (ty, self.spelled(ty)?);
                 let home = Home::Local(variable.index.into());
                 if is_closure {
                     self.closure(&Rc::new(home), &ty, 0);
@@ -369,6 +399,7 @@ impl Collector<'_, '_> {
                 }
                 let notes = TypeNotes::of_local(pdb, variable.token);
                 self.add(&variable.name, VariableKind::Local, ty, notes, home);
+                self.declared_by(raw);
             }
             for constant in scope.constants() {
                 self.constant(&constant?, pdb)?;

@@ -293,6 +293,18 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "its conditions are what it is for: live_expressions sets them",
     ),
     (
+        "expressions_missing",
+        "has no statement that others have not; live_expressions calls its methods",
+    ),
+    (
+        "expressions_generic",
+        "has no statement that others have not; live_expressions looks at its variables",
+    ),
+    (
+        "expressions_unlinked",
+        "its conditions are what it is for: live_expressions sets them",
+    ),
+    (
         "expressions_places",
         "computes one expression after the other: live_expressions compares them",
     ),

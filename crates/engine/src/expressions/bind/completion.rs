@@ -322,7 +322,7 @@ impl Binder<'_> {
         match self.find_member(ty, name)? {
             Found::Field(_, field) => Some(field.ty),
             Found::Property(property) => Some(property.ty),
-            Found::Methods(_) => None,
+            Found::Methods(_) | Found::Ambiguous(..) => None,
         }
     }
 

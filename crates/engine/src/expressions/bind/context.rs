@@ -51,8 +51,19 @@ pub(crate) struct Variable {
     pub(crate) holds: Option<Type>,
     /// Whether it is an `in` parameter, which nothing may change.
     pub(crate) read_only: bool,
+    /// What is demanded of the type parameter that it is declared with, if it is.
+    pub(crate) bounds: Option<Rc<Bounds>>,
     /// Its value, if it is a constant.
     pub(crate) constant: Option<crate::expressions::plan::Constant>,
+}
+
+/// What is demanded of a type parameter.
+#[derive(Debug, Default)]
+pub(crate) struct Bounds {
+    /// The types that it derives from or implements.
+    pub(crate) types: Vec<Type>,
+    /// Whether it is a class.
+    pub(crate) is_class: bool,
 }
 
 /// An import.

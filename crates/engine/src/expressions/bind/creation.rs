@@ -12,7 +12,7 @@ use super::literals::inferred_name;
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Node, Op};
-use crate::types::{Kind, Type};
+use crate::types::{Kind, Method, Type};
 
 impl Binder<'_> {
     pub(super) fn new_object(&mut self, new: &New, span: Span) -> Result<Node> {
@@ -120,7 +120,9 @@ impl Binder<'_> {
                         Some((_, Misfit::Argument(index, to))) => {
                             self.bad_argument(&arguments, index, &to, span)
                         }
-                        Some((_, Misfit::Missing(parameter))) if constructors.len() == 1 => {
+                        Some((_, Misfit::Missing(parameter)))
+                            if constructors.iter().filter(|it| !is_copying(it)).count() == 1 =>
+                        {
                             Fail::cs(
                                 "CS7036",
                                 span,
@@ -431,4 +433,10 @@ impl Binder<'_> {
         let op = Op::Let(vec![(slot, value)], Box::new(made));
         Ok(Node::new(op, ty, span))
     }
+}
+
+/// Whether a constructor is the one by which a record is copied: nobody writes a call of it.
+fn is_copying(method: &Method) -> bool {
+    let of_itself = |it: &Type| it.as_named() == Some(&method.declared_in);
+    matches!(method.parameters.as_slice(), [only] if of_itself(&only.ty))
 }

@@ -66,6 +66,32 @@ impl<'t> Binder<'t> {
         }
     }
 
+    /// What is in a place that is changed, read into a slot: what is dynamic is what it holds.
+    pub(super) fn old_value(&mut self, place: &Node, slot: u32, span: Span) -> Node {
+        let old = self.slot_node(slot, &place.ty, span);
+        if place.ty != Type::OBJECT {
+            return old;
+        }
+        let held = match place.op {
+            Op::Variable(number) => {
+                let variable = self.context.variables.get(number);
+                variable.and_then(|it| it.holds.clone())
+            }
+            _ => match self.opened_node(place.clone()) {
+                Node {
+                    op: Op::Convert(..),
+                    ty,
+                    ..
+                } if ty != Type::OBJECT => Some(ty),
+                _ => None,
+            },
+        };
+        match held {
+            Some(held) => held_as(old, held),
+            None => old,
+        }
+    }
+
     /// Whether a value is dynamic and holds nothing, so that nobody can say what members it has.
     pub(super) fn is_dynamic_null(&mut self, node: &Node) -> bool {
         let is_variable = matches!(node.op, Op::Variable(_));

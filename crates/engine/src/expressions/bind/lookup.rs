@@ -14,6 +14,8 @@ pub(super) enum Found {
     Field(Rc<Named>, Field),
     Property(Property),
     Methods(Vec<Method>),
+    /// Properties of two interfaces, neither of which hides the other.
+    Ambiguous(Rc<Named>, Rc<Named>),
 }
 
 /// Classes with extension methods, by namespace.
@@ -45,6 +47,9 @@ impl Binder<'_> {
                     .into_iter()
                     .find(|it| it.name == name && it.parameters.is_empty());
                 if let Some(property) = property {
+                    if let Some(other) = self.rival(ty, &named, name) {
+                        return Some(Found::Ambiguous(named, other));
+                    }
                     return Some(Found::Property(self.with_getter(ty, property)));
                 }
                 if let Some(field) = field {
@@ -52,12 +57,42 @@ impl Binder<'_> {
                 }
             }
             for method in self.types.methods(&named, Some(name)).unwrap_or_default() {
-                if !methods.iter().any(|it| same_signature(it, &method)) {
+                let hides = |it: &Method| {
+                    same_signature(it, &method) && self.hides(&it.declared_in, &method.declared_in)
+                };
+                if !methods.iter().any(hides) {
                     methods.push(method);
                 }
             }
         }
         (!methods.is_empty()).then_some(Found::Methods(methods))
+    }
+
+    /// Whether members of one type hide those of another: unless these are interfaces that do not know each other.
+    fn hides(&self, one: &Rc<Named>, other: &Rc<Named>) -> bool {
+        if one.kind != Kind::Interface || other.kind != Kind::Interface || one == other {
+            return true;
+        }
+        let inherited = self.types.interfaces(&Type::Named(Rc::clone(one)));
+        inherited.map_or(true, |it| it.contains(other))
+    }
+
+    /// Another interface with a property of a name, if an interface inherits it as well and none of the two hides it.
+    fn rival(&self, ty: &Type, named: &Rc<Named>, name: &str) -> Option<Rc<Named>> {
+        if !Self::is_interface(ty) {
+            return None;
+        }
+        let has_it = |it: &Rc<Named>| {
+            let properties = self.types.properties(it).unwrap_or_default();
+            properties
+                .iter()
+                .any(|it| it.name == name && it.parameters.is_empty())
+        };
+        let all: Vec<Rc<Named>> = self.levels(ty).into_iter().filter(has_it).collect();
+        let is_hidden = |it: &Rc<Named>| all.iter().any(|by| by != it && self.hides(by, it));
+        all.iter()
+            .find(|it| *it != named && !is_hidden(it))
+            .cloned()
     }
 
     /// An override may declare the setter only; the getter is then a base's.

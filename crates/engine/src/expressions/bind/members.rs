@@ -12,7 +12,7 @@ use super::names::{constant, nearest};
 use super::{Binder, Group, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::intrinsics::is_linq;
-use crate::expressions::plan::{FieldRef, Node, Op};
+use crate::expressions::plan::{Conversion, FieldRef, Node, Op};
 use crate::expressions::scalar::Kind;
 use crate::types::{Property, Type};
 
@@ -36,6 +36,13 @@ impl Binder<'_> {
                 Operand::Namespace(name, _) => Operand::Namespace(name, span),
                 other => other,
             }),
+            Operand::Type(ty, _) if self.is_type_parameter(target) => {
+                let found = self.static_member(&ty, name, span);
+                found.or_else(|fail| {
+                    let explicit = self.explicit_static(&ty, &name.identifier.text, span);
+                    explicit.map(Operand::Value).ok_or(fail)
+                })
+            }
             Operand::Type(ty, _) => self.static_member(&ty, name, span),
             Operand::Null(at) => Err(Fail::cs("CS0023", at, "`.` cannot be applied to `null`")),
             other => {
@@ -112,6 +119,7 @@ impl Binder<'_> {
             return Ok(Operand::Value(self.late_member(target, name, span)));
         }
         let (_, arguments) = self.type_arguments(name)?;
+        let target = self.as_bound(target, &name.identifier.text, span)?;
         let ty = target.ty.clone();
         if ty == Type::Primitive(Primitive::Void) {
             return Err(Fail::cs(
@@ -288,6 +296,13 @@ impl Binder<'_> {
                 node.names = names;
                 Ok(Some(Operand::Value(node)))
             }
+            Found::Ambiguous(one, other) => {
+                let [one, other] = [one, other].map(|it| self.text(&Type::Named(it)));
+                let told =
+                    format!("`{text}` is ambiguous between `{one}.{text}` and `{other}.{text}`");
+                let fail = Fail::cs("CS0229", span, told);
+                Err(fail.hint("cast to the interface that is meant"))
+            }
             Found::Property(property) => {
                 self.check_access(property.is_static, &target, on_type, text, ty, span)?;
                 let target = target.filter(|_| !property.is_static);
@@ -426,10 +441,22 @@ impl Binder<'_> {
             Op::Field(target, _) | Op::Call(_, Some(target), _) => Some((**target).clone()),
             _ => None,
         };
-        Ok(match whole {
+        let node = match whole {
             Some(whole) => self.named_part(node, &whole),
             None => node,
-        })
+        };
+        Ok(self.as_given(node))
+    }
+
+    /// What a getter gives although the field behind it is read: a struct is a copy, and what its methods do to it is lost.
+    fn as_given(&self, node: Node) -> Node {
+        let is_struct = node.ty.is_value() == Some(true) && node.ty.as_named().is_some();
+        if !is_struct || !matches!(node.op, Op::Field(..) | Op::StaticField(_)) {
+            return node;
+        }
+        let mut given = node.clone();
+        given.op = Op::Convert(Conversion::Keep, Box::new(node));
+        given
     }
 
     /// The setter of a property without a getter, as what it would be read by, where it is to be assigned.

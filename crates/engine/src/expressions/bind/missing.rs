@@ -164,7 +164,7 @@ impl Binder<'_> {
 }
 
 /// The words that a message quotes.
-fn quoted(message: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn quoted(message: &str) -> impl Iterator<Item = &str> {
     message.split('`').skip(1).step_by(2)
 }
 

@@ -32,6 +32,7 @@ pub(crate) mod missing;
 mod names;
 mod operators;
 mod overloads;
+mod parameters;
 mod patterns;
 mod positional;
 mod postfix;
@@ -55,7 +56,7 @@ use super::plan::{Node, Op};
 use super::scalar::Kind;
 use crate::types::{Method, Type, Types};
 
-pub(crate) use context::{Context, Import, Variable};
+pub(crate) use context::{Bounds, Context, Import, Variable};
 pub(crate) use dynamic::Probe;
 pub(crate) use late::{Given, Late, LateBinder};
 pub(crate) use names::constant;
@@ -95,6 +96,8 @@ pub(crate) struct Binder<'t> {
     lambda_binds: u32,
     /// Whether the whole expression is a name.
     bare: bool,
+    /// Whether variables that are declared with a type parameter are taken as objects.
+    as_objects: bool,
     /// The names that the arguments of the calls which are being bound give to tuple types.
     tuple_names: Vec<(Type, TupleNames)>,
     /// The slots that hold `$exception`, which may be any exception: patterns may ask for every type.
@@ -210,6 +213,7 @@ impl<'t> Binder<'t> {
             forced: false,
             lambda_binds: MAX_LAMBDA_BINDS,
             bare: false,
+            as_objects: false,
             exception_slots: Vec::new(),
             outermost_lambda: None,
             tuple_names: Vec::new(),
@@ -250,6 +254,10 @@ impl<'t> Binder<'t> {
     pub(crate) fn whole(&mut self, expr: &Expr) -> Result<Node> {
         self.bare = matches!(expr.without_parens().kind, ExprKind::Name(_));
         let bound = self.bind_closed(expr).and_then(|it| self.natural(it));
+        let bound = self.or_as_objects(bound, |this| {
+            let bound = this.bind_closed(expr);
+            bound.and_then(|it| this.natural(it))
+        });
         bound.map_err(|fail| self.in_lambda(self.with_what_is_missing(fail)))
     }
 
@@ -257,6 +265,10 @@ impl<'t> Binder<'t> {
     pub(crate) fn condition(&mut self, expr: &Expr) -> Result<Node> {
         let bound = self.bind(expr);
         let bound = bound.and_then(|it| self.boolean(it, expr.span));
+        let bound = self.or_as_objects(bound, |this| {
+            let bound = this.bind(expr);
+            bound.and_then(|it| this.boolean(it, expr.span))
+        });
         bound.map_err(|fail| self.in_lambda(self.with_what_is_missing(fail)))
     }
 

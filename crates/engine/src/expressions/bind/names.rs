@@ -101,6 +101,9 @@ impl Binder<'_> {
             let opened = Op::Convert(conversion, Box::new(node));
             return Some(Node::new(opened, holds, span));
         }
+        if self.as_objects && !self.assigning && variable.bounds.is_some() {
+            return Some(self.as_object(node));
+        }
         Some(node)
     }
 

@@ -214,6 +214,10 @@ impl Binder<'_> {
             }
         }
         let equality = matches!(op, BinaryOp::Equal | BinaryOp::NotEqual);
+        let (left, right) = match equality {
+            true => self.compared_as_bound(left, right),
+            false => (left, right),
+        };
         // Tuples compare element by element.
         if equality && let Some(node) = self.tuple_equality(op, &left, &right, span)? {
             return Ok(node);

@@ -44,7 +44,8 @@ impl Binder<'_> {
         })?;
         must_be_readable(&place, span)?;
         let slot = self.slot();
-        let old = self.slot_node(slot, &place.ty, span);
+        let old = self.old_value(&place, slot, span);
+        let held = old.ty.clone();
         let one = Node::constant(Scalar::Int(Kind::Int, 1), Type::INT, span);
         let op = if up {
             BinaryOp::Add
@@ -52,7 +53,7 @@ impl Binder<'_> {
             BinaryOp::Subtract
         };
         let own = self.user_step(up, &old, span)?;
-        let inner = self.without_nullable(&place.ty);
+        let inner = self.without_nullable(&held);
         let counts = self
             .kind(&inner)
             .is_some_and(|it| it != Kind::String && it != Kind::Bool)
@@ -74,7 +75,8 @@ impl Binder<'_> {
             )
         })?;
         let ty = place.ty.clone();
-        let value = self.cast_operand(Operand::Value(changed), &ty, span)?;
+        let value = self.cast_operand(Operand::Value(changed), &held, span)?;
+        let value = self.convert(Operand::Value(value), &ty, span)?;
         Ok(Node::new(
             Op::Update(Box::new(place), slot, Box::new(value), !prefix),
             ty,
@@ -159,7 +161,7 @@ impl Binder<'_> {
             ));
         };
         let slot = self.slot();
-        let old = self.slot_node(slot, &ty, span);
+        let old = self.old_value(&place, slot, span);
         let right = self.bind(right)?;
         let computed = self.binary_operands(binary, Operand::Value(old), right.clone(), span)?;
         let value = self.compound(binary, computed, &right, &ty, span)?;

@@ -337,7 +337,27 @@ impl Binder<'_> {
                 return Ok(Some(ty));
             }
         }
-        Ok(None)
+        Ok(self.file_type(text, arity))
+    }
+
+    /// A type that only its file knows by its name: the compiler gives it another one, `<Program>F…__Name`.
+    fn file_type(&self, name: &str, arity: usize) -> Option<Type> {
+        let module = self.context.module?;
+        let metadata = self.types.metadata(module).ok()?.metadata();
+        let end = match arity {
+            0 => format!("__{name}"),
+            arity => format!("__{name}`{arity}"),
+        };
+        let mut found = metadata.type_defs().flatten().filter(|it| {
+            let own = it.name().unwrap_or_default();
+            let is_of_file = own.starts_with('<') && own.contains(">F") && own.ends_with(&end);
+            is_of_file && it.namespace().unwrap_or_default() == self.context.namespace
+        });
+        // Of several files it is not known which one is meant.
+        match (found.next(), found.next()) {
+            (Some(only), None) => self.types.open(module, only.token()).ok(),
+            _ => None,
+        }
     }
 
     fn imported(

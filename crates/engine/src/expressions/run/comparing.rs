@@ -21,6 +21,17 @@ const MAX_DEPTH: u32 = 64;
 /// The bits of a date that count: the others say of what kind it is.
 const TICKS: i128 = 0x3fff_ffff_ffff_ffff;
 
+/// The type that a default comparer compares, if the values do not tell it.
+fn compared_as(comparer: &Val) -> Option<&Type> {
+    match comparer {
+        Val::Made(made) => match &**made {
+            Made::Comparer(ty) => Some(ty),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 impl Runner<'_, '_> {
     /// Whether two values are equal for a comparer; null is the default one.
     pub(super) fn equals(&mut self, a: &Val, b: &Val, comparer: &Val, span: Span) -> Result<bool> {
@@ -37,11 +48,37 @@ impl Runner<'_, '_> {
             let same = self.call_interface(comparer, &interface, "Equals", both, span)?;
             return Ok(matches!(same, Val::Scalar(Scalar::Bool(true))));
         }
-        self.equals_default(a, b, 0, span)
+        self.equals_default(a, b, compared_as(comparer), 0, span)
     }
 
-    /// Equality as `EqualityComparer<T>.Default` has it.
-    fn equals_default(&mut self, a: &Val, b: &Val, depth: u32, span: Span) -> Result<bool> {
+    /// What elements of a type are compared by unless something else is said. Their own type tells it, unless they are objects
+    /// of classes that derive from it: whether these have an `IEquatable<T>` of their own does not count.
+    pub(super) fn usual_comparer(&self, ty: Option<&Type>) -> Val {
+        match ty {
+            Some(ty) if ty.is_reference() && *ty != Type::STRING => {
+                Val::Made(Rc::new(Made::Comparer(ty.clone())))
+            }
+            _ => Val::Null,
+        }
+    }
+
+    /// What the keys of a dictionary or lookup are compared by that exists only here.
+    pub(super) fn comparer_of(&self, keyed: &Val) -> Val {
+        match keyed.comparer() {
+            Val::Null => self.usual_comparer(Some(&self.element_type(keyed))),
+            given => given,
+        }
+    }
+
+    /// Equality as `EqualityComparer<T>.Default` has it; `declared` is the `T` if the values do not tell it.
+    fn equals_default(
+        &mut self,
+        a: &Val,
+        b: &Val,
+        declared: Option<&Type>,
+        depth: u32,
+        span: Span,
+    ) -> Result<bool> {
         // Sequences are compared each with each: the time must be looked at.
         self.tick(span)?;
         if depth > MAX_DEPTH {
@@ -75,8 +112,10 @@ impl Runner<'_, '_> {
                     if of_one != of_other && of_one.is_some_and(|it| self.is_anonymous(&it)) {
                         return Ok(false);
                     }
-                    for (x, y) in x.iter().zip(&y) {
-                        if !self.equals_default(x, y, depth + 1, span)? {
+                    let types = self.types_of_parts(&one);
+                    for (index, (x, y)) in x.iter().zip(&y).enumerate() {
+                        let declared = types.get(index);
+                        if !self.equals_default(x, y, declared, depth + 1, span)? {
                             return Ok(false);
                         }
                     }
@@ -86,8 +125,12 @@ impl Runner<'_, '_> {
                     Val::Object(object) => object.ty.is_value() == Some(true),
                     it => matches!(it, Val::Boxed(..)),
                 };
-                let typed = !in_box(a) && !in_box(b);
-                self.equals_in_program(&one, &other, typed, span)?
+                let declared = match declared {
+                    _ if in_box(a) || in_box(b) => Type::OBJECT,
+                    Some(declared) => declared.clone(),
+                    None => self.exact_type(&one).unwrap_or(Type::OBJECT),
+                };
+                self.equals_in_program(&one, &other, &declared, span)?
             }
         })
     }
@@ -249,17 +292,36 @@ impl Runner<'_, '_> {
         false
     }
 
-    /// What `Equals` says in the program: that of `IEquatable<T>` for what is in no box (`typed`), else that for all objects.
-    fn equals_in_program(&mut self, a: &Val, b: &Val, typed: bool, span: Span) -> Result<bool> {
+    /// What the parts of a tuple or anonymous object are compared as; those of a pair are compared as objects.
+    fn types_of_parts(&self, value: &Val) -> Vec<Type> {
+        let exact = self.exact_type(value);
+        let Some(named) = exact.as_ref().and_then(Type::as_named) else {
+            return Vec::new();
+        };
+        let arguments = named.arguments.iter().cloned();
+        if self
+            .types
+            .is_named(named, "System.Collections.Generic", "KeyValuePair`2")
+        {
+            return arguments.map(|_| Type::OBJECT).collect();
+        }
+        arguments.collect()
+    }
+
+    /// The interface that a type has for values of its own, such as `IEquatable<T>`.
+    fn of_itself(&self, ty: &Type, name: &str) -> Option<Rc<crate::types::Named>> {
+        let all = self.types.interfaces(ty).unwrap_or_default();
+        all.into_iter()
+            .find(|it| self.types.is_named(it, "System", name) && it.arguments.first() == Some(ty))
+    }
+
+    /// What `Equals` says in the program: that of `IEquatable<T>` if the type has it that the values are declared as, else that
+    /// for all objects.
+    fn equals_in_program(&mut self, a: &Val, b: &Val, declared: &Type, span: Span) -> Result<bool> {
         let ty = self.exact_type(a).unwrap_or(Type::OBJECT);
         let same_type = self.exact_type(b).as_ref() == Some(&ty);
-        let all = self.types.interfaces(&ty).unwrap_or_default();
-        let equatable = all.into_iter().find(|it| {
-            typed
-                && same_type
-                && self.types.is_named(it, "System", "IEquatable`1")
-                && it.arguments.first() == Some(&ty)
-        });
+        let equatable = self.of_itself(declared, "IEquatable`1");
+        let equatable = equatable.filter(|_| declared.is_reference() || same_type);
         let owner = equatable.or_else(|| self.types.core_named("System", "Object"));
         let methods = owner
             .as_ref()
@@ -393,11 +455,18 @@ impl Runner<'_, '_> {
             let order = self.call_interface(comparer, &interface, "Compare", both, span)?;
             return Ok(sign(order));
         }
-        self.order_default(a, b, 0, span)
+        self.order_default(a, b, compared_as(comparer), 0, span)
     }
 
-    /// Order as `Comparer<T>.Default` has it; null comes first.
-    fn order_default(&mut self, a: &Val, b: &Val, depth: u32, span: Span) -> Result<Ordering> {
+    /// Order as `Comparer<T>.Default` has it, `declared` being the `T` if the values do not tell it; null comes first.
+    fn order_default(
+        &mut self,
+        a: &Val,
+        b: &Val,
+        declared: Option<&Type>,
+        depth: u32,
+        span: Span,
+    ) -> Result<Ordering> {
         self.tick(span)?;
         if depth > MAX_DEPTH {
             return Err(Fail::new(span, "the values are nested too deeply to be compared").into());
@@ -432,18 +501,25 @@ impl Runner<'_, '_> {
             && is_pair(&other)
             && let (Some(x), Some(y)) = (self.parts(&one, span)?, self.parts(&other, span)?)
         {
-            for (x, y) in x.iter().zip(&y) {
-                match self.order_default(x, y, depth + 1, span)? {
+            let types = self.types_of_parts(&one);
+            for (index, (x, y)) in x.iter().zip(&y).enumerate() {
+                match self.order_default(x, y, types.get(index), depth + 1, span)? {
                     Ordering::Equal => {}
                     order => return Ok(order),
                 }
             }
             return Ok(Ordering::Equal);
         }
-        self.order_in_program(one, other, span)
+        self.order_in_program(one, other, declared, span)
     }
 
-    fn order_in_program(&mut self, a: Val, b: Val, span: Span) -> Result<Ordering> {
+    fn order_in_program(
+        &mut self,
+        a: Val,
+        b: Val,
+        declared: Option<&Type>,
+        span: Span,
+    ) -> Result<Ordering> {
         let ty = self.exact_type(&a).unwrap_or(Type::OBJECT);
         let all = self.types.interfaces(&ty).unwrap_or_default();
         let comparable = all
@@ -451,11 +527,17 @@ impl Runner<'_, '_> {
             .any(|it| self.types.is_named(it, "System", "IComparable"));
         // Of another type only the method for all objects can say something: that they do not compare.
         let same = self.exact_type(&b).as_ref() == Some(&ty);
-        let generic = all
-            .iter()
-            .find(|it| self.types.is_named(it, "System", "IComparable`1") && (same || !comparable));
+        let generic = match declared {
+            Some(declared) => self.of_itself(declared, "IComparable`1"),
+            None => {
+                let is = |it: &Rc<crate::types::Named>| {
+                    self.types.is_named(it, "System", "IComparable`1") && (same || !comparable)
+                };
+                all.iter().find(|it| is(it)).cloned()
+            }
+        };
         let interface = match generic {
-            Some(generic) => Some(generic.clone()),
+            Some(generic) => Some(generic),
             None if comparable => self.types.core_named("System", "IComparable"),
             None => None,
         };

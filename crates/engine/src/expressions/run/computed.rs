@@ -456,34 +456,6 @@ impl Runner<'_, '_> {
         add(text.get(start..).unwrap_or_default(), &mut parts);
         Ok(Some(Val::sequence(node.ty.clone(), parts)))
     }
-
-    /// `int.Parse` and its like of plain digits; what is no number, or has signs of a culture, is for the program.
-    pub(super) fn parsed(
-        &mut self,
-        arguments: &[Val],
-        ty: &Type,
-        span: Span,
-    ) -> Result<Option<Val>> {
-        let [text] = arguments else { return Ok(None) };
-        let Some(units) = self.string_of(text, span)? else {
-            return Ok(None);
-        };
-        let text = String::from_utf16_lossy(&units);
-        let text = text.trim_matches(' ');
-        let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-        if digits.is_empty() || !digits.bytes().all(|it| it.is_ascii_digit()) {
-            return Ok(None);
-        }
-        let (Ok(number), Val::Scalar(Scalar::Int(kind, _))) =
-            (text.parse::<i128>(), self.default(ty))
-        else {
-            return Ok(None);
-        };
-        let fits = kind
-            .range()
-            .is_some_and(|(least, most)| (least..=most).contains(&number));
-        Ok(fits.then(|| Val::Scalar(Scalar::Int(kind, number))))
-    }
 }
 
 /// A piece of a composite format.

@@ -97,7 +97,9 @@ impl Runner<'_, '_> {
             Val::Made(made) => match &**made {
                 Made::Type(ty) => self.types.full_text(ty),
                 Made::Span(_, text) => self.describe(&text.clone(), &Type::STRING, limits, span)?,
-                Made::Closure(..) => format!("{{{}}}", self.types.full_text(ty)),
+                Made::Closure(..) | Made::Comparer(_) => {
+                    format!("{{{}}}", self.types.full_text(ty))
+                }
                 Made::Default(ty) => {
                     let ty = ty.clone();
                     if let Some(text) = self.zero_of_framework(&ty) {

@@ -19,8 +19,19 @@ const MAX_EXACT: usize = 16;
 /// Lambdas that may run inside each other.
 const MAX_NESTING: u32 = 100;
 
+/// What is put where a call leads that returns by reference.
+#[derive(Debug, Clone)]
+pub(crate) struct Store {
+    /// The fields that lead on from there.
+    pub(crate) path: Vec<FieldRef>,
+    /// What.
+    pub(crate) value: Val,
+    /// The type of the place.
+    pub(crate) ty: Type,
+}
+
 /// Something to be done in the program before a run can go on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Effect {
     /// A method is to be called.
     Call {
@@ -43,8 +54,8 @@ pub(crate) enum Effect {
     Refer {
         /// The call.
         call: Box<Effect>,
-        /// What is put there, and its type.
-        store: Option<(Val, Type)>,
+        /// What is put there.
+        store: Option<Store>,
     },
     /// A type's class constructor is to be run.
     Construct {
@@ -292,6 +303,17 @@ impl Runner<'_, '_> {
         {
             return Err(null_reference(span));
         }
+        let is_ours = |(_, leads): &(usize, Leads<'_>)| !matches!(leads, Leads::Place(..));
+        if let [leads] = referred.as_slice()
+            && leads.0 + 1 == values.len()
+            && (self.around.writes || is_ours(leads))
+        {
+            let receiver = target.as_ref().map(|(value, ty)| (value, ty));
+            let known = self.known_by_reference(callee, receiver, &values, node)?;
+            if let Some((answer, left)) = known {
+                return self.leave(referred, vec![left]).map(|()| answer);
+            }
+        }
         if !self.around.calls {
             let name = written_name(&callee.method);
             return Err(self.refuse(&format!("calling `{name}`"), span));
@@ -328,6 +350,12 @@ impl Runner<'_, '_> {
         for _ in &referred {
             left.push(self.left_behind(span)?);
         }
+        self.leave(referred, left)?;
+        self.counted(result, span)
+    }
+
+    /// Puts what a call left in references where they lead.
+    fn leave(&mut self, referred: Vec<(usize, Leads<'_>)>, left: Vec<Val>) -> Result<()> {
         for ((_, leads), value) in referred.into_iter().zip(left) {
             match leads {
                 Leads::Slot(slot) => self.set(slot, value),
@@ -337,7 +365,7 @@ impl Runner<'_, '_> {
                 Leads::Nowhere => {}
             }
         }
-        self.counted(result, span)
+        Ok(())
     }
 
     /// Members of what exists only here: the length of sequences, the names of types.
@@ -515,7 +543,7 @@ fn lambda_for(method: &Method, span: Span) -> Interrupt {
         name => format!("`{name}`"),
     };
     let told = format!(
-        "a lambda cannot be passed to {name}, which runs in the program: it exists only in the debugger"
+        "a lambda cannot be passed to {name}, which runs in the program: it exists only in the debugger (so does a delegate that is made of a method here)"
     );
     let hint = "pass a delegate that the program has, or compute it here: LINQ and the methods of List<T> and Array take lambdas";
     Fail::new(span, told).hint(hint).into()

@@ -403,8 +403,8 @@ impl Runner<'_, '_> {
 /// A dictionary or lookup, with the comparer of its keys.
 fn keyed(ty: &Type, items: Vec<Val>, comparer: &Val) -> Val {
     let comparer = match comparer {
-        Val::Null => None,
-        other => Some(other.clone()),
+        comparer @ Val::Object(_) => Some(comparer.clone()),
+        _ => None,
     };
     Val::Made(Rc::new(Made::Sequence(ty.clone(), items, comparer)))
 }

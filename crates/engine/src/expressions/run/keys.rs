@@ -151,7 +151,7 @@ impl Runner<'_, '_> {
 
     fn hash_of(&mut self, key: &Val, comparer: &Val, span: Span) -> Result<Option<Hashed>> {
         match comparer {
-            Val::Null => self.hash_default(key, 0, span),
+            Val::Null | Val::Made(_) => self.hash_default(key, 0, span),
             comparer => self.hash_by(comparer, key, span),
         }
     }

@@ -40,6 +40,10 @@ impl Runner<'_, '_> {
                 None => Ok(None),
             },
             "System.String" => self.string_member(intrinsic.name, target, arguments, callee, span),
+            "System.Enum" if target.is_none() => {
+                self.enum_function(intrinsic.name, callee, arguments, span)
+            }
+            "System.Convert" => self.converted(callee, arguments, span),
             "System.Object" | "System.ValueType" | "System.Enum" => {
                 self.object_member(intrinsic.name, target, arguments, nodes, span)
             }
@@ -51,6 +55,7 @@ impl Runner<'_, '_> {
                 ("ToString", Some((value, ty))) if arguments.is_empty() => {
                     Ok(self.plain_text(value, ty, span)?.map(Val::units))
                 }
+                ("Parse", None) => self.parsed(callee, arguments, &node.ty, span),
                 _ => Ok(None),
             },
             "System.Runtime.CompilerServices.ITuple" => {
@@ -58,6 +63,9 @@ impl Runner<'_, '_> {
             }
             "System.DateTime" | "System.TimeSpan" | "System.DateOnly" | "System.TimeOnly" => {
                 let (ty, name) = (intrinsic.ty, intrinsic.name);
+                if name == "ToString" {
+                    return self.date_to_string(target, arguments, span);
+                }
                 // Constructors take kinds and calendars besides numbers.
                 let plain = |it: &crate::types::Parameter| {
                     it.ty == Type::INT
@@ -145,7 +153,7 @@ impl Runner<'_, '_> {
                 self.enumerable(intrinsic.name, callee, arguments, node)
             }
             _ => match (intrinsic.name, arguments) {
-                ("Parse", _) => self.parsed(arguments, &node.ty, span),
+                ("Parse", _) => self.parsed(callee, arguments, &node.ty, span),
                 ("Max" | "Min" | "Abs" | "Clamp" | "Sign", all) => {
                     let is_whole = |it: &Val| matches!(it, Val::Scalar(Scalar::Int(..)));
                     match all.iter().all(is_whole) {
@@ -231,15 +239,21 @@ impl Runner<'_, '_> {
                 Ok(Some(Val::Made(Rc::new(Made::Type(exact)))))
             }
             ("ReferenceEquals", _, [a, b]) => {
-                let by_value = |it: &Val| matches!(it, Val::Boxed(..) | Val::Scalar(_));
+                let is_text = |it: &Val| matches!(it, Val::Scalar(Scalar::String(_)));
+                let by_value =
+                    |it: &Val| matches!(it, Val::Boxed(..) | Val::Scalar(_)) && !is_text(it);
                 if by_value(a) || by_value(b) {
                     return Ok(match (a, b) {
                         (Val::Null, _) | (_, Val::Null) => Some(Val::bool(false)),
                         _ => None,
                     });
                 }
+                let [left, right] = nodes else {
+                    return Ok(None);
+                };
                 let (a, b) = (a.clone(), b.clone());
-                Ok(Some(Val::bool(self.same(&a, &b))))
+                let is_same = self.same_as_written((&a, left), (&b, right), span)?;
+                Ok(Some(Val::bool(is_same)))
             }
             ("Equals", Some((value, ty)), [other]) => {
                 let other_ty = nodes.first().map_or(Type::OBJECT, |it| it.ty.clone());
@@ -439,7 +453,7 @@ impl Runner<'_, '_> {
         Ok(Val::int(count.unwrap_or(0) - free.unwrap_or(0)))
     }
 
-    fn dictionary_member(
+    pub(super) fn dictionary_member(
         &mut self,
         name: &str,
         target: Option<(&Val, &Type)>,
@@ -463,6 +477,18 @@ impl Runner<'_, '_> {
                 }
                 match (name, arguments) {
                     ("get_Count", _) => return self.count_of_table(object, span).map(Some),
+                    // They are objects of the program, which makes them when they are asked for first.
+                    ("get_Keys" | "get_Values", _) if self.around.calls => {
+                        let field = if name == "get_Keys" {
+                            "_keys"
+                        } else {
+                            "_values"
+                        };
+                        return Ok(match self.raw(object, field, span)? {
+                            kept @ Val::Object(_) => Some(kept),
+                            _ => None,
+                        });
+                    }
                     (_, [Val::Scalar(key)]) if compares => {
                         if let Some(found) = self.value_of_key(object, key, span)? {
                             return match (name, found) {
@@ -506,10 +532,11 @@ impl Runner<'_, '_> {
                     )
                     .into());
                 }
+                let comparer = self.comparer_of(dictionary);
                 let mut found = None;
                 for item in &items {
                     if let Some(it) = part(item, "key")
-                        && self.equals(&it, key, &dictionary.comparer(), span)?
+                        && self.equals(&it, key, &comparer, span)?
                     {
                         found = part(item, "value");
                         break;

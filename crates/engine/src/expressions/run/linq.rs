@@ -35,7 +35,25 @@ impl Applied<'_> {
                     .any(|name| this.types.is_named(it, "System.Collections.Generic", name))
             })
         });
-        found.next().map_or(Val::Null, |(value, _)| value.clone())
+        match found.next() {
+            Some((value, _)) if !matches!(value, Val::Null) => value.clone(),
+            _ => this.usual_comparer(self.compared()),
+        }
+    }
+
+    /// The type of the elements or keys that are compared.
+    fn compared(&self) -> Option<&Type> {
+        let arguments = &self.callee.arguments;
+        let number = match self.name {
+            "Join" | "GroupJoin" => 2,
+            "ToDictionary" if self.delegate(0).is_none() => 0,
+            "GroupBy" | "ToLookup" | "ToDictionary" | "CountBy" | "AggregateBy" => 1,
+            name if name.ends_with("By") || name.contains("ByDescending") => 1,
+            // What a selector gives.
+            "Min" | "Max" => arguments.len().saturating_sub(1),
+            _ => 0,
+        };
+        arguments.get(number)
     }
 
     /// How many arguments the delegate takes that is the parameter with a number, behind the source.
@@ -295,7 +313,7 @@ impl Runner<'_, '_> {
         self.types.close(open, arguments).ok()
     }
 
-    fn element_type(&self, source: &Val) -> Type {
+    pub(super) fn element_type(&self, source: &Val) -> Type {
         let ty = self.exact_type(source).unwrap_or(Type::OBJECT);
         ty.element()
             .cloned()

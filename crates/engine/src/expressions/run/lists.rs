@@ -90,8 +90,9 @@ impl Runner<'_, '_> {
             }
             ("LastIndexOf", [wanted]) => {
                 let items = self.items_of(list, span)?;
+                let comparer = self.usual_comparer(Some(&self.element_type(list)));
                 for (at, item) in items.iter().enumerate().rev() {
-                    if self.equals(item, wanted, &Val::Null, span)? {
+                    if self.equals(item, wanted, &comparer, span)? {
                         return Ok(Some(Val::int(at as i128)));
                     }
                 }
@@ -186,10 +187,11 @@ impl Runner<'_, '_> {
     }
 
     fn index_of(&mut self, list: &Val, wanted: &Val, span: Span) -> Result<Option<Val>> {
+        let comparer = self.usual_comparer(Some(&self.element_type(list)));
         let at = self.consume(list, span, |this, pull| {
             let mut at = 0;
             while let Some(item) = pull(this)? {
-                if this.equals(&item, wanted, &Val::Null, span)? {
+                if this.equals(&item, wanted, &comparer, span)? {
                     return Ok(at);
                 }
                 at += 1;
@@ -370,11 +372,12 @@ impl Runner<'_, '_> {
         let Some(wanted) = arguments.first() else {
             return Ok(None);
         };
+        let comparer = self.comparer_of(lookup);
         let mut found = None;
         for group in groups {
             if let Val::Made(made) = group
                 && let Made::Sequence(_, members, Some(key)) = &**made
-                && self.equals(key, wanted, &lookup.comparer(), span)?
+                && self.equals(key, wanted, &comparer, span)?
             {
                 found = Some(members.clone());
                 break;

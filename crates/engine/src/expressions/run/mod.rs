@@ -9,6 +9,7 @@ mod comparing;
 mod computed;
 mod convert;
 mod cursors;
+mod dates;
 mod describe;
 mod effects;
 mod format;
@@ -19,12 +20,15 @@ mod keys;
 mod known;
 mod late;
 mod lazy;
+mod led;
 mod linq;
 mod lists;
 mod matching;
+mod maths;
 mod numbers;
 mod operating;
 mod ordering;
+mod parsing;
 mod places;
 mod pulling;
 mod reading;
@@ -53,7 +57,7 @@ use crate::types::{Type, Types};
 use crate::values::{Reader, Unreadable};
 
 pub(crate) use describe::Limits;
-pub(crate) use effects::Effect;
+pub(crate) use effects::{Effect, Store};
 pub(in crate::expressions) use effects::{exact_shape, written_name};
 pub(crate) use journal::Journal;
 pub(in crate::expressions) use places::{Home, HomeRoot, HomeStep};
@@ -294,19 +298,7 @@ impl<'r, 't> Runner<'r, 't> {
             }
             Op::Same(equal, left, right) => {
                 let (one, other) = (self.eval(left)?, self.eval(right)?);
-                let is_same = match (&one, &other) {
-                    (Val::Object(object), Val::Scalar(Scalar::String(text)))
-                        if right.is_literal() =>
-                    {
-                        self.is_interned(object, text, span)?
-                    }
-                    (Val::Scalar(Scalar::String(text)), Val::Object(object))
-                        if left.is_literal() =>
-                    {
-                        self.is_interned(object, text, span)?
-                    }
-                    _ => self.same(&one, &other),
-                };
+                let is_same = self.same_as_written((&one, left), (&other, right), span)?;
                 Val::bool(is_same == *equal)
             }
             Op::All(equal, parts) => {
@@ -407,10 +399,14 @@ impl<'r, 't> Runner<'r, 't> {
                 let tuple = self.tuple(&node.ty, values);
                 self.counted(tuple, span)?
             }
+            Op::Call(callee, Some(target), arguments) if self.is_led_to(callee, target) => {
+                self.call_where_led(node, callee, target, arguments)?
+            }
             Op::Call(callee, target, arguments) => {
                 let (target, home) = match target {
                     Some(target) => {
                         let (value, home) = self.receiver(target)?;
+                        self.not_on_a_copy(callee, target, home.as_ref())?;
                         (Some((value, target.ty.clone())), home)
                     }
                     None => (None, None),

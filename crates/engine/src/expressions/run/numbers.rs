@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use syntax::Span;
 use syntax::tree::{BinaryOp, UnaryOp};
 
-use super::{Result, Runner, Val, format, integer, thrown};
+use super::{Result, Runner, Val, format, integer, maths, thrown};
 use crate::expressions::bind::well_known;
 use crate::expressions::error::Fail;
 use crate::expressions::plan::Callee;
@@ -200,6 +200,30 @@ impl Runner<'_, '_> {
             ("Ceiling", [value]) => real(f64::ceil, value),
             ("Truncate", [value]) => real(f64::trunc, value),
             ("Round", [value]) if arguments.len() == 1 => real(f64::round_ties_even, value),
+            (
+                "Round",
+                [
+                    Scalar::Double(number),
+                    Scalar::Int(Kind::Int, places @ 0..=15),
+                ],
+            ) if arguments.len() == 2 => {
+                let power = 10f64.powi(*places as i32);
+                let rounded = match number.abs() < 1e16 {
+                    true => (number * power).round_ties_even() / power,
+                    false => *number,
+                };
+                Some(Val::Scalar(Scalar::Double(rounded)))
+            }
+            (_, [Scalar::Double(number)]) if let Some(f) = maths::function(name) => {
+                let is_same = maths::is_shared(self.around.numbers.0);
+                is_same.then(|| Val::Scalar(Scalar::Double(f(*number))))
+            }
+            (_, [Scalar::Double(one), Scalar::Double(other)])
+                if let Some(f) = maths::function_of_two(name) =>
+            {
+                let is_same = maths::is_shared(self.around.numbers.0);
+                is_same.then(|| Val::Scalar(Scalar::Double(f(*one, *other))))
+            }
             ("Sign", [value]) => match integer(&Val::Scalar((*value).clone())) {
                 Some(number) => Some(Val::int(number.signum())),
                 None => match float(value) {

@@ -5,10 +5,11 @@ use std::rc::Rc;
 use syntax::Span;
 use syntax::tree::BinaryOp;
 
-use super::{Made, Result, Runner, Val, misfit, thrown};
+use super::{Interrupt, Made, Result, Runner, Val, misfit, thrown};
 use crate::expressions::error::Fail;
+use crate::expressions::plan::Node;
 use crate::expressions::scalar::{self, Fault, Scalar};
-use crate::types::Type;
+use crate::types::{Type, Types};
 
 impl Runner<'_, '_> {
     pub(super) fn outcome(
@@ -81,19 +82,72 @@ impl Runner<'_, '_> {
         Ok(matches!(&kept, Val::Object(kept) if kept.address == object.address))
     }
 
-    pub(super) fn same(&mut self, left: &Val, right: &Val) -> bool {
-        match (left, right) {
+    /// Whether two references lead to the same object; the nodes tell what is a literal.
+    pub(super) fn same_as_written(
+        &mut self,
+        (one, left): (&Val, &Node),
+        (other, right): (&Val, &Node),
+        span: Span,
+    ) -> Result<bool> {
+        // A text that was computed here stands for an object that only the program could make, or have already.
+        let unknown = || -> Interrupt {
+            let told = "which object a text is that was computed here cannot be told";
+            let hint = "compare the texts: cast both sides to string";
+            Fail::new(span, told).hint(hint).into()
+        };
+        match (one, other) {
+            (Val::Object(object), Val::Scalar(Scalar::String(text))) if right.is_literal() => {
+                self.is_interned(object, text, span)
+            }
+            (Val::Scalar(Scalar::String(text)), Val::Object(object)) if left.is_literal() => {
+                self.is_interned(object, text, span)
+            }
+            (Val::Scalar(Scalar::String(text)), Val::Object(object))
+            | (Val::Object(object), Val::Scalar(Scalar::String(text))) => {
+                let is_alike = object.ty == Type::STRING && *self.units(object, span)? == **text;
+                match is_alike {
+                    true => Err(unknown()),
+                    false => Ok(false),
+                }
+            }
+            (Val::Scalar(Scalar::String(a)), Val::Scalar(Scalar::String(b))) => {
+                match a == b && !(left.is_literal() && right.is_literal()) {
+                    true => Err(unknown()),
+                    false => Ok(a == b),
+                }
+            }
+            _ => self.same(one, other, span),
+        }
+    }
+
+    fn same(&mut self, left: &Val, right: &Val, span: Span) -> Result<bool> {
+        // The keys and values of a dictionary are objects of the program, read as what is in them.
+        let stands_in = |it: &Val| {
+            let nested = matches!(it, Val::Made(_))
+                .then(|| self.exact_type(it))
+                .flatten();
+            nested.is_some_and(|it| is_part_of_dictionary(self.types, &it))
+        };
+        let is_null = |it: &Val| matches!(it, Val::Null);
+        if (stands_in(left) && !is_null(right)) || (stands_in(right) && !is_null(left)) {
+            return Err(self.refuse("telling which object `Keys` or `Values` is", span));
+        }
+        Ok(match (left, right) {
             (Val::Null, Val::Null) => true,
             (Val::Object(a), Val::Object(b)) => a.address == b.address,
             (Val::Made(a), Val::Made(b)) => match (&**a, &**b) {
                 (Made::Type(a), Made::Type(b)) => a == b,
                 _ => Rc::ptr_eq(a, b),
             },
-            // Literals are interned: equal text of ours is one object.
-            (Val::Scalar(Scalar::String(a)), Val::Scalar(Scalar::String(b))) => a == b,
             _ => false,
-        }
+        })
     }
+}
+
+fn is_part_of_dictionary(types: Types<'_>, ty: &Type) -> bool {
+    let name = |it: &Rc<crate::types::Named>| types.simple_name(it).map(|it| it.1.to_string());
+    let name = ty.as_named().and_then(|it| name(it).ok());
+    matches!(name.as_deref(), Some("KeyCollection" | "ValueCollection"))
 }
 
 /// An operator of which an operand is null.

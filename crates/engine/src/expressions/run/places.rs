@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use syntax::Span;
 
-use super::effects::Effect;
+use super::effects::{Effect, Store};
 use super::{Result, Runner, Val, integer, null_reference};
 use crate::expressions::error::Fail;
 use crate::expressions::plan::{Callee, FieldRef, Node, Op};
@@ -37,10 +37,10 @@ pub(crate) enum Located {
 /// A property, with what it belongs to.
 #[derive(Debug)]
 pub(crate) struct Accessed {
-    target: Option<(Val, Type)>,
+    pub(super) target: Option<(Val, Type)>,
     /// Where the struct lies that it belongs to.
-    home: Option<Home>,
-    arguments: Vec<Val>,
+    pub(super) home: Option<Home>,
+    pub(super) arguments: Vec<Val>,
 }
 
 /// A place in the program by the way that leads there, which goes on leading there when objects are moved.
@@ -61,6 +61,8 @@ pub(crate) enum HomeRoot {
     Static(FieldRef),
     /// An object.
     Object(Object),
+    /// A call that returns by reference.
+    Led(Box<Effect>),
 }
 
 /// A step on the way to a place.
@@ -79,56 +81,12 @@ impl Runner<'_, '_> {
         if let Some(stored) = self.store_by_reference(place, value)? {
             return Ok(stored);
         }
-        let (at, place) = self.locate(place)?;
+        let (at, place) = match self.led_property(place)? {
+            Some(at) => (at, place),
+            None => self.locate(place)?,
+        };
         let value = self.eval(value)?;
         self.store(&at, place, value, node.span)
-    }
-
-    /// `f(x) = value` where `f` returns by reference. What is put there is made before the call, and written right after it:
-    /// in between nothing runs that could move the place.
-    fn store_by_reference(&mut self, place: &Node, value: &Node) -> Result<Option<Val>> {
-        let Op::Call(callee, target, nodes) = &place.op else {
-            return Ok(None);
-        };
-        let by_reference = |it: &Node| matches!(it.op, Op::Reference(..));
-        let Type::ByRef(inner) = &callee.method.returns else {
-            return Ok(None);
-        };
-        if nodes.iter().any(by_reference) {
-            return Ok(None);
-        }
-        let span = place.span;
-        let (target, home) = match target {
-            Some(node) => {
-                let (held, home) = self.receiver(node)?;
-                if matches!(held, Val::Null) {
-                    return Err(null_reference(span));
-                }
-                (Some((self.lasting(held, node)?, node.ty.clone())), home)
-            }
-            None => (None, None),
-        };
-        let mut values = Vec::with_capacity(nodes.len());
-        for node in nodes {
-            values.push(self.eval(node)?);
-        }
-        let arguments = self.passed(callee, values, nodes)?;
-        let value = self.eval(value)?;
-        let value = self.materialised(value, span)?;
-        let store = Some((value.clone(), (**inner).clone()));
-        self.effect(span, || Effect::Refer {
-            call: Box::new(Effect::Call {
-                callee: callee.clone(),
-                target,
-                home,
-                arguments,
-                references: Vec::new(),
-                exact: false,
-                span,
-            }),
-            store,
-        })?;
-        Ok(Some(value))
     }
 
     /// `place += value` and its like.
@@ -402,32 +360,16 @@ impl Runner<'_, '_> {
         {
             return Ok(None);
         }
-        let indexers = self.types.methods(named, Some("get_Item"));
-        let Some(method) = indexers.unwrap_or_default().into_iter().next() else {
+        let Some(call) = self.span_indexer(array, *position, span)? else {
             return Ok(None);
         };
-        let (held, home) = self.receiver(array)?;
-        if home.is_none() {
-            return Ok(None);
-        }
-        let callee = Rc::new(Callee {
-            method,
-            arguments: Vec::new(),
-            intrinsic: None,
-            is_virtual: false,
-            checked: false,
+        let store = Some(Store {
+            path: Vec::new(),
+            value: value.clone(),
+            ty: element.clone(),
         });
-        let store = Some((value.clone(), element.clone()));
         self.effect(span, || Effect::Refer {
-            call: Box::new(Effect::Call {
-                callee,
-                target: Some((held, array.ty.clone())),
-                home,
-                arguments: vec![(Val::int(*position), Type::INT)],
-                references: Vec::new(),
-                exact: false,
-                span,
-            }),
+            call: Box::new(call),
             store,
         })?;
         Ok(Some(value.clone()))
@@ -461,9 +403,9 @@ impl Runner<'_, '_> {
             if accessed.home.is_none() && is_struct(ty) {
                 return Err(Fail::new(
                     span,
-                    "the property belongs to a struct that is no variable, so what is set would be lost",
+                    "the property belongs to a struct of which the debugger has only a copy, so what is set would be lost",
                 )
-                .hint("assign the struct to a variable of the program, and set it there")
+                .hint("assign the struct to a variable of the program, and set it there; where a member returns it by reference, use = instead")
                 .into());
             }
         }
@@ -578,7 +520,7 @@ impl Runner<'_, '_> {
         })
     }
 
-    fn is_readonly(&self, field: &FieldRef) -> bool {
+    pub(super) fn is_readonly(&self, field: &FieldRef) -> bool {
         if self.around.forced {
             return false;
         }
@@ -591,7 +533,7 @@ impl Runner<'_, '_> {
 }
 
 /// Whether a type is a struct of its own, which its methods get by reference.
-fn is_struct(ty: &Type) -> bool {
+pub(super) fn is_struct(ty: &Type) -> bool {
     ty.is_value() == Some(true)
         && ty
             .as_named()
@@ -608,7 +550,7 @@ fn is_in_place(at: &Located) -> bool {
 }
 
 /// Whether a struct is a variable, or a part of one.
-fn is_variable(node: &Node) -> bool {
+pub(super) fn is_variable(node: &Node) -> bool {
     match &node.op {
         Op::Variable(_) | Op::StaticField(_) | Op::Element(..) => true,
         Op::Field(target, _) => target.ty.is_reference() || is_variable(target),

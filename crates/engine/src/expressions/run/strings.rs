@@ -11,6 +11,10 @@ use crate::expressions::scalar::{Kind, Scalar};
 use crate::types::Type;
 use crate::values::Value;
 
+/// Modes of `StringComparison`.
+const ORDINAL: i128 = 4;
+const IGNORING_CASE: i128 = 5;
+
 /// An argument as strings take it.
 enum Piece {
     Text(Rc<[u16]>),
@@ -275,15 +279,9 @@ impl Runner<'_, '_> {
             ("IsNullOrWhiteSpace", [Piece::Text(text)]) => {
                 Some(Val::bool(text.iter().all(|it| is_space(*it))))
             }
-            ("CompareOrdinal", [Piece::Text(a), Piece::Text(b)]) => {
-                let difference = a
-                    .iter()
-                    .zip(b.iter())
-                    .find(|(a, b)| a != b)
-                    .map(|(a, b)| i128::from(*a) - i128::from(*b));
-                Some(Val::int(
-                    difference.unwrap_or(a.len() as i128 - b.len() as i128),
-                ))
+            ("CompareOrdinal", [a, b]) => compared(a, b, false).map(Val::int),
+            ("Compare", [a, b, Piece::Number(mode @ (ORDINAL | IGNORING_CASE))]) => {
+                compared(a, b, *mode == IGNORING_CASE).map(Val::int)
             }
             (".ctor", [Piece::Char(unit), Piece::Number(count)]) => {
                 let Ok(count) = usize::try_from(*count) else {
@@ -397,8 +395,6 @@ fn takes_mode(callee: &Callee) -> bool {
 
 /// What is asked of two texts unit by unit, in a mode of `StringComparison`; letters without regard to case only in ASCII.
 fn ordinal(name: &str, text: &[u16], other: &[u16], mode: i128) -> Option<Val> {
-    const ORDINAL: i128 = 4;
-    const IGNORING_CASE: i128 = 5;
     let is_ascii = |text: &[u16]| text.iter().all(|it| *it < 0x80);
     let (text, other) = match mode {
         ORDINAL => (text.to_vec(), other.to_vec()),
@@ -416,6 +412,36 @@ fn ordinal(name: &str, text: &[u16], other: &[u16], mode: i128) -> Option<Val> {
         "IndexOf" => Val::int(find(&text, &other, 0).map_or(-1, |it| it as i128)),
         _ => return None,
     })
+}
+
+/// How two texts compare unit by unit: by how much the first ones that differ do so, or the lengths.
+fn compared(a: &Piece, b: &Piece, ignores_case: bool) -> Option<i128> {
+    let (a, b) = match (a, b) {
+        (Piece::Text(a), Piece::Text(b)) => (a, b),
+        (Piece::Null, Piece::Null) => return Some(0),
+        (Piece::Null, Piece::Text(_)) => return Some(-1),
+        (Piece::Text(_), Piece::Null) => return Some(1),
+        _ => return None,
+    };
+    let lengths = a.len() as i128 - b.len() as i128;
+    if ignores_case {
+        if a.iter().chain(b.iter()).any(|it| *it >= 0x80) {
+            return None;
+        }
+        let differ = a.iter().zip(b.iter()).map(|(a, b)| (upper(*a), upper(*b)));
+        let mut differ = differ.filter(|(a, b)| a != b);
+        return Some(
+            differ
+                .next()
+                .map_or(lengths, |(a, b)| i128::from(a) - i128::from(b)),
+        );
+    }
+    // Units are compared by twos, where a text has a zero behind its end.
+    let shorter = a.len().min(b.len());
+    let compared = (shorter + shorter % 2).max(1);
+    let unit = |it: &[u16], at: usize| i128::from(it.get(at).copied().unwrap_or(0));
+    let mut differ = (0..compared).map(|at| unit(a, at) - unit(b, at));
+    Some(differ.find(|it| *it != 0).unwrap_or(lengths))
 }
 
 /// Text that every culture compares alike: printable ASCII.

@@ -88,7 +88,10 @@ impl Runner<'_, '_> {
                 Made::Sequence(ty, ..) => self.reflection_name(ty).encode_utf16().collect(),
                 _ => return Ok(None),
             },
-            Val::Struct(_) => return Ok(None),
+            Val::Struct(_) => match self.date_text(value, None, None, span)? {
+                Some(text) => text.encode_utf16().collect(),
+                None => return Ok(None),
+            },
         }))
     }
 
@@ -407,6 +410,9 @@ impl Runner<'_, '_> {
             && object.ty == Type::STRING
         {
             return self.units(object, span);
+        }
+        if let Some(text) = self.date_text(&inner, format, None, span)? {
+            return Ok(text.encode_utf16().collect());
         }
         // What is in a box is asked itself.
         let exact = match value {

@@ -47,6 +47,8 @@ pub(crate) enum Made {
     Index(Type, i64, bool),
     /// A range.
     Range(Type, Option<(i64, bool)>, Option<(i64, bool)>),
+    /// The default comparer of a type.
+    Comparer(Type),
 }
 
 impl Val {
@@ -96,7 +98,7 @@ impl Val {
                 | Made::Range(ty, ..) => Some(ty),
                 Made::Span(ty, _) => Some(ty),
                 Made::Lazy(lazy) => Some(&lazy.ty),
-                Made::Closure(..) | Made::Type(_) => None,
+                Made::Closure(..) | Made::Type(_) | Made::Comparer(_) => None,
             },
         }
     }

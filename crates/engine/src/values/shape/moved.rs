@@ -241,6 +241,11 @@ impl Collector<'_, '_> {
             return false;
         };
         let is_site = |token: Token| {
+            // In generic code the site is one of a constructed type, and only its name tells what it is.
+            if token.is(Table::MemberRef) {
+                let member = metadata.member_ref(token);
+                return member.is_ok_and(|it| it.name.starts_with("<>p__"));
+            }
             let owner = metadata.field(token).and_then(|it| it.declaring_type());
             let owner = owner.and_then(|it| metadata.type_def(it));
             owner.is_ok_and(|it| it.name().is_ok_and(|it| it.starts_with("<>o__")))
