@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use cordebug::module::Class;
 use cordebug::process::Process;
 use cordebug::runtime::Debugger;
 
@@ -57,6 +58,8 @@ pub(crate) struct Target {
     pub(crate) beginners: Beginners,
     /// When threads last met a breakpoint or ended a step.
     pub(crate) hits: HashMap<u32, std::time::Instant>,
+    /// What code gives that is about to wait for another thread, once it was looked for.
+    pub(crate) dependency: Option<Option<Class>>,
     owed: u32,
     /// Callbacks on their way from the library's thread.
     undelivered: Arc<AtomicU32>,
@@ -85,6 +88,7 @@ impl Target {
             results: RefCell::default(),
             returned: ReturnedValues::default(),
             runs: 0,
+            dependency: None,
             walks: KeptWalks::default(),
             places: Places::default(),
             broke: None,

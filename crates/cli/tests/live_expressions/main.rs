@@ -13,6 +13,7 @@ mod forms;
 mod hits;
 mod language;
 mod mutations;
+mod others;
 mod places;
 mod pure;
 mod refused;

@@ -17,6 +17,9 @@ pub struct Evaluate {
     pub stop: Option<StopId>,
     /// Whether code of the program may run and variables may be assigned.
     pub side_effects: bool,
+    /// Whether the other threads are let go if an expression waits for them, as `,threads` behind one allows it.
+    #[serde(default)]
+    pub other_threads: bool,
     /// How long each expression may take, in milliseconds.
     pub time_limit_ms: u32,
     /// Elements of a sequence told at most.
@@ -45,6 +48,7 @@ impl Evaluate {
             frame: 0,
             stop: None,
             side_effects: false,
+            other_threads: false,
             time_limit_ms: 5_000,
             max_elements: 100,
             max_text: 1_000,
@@ -87,6 +91,9 @@ pub struct Completions {
 pub struct Evaluated {
     /// The text that was asked.
     pub expression: String,
+    /// What code that ran for it brought about beside it: that other threads were let go, and what they met.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// Its value, or why it has none.
     pub outcome: Result<EvaluatedValue, ExpressionError>,
 }

@@ -112,3 +112,52 @@ fn results_are_opened_by_code_when_that_is_asked_for() {
         agent.close().await;
     });
 }
+
+#[test]
+fn other_threads_are_let_run_for_what_waits_for_them_when_that_is_asked_for() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        let place = Fixture::named("calls_others").marker("stop");
+        let launch = json!({
+            "program": dll("calls_others"),
+            "breakpoints": [{"file": place.file, "line": place.line}],
+        });
+        agent.call("debug_launch", launch).await;
+        for arguments in [
+            json!({"expressions": ["asked.Later().Result"], "other_threads": true}),
+            json!({"expressions": ["asked.Later().Result"], "side_effects": true}),
+            json!({"expressions": ["asked.Later().Result", "catches.Value"], "side_effects": true, "other_threads": true}),
+        ] {
+            agent.say("evaluate", arguments).await;
+        }
+        // Getters that are run to show a value wait as well.
+        let opened = json!({"expressions": ["locked"], "side_effects": true, "other_threads": true, "open": true});
+        let answer = text(&agent.call("evaluate", opened).await);
+        assert!(answer.contains("Value: int = 7"), "{answer}");
+        assert!(answer.contains("Made: int = 9"), "{answer}");
+        assert!(
+            answer.contains("the other threads were let run"),
+            "{answer}"
+        );
+        let report = structured(&agent.call("debug_continue", json!({})).await);
+        assert_eq!(report["state"], "exited", "{report}");
+        expect![[r#"
+            > evaluate {"expressions":["asked.Later().Result"],"other_threads":true}
+            !INVALID_PARAMETER: other_threads is for code of the program, which only side_effects=true allows
+            Hint: set it, too
+            > evaluate {"expressions":["asked.Later().Result"],"side_effects":true}
+            asked.Later().Result: it has no value
+            | `Result`: it waits for another thread, and those stand still
+            |   asked.Later().Result
+            |   ^^^^^^^^^^^^^^^^^^^^
+            Hint: let the other threads run by other_threads=true
+            > evaluate {"expressions":["asked.Later().Result","catches.Value"],"other_threads":true,"side_effects":true}
+            asked.Later().Result: int = 42
+            Note: the other threads were let run for it.
+            catches.Value: int = 5
+            Note: the other threads were let run for it.
+        "#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
