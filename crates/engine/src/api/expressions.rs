@@ -31,6 +31,9 @@ pub struct Evaluate {
     /// Whether what has a name such as `password` on its way is masked.
     #[serde(default)]
     pub mask_secrets: bool,
+    /// Whether values are written as those of variables are (`Count = 2 { 1, 2 }`), not as C# would (`[1, 2]`).
+    #[serde(default)]
+    pub as_variables: bool,
     /// Whether only the static type is told: nothing is read, and nothing runs.
     #[serde(default)]
     pub types_only: bool,
@@ -54,6 +57,7 @@ impl Evaluate {
             max_text: 1_000,
             view: View::default(),
             mask_secrets: false,
+            as_variables: false,
             types_only: false,
             force: false,
         }

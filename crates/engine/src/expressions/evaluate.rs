@@ -415,6 +415,9 @@ impl Place<'_> {
                 numbers: false,
                 quotes: true,
                 masked: request.mask_secrets,
+                as_variables: request.as_variables,
+                level: 0,
+                keyed: false,
             },
             view: View {
                 mask_secrets: request.mask_secrets || request.view.mask_secrets,

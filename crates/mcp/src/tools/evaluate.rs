@@ -98,6 +98,7 @@ pub(super) async fn evaluate(
         max_text: 1000,
         view: View::default(),
         mask_secrets: !arguments.show_secrets,
+        as_variables: true,
         types_only: false,
         force: false,
     };
