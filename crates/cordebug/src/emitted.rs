@@ -10,6 +10,8 @@ use crate::module::{Module, missing, wide_string};
 
 /// A longer signature is none.
 const MAX_SIGNATURE: u32 = 1 << 16;
+/// Nobody emits more.
+const MAX_METADATA: u32 = 64 << 20;
 /// Types that lie in each other: more are a circle.
 const MAX_NESTED: usize = 32;
 /// The table of a token, in its highest byte (ECMA-335 II.22).
@@ -91,6 +93,28 @@ unsafe impl Interface for IMetaDataImport {
     type Vtbl = IMetaDataImportVtbl;
 }
 
+/// What writes metadata, as far as it is used here.
+#[repr(transparent)]
+struct IMetaDataEmit(IUnknown);
+
+/// The functions of [`IMetaDataEmit`] in their places.
+#[repr(C)]
+#[expect(non_snake_case, reason = "COM's own names, as in the generated tables")]
+struct IMetaDataEmitVtbl {
+    base: IUnknownVtbl,
+    before_size: [*const c_void; 3],
+    GetSaveSize: unsafe extern "C" fn(this: *mut c_void, kind: u32, size: *mut u32) -> HRESULT,
+    before_save: [*const c_void; 20],
+    SaveToMemory: unsafe extern "C" fn(this: *mut c_void, data: *mut c_void, size: u32) -> HRESULT,
+}
+
+// SAFETY: the IID and the places of the functions are those of IMetaDataEmit in the runtime's cor.h.
+unsafe impl Interface for IMetaDataEmit {
+    const IID: GUID = GUID::from_u128(0xba3fee4c_ecb9_4e41_83b7_183fa41cd859);
+    const NAME: &'static str = "IMetaDataEmit";
+    type Vtbl = IMetaDataEmitVtbl;
+}
+
 /// What a module has been given so far.
 #[derive(Debug)]
 pub struct Emitted(Com<IMetaDataImport>);
@@ -121,6 +145,25 @@ impl Module {
 }
 
 impl Emitted {
+    /// All of it as it is now, as a file would have it (ECMA-335 II.24.2).
+    pub fn metadata(&self) -> Result<Vec<u8>, Error> {
+        let writer: Com<IMetaDataEmit> = self.0.cast().ok_or_else(|| missing("IMetaDataEmit"))?;
+        let object: &IMetaDataEmit = &writer;
+        let mut size = 0;
+        // SAFETY: the object is live, the size is stored in a live local; 0 asks for the exact size.
+        let code = unsafe { (vtable(object).GetSaveSize)(this(object), 0, &mut size) };
+        check("IMetaDataEmit::GetSaveSize", code)?;
+        if size > MAX_METADATA {
+            return Err(missing("metadata of less than 64 MiB"));
+        }
+        let mut bytes = vec![0_u8; size as usize];
+        // SAFETY: the object is live, and the buffer has `size` bytes.
+        let code =
+            unsafe { (vtable(object).SaveToMemory)(this(object), bytes.as_mut_ptr().cast(), size) };
+        check("IMetaDataEmit::SaveToMemory", code)?;
+        Ok(bytes)
+    }
+
     /// A method by its token.
     pub fn method(&self, token: u32) -> Result<EmittedMethod, Error> {
         let object: &IMetaDataImport = &self.0;

@@ -34,6 +34,21 @@ impl Process {
         )?;
         Ok(())
     }
+
+    /// Has the runtime tell, or not, when code gives a notification of this class ([`Callback::CustomNotification`]).
+    ///
+    /// [`Callback::CustomNotification`]: crate::callback::Callback::CustomNotification
+    pub fn notify_of(&self, class: &Class, wanted: bool) -> Result<(), Error> {
+        let this = self
+            .0
+            .cast::<ICorDebugProcess3>()
+            .ok_or_else(|| missing("ICorDebugProcess3"))?;
+        clr!(
+            this,
+            ICorDebugProcess3::SetEnableCustomNotification(class.0.as_raw(), wanted.into())
+        )?;
+        Ok(())
+    }
 }
 
 impl Eval {

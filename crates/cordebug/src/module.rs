@@ -257,6 +257,11 @@ pub fn identity(breakpoint: &Com<ICorDebugBreakpoint>) -> usize {
 pub struct Class(pub(crate) Com<ICorDebugClass>);
 
 impl Class {
+    /// From a callback.
+    pub fn new(class: Com<ICorDebugClass>) -> Self {
+        Self(class)
+    }
+
     /// Its `TypeDef` token.
     pub fn token(&self) -> Result<u32, Error> {
         let mut token = 0;

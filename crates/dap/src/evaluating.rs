@@ -265,6 +265,7 @@ impl Wish {
             thread: self.frame.map(|frame| frame.thread),
             frame: self.frame.map_or(0, |frame| frame.index),
             side_effects: self.side_effects,
+            as_variables: !self.whole,
             time_limit_ms: TIME_LIMIT,
             max_elements: if self.whole { WHOLE_SEQUENCE } else { 100 },
             max_text: if self.whole { WHOLE_TEXT } else { TEXT },

@@ -5,7 +5,7 @@
 //! after the other. They are gathered until nothing more of that thread is queued, and told as one stop.
 
 use cordebug::callback::{self, Callback};
-use cordebug::module::Module;
+use cordebug::module::{Class, Module};
 use cordebug::thread::{Frame, Thread};
 
 use crate::api::{Event, ExceptionReport, StopReason, ThreadId};
@@ -121,6 +121,12 @@ impl Engine<'_> {
         match callback {
             Callback::LoadModule { module } => {
                 self.module_loaded(&Module::new(module));
+                false
+            }
+            Callback::LoadClass { class } => {
+                if let Ok(module) = Class::new(class).module() {
+                    self.type_emitted(&module);
+                }
                 false
             }
             Callback::UnloadModule { module } => {

@@ -45,6 +45,9 @@ pub(crate) struct LoadedModule {
     /// Its path, or a bare name if it is not a file.
     pub(crate) path: PathBuf,
     metadata: OnceCell<Result<metadata::Module, String>>,
+    is_emitted: OnceCell<bool>,
+    /// What was emitted into it, when that was asked for last.
+    emitted: OnceCell<Result<metadata::Module, String>>,
     symbols: OnceCell<Result<(Symbols, SymbolsOrigin), String>>,
     type_names: OnceCell<TypeNames>,
     source_files: SourceFiles,
@@ -133,6 +136,8 @@ impl LoadedModule {
             module,
             path,
             metadata: OnceCell::new(),
+            is_emitted: OnceCell::new(),
+            emitted: OnceCell::new(),
             symbols: OnceCell::new(),
             type_names: OnceCell::new(),
             source_files,
@@ -209,8 +214,34 @@ impl LoadedModule {
         self.type_names.get_or_init(|| TypeNames::of(metadata))
     }
 
+    /// Whether it is emitted while the program runs.
+    fn is_emitted(&self) -> bool {
+        *self
+            .is_emitted
+            .get_or_init(|| self.module.is_dynamic().unwrap_or(false))
+    }
+
+    /// More was emitted into it: what was read of it before is not all.
+    fn grew(&mut self) {
+        self.emitted.take();
+    }
+
+    /// Its metadata, also if it is emitted while the program runs: as far as it has come.
+    pub(crate) fn described(&self, process: &Process) -> Result<&metadata::Module, &str> {
+        if !self.is_emitted() {
+            return self.metadata(process);
+        }
+        let open = || {
+            let emitted = self.module.emitted().and_then(|it| it.metadata());
+            let emitted = emitted.map_err(|error| error.to_string())?;
+            metadata::Module::open_bare(&emitted).map_err(|error| error.to_string())
+        };
+        let opened = self.emitted.get_or_init(open);
+        opened.as_ref().map_err(String::as_str)
+    }
+
     fn open_metadata(&self, process: &Process) -> Result<metadata::Module, String> {
-        if self.module.is_dynamic().unwrap_or(false) {
+        if self.is_emitted() {
             return Err("its code is emitted while the program runs".into());
         }
         let in_memory = self.module.is_in_memory().unwrap_or(false);
@@ -424,6 +455,21 @@ pub(crate) fn runs_tests(module: &str, method: &str) -> bool {
 }
 
 impl Engine<'_> {
+    /// The runtime has loaded a type that was emitted while the program runs.
+    pub(crate) fn type_emitted(&mut self, module: &Module) {
+        let Some(target) = &mut self.target else {
+            return;
+        };
+        let mut loaded = target.modules.loaded.iter_mut();
+        if let Some(module) = loaded.find(|it| it.identity() == module.identity())
+            && module.is_emitted()
+        {
+            module.grew();
+            target.type_cache.module_loaded();
+            target.layouts.module_loaded();
+        }
+    }
+
     pub(crate) fn module_loaded(&mut self, module: &Module) {
         let Some(target) = &mut self.target else {
             return;

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use cordebug::module::Class;
 use cordebug::process::Process;
 use cordebug::runtime::Debugger;
 
@@ -60,6 +61,8 @@ pub(crate) struct Target {
     pub(crate) hits: HashMap<u32, std::time::Instant>,
     /// Which threads must pass a breakpoint one by one.
     pub(crate) turns: Turns,
+    /// What code gives that is about to wait for another thread, once it was looked for.
+    pub(crate) dependency: Option<Option<Class>>,
     owed: u32,
     /// Callbacks on their way from the library's thread.
     undelivered: Arc<AtomicU32>,
@@ -88,6 +91,7 @@ impl Target {
             results: RefCell::default(),
             returned: ReturnedValues::default(),
             runs: 0,
+            dependency: None,
             walks: KeptWalks::default(),
             places: Places::default(),
             broke: None,

@@ -65,6 +65,10 @@ pub(crate) fn for_agents(mut error: Error) -> Error {
                     "allow side effects for this evaluation",
                     "side_effects=true allows it",
                 )
+                .replace(
+                    "by `,threads` behind the expression",
+                    "by other_threads=true",
+                )
                 .replace("ask for the modules;", "modules_get lists them;")
                 .replace(
                     "continue the program, then try again",

@@ -45,6 +45,11 @@ impl Module {
         })))
     }
 
+    /// Opens metadata that has no image around it, as of a module that is emitted while a program runs. There is no code.
+    pub fn open_bare(metadata: &[u8]) -> Result<Self, Error> {
+        Self::open(image_around(metadata))
+    }
+
     /// The image's headers and sections.
     #[must_use]
     pub fn image(&self) -> Image<'_> {
@@ -105,4 +110,49 @@ impl Module {
         }
         Ok(found.or(Some(entry_point)))
     }
+}
+
+/// The smallest image that holds metadata (ECMA-335 II.25). Its only section has an address that no method is at.
+fn image_around(metadata: &[u8]) -> Vec<u8> {
+    const HEADERS: u32 = 0x200;
+    const CLI_HEADER: u32 = 72;
+    const ADDRESS: u32 = 0x7000_0000;
+    let size = u32::try_from(metadata.len()).unwrap_or(u32::MAX);
+    let whole = size.saturating_add(CLI_HEADER);
+    let mut image = vec![0_u8; (HEADERS + CLI_HEADER) as usize];
+    let mut put = |at: u32, bytes: &[u8]| {
+        let at = at as usize;
+        if let Some(place) = image.get_mut(at..at + bytes.len()) {
+            place.copy_from_slice(bytes);
+        }
+    };
+    let headers: [(u32, &[u8]); 18] = [
+        (0x00, b"MZ"),
+        (0x3c, &0x80_u32.to_le_bytes()),
+        (0x80, b"PE\0\0"),
+        // The machine, one section, the size of the optional header, and that it is a library.
+        (0x84, &0x8664_u16.to_le_bytes()),
+        (0x86, &1_u16.to_le_bytes()),
+        (0x94, &240_u16.to_le_bytes()),
+        (0x96, &0x2022_u16.to_le_bytes()),
+        // The optional header: 64 bits, the number of its directories, and that of the CLI.
+        (0x98, &0x20b_u16.to_le_bytes()),
+        (0x98 + 108, &16_u32.to_le_bytes()),
+        (0x98 + 224, &ADDRESS.to_le_bytes()),
+        (0x98 + 228, &CLI_HEADER.to_le_bytes()),
+        // The section: its size and address, and those in the file.
+        (0x188 + 8, &whole.to_le_bytes()),
+        (0x188 + 12, &ADDRESS.to_le_bytes()),
+        (0x188 + 16, &whole.to_le_bytes()),
+        (0x188 + 20, &HEADERS.to_le_bytes()),
+        // The CLI header.
+        (HEADERS, &CLI_HEADER.to_le_bytes()),
+        (HEADERS + 8, &(ADDRESS + CLI_HEADER).to_le_bytes()),
+        (HEADERS + 12, &size.to_le_bytes()),
+    ];
+    for (at, bytes) in headers {
+        put(at, bytes);
+    }
+    image.extend_from_slice(metadata);
+    image
 }

@@ -71,7 +71,7 @@ pub struct EvaluationEntry {
     /// Where to go on, if some are not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_start: Option<u64>,
-    /// Things to know: that code was run to show it, what that threw.
+    /// Things to know: that code was run to show it, what that threw, what other threads met meanwhile.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -167,6 +167,7 @@ impl From<&Evaluated> for EvaluationEntry {
                     value: Some(text::one_line(shown, VALUE)),
                     children: opened.map(|it| it.value.children).filter(|it| *it > 0),
                     path: opened.map(|it| it.path.clone()).filter(|it| !it.is_empty()),
+                    notes: evaluated.notes.clone(),
                     ..Self::default()
                 }
             }
@@ -183,6 +184,7 @@ impl From<&Evaluated> for EvaluationEntry {
                     code: Some(why.code.clone().unwrap_or_else(|| error.code.name().into())),
                     exception: why.exception.as_deref().map(|it| text::one_line(it, NAME)),
                     hint: error.hint,
+                    notes: evaluated.notes.clone(),
                     ..Self::default()
                 }
             }
@@ -215,13 +217,13 @@ impl Render for EvaluationsReport {
                     let left = result.left_out;
                     let _ = writeln!(out, "  … {left} more: evaluate with open and start={next}");
                 }
-                for note in &result.notes {
-                    let _ = writeln!(out, "Note: {note}.");
-                }
             }
             if let Some(problem) = &result.problem {
                 out.push_str(": it has no value\n");
                 text::push_quoted_lines(&mut out, "| ", problem);
+            }
+            for note in &result.notes {
+                let _ = writeln!(out, "Note: {note}.");
             }
             if let Some(hint) = &result.hint {
                 let _ = writeln!(out, "Hint: {hint}");

@@ -44,6 +44,8 @@ pub enum FormatKind {
     NoSideEffects,
     /// `raw`: the fields as they are, without views.
     Raw,
+    /// `threads`: let other threads run if the code waits for them.
+    Threads,
     /// `results`: only the elements of a sequence.
     Results,
     /// `[n]`: this many elements.
@@ -51,7 +53,7 @@ pub enum FormatKind {
 }
 
 impl FormatKind {
-    const NAMED: [(&str, Self); 9] = [
+    const NAMED: [(&str, Self); 10] = [
         ("ac", Self::AllowCode),
         ("d", Self::Decimal),
         ("dynamic", Self::Dynamic),
@@ -61,6 +63,7 @@ impl FormatKind {
         ("nse", Self::NoSideEffects),
         ("raw", Self::Raw),
         ("results", Self::Results),
+        ("threads", Self::Threads),
     ];
 
     /// The word, unless it is a count.

@@ -31,6 +31,7 @@ fn format_specifiers() {
     check_watch("items,[10]", "items | [10]");
     check_watch("items,[n + 1],raw,d", "items | [(+ n 1)] | raw | d");
     check_watch("f(a, b),ac", "(call f a b) | ac");
+    check_watch("task.Result,threads", "(. task Result) | threads");
     check_watch("(a, b),results", "(tuple a b) | results");
     check_watch("x,nse,hidden,dynamic", "x | nse | hidden | dynamic");
     check_watch("a ? b : c,nq", "(?: a b c) | nq");

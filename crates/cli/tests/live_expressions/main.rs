@@ -14,6 +14,7 @@ mod generic;
 mod hits;
 mod language;
 mod mutations;
+mod others;
 mod places;
 mod pure;
 mod refused;

@@ -5,6 +5,7 @@ mod calls;
 mod code;
 mod collections;
 mod early;
+mod emitted;
 mod endless;
 mod hostile;
 mod kinds;

@@ -17,6 +17,9 @@ pub struct Evaluate {
     pub stop: Option<StopId>,
     /// Whether code of the program may run and variables may be assigned.
     pub side_effects: bool,
+    /// Whether the other threads are let go if an expression waits for them, as `,threads` behind one allows it.
+    #[serde(default)]
+    pub other_threads: bool,
     /// How long each expression may take, in milliseconds.
     pub time_limit_ms: u32,
     /// Elements of a sequence told at most.
@@ -28,6 +31,9 @@ pub struct Evaluate {
     /// Whether what has a name such as `password` on its way is masked.
     #[serde(default)]
     pub mask_secrets: bool,
+    /// Whether values are written as those of variables are (`Count = 2 { 1, 2 }`), not as C# would (`[1, 2]`).
+    #[serde(default)]
+    pub as_variables: bool,
     /// Whether only the static type is told: nothing is read, and nothing runs.
     #[serde(default)]
     pub types_only: bool,
@@ -45,11 +51,13 @@ impl Evaluate {
             frame: 0,
             stop: None,
             side_effects: false,
+            other_threads: false,
             time_limit_ms: 5_000,
             max_elements: 100,
             max_text: 1_000,
             view: View::default(),
             mask_secrets: false,
+            as_variables: false,
             types_only: false,
             force: false,
         }
@@ -87,6 +95,9 @@ pub struct Completions {
 pub struct Evaluated {
     /// The text that was asked.
     pub expression: String,
+    /// What code that ran for it brought about beside it: that other threads were let go, and what they met.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// Its value, or why it has none.
     pub outcome: Result<EvaluatedValue, ExpressionError>,
 }

@@ -64,6 +64,8 @@ pub struct View {
     pub run_code: bool,
     /// Milliseconds that each piece of code may run; 15 s at most.
     pub time_limit: u32,
+    /// Whether the other threads are let go if that code waits for them.
+    pub other_threads: bool,
     /// Whether values with names such as `password` are masked.
     pub mask_secrets: bool,
     /// Whole numbers in hexadecimal.
@@ -87,6 +89,7 @@ impl Default for View {
             properties: false,
             run_code: false,
             time_limit: 5000,
+            other_threads: false,
             mask_secrets: false,
             hex: false,
             text_length: 1024,

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use cordebug::callback::Callback;
 use cordebug::eval::Eval;
 use cordebug::hresult as hr;
-use cordebug::procfs;
 use cordebug::thread::{Step, Thread};
 
 use crate::api::{Event, Reply, Request, State};
 use crate::engine::{Engine, Input};
 use crate::output::Notice;
 
+use super::others::{ALONE, Others};
 use super::{CallError, CallSite, Kept, Outcome};
 
 /// How long a thread may take to give up after it was asked, and after it was made to.
@@ -36,9 +36,6 @@ const QUEUE_STEP: Duration = Duration::from_millis(50);
 /// How much longer an evaluation at a hit may take once somebody wants the program paused.
 const PAUSE_GRACE: Duration = Duration::from_millis(300);
 
-/// The name of the runtime's threads that collect while the program runs.
-const COLLECTOR: &str = ".NET BGC";
-
 /// What is known of evaluations that did not end as they should.
 #[derive(Debug, Default)]
 pub(crate) struct Evaluations {
@@ -57,6 +54,10 @@ pub(crate) struct Evaluations {
     forbidden: bool,
     /// Set when one has ended the program, of which the end is not known yet.
     ended_program: bool,
+    /// What the other threads do while one runs.
+    pub(super) others: Others,
+    /// What whoever asked for them should know.
+    notes: Vec<String>,
 }
 
 impl Evaluations {
@@ -68,11 +69,24 @@ impl Evaluations {
     /// A request begins that may evaluate.
     pub(crate) fn begin(&mut self) {
         self.cancelled = false;
+        self.notes.clear();
     }
 
     /// Whether one runs.
     pub(crate) fn is_running(&self) -> bool {
         self.is_running
+    }
+
+    /// Adds something that whoever asked should know.
+    pub(super) fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// What there is to know of those that ran since this was asked last.
+    pub(crate) fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
     }
 
     /// Whether one has ended the program.
@@ -145,6 +159,16 @@ pub(super) enum Ended {
     Late,
     /// Somebody wants the program.
     Wanted(&'static str),
+    /// It is about to wait for other threads, which it may not let go.
+    NeedsOthers,
+}
+
+/// Why an evaluation is given up.
+#[derive(Clone, Copy)]
+enum Why {
+    Late,
+    Wanted(&'static str),
+    NeedsOthers,
 }
 
 impl Engine<'_> {
@@ -164,7 +188,7 @@ impl Engine<'_> {
         let eval = site.thread.eval().map_err(|error| refused(&error))?;
         let top = site.thread.stack().ok().and_then(|it| it.stack_pointer());
         start(&eval)?;
-        let frozen = self.freeze_others(site)?;
+        self.freeze_others(site)?;
         // Whoever froze this one does not want it to go on; the call it makes all the same, or nobody would.
         let is_frozen = site.thread.is_frozen().unwrap_or(false);
         if is_frozen {
@@ -172,6 +196,7 @@ impl Engine<'_> {
         }
         self.evaluations.is_running = true;
         self.send_away(site.thread.id().ok());
+        self.hear_of_dependencies(true);
         let outcome = self.run_evaluation(site, &eval, top);
         self.evaluations.is_running = false;
         self.send_away(None);
@@ -179,7 +204,8 @@ impl Engine<'_> {
             self.evaluations.ended_program = true;
             self.no_longer_stopped();
         } else {
-            self.thaw_others(site, &frozen);
+            self.hear_of_dependencies(false);
+            self.thaw_others(site);
             if is_frozen && let Err(error) = site.thread.freeze(true) {
                 tracing::warn!(%error, "freezing a thread again");
             }
@@ -196,12 +222,23 @@ impl Engine<'_> {
         let refused_to_run = |error: crate::api::Error| CallError::Refused(error.message);
         let target = self.stopped_target().map_err(refused_to_run)?;
         target.resume_all().map_err(refused_to_run)?;
-        let ended = self.pump(site, eval, Instant::now() + site.limit);
+        let deadline = Instant::now() + site.limit;
+        let mut ended = if site.others {
+            self.pump(site, eval, deadline.min(Instant::now() + ALONE))
+        } else {
+            self.pump(site, eval, deadline)
+        };
+        // What waits for a lock does not say so.
+        if matches!(ended, Ended::Late) && site.others {
+            self.let_others_go(site)?;
+            ended = self.pump(site, eval, deadline);
+        }
         let why = match ended {
             Ended::Done { threw } => return outcome(eval, threw),
             Ended::Program => return Err(CallError::ProgramEnded),
-            Ended::Late => None,
-            Ended::Wanted(why) => Some(why),
+            Ended::Late => Why::Late,
+            Ended::Wanted(why) => Why::Wanted(why),
+            Ended::NeedsOthers => Why::NeedsOthers,
         };
         // Asked first, then made to.
         let mut asked_before = false;
@@ -224,11 +261,11 @@ impl Engine<'_> {
                             Err(error) => tracing::warn!(%error, "after giving up an evaluation"),
                             Ok(()) => {}
                         }
-                        return Err(given_up(site, why, ""));
+                        return Err(self.given_up(site, why, ""));
                     }
                     Ended::Program => return Err(CallError::ProgramEnded),
                     Ended::Late if asked && self.is_waiting(site) => waits += 1,
-                    Ended::Late | Ended::Wanted(_) => {}
+                    Ended::Late | Ended::Wanted(_) | Ended::NeedsOthers => {}
                 }
             }
             asked_before |= asked;
@@ -241,7 +278,22 @@ impl Engine<'_> {
         let more = format!(
             "; it cannot be ended and thread {thread} is still in it, so nothing more can be run until the program continues; values can be read"
         );
-        Err(given_up(site, why, &more))
+        Err(self.given_up(site, why, &more))
+    }
+
+    fn given_up(&self, site: &CallSite, why: Why, more: &str) -> CallError {
+        match why {
+            Why::Wanted(why) => CallError::GivenUp { why },
+            Why::NeedsOthers => CallError::NeedsOthers {
+                more: more.to_owned(),
+            },
+            Why::Late => CallError::TimedOut {
+                limit: site.limit,
+                more: format!("{}{more}", self.evaluations.others.told()),
+                others: site.others,
+                stuck: !more.is_empty(),
+            },
+        }
     }
 
     /// Whether a thread sleeps or waits, as the kernel sees it: the program need not be stopped for that.
@@ -499,8 +551,17 @@ impl Engine<'_> {
             Callback::EvalException {
                 eval: Some(told), ..
             } if eval.is(&told) => return Some(Ended::Done { threw: true }),
-            // The others stand still: what is told of one happened before.
-            told if !site.free_threads && is_of_another(&told, site) => self.put_aside(told),
+            Callback::CustomNotification { thread }
+                if is_same(&Thread::new(thread.clone()), &site.thread) =>
+            {
+                if site.others {
+                    self.thaw_for(site);
+                } else if !std::mem::replace(&mut self.evaluations.others.needed, true) {
+                    // It can be made to give up here, and no more where it waits.
+                    return Some(Ended::NeedsOthers);
+                }
+            }
+            told if is_of_another(&told, site) => self.told_of_another(told),
             // What happens inside is nobody's stop.
             Callback::Breakpoint {
                 thread,
@@ -527,70 +588,6 @@ impl Engine<'_> {
             tracing::debug!(%error, "answering a callback inside an evaluation");
         }
         None
-    }
-
-    /// Keeps all other threads still; those that were so already, to be left so afterwards.
-    fn freeze_others(&mut self, site: &CallSite) -> Result<Vec<Thread>, CallError> {
-        if site.free_threads {
-            return Ok(Vec::new());
-        }
-        self.stopped_target()
-            .map_err(|error| CallError::Refused(error.message))?;
-        self.freeze_all_but(&site.thread)
-    }
-
-    /// Keeps all threads still but one; those that were so already, to be left so afterwards.
-    pub(crate) fn freeze_all_but(&mut self, thread: &Thread) -> Result<Vec<Thread>, CallError> {
-        let target = self.target.as_mut().ok_or(CallError::ProgramEnded)?;
-        let threads = target.process.threads().map_err(|error| refused(&error))?;
-        let frozen = threads
-            .iter()
-            .filter(|it| it.is_frozen().unwrap_or(false))
-            .cloned()
-            .collect();
-        let all = target.process.freeze_all(true, thread);
-        all.map_err(|error| refused(&error))?;
-        target.turns.suspend(true);
-        self.let_collector_run(&threads);
-        Ok(frozen)
-    }
-
-    /// Lets the threads of the background collector go on. They run no code of the program, and a thread that begins a collection
-    /// waits for them: frozen, they would hold it for ever.
-    fn let_collector_run(&self, threads: &[Thread]) {
-        let Some(pid) = self.pid else {
-            return;
-        };
-        for thread in threads {
-            let name = thread.id().ok().and_then(|id| procfs::thread_name(pid, id));
-            if name.is_some_and(|name| name == COLLECTOR)
-                && let Err(error) = thread.freeze(false)
-            {
-                tracing::warn!(%error, "letting the collector run");
-            }
-        }
-    }
-
-    fn thaw_others(&mut self, site: &CallSite, frozen: &[Thread]) {
-        if !site.free_threads {
-            self.thaw_all_but(&site.thread, frozen);
-        }
-    }
-
-    /// Undoes [`freeze_all_but`](Self::freeze_all_but).
-    pub(crate) fn thaw_all_but(&mut self, thread: &Thread, frozen: &[Thread]) {
-        let Some(target) = &mut self.target else {
-            return;
-        };
-        target.turns.suspend(false);
-        if let Err(error) = target.process.freeze_all(false, thread) {
-            tracing::warn!(%error, "letting threads run again");
-        }
-        for thread in frozen {
-            if let Err(error) = thread.freeze(true) {
-                tracing::warn!(%error, "freezing a thread again");
-            }
-        }
     }
 
     /// The end of an evaluation that nobody waits for any more. Its thread is where it was before: a step that was asked
@@ -624,20 +621,13 @@ fn has_reached_code(thread: &Thread, top: Option<u64>) -> bool {
 
 /// Whether a callback tells of another thread than the one that evaluates.
 fn is_of_another(callback: &Callback, site: &CallSite) -> bool {
-    let (Some(told), Ok(own)) = (callback.thread(), site.thread.id()) else {
-        return false;
-    };
-    told.id().is_ok_and(|id| id != own)
+    callback
+        .thread()
+        .is_some_and(|told| !is_same(&told, &site.thread))
 }
 
-fn given_up(site: &CallSite, why: Option<&'static str>, more: &str) -> CallError {
-    match why {
-        Some(why) => CallError::GivenUp { why },
-        None => CallError::TimedOut {
-            limit: site.limit,
-            more: more.to_owned(),
-        },
-    }
+fn is_same(one: &Thread, other: &Thread) -> bool {
+    matches!((one.id(), other.id()), (Ok(one), Ok(other)) if one == other)
 }
 
 fn outcome(eval: &Eval, threw: bool) -> Result<Outcome, CallError> {

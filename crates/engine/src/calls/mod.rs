@@ -9,8 +9,9 @@
 //! What a caller must know:
 //! - Addresses change: every [`Value`](crate::values::Value) and [`Object`](crate::values::Object) that was read before is
 //!   stale afterwards. What is needed later is held ([`Reader::hold`](crate::values::Reader::hold)); results are held already.
-//! - All other threads stay frozen unless [`CallSite::free_threads`] lets them run, so a call that needs another thread
-//!   (a lock that it holds, a task that it runs) does not come back: the time limit ends it.
+//! - All other threads stay frozen, so a call that needs another thread does not come back: it is given up when it says
+//!   so (`Debugger.NotifyOfCrossThreadDependency`, as waiting for a task does), else (a lock) at the time limit. With
+//!   [`CallSite::others`] they are let go then (`others`).
 //! - Arguments are matched with the signature *before* the call, because the runtime does not check them: a number where an
 //!   object is expected ends the program.
 //!
@@ -21,6 +22,7 @@ mod arguments;
 mod evaluate;
 mod needed;
 mod operations;
+mod others;
 mod reflection;
 mod suspending;
 
@@ -42,8 +44,8 @@ pub(crate) struct CallSite {
     pub(crate) thread: Thread,
     /// How long it may take.
     pub(crate) limit: Duration,
-    /// Whether other threads run meanwhile.
-    pub(crate) free_threads: bool,
+    /// Whether the other threads are let go if it waits for them.
+    pub(crate) others: bool,
 }
 
 impl CallSite {
@@ -55,7 +57,7 @@ impl CallSite {
         Self {
             thread,
             limit: Self::LIMIT,
-            free_threads: false,
+            others: false,
         }
     }
 }
@@ -109,7 +111,16 @@ pub(crate) enum CallError {
     #[error("the arguments do not fit {method}: {why}")]
     Mismatch { method: String, why: String },
     #[error("it took longer than {} ms and was given up{more}", limit.as_millis())]
-    TimedOut { limit: Duration, more: String },
+    TimedOut {
+        limit: Duration,
+        more: String,
+        /// Whether the other threads were let go.
+        others: bool,
+        /// Whether it still runs.
+        stuck: bool,
+    },
+    #[error("it waits for another thread, and those stand still{more}")]
+    NeedsOthers { more: String },
     #[error("it was given up, because {why}")]
     GivenUp { why: &'static str },
     #[error("the program ended while it ran")]
@@ -126,10 +137,13 @@ impl From<crate::types::TypeError> for CallError {
     }
 }
 
+/// How to let the other threads run. Front ends that have another way replace it.
+const LET_OTHERS_RUN: &str = "let the other threads run by `,threads` behind the expression";
+
 impl From<CallError> for Error {
     fn from(error: CallError) -> Self {
         let code = match &error {
-            CallError::TimedOut { .. } => ErrorCode::Timeout,
+            CallError::TimedOut { .. } | CallError::NeedsOthers { .. } => ErrorCode::Timeout,
             CallError::ProgramEnded => ErrorCode::Exited,
             _ => ErrorCode::EvaluationFailed,
         };
@@ -142,12 +156,24 @@ impl From<CallError> for Error {
             CallError::Unstoppable { .. } => told.hint(
                 "evaluate it in a frame of another thread, and end any other debugger or tracer of the program",
             ),
-            CallError::TimedOut { more, .. } if !more.is_empty() => {
+            CallError::TimedOut { stuck: true, others, .. } => {
+                let end = "continue the program, so that it can end; a step of that thread waits for it";
+                told.hint(match others {
+                    true => end.to_owned(),
+                    false => format!("{end}. If it waits for a lock of another thread, {LET_OTHERS_RUN}"),
+                })
+            }
+            CallError::NeedsOthers { more } if !more.is_empty() => {
                 told.hint("continue the program, so that it can end; a step of that thread waits for it")
             }
-            CallError::TimedOut { .. } => told.hint(
-                "the code may need a lock or a task of another thread, which stand still: let them run, or allow more time",
-            ),
+            CallError::NeedsOthers { .. } => told.hint(LET_OTHERS_RUN),
+            CallError::TimedOut { others: true, more, .. } => told.hint(match more.is_empty() {
+                true => "allow more time",
+                false => "continue the program: what that thread met is told then",
+            }),
+            CallError::TimedOut { .. } => told.hint(format!(
+                "the code may need a lock or a task of another thread, which stand still: {LET_OTHERS_RUN}, or allow more time",
+            )),
             _ => told,
         }
     }

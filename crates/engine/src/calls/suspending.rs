@@ -85,7 +85,9 @@ impl Engine<'_> {
             match self.pump(site, &eval, Instant::now() + LOOK_STEP) {
                 Ended::Done { .. } => return Ok(()),
                 Ended::Program => return Err(CallError::ProgramEnded),
-                Ended::Late | Ended::Wanted(_) => self.keep_suspendable(site, false)?,
+                Ended::Late | Ended::Wanted(_) | Ended::NeedsOthers => {
+                    self.keep_suspendable(site, false)?
+                }
             }
         }
         self.leave_stuck(site, &eval);

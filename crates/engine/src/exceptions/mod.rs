@@ -109,6 +109,24 @@ impl Exceptions {
         })
     }
 
+    /// Whether what the runtime tells of an exception may stop the program.
+    pub(crate) fn may_stop_at(&self, kind: CorDebugExceptionCallbackType) -> bool {
+        let any = |wants: fn(&ExceptionSpec) -> bool| {
+            let mut wanted = self.wanted.iter();
+            wanted.any(|it| it.spec.enabled && wants(&it.spec))
+        };
+        match kind {
+            DEBUG_EXCEPTION_FIRST_CHANCE => self.is_any_wanted(Told::Thrown),
+            DEBUG_EXCEPTION_CATCH_HANDLER_FOUND => {
+                any(|it| it.user_unhandled || it.escaping || it.caught_by_user.is_some())
+            }
+            DEBUG_EXCEPTION_UNHANDLED => {
+                !self.ignore_unhandled || self.is_any_wanted(Told::Unhandled)
+            }
+            _ => false,
+        }
+    }
+
     fn is_any_wanted(&self, told: Told) -> bool {
         self.wanted
             .iter()

@@ -109,6 +109,7 @@ impl Engine<'_> {
                 });
             all.push(Evaluated {
                 expression: asked.clone(),
+                notes: self.evaluations.take_notes(),
                 outcome: outcome.map_err(|fail| ExpressionError {
                     code: fail.code.map(str::to_owned),
                     exception: fail.thrown.as_ref().map(|it| it.type_name.clone()),
@@ -164,7 +165,10 @@ impl Engine<'_> {
             match ran {
                 Ran::Value(value) => return Ok(value),
                 Ran::Effect(prepared) => {
-                    let site = CallSite::on(place.thread.clone());
+                    let site = CallSite {
+                        others: place.may_let_others_go(),
+                        ..CallSite::on(place.thread.clone())
+                    };
                     let (thread, frame) = (place.thread, place.request.frame);
                     let root = |engine: &mut Engine<'_>, asked: Asked<'_>| {
                         let target = engine.stopped_target().ok()?;
@@ -353,6 +357,12 @@ impl Engine<'_> {
 }
 
 impl Place<'_> {
+    /// Whether the other threads are let go if code waits for them.
+    fn may_let_others_go(&self) -> bool {
+        let mut formats = self.watch.formats.iter();
+        self.request.other_threads || formats.any(|it| it.kind == FormatKind::Threads)
+    }
+
     /// Whether `$returnvalue` is asked for, and is what a method with a name of a secret returned.
     fn asks_for_secret(&self, target: &Target) -> bool {
         let (_, tid, _) = self.numbers;
@@ -407,6 +417,9 @@ impl Place<'_> {
                 numbers: false,
                 quotes: true,
                 masked: request.mask_secrets,
+                as_variables: request.as_variables,
+                level: 0,
+                keyed: false,
             },
             view: View {
                 mask_secrets: request.mask_secrets || request.view.mask_secrets,
@@ -433,7 +446,10 @@ impl Place<'_> {
                         .ok_or_else(|| Fail::new(count.span, "the count must be a constant"))?;
                 }
                 // All members are told as it is, and elements of a sequence are its text.
-                FormatKind::Hidden | FormatKind::Dynamic | FormatKind::Results => {}
+                FormatKind::Hidden
+                | FormatKind::Dynamic
+                | FormatKind::Results
+                | FormatKind::Threads => {}
             }
         }
         Ok(planned)

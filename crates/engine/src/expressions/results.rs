@@ -22,6 +22,9 @@ const MAX_MEMBERS: usize = 100;
 const MAX_INSIDE: usize = 1_000;
 /// How deep inside each other.
 const MAX_DEPTH: u32 = 4;
+/// Elements in a line of their own whole, and characters of each.
+const IN_LINE: usize = 8;
+const BRIEF: usize = 64;
 
 /// The results of this stop.
 #[derive(Debug, Default)]
@@ -176,6 +179,7 @@ impl Target {
             .collect();
         let left = (count - members.len()) as u64;
         let is_sequence = matches!(made, Made::Sequence(..));
+        let text = line_of_made(ty, count, &members, is_sequence);
         Some(api::Variable {
             name: name.to_owned(),
             kind: VariableKind::Pseudo,
@@ -185,11 +189,7 @@ impl Target {
             shadowed: false,
             value: api::Value {
                 type_name: types.text(ty).to_string(),
-                text: if is_sequence {
-                    format!("Count = {count}")
-                } else {
-                    format!("{{{}}}", types.text(ty))
-                },
+                text,
                 kind: api::ValueKind::Object,
                 object: None,
                 children: count as u64,
@@ -232,6 +232,32 @@ impl Target {
             told.value.text = format!("{{{}}}", told.value.type_name);
         }
         told
+    }
+}
+
+/// The line of what exists only here, as that of a variable is written.
+fn line_of_made(ty: &Type, count: usize, members: &[api::Variable], is_sequence: bool) -> String {
+    let parts = members.iter().take(IN_LINE).map(|it| {
+        let mut text: String = it.value.text.chars().take(BRIEF).collect();
+        if text.len() < it.value.text.len() {
+            text.push('…');
+        }
+        match is_sequence {
+            true => text,
+            false => format!("{} = {text}", it.name),
+        }
+    });
+    let mut parts: Vec<String> = parts.collect();
+    if parts.len() < count {
+        parts.push("…".into());
+    }
+    let parts = parts.join(", ");
+    match (ty.element().is_some(), is_sequence, count) {
+        (_, false, _) => format!("{{ {parts} }}"),
+        (true, _, 0) => "Length = 0".into(),
+        (true, ..) => format!("Length = {count} {{ {parts} }}"),
+        (false, _, 0) => "Count = 0".into(),
+        (false, ..) => format!("Count = {count} {{ {parts} }}"),
     }
 }
 

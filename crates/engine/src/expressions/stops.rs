@@ -449,6 +449,9 @@ impl Runner<'_, '_> {
             numbers: false,
             quotes: shown.quotes,
             masked: shown.masked,
+            as_variables: false,
+            level: 0,
+            keyed: false,
         };
         let is_number =
             matches!(value, Val::Scalar(Scalar::Int(kind, _)) if *kind != scalar::Kind::Char);

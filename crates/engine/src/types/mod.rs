@@ -188,7 +188,7 @@ impl<'t> Types<'t> {
     pub(crate) fn metadata(self, id: ModuleId) -> Result<&'t metadata::Module> {
         let module = self.module(id)?;
         module
-            .metadata(self.process)
+            .described(self.process)
             .map_err(|why| TypeError::NoMetadata {
                 module: module.file_name(),
                 why: why.to_owned(),

@@ -305,7 +305,7 @@ impl Types<'_> {
         let by_file = modules().find(|it| it.path.file_stem().is_some_and(|stem| stem == name));
         let found = by_file.or_else(|| {
             modules().find(|it| {
-                it.metadata(self.process)
+                it.described(self.process)
                     .is_ok_and(|opened| is_assembly(opened.metadata(), name))
             })
         })?;

@@ -3,11 +3,12 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use cordebug::heap::TypeId;
 use cordebug::types::{Type as RuntimeType, element};
 use metadata::Token;
 use metadata::signature::Primitive;
 
-use super::{FunctionType, ModuleId, Result, Type, TypeError, Types};
+use super::{FunctionType, ModuleId, Named, Result, Type, TypeError, Types};
 
 /// Types nest less deeply.
 const MAX_DEPTH: u32 = 64;
@@ -85,6 +86,15 @@ impl Types<'_> {
         Ok(known)
     }
 
+    /// The runtime's number of the type that stands for all those which differ from this in references only, if it has
+    /// loaded that: it is all that generic code over references needs of the structs that it has as variables. All of them
+    /// have the same layout.
+    pub(crate) fn shared_id(self, ty: &Type) -> Option<TypeId> {
+        let canonical = Type::Named(self.core_named("System", "__Canon")?);
+        let shared = shared(ty, &canonical)?;
+        self.to_runtime(&shared).ok()?.id().ok()
+    }
+
     /// The runtime's own type, for calls, static fields and layouts.
     pub(crate) fn to_runtime(self, ty: &Type) -> Result<RuntimeType> {
         if let Some(known) = self.cache.runtime.get(ty) {
@@ -127,4 +137,25 @@ impl Types<'_> {
         self.cache.runtime.insert(ty.clone(), runtime.clone());
         Ok(runtime)
     }
+}
+
+/// A type with all references among its arguments replaced, if there are any.
+fn shared(ty: &Type, canonical: &Type) -> Option<Type> {
+    let named = ty.as_named()?;
+    let replaced = |it: &Type| {
+        if it.is_reference() {
+            Some(canonical.clone())
+        } else {
+            shared(it, canonical)
+        }
+    };
+    let arguments: Vec<Option<Type>> = named.arguments.iter().map(replaced).collect();
+    arguments.iter().any(Option::is_some).then(|| {
+        let whole = arguments.into_iter().zip(&named.arguments);
+        let arguments = whole.map(|(new, old)| new.unwrap_or_else(|| old.clone()));
+        Type::Named(Rc::new(Named {
+            arguments: arguments.collect(),
+            ..Named::clone(named)
+        }))
+    })
 }

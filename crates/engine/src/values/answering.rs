@@ -41,7 +41,10 @@ impl Allowance {
         let total = limit.saturating_mul(TOTAL).min(MAX_LIMIT);
         let total = Duration::from_millis(total.into());
         Self {
-            site: CallSite::on(thread.clone()),
+            site: CallSite {
+                others: query.view.other_threads,
+                ..CallSite::on(thread.clone())
+            },
             limit: Duration::from_millis(limit.into()),
             total,
             deadline: Instant::now() + total,

@@ -128,6 +128,9 @@ impl LayoutCache {
         }
         match types.to_runtime(ty)?.id() {
             Err(why) if why.code() == Some(CORDBG_E_CLASS_NOT_LOADED) => {
+                if let Some(id) = types.shared_id(ty) {
+                    return self.members(types, ty, || Ok(id));
+                }
                 let members = self.sequential(types, ty)?;
                 let members =
                     members.ok_or_else(|| Unreadable::NotLoaded { ty: types.text(ty) })?;
@@ -136,9 +139,10 @@ impl LayoutCache {
             }
             id => match self.members(types, ty, || Ok(id?)) {
                 // It is known by name, and no more.
-                Err(Unreadable::NotInitialized) => {
-                    Err(Unreadable::NotLoaded { ty: types.text(ty) })
-                }
+                Err(Unreadable::NotInitialized) => match types.shared_id(ty) {
+                    Some(id) => self.members(types, ty, || Ok(id)),
+                    None => Err(Unreadable::NotLoaded { ty: types.text(ty) }),
+                },
                 members => members,
             },
         }

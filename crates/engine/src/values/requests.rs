@@ -152,6 +152,7 @@ impl Engine<'_> {
             if questions.is_empty() {
                 let answered = u32::try_from(answers.count()).unwrap_or(u32::MAX);
                 told.code_runs = Computed::runs(&computed).saturating_add(answered);
+                told.notes.extend(self.evaluations.take_notes());
                 return Ok(Reply::Variables(Box::new(told)));
             }
             self.answer_questions(questions, &mut answers, &allowance)?;

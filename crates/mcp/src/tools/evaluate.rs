@@ -40,6 +40,9 @@ pub(super) struct EvaluateArguments {
     /// Show what is in results by ToString, getters, proxies, enumerators. Needs side_effects.
     #[serde(default)]
     open: bool,
+    /// Let other threads run if it waits for them (task.Result, a lock). Needs side_effects.
+    #[serde(default)]
+    other_threads: bool,
     /// First member, with open.
     #[serde(default)]
     #[schemars(range(max = 9_007_199_254_740_991_u64))]
@@ -70,6 +73,11 @@ pub(super) async fn evaluate(
             format!("evaluate takes 1 to {EXPRESSIONS} expressions, not {wanted}"),
         ));
     }
+    if arguments.other_threads && !arguments.side_effects {
+        let message =
+            "other_threads is for code of the program, which only side_effects=true allows";
+        return Err(Error::new(ErrorCode::InvalidParameter, message).hint("set it, too"));
+    }
     if arguments.open && !arguments.side_effects {
         let message = "open runs code of the program, which only side_effects=true allows";
         return Err(Error::new(ErrorCode::InvalidParameter, message)
@@ -84,11 +92,13 @@ pub(super) async fn evaluate(
         frame,
         stop: at.stop.map(StopId),
         side_effects: arguments.side_effects,
+        other_threads: arguments.other_threads,
         time_limit_ms: each.max(1),
         max_elements: MEMBERS,
         max_text: 1000,
         view: View::default(),
         mask_secrets: !arguments.show_secrets,
+        as_variables: true,
         types_only: false,
         force: false,
     };
@@ -120,6 +130,7 @@ pub(super) async fn evaluate(
             count: MEMBERS,
             view: View {
                 run_code: true,
+                other_threads: arguments.other_threads,
                 properties: true,
                 mask_secrets: !arguments.show_secrets,
                 text_length: TEXT.0,

@@ -112,3 +112,88 @@ fn results_are_opened_by_code_when_that_is_asked_for() {
         agent.close().await;
     });
 }
+
+#[test]
+fn other_threads_are_let_run_for_what_waits_for_them_when_that_is_asked_for() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        let place = Fixture::named("calls_others").marker("stop");
+        let launch = json!({
+            "program": dll("calls_others"),
+            "breakpoints": [{"file": place.file, "line": place.line}],
+        });
+        agent.call("debug_launch", launch).await;
+        for arguments in [
+            json!({"expressions": ["asked.Later().Result"], "other_threads": true}),
+            json!({"expressions": ["asked.Later().Result"], "side_effects": true}),
+            json!({"expressions": ["asked.Later().Result", "catches.Value"], "side_effects": true, "other_threads": true}),
+        ] {
+            agent.say("evaluate", arguments).await;
+        }
+        // Getters that are run to show a value wait as well.
+        let opened = json!({"expressions": ["locked"], "side_effects": true, "other_threads": true, "open": true});
+        let answer = text(&agent.call("evaluate", opened).await);
+        assert!(answer.contains("Value: int = 7"), "{answer}");
+        assert!(answer.contains("Made: int = 9"), "{answer}");
+        assert!(
+            answer.contains("the other threads were let run"),
+            "{answer}"
+        );
+        let report = structured(&agent.call("debug_continue", json!({})).await);
+        assert_eq!(report["state"], "exited", "{report}");
+        expect![[r#"
+            > evaluate {"expressions":["asked.Later().Result"],"other_threads":true}
+            !INVALID_PARAMETER: other_threads is for code of the program, which only side_effects=true allows
+            Hint: set it, too
+            > evaluate {"expressions":["asked.Later().Result"],"side_effects":true}
+            asked.Later().Result: it has no value
+            | `Result`: it waits for another thread, and those stand still
+            |   asked.Later().Result
+            |   ^^^^^^^^^^^^^^^^^^^^
+            Hint: let the other threads run by other_threads=true
+            > evaluate {"expressions":["asked.Later().Result","catches.Value"],"other_threads":true,"side_effects":true}
+            asked.Later().Result: int = 42
+            Note: the other threads were let run for it.
+            catches.Value: int = 5
+            Note: the other threads were let run for it.
+        "#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn what_exists_only_in_the_debugger_is_written_as_variables_are() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        let place = Fixture::named("values_collections").marker("stop");
+        let launch = json!({
+            "program": dll("values_collections"),
+            "breakpoints": [{"file": place.file, "line": place.line}],
+        });
+        agent.call("debug_launch", launch).await;
+        let expressions = json!({"expressions": [
+            "orders.Where(o => o.Id > 27).ToList()", "orders.Take(2).ToArray()", "orders.Select(o => o.Id).Take(3)",
+            "orders.Take(2).Select(o => (o.Id, o))", "new int[0]", "new[] { 1, 2 }", "orders.Take(1).ToDictionary(o => o.Id)",
+            "orders.Take(2).Select(o => o.Lines)", "set", "numbers", "new[] { \"a\", null }", "dictionary.First()",
+        ]});
+        agent.say("evaluate", expressions).await;
+        expect![[r#"
+            > evaluate {"expressions":["orders.Where(o => o.Id > 27).ToList()","orders.Take(2).ToArray()","orders.Select(o => o.Id).Take(3)","orders.Take(2).Select(o => (o.Id, o))","new int[0]","new[] { 1, 2 }","orders.Take(1).ToDictionary(o => o.Id)","orders.Take(2).Select(o => o.Lines)","set","numbers","new[] { \"a\", null }","dictionary.First()"]}
+            orders.Where(o => o.Id > 27).ToList(): System.Collections.Generic.List<Order> = Count = 2 { order28 #28 x0, order29 #29 x0 }
+            orders.Take(2).ToArray(): Order[] = Length = 2 { order0 #0 x0, order1 #1 x0 }
+            orders.Select(o => o.Id).Take(3): System.Collections.Generic.IEnumerable<int> = Count = 3 { 0, 1, 2 }
+            orders.Take(2).Select(o => (o.Id, o)): System.Collections.Generic.IEnumerable<(int, Order)> = Count = 2 { (0, order0 #0 x0), (1, order1 #1 x0) }
+            new int[0]: int[] = Length = 0
+            new[] { 1, 2 }: int[] = Length = 2 { 1, 2 }
+            orders.Take(1).ToDictionary(o => o.Id): System.Collections.Generic.Dictionary<int, Order> = Count = 1 { { key = 0, value = order0 #0 x0 } }
+            orders.Take(2).Select(o => o.Lines): System.Collections.Generic.IEnumerable<System.Collections.Generic.List<string>> = Count = 2 { Count = 0, Count = 0 }
+            set: System.Collections.Generic.HashSet<int> = Count = 3 { 3, 2, 9 }  (3 inside: #e10)
+            numbers: System.Collections.Generic.List<int> = Count = 20 { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20 }  (20 inside: #e11)
+            new[] { "a", null }: string[] = Length = 2 { "a", null }
+            dictionary.First(): System.Collections.Generic.KeyValuePair<string, int> = { key = "one", value = 1 }
+        "#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}

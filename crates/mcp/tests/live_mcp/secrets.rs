@@ -107,20 +107,20 @@ fn names_keys_and_texts_are_masked_everywhere() {
         let logged: Vec<&str> = told.lines().filter(|it| it.contains("log|")).collect();
         expect![[r#"
             > evaluate {"expressions":["settings","settings.Values","settings[key]","settings[key] == null","settings.Select(it => it.Value)","client","table","settings.Keys","settings.Count"]}
-            settings: System.Collections.Generic.Dictionary<string, string> = [{key: "ApiKey", value: ***}, {key: "Color", value: "red"}]  (2 inside: #e1)
+            settings: System.Collections.Generic.Dictionary<string, string> = Count = 2 { ["ApiKey"] = ***, ["Color"] = "red" }  (2 inside: #e1)
             settings.Values: System.Collections.Generic.Dictionary<string, string>.ValueCollection = *** (masked because of a name in what it reads)
             settings[key]: string = *** (masked because of a name in what it reads)
             settings[key] == null: bool = false
             settings.Select(it => it.Value): System.Collections.Generic.IEnumerable<string> = *** (masked because of a name in what it reads)
             client: Client = "bob" *** <would run code>  (2 inside: #e2)
             table: System.Collections.IDictionary = Count = 1 { ["client-secret"] = *** }  (1 inside: #e3)
-            settings.Keys: System.Collections.Generic.Dictionary<string, string>.KeyCollection = ["ApiKey", "Color"]
+            settings.Keys: System.Collections.Generic.Dictionary<string, string>.KeyCollection = Count = 2 { "ApiKey", "Color" }
             settings.Count: int = 2
             > evaluate {"expressions":["account.ToString()","$\"<{account}>\"","client","settings.First()","settings.First().Value","settings.Values.ToArray()","Environment.GetEnvironmentVariable(\"API_TOKEN\")","account.Name.ToUpper()"],"side_effects":true}
             account.ToString(): string = *** (masked because of a name in what it reads)
             $"<{account}>": string = *** (masked because of a name in what it reads)
             client: Client = "bob" *** <would run code>  (2 inside: #e4)
-            settings.First(): System.Collections.Generic.KeyValuePair<string, string> = {key: "ApiKey", value: ***}
+            settings.First(): System.Collections.Generic.KeyValuePair<string, string> = { key = "ApiKey", value = *** }
             settings.First().Value: string = *** (masked because of a name in what it reads)
             settings.Values.ToArray(): string[] = *** (masked because of a name in what it reads)
             Environment.GetEnvironmentVariable("API_TOKEN"): string = *** (masked because of a name in the expression)

@@ -43,8 +43,8 @@ fn print_text(repl: &Repl, arguments: &str, inside: bool) -> Result<String, Erro
     let mut members = String::new();
     // What has no literal is told by its members.
     let text = &value.text;
-    let is_list = text.starts_with('[') && text.contains('{');
-    let is_object = text.starts_with('{') || text.starts_with("Count = ") || is_list;
+    let is_list = text.starts_with("Count = ") || text.starts_with("Length = ");
+    let is_object = text.starts_with('{') || is_list;
     let path = value.variable.as_ref().map(|it| it.path.clone());
     let query = VariablesQuery {
         path: path.filter(|it| !it.is_empty()),
@@ -55,6 +55,10 @@ fn print_text(repl: &Repl, arguments: &str, inside: bool) -> Result<String, Erro
         && query.path.is_some()
         && let Ok(Reply::Variables(within)) = repl.ask(Request::Variables(Box::new(query)))
         && let Some(parent) = &within.parent
+        // A row of numbers is told by its line.
+        && (!is_list
+            || format != Format::Usual
+            || within.variables.iter().any(|it| it.value.children > 0))
     {
         value.text.clone_from(&parent.value.text);
         let report = VariablesReport::of(NAME, &within).render_for(Reader::Person);
@@ -107,6 +111,7 @@ fn evaluate(
         thread: focus.thread,
         frame: focus.frame,
         side_effects,
+        as_variables: true,
         time_limit_ms: TIME_LIMIT_MS,
         view,
         ..Evaluate::read(expression)

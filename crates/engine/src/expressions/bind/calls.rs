@@ -227,7 +227,9 @@ impl Binder<'_> {
                 if is_local
                     && let Some(whole) = group.methods.iter().find(|it| it.token == method.token)
                 {
-                    let captured = self.captured_by(whole, span)?;
+                    let types = self.types;
+                    let whole = types.construct_method(whole, &candidate.type_arguments);
+                    let captured = self.captured_by(&whole, span)?;
                     nodes = local_functions::joined(nodes, captured);
                     let added = whole.parameters.iter().skip(method.parameters.len());
                     method.parameters.extend(added.cloned());

@@ -27,6 +27,25 @@ pub(crate) struct Limits {
     pub(crate) quotes: bool,
     /// Whether fields with names of secrets are masked.
     pub(crate) masked: bool,
+    /// Whether values are written as those of variables: `Count = 2 { 1, 2 }`, `{ X = 1 }`, objects by their own lines.
+    pub(crate) as_variables: bool,
+    /// How deep inside the value that was asked for.
+    pub(crate) level: u32,
+    /// Whether it is an entry of a dictionary.
+    pub(crate) keyed: bool,
+}
+
+impl Limits {
+    /// Those of what lies inside.
+    fn inner(self) -> Self {
+        Self {
+            depth: self.depth - 1,
+            level: self.level + 1,
+            quotes: true,
+            keyed: false,
+            ..self
+        }
+    }
 }
 
 impl Runner<'_, '_> {
@@ -38,6 +57,9 @@ impl Runner<'_, '_> {
         limits: Limits,
         span: Span,
     ) -> Result<String> {
+        if let Some(line) = self.line_of_variable(value, limits) {
+            return Ok(line);
+        }
         let inner = self.types.nullable_of(ty).unwrap_or_else(|| ty.clone());
         Ok(match value {
             Val::Null => "null".into(),
@@ -84,8 +106,8 @@ impl Runner<'_, '_> {
                             (items, count)
                         }
                     };
-                    let element = self.element_of(&object.ty);
-                    self.describe_items((&items, count), &element, limits, span)?
+                    let ty = object.ty.clone();
+                    self.describe_items((&items, count), &ty, limits, span)?
                 }
                 None if self.is_anonymous(&object.ty) => {
                     let object = object.clone();
@@ -132,9 +154,8 @@ impl Runner<'_, '_> {
                     self.describe(&settled, ty, limits, span)?
                 }
                 Made::Sequence(ty, items, _) => {
-                    let element = self.element_of(ty);
-                    let items = items.clone();
-                    self.describe_items((&items, items.len()), &element, limits, span)?
+                    let (ty, items) = (ty.clone(), items.clone());
+                    self.describe_items((&items, items.len()), &ty, limits, span)?
                 }
                 Made::Index(_, number, from_end) => {
                     format!("{}{number}", if *from_end { "^" } else { "" })
@@ -247,11 +268,7 @@ impl Runner<'_, '_> {
             return Ok(format!("{{{}}}", self.types.full_text(ty)));
         }
         let is_tuple = self.types.tuple_elements(ty).is_some_and(|it| it.len() > 1);
-        let inner = Limits {
-            depth: limits.depth - 1,
-            quotes: true,
-            ..limits
-        };
+        let inner = limits.inner();
         let mut told = Vec::new();
         let parts = self.flat_tuple(is_tuple, parts, span)?;
         for (name, value, ty) in &parts {
@@ -263,16 +280,24 @@ impl Runner<'_, '_> {
             };
             told.push(if is_tuple {
                 text
-            } else if is_anonymous {
+            } else if is_anonymous || limits.as_variables {
                 format!("{name} = {text}")
             } else {
                 format!("{name}: {text}")
             });
         }
+        if let (true, true, [key, value]) = (limits.as_variables, self.is_pair(ty), &*told) {
+            let text = |part: &str, name: &str| part.strip_prefix(name).unwrap_or(part).to_owned();
+            let (key, value) = (text(key, "key = "), text(value, "value = "));
+            return Ok(match limits.keyed {
+                true => format!("[{key}] = {value}"),
+                false => format!("[{key}, {value}]"),
+            });
+        }
         let joined = told.join(", ");
         Ok(if is_tuple {
             format!("({joined})")
-        } else if is_anonymous {
+        } else if is_anonymous || limits.as_variables {
             format!("{{ {joined} }}")
         } else {
             format!("{{{joined}}}")
@@ -305,21 +330,67 @@ impl Runner<'_, '_> {
         Ok(flat)
     }
 
-    /// The first of so many elements.
+    /// What has a place in the program as its line is written where it is a variable, unless it is the value that was asked
+    /// for: of that more is told.
+    fn line_of_variable(&self, value: &Val, limits: Limits) -> Option<String> {
+        let place = match value {
+            Val::Object(object) if object.ty == Type::STRING => return None,
+            Val::Object(object) if limits.level > 0 || !self.is_row(&object.ty) => {
+                self.reader.reference_to(object)
+            }
+            Val::Struct(place) => place.clone(),
+            _ => return None,
+        };
+        // Of these the text says which it is, and the line comes with the value.
+        let is_plain = !self.is_readable_sequence(&place.ty);
+        if !limits.as_variables || (limits.level == 0 && is_plain) {
+            return None;
+        }
+        let view = crate::api::View {
+            hex: limits.hex,
+            mask_secrets: limits.masked,
+            text_length: u32::try_from(limits.text).unwrap_or(u32::MAX),
+            ..crate::api::View::default()
+        };
+        let ids = ObjectIds::default();
+        let viewer = Viewer::new(self.reader, &view, &ids);
+        Some(viewer.line_within(&place, limits.level))
+    }
+
+    fn is_pair(&self, ty: &Type) -> bool {
+        let namespace = "System.Collections.Generic";
+        ty.as_named()
+            .is_some_and(|it| self.types.is_named(it, namespace, "KeyValuePair`2"))
+    }
+
+    /// Whether it is a row of elements without keys.
+    fn is_row(&self, ty: &Type) -> bool {
+        let is_map = || ty.as_named().is_some_and(|it| it.arguments.len() == 2);
+        self.is_readable_sequence(ty) && !matches!(ty, Type::Array { .. }) && !is_map()
+    }
+
+    /// The first of so many elements of a sequence.
     fn describe_items(
         &mut self,
         (items, count): (&[Val], usize),
-        element: &Type,
+        ty: &Type,
         limits: Limits,
         span: Span,
     ) -> Result<String> {
+        let measure = match ty.element() {
+            Some(_) => "Length",
+            None => "Count",
+        };
         if limits.depth == 0 {
-            return Ok(format!("[{count} elements]"));
+            return Ok(match limits.as_variables {
+                true => format!("{measure} = {count}"),
+                false => format!("[{count} elements]"),
+            });
         }
+        let element = &self.element_of(ty);
         let inner = Limits {
-            depth: limits.depth - 1,
-            quotes: true,
-            ..limits
+            keyed: self.is_readable_sequence(ty) && ty.element().is_none() && !self.is_row(ty),
+            ..limits.inner()
         };
         let mut told = Vec::new();
         for item in items.iter().take(limits.elements) {
@@ -329,7 +400,12 @@ impl Runner<'_, '_> {
         if left > 0 {
             told.push(format!("… {left} more"));
         }
-        Ok(format!("[{}]", told.join(", ")))
+        let told = told.join(", ");
+        Ok(match (limits.as_variables, count) {
+            (true, 0) => format!("{measure} = 0"),
+            (true, _) => format!("{measure} = {count} {{ {told} }}"),
+            (false, _) => format!("[{told}]"),
+        })
     }
 }
 

@@ -77,6 +77,11 @@ impl Viewer<'_, '_> {
         }
     }
 
+    /// A value as part of another's line, so deep inside it.
+    pub(crate) fn line_within(&self, value: &Value, level: u32) -> String {
+        self.brief(&Ok(value.clone()), level)
+    }
+
     /// A value as part of another's line, unless its name says that it is not to be seen.
     pub(super) fn brief_unless_secret(
         &self,
