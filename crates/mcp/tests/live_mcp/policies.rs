@@ -253,10 +253,14 @@ fn sessions_that_nobody_uses_are_ended() {
     attached.line_starting("tick");
     let web = Web::start_with(&sandbox, &["--http", "--idle-limit", "0.02"], None);
     // A session is in use for as long as a call waits for it, however long that is.
-    let running = web.call(
+    let mut running = web.call(
         "debug_launch",
         json!({"program": dll("loops"), "timeout_ms": 2000}),
     );
+    // A busy machine starts it later.
+    while running["structuredContent"]["state"] == "starting" {
+        running = web.call("debug_wait", json!({"timeout_ms": 2000}));
+    }
     assert_eq!(
         running["structuredContent"]["state"], "running",
         "{running}"

@@ -36,7 +36,7 @@ fn types_are_told_with_their_members() {
         let number = agent.call("type_get", json!({"name": "int"})).await;
         let number = structured(&number);
         assert_eq!(number["module"], "System.Private.CoreLib.dll", "{number}");
-        assert_eq!(number["declaration"], "public struct", "{number}");
+        assert_eq!(number["declaration"], "public readonly struct", "{number}");
         let plain = agent.call("type_get", json!({"name": "Action"})).await;
         assert_ne!(plain.is_error, Some(true), "{}", text(&plain));
         let several = agent.call("type_get", json!({"name": "Enumerator"})).await;
