@@ -1,11 +1,11 @@
 //! Breakpoints in modules that come late, go, come again, or are no files.
 
-use host::api::{BreakpointState, Event};
+use host::api::{BreakpointState, Event, StopReason};
 use testkit::debuggee::Debuggee;
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
-use crate::breakpoints_support::{at_function, at_marker, here, hit, line, list, told_states};
+use crate::breakpoints_support::{at_function, at_marker, here, hit, line, list, set, told_states};
 
 fn launched<'s>(sandbox: &'s Sandbox, how: &str) -> Debuggee<'s> {
     let library = Fixture::named("bp_plugin").dll().display().to_string();
@@ -125,4 +125,39 @@ fn modules_without_symbols_are_named_by_what_waits_for_them() {
         reason.contains("bp_lines.dll has no symbols") && reason.contains("other build"),
         "{breakpoint:#?}"
     );
+}
+
+/// Modules of the framework are opened ahead once many are loaded: those that somebody waits for are not among what is passed by,
+/// nor are those that somebody waits for only later.
+#[test]
+fn methods_in_modules_that_were_opened_ahead_are_waited_for() {
+    const FIXTURE: &str = "bp_many_modules";
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch(FIXTURE)
+        .with(|launch| {
+            launch.breakpoints = vec![
+                at_marker(FIXTURE, "loaded"),
+                at_function("System.Collections.Specialized.StringCollection.Add"),
+            ];
+        })
+        .start();
+    let stop = || {
+        let stop = program.wait_stop();
+        assert!(
+            matches!(stop.reasons[..], [StopReason::Breakpoint { .. }]),
+            "{stop:?}"
+        );
+        here(&program).0
+    };
+    assert!(stop().contains("Main"));
+    program.cont();
+    assert!(stop().contains("StringCollection.Add"));
+    let (later, _) = set(&program, at_function("System.Xml.Linq.XElement..ctor"));
+    assert_eq!(later.state, BreakpointState::Pending, "{later:?}");
+    program.cont();
+    assert!(stop().contains("XElement"));
+    program.cont();
+    program.expect_exit(0);
+    program.wait_output("composed");
 }

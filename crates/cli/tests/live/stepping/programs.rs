@@ -176,6 +176,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "its threads run at the same time: breakpoints_threads steps them",
     ),
     (
+        "bp_many_modules",
+        "loads modules by their names; breakpoints_modules runs it",
+    ),
+    (
         "bp_dying_threads",
         "its threads come and go: how often is not the same twice",
     ),
