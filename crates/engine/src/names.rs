@@ -81,10 +81,13 @@ pub(crate) fn is_generic(metadata: Metadata<'_>, method: Token) -> bool {
 /// The types that the generic parameters of a frame stand for, as text; none if they cannot be told.
 pub(crate) fn arguments_of(modules: &mut Modules, process: &Process, frame: &Frame) -> Vec<String> {
     let types = frame.type_arguments().unwrap_or_default();
-    types
-        .iter()
-        .map(|ty| type_text(modules, process, ty))
-        .collect()
+    let texts = types.iter().map(|ty| type_text(modules, process, ty));
+    let texts: Vec<String> = texts.collect();
+    // The runtime's own stands for any reference in code that does not keep which.
+    match texts.iter().any(|it| it.contains("__Canon")) {
+        true => Vec::new(),
+        false => texts,
+    }
 }
 
 /// A type with its arguments: `Dictionary<string, int[]>`.

@@ -2,11 +2,11 @@
 //! structs that only the shared code of generic methods knows.
 
 use engine::api::Evaluate;
-use host::api::{Reply, Request};
+use host::api::{Reply, Request, VariablesQuery};
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
 
-use crate::support::{children, lines, locals, look, stopped};
+use crate::support::{children, lines, locals, look, stopped, variables};
 
 /// What an expression gives that may run code.
 #[track_caller]
@@ -110,6 +110,83 @@ fn what_local_functions_capture_in_shared_generic_code_is_read() {
         &program,
         &[("number", "7"), ("Local(3)", "16"), ("item.Key", "\"k\"")],
     );
+    program.cont();
+    program.expect_exit(0);
+}
+
+#[test]
+fn what_the_program_has_not_used_yet_has_its_value_and_can_be_passed() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_unused", &["stop", "after"]);
+    check(
+        &program,
+        &[
+            // This thread has not used its own, another has.
+            ("Own.Number", "0"),
+            ("Own.Text == null", "true"),
+            ("Own.Plain", "3"),
+            // Structs are loaded when they are passed or put into an object.
+            ("taking.Day(new DateTime(2024, 12, 31))", "\"2024-12-31\""),
+            ("taking.Any = (1, \"x\")", "(1, \"x\")"),
+            // A text is an object, too.
+            ("$1 = Own.Kept", "\"kept\""),
+        ],
+    );
+    program.cont();
+    program.wait_stop();
+    check(
+        &program,
+        &[("$1 + Own.Kept", "\"keptreplaced\""), ("$1.Length", "4")],
+    );
+    program.cont();
+    program.wait_output("(1, x)");
+    program.expect_exit(0);
+}
+
+#[test]
+fn type_arguments_that_optimised_code_has_lost_are_not_told_as_others() {
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch("values_lost")
+        .env("DOTNET_TieredCompilation", "0")
+        .with(|launch| launch.keep_optimized = true)
+        .start();
+    program.wait_stop();
+    for text in [
+        "typeof(T)",
+        "typeof(U).Name",
+        "default(U)",
+        "new T[2]",
+        "other is T",
+    ] {
+        let asked = Evaluate {
+            side_effects: true,
+            frame: 1,
+            ..Evaluate::read(text)
+        };
+        match program.request(Request::Evaluate(asked)) {
+            Ok(Reply::Evaluated(all)) => {
+                let told = format!("{:?}", all.first().map(|it| &it.outcome));
+                assert!(!told.contains("__Canon"), "{text}: {told}");
+                assert!(told.contains("Err("), "{text}: {told}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    // Its variables are told as what they are, and the frame by its own names.
+    let query = VariablesQuery {
+        frame: 1,
+        ..VariablesQuery::default()
+    };
+    let told = format!("{:?}", variables(&program, query));
+    assert!(!told.contains("__Canon"), "{told}");
+    let stack = program.request(Request::Stack {
+        thread: None,
+        start: 0,
+        count: 10,
+    });
+    let told = format!("{stack:?}");
+    assert!(!told.contains("__Canon"), "{told}");
     program.cont();
     program.expect_exit(0);
 }

@@ -46,6 +46,8 @@ struct Place<'p> {
     /// `$pid`, `$tid`, `$hitcount`.
     numbers: (u32, u32, u64),
     request: &'p Evaluate,
+    /// Whether the result is to be kept.
+    keeps: bool,
     deadline: Instant,
 }
 
@@ -99,6 +101,7 @@ impl Engine<'_> {
                         thread: &thread,
                         numbers,
                         request,
+                        keeps: kept.is_some(),
                         deadline: Instant::now() + limit,
                     })
                 })
@@ -339,7 +342,14 @@ impl Engine<'_> {
                 } else {
                     text
                 };
-                let opened = || target.result(&reader, &planned.view, &value, place.text);
+                let opened = || {
+                    let result = target.result(&reader, &planned.view, &value, place.text);
+                    // A text is its own line; only where it is to be kept it needs a path.
+                    result.or_else(|| match place.keeps {
+                        true => target.text_result(&reader, &planned.view, &value, place.text),
+                        false => None,
+                    })
+                };
                 Ok(Ran::Value(EvaluatedValue {
                     ty: reader.types.full_text(&node.ty),
                     variable: (!is_secret).then(opened).flatten().map(Box::new),

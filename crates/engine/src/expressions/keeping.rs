@@ -55,7 +55,7 @@ impl Engine<'_> {
     ) -> Result<EvaluatedValue> {
         let fail = |why: String| Fail::new(Span::empty(0), why);
         let Some(variable) = &mut value.variable else {
-            return Err(fail("only an object can be kept".into()));
+            return Err(fail("only an object of the program can be kept".into()));
         };
         let query = VariablesQuery {
             stop: request.stop,

@@ -116,6 +116,13 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
             return Ok(Prepared::Construct { ty, span: *span });
         }
     }
+    if let Effect::Write {
+        place, value, span, ..
+    } = &effect
+        && let Some(ty) = not_loaded(reader, value, &place.ty)
+    {
+        return Ok(Prepared::Construct { ty, span: *span });
+    }
     match effect {
         Effect::Refer { call, store } => {
             let span = match &*call {
@@ -264,6 +271,7 @@ fn not_loaded(reader: &Reader<'_>, value: &Val, wanted: &Type) -> Option<Type> {
             Made::Fields(ty, _) | Made::Sequence(ty, ..) => ty,
             _ => wanted,
         },
+        Val::Struct(place) => &place.ty,
         Val::Null | Val::Scalar(_) => wanted,
         _ => return None,
     };

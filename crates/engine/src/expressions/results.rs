@@ -124,6 +124,23 @@ impl Target {
         self.variable(&viewer, value, name, MAX_DEPTH, &Cell::new(MAX_INSIDE))
     }
 
+    /// A text of the program as a variable, which has a path as objects have.
+    pub(super) fn text_result(
+        &self,
+        reader: &Reader<'_>,
+        view: &View,
+        value: &Val,
+        name: &str,
+    ) -> Option<api::Variable> {
+        let Val::Object(object) = value else {
+            return None;
+        };
+        let viewer = Viewer::new(reader, view, &self.object_ids);
+        let place = reader.reference_to(object);
+        let path = self.keep_result(reader, &place, view)?;
+        Some(viewer.variable(&child(name, path, place), 0))
+    }
+
     fn variable(
         &self,
         viewer: &Viewer<'_, '_>,

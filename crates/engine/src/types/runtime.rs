@@ -95,6 +95,15 @@ impl Types<'_> {
         self.to_runtime(&shared).ok()?.id().ok()
     }
 
+    /// A type argument, unless the runtime has only what stands for all references in shared code: optimised code may not
+    /// keep which it runs for.
+    pub(crate) fn actual(self, ty: Type) -> Result<Type> {
+        match self.core_named("System", "__Canon") {
+            Some(canonical) if mentions(&ty, &canonical) => Err(TypeError::Open),
+            _ => Ok(ty),
+        }
+    }
+
     /// The runtime's own type, for calls, static fields and layouts.
     pub(crate) fn to_runtime(self, ty: &Type) -> Result<RuntimeType> {
         if let Some(known) = self.cache.runtime.get(ty) {
@@ -158,4 +167,15 @@ fn shared(ty: &Type, canonical: &Type) -> Option<Type> {
             ..Named::clone(named)
         }))
     })
+}
+
+/// Whether a type is a class, or is made of it.
+fn mentions(ty: &Type, class: &Named) -> bool {
+    match ty {
+        Type::Named(named) => {
+            (named.module, named.token) == (class.module, class.token)
+                || named.arguments.iter().any(|it| mentions(it, class))
+        }
+        other => other.element().is_some_and(|it| mentions(it, class)),
+    }
 }

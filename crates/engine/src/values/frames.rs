@@ -48,7 +48,7 @@ impl FrameContext {
         let arguments = frame.type_arguments().unwrap_or_default();
         let arguments: Vec<Type> = arguments
             .iter()
-            .map(|it| types.of_runtime(it))
+            .map(|it| types.of_runtime(it).and_then(|it| types.actual(it)))
             .collect::<std::result::Result<_, _>>()
             .unwrap_or_default();
         let (of_type, of_method) = arguments

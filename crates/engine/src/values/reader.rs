@@ -415,10 +415,15 @@ impl Reader<'_> {
     /// Whether the runtime has loaded a type; only then it tells its layout.
     pub(crate) fn is_loaded(&self, ty: &Type) -> bool {
         use cordebug::hresult::CORDBG_E_CLASS_NOT_LOADED;
-        let Ok(ty) = self.types.to_runtime(ty) else {
+        let Ok(runtime) = self.types.to_runtime(ty) else {
             return true;
         };
-        !matches!(ty.id(), Err(why) if why.code() == Some(CORDBG_E_CLASS_NOT_LOADED))
+        if matches!(runtime.id(), Err(why) if why.code() == Some(CORDBG_E_CLASS_NOT_LOADED)) {
+            return false;
+        }
+        // It may be known by name, and no more.
+        let members = || self.struct_members(ty);
+        ty.is_value() != Some(true) || !matches!(members(), Err(Unreadable::NotLoaded { .. }))
     }
 
     /// The instance fields of a struct, with where they lie in it.

@@ -36,7 +36,18 @@ impl Reader<'_> {
             let runtime = self.types.to_runtime(&ty)?;
             let value = runtime.static_field(field.token.0, frame)?;
             self.of_runtime(&value, Some(field.ty.clone()))
-        })?;
+        });
+        let value = match value {
+            // The thread has no fields of its own before it uses one: then they are empty.
+            Err(Unreadable::NotInitialized)
+                if self.is_of_thread(declared_in, field)
+                    && self.never_constructed(declared_in) != Some(true) =>
+            {
+                let size = self.size_of(&field.ty)?;
+                return Ok(self.copied(field.ty.clone(), vec![0; size as usize]));
+            }
+            value => value?,
+        };
         // Structs are kept in boxes; the reference to the box is what has a place.
         if let Place::Memory(address) = value.place
             && field.ty.is_value() == Some(true)
@@ -49,6 +60,18 @@ impl Reader<'_> {
             return self.constructed(declared_in, inner);
         }
         self.constructed(declared_in, value)
+    }
+
+    /// Whether each thread has its own of a static field.
+    fn is_of_thread(&self, declared_in: &Named, field: &Field) -> bool {
+        let metadata = self.types.metadata(declared_in.module);
+        metadata.is_ok_and(|it| {
+            let attribute = ("System", "ThreadStaticAttribute");
+            let metadata = it.metadata();
+            metadata
+                .find_attribute(field.token, attribute.0, attribute.1)
+                .is_some()
+        })
     }
 
     /// A static field's value, unless it is only what the runtime cleared: the class constructor has not run yet.

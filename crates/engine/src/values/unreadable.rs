@@ -51,7 +51,9 @@ pub(crate) enum Unreadable {
     },
     #[error("the runtime has not loaded {ty}: it does not say where its fields lie")]
     NotLoaded { ty: Rc<str> },
-    #[error("the static fields of the type have no place yet: nothing has used the type so far")]
+    #[error(
+        "the runtime tells no place for the static fields of the type: nothing has used it so far, or it belongs to an assembly that can be unloaded"
+    )]
     NotInitialized,
     #[error("the class constructor of {ty} has not run yet, so its static fields are not set")]
     NotConstructed { ty: Rc<str> },

@@ -187,12 +187,12 @@ fn what_exists_only_in_the_debugger_is_written_as_variables_are() {
             orders.Take(2).Select(o => (o.Id, o)): System.Collections.Generic.IEnumerable<(int, Order)> = Count = 2 { (0, order0 #0 x0), (1, order1 #1 x0) }
             new int[0]: int[] = Length = 0
             new[] { 1, 2 }: int[] = Length = 2 { 1, 2 }
-            orders.Take(1).ToDictionary(o => o.Id): System.Collections.Generic.Dictionary<int, Order> = Count = 1 { { key = 0, value = order0 #0 x0 } }
+            orders.Take(1).ToDictionary(o => o.Id): System.Collections.Generic.Dictionary<int, Order> = Count = 1 { [0] = order0 #0 x0 }
             orders.Take(2).Select(o => o.Lines): System.Collections.Generic.IEnumerable<System.Collections.Generic.List<string>> = Count = 2 { Count = 0, Count = 0 }
             set: System.Collections.Generic.HashSet<int> = Count = 3 { 3, 2, 9 }  (3 inside: #e10)
             numbers: System.Collections.Generic.List<int> = Count = 20 { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20 }  (20 inside: #e11)
             new[] { "a", null }: string[] = Length = 2 { "a", null }
-            dictionary.First(): System.Collections.Generic.KeyValuePair<string, int> = { key = "one", value = 1 }
+            dictionary.First(): System.Collections.Generic.KeyValuePair<string, int> = ["one", 1]
         "#]].assert_eq(&agent.transcript());
         agent.close().await;
     });

@@ -120,7 +120,7 @@ fn names_keys_and_texts_are_masked_everywhere() {
             account.ToString(): string = *** (masked because of a name in what it reads)
             $"<{account}>": string = *** (masked because of a name in what it reads)
             client: Client = "bob" *** <would run code>  (2 inside: #e4)
-            settings.First(): System.Collections.Generic.KeyValuePair<string, string> = { key = "ApiKey", value = *** }
+            settings.First(): System.Collections.Generic.KeyValuePair<string, string> = ["ApiKey", ***]
             settings.First().Value: string = *** (masked because of a name in what it reads)
             settings.Values.ToArray(): string[] = *** (masked because of a name in what it reads)
             Environment.GetEnvironmentVariable("API_TOKEN"): string = *** (masked because of a name in the expression)
