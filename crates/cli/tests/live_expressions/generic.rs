@@ -98,6 +98,15 @@ fn what_two_interfaces_have_is_ambiguous_and_types_of_a_file_are_found() {
             ("kind == Kinds.Second", "ok\tbool\ttrue"),
             ("new Pair(1)", "CS7036"),
             ("new Pair()", "CS7036"),
+            // What the runtime has not loaded is loaded for it.
+            ("(1, 2L, 'c').ToString()", "ok\tstring\t\"(1, 2, c)\""),
+            ("default((int, short, long)).ToString()", "\"(0, 0, 0)\""),
+            ("(3, 2u).GetHashCode() == (3, 2u).GetHashCode()", "true"),
+            (
+                "(int x) => x + 1",
+                "a lambda alone is a delegate of its own type",
+            ),
+            ("x => x", "CS8917"),
         ],
     );
 }

@@ -109,7 +109,11 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
         arguments, span, ..
     } = &effect
     {
-        let mut all = arguments.iter();
+        let target = match &effect {
+            Effect::Call { target, home, .. } if home.is_none() => target.iter(),
+            _ => None.iter(),
+        };
+        let mut all = target.chain(arguments);
         let found = all.find_map(|(value, ty)| not_loaded(reader, value, ty.without_ref()));
         if let Some(ty) = found {
             // The program would load it when it comes to code that uses it; then the effect is asked for again.

@@ -408,6 +408,12 @@ impl<'t> Binder<'t> {
                 span,
                 "there is no target type for the default literal",
             )),
+            // Its parameters tell what delegate it is in C#.
+            Operand::Lambda(lambda, span) if lambda.parameters.iter().all(|it| it.ty.is_some()) => {
+                let told = "a lambda alone is a delegate of its own type in C#, which cannot be made here: lambdas exist only in the debugger";
+                Err(Fail::new(span, told)
+                    .hint("call it, as in ((Func<int, int>)(x => x + 1))(2), or pass it to LINQ"))
+            }
             Operand::Lambda(_, span) => Err(Fail::cs(
                 "CS8917",
                 span,
