@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 use serde_json::json;
+use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
 use crate::client::{Agent, dll, run, structured, text};
@@ -65,8 +66,8 @@ fn types_are_told_with_their_members() {
         expect![[r#"
             > type_get {"name":"Order"}
             internal class Order : object (demo_shop.dll)
-              public int Id { get; set; }
-              public string Customer { get; set; }
+              public required int Id { get; init; }
+              public required string Customer { get; init; }
               public List<Item> Items { get; }
               public string Coupon { get; set; }
               public decimal Total()
@@ -77,8 +78,8 @@ fn types_are_told_with_their_members() {
             > type_get {"count":3,"name":"Item"}
             internal class Item : object, System.IEquatable<Item> (demo_shop.dll)
               protected virtual Type EqualityContract { get; }
-              public string Name { get; set; }
-              public decimal Price { get; set; }
+              public string Name { get; init; }
+              public decimal Price { get; init; }
               … 14 members in all: type_get with start=3 tells more
             > type_get {"name":"Coupons"}
             internal static class Coupons : object (demo_shop.dll)
@@ -110,6 +111,45 @@ fn types_are_told_with_their_members() {
             > type_get {"name":" "}
             !INVALID_PARAMETER: an empty pattern would find everything; write a part of a name, or *
         "#]].assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn declarations_are_those_of_the_source() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let place = Fixture::named("declared").marker("stop");
+        let launch = json!({
+            "program": dll("declared"),
+            "breakpoints": [{"file": place.file, "line": place.line}],
+        });
+        agent.call("debug_launch", launch).await;
+        for (name, declared) in [
+            ("Shape", "public required string Name { get; init; }"),
+            ("Shape", "public int Size { get; private set; }"),
+            (
+                "Shape",
+                "public int this[int row, string column] { get; protected set; }",
+            ),
+            (
+                "Shape",
+                "public string Draw(string pen = \"black\", double width = 1.5, object paper = default, int times = 1)",
+            ),
+            ("Shape", "public static implicit operator int(Shape shape)"),
+            (
+                "Shape",
+                "public static T Make<T>() where T : class, IShape, new()",
+            ),
+            ("IShape", "public static abstract int Corners()"),
+            ("Point", "internal readonly struct Point"),
+            ("Point", "public int X { get; init; }"),
+            ("Window", "internal ref struct Window"),
+        ] {
+            let told = text(&agent.call("type_get", json!({"name": name})).await);
+            assert!(told.contains(declared), "{declared}:\n{told}");
+        }
         agent.close().await;
     });
 }

@@ -359,6 +359,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_values sets its variables",
     ),
     (
+        "declared",
+        "has no statement that others have not; live_mcp asks for its types",
+    ),
+    (
         "values_meant",
         "has no statement that others have not; live_values looks at its variables",
     ),
