@@ -295,6 +295,11 @@ fn front_end_and_program_killed_together_leave_no_child() {
     // Both are gone before the host learns of either; the end of its front end wakes it.
     for host in front_end.hosts() {
         procfs::signal(host, Signal::STOP);
+        let held = testkit::eventually(|| match procfs::process(host) {
+            Some(process) if process.state == 'T' => Ok(()),
+            other => Err(format!("{other:?}")),
+        });
+        held.expect("the host is stopped");
     }
     procfs::signal(pid, Signal::KILL);
     let ended = testkit::eventually(|| match procfs::is_alive(pid) {
