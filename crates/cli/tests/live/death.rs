@@ -292,9 +292,15 @@ fn front_end_and_program_killed_together_leave_no_child() {
     let mut front_end = front_end(&sandbox);
     let pid = front_end.launch(&dll("children"), &child);
     wait_for_child_runtime(&sandbox);
-    // Both are gone before the host learns of either; the end of its front end wakes it.
-    for host in front_end.hosts() {
-        procfs::signal(host, Signal::STOP);
+    // Both are gone before the host learns of either.
+    let hosts = front_end.hosts();
+    for host in &hosts {
+        procfs::signal(*host, Signal::STOP);
+        let held = testkit::eventually(|| match procfs::process(*host) {
+            Some(process) if process.state == 'T' => Ok(()),
+            other => Err(format!("{other:?}")),
+        });
+        held.expect("the host is stopped");
     }
     procfs::signal(pid, Signal::KILL);
     let ended = testkit::eventually(|| match procfs::is_alive(pid) {
@@ -303,6 +309,9 @@ fn front_end_and_program_killed_together_leave_no_child() {
     });
     ended.expect("the program is killed");
     front_end.kill(Signal::KILL);
+    for host in &hosts {
+        procfs::signal(*host, Signal::CONT);
+    }
     sandbox.assert_clean();
 }
 

@@ -140,6 +140,13 @@ fn host_killed_before_it_finds_a_child_takes_the_whole_tree_with_it() {
     let error = launch.join().expect("no panic").expect_err("no host");
     assert_eq!(error.code, ErrorCode::HostDied, "{error}");
     assert_eq!(ports(&sandbox), 0);
+    let gone = testkit::eventually(|| match sandbox.processes() {
+        all if all.is_empty() => Ok(()),
+        all => Err(format!("{all:?}")),
+    });
+    gone.expect("nothing runs on");
+    // Files of the launched program's own runtime, which the front end did not know, may stay until the next session ends.
+    sandbox.launch("hello").start().wait_exit();
     sandbox.assert_clean();
 }
 

@@ -103,7 +103,7 @@ pub(super) fn other_users(is_root: bool, privileged: bool) -> Check {
         (true, true) => Check::ok(name, "their programs can be attached to"),
         (true, false) => Check::warning(
             name,
-            "their programs cannot be attached to: this root has no CAP_SYS_PTRACE",
+            "their programs may be closed to ndbg: this root has no CAP_SYS_PTRACE",
             "run ndbg as the program's user (docker exec --user NAME), or start the container with --cap-add=SYS_PTRACE",
         ),
         (false, _) => Check::ok(

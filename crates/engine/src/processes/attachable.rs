@@ -142,38 +142,23 @@ impl Seen {
     }
 }
 
-/// A debugger may read and change everything: only one's own processes, unless one is root with root's usual rights.
+/// A debugger may read and change everything: only one's own processes, unless one is root.
 pub(super) fn check_owner(seen: &Seen, users: &Users) -> Result<(), Error> {
     let me = rustix::process::geteuid().as_raw();
-    check_user(seen, me, crate::doctor::may_inspect_others(), users)
-}
-
-fn check_user(seen: &Seen, me: u32, is_privileged: bool, users: &Users) -> Result<(), Error> {
-    if me == seen.owner || (me == 0 && is_privileged) {
+    if me == 0 || me == seen.owner {
         return Ok(());
     }
-    let (pid, owner) = (seen.pid, users.name(seen.owner));
-    let (message, hint) = if me == 0 {
-        (
-            format!(
-                "process {pid} belongs to {owner}, and without CAP_SYS_PTRACE, as here, not even root may look into the \
-                 processes of others"
-            ),
-            format!(
-                "run ndbg as {owner} (docker exec --user {owner}), or start the container with --cap-add=SYS_PTRACE"
-            ),
-        )
-    } else {
-        let root = if seen.owner == 0 { "" } else { " or as root" };
-        (
-            format!(
-                "process {pid} belongs to {owner}, not to {}",
-                users.name(me)
-            ),
-            format!("run ndbg as {owner}{root}"),
-        )
-    };
-    Err(Error::new(ErrorCode::PermissionDenied, message).hint(hint))
+    let owner = users.name(seen.owner);
+    let root = if seen.owner == 0 { "" } else { " or as root" };
+    Err(Error::new(
+        ErrorCode::PermissionDenied,
+        format!(
+            "process {} belongs to {owner}, not to {}",
+            seen.pid,
+            users.name(me)
+        ),
+    )
+    .hint(format!("run ndbg as {owner}{root}")))
 }
 
 /// Whether the runtime in a process takes a debugger.
@@ -384,23 +369,44 @@ pub(super) fn not_permitted(pid: u32, error: &io::Error) -> Error {
         )
         .hint("`ndbg ps` lists the .NET processes");
     }
+    let me = rustix::process::geteuid().as_raw();
+    let is_limited_root = me == 0 && !crate::doctor::may_inspect_others();
+    let owner = procfs::owner(pid).ok();
+    let (message, hint) = not_inspected(me, is_limited_root, owner, &Users::load());
     Error::new(
         ErrorCode::PermissionDenied,
-        format!("process {pid} may not be inspected: {error}"),
+        format!("process {pid} may not be inspected: {message}{error}"),
     )
-    .hint(inspection_hint(
-        rustix::process::geteuid().as_raw(),
-        procfs::owner(pid).ok(),
-    ))
+    .hint(hint)
 }
 
-/// What may help one user to look into a process of another, or of the same.
-fn inspection_hint(me: u32, owner: Option<u32>) -> &'static str {
-    if me == 0 || owner == Some(me) {
-        "the user is not the reason: the system protects this process, or ndbg lacks CAP_SYS_PTRACE here; `ndbg doctor` \
-         tells more"
-    } else {
-        "run ndbg as the same user; `ndbg doctor` tells what else may forbid it"
+/// Why one user may not look into a process of another, or of the same, as far as it can be told, and what may help.
+fn not_inspected(
+    me: u32,
+    is_limited_root: bool,
+    owner: Option<u32>,
+    users: &Users,
+) -> (String, String) {
+    match owner {
+        Some(owner) if is_limited_root && owner != 0 => {
+            let owner = users.name(owner);
+            (
+                format!("it belongs to {owner}, and root lacks CAP_SYS_PTRACE here: "),
+                format!(
+                    "run ndbg as {owner} (docker exec --user {owner}), or start the container with --cap-add=SYS_PTRACE"
+                ),
+            )
+        }
+        _ if me == 0 || owner == Some(me) => (
+            String::new(),
+            "the user is not the reason: the system protects this process, or ndbg lacks CAP_SYS_PTRACE here; \
+             `ndbg doctor` tells more"
+                .into(),
+        ),
+        _ => (
+            String::new(),
+            "run ndbg as the same user; `ndbg doctor` tells what else may forbid it".into(),
+        ),
     }
 }
 
@@ -508,39 +514,35 @@ mod tests {
 
     #[test]
     fn another_users_process_is_refused_by_its_owners_name() {
-        let users = Users::parse("root:x:0:0::/:\nann:x:1000:1000::/:\nbob:x:1001:1001::/:\n");
-        let refused = |owner: u32, me: u32, is_privileged: bool| {
-            let seen = Seen {
-                owner,
-                ..Seen::look(std::process::id()).expect("we live")
-            };
-            let error = check_user(&seen, me, is_privileged, &users).err()?;
-            assert_eq!(error.code, ErrorCode::PermissionDenied, "{error}");
-            let hint = error.hint.clone().expect("what to do");
-            Some((error.message, hint))
+        let owner = rustix::process::geteuid().as_raw() + 1;
+        let seen = Seen {
+            owner,
+            ..Seen::look(std::process::id()).expect("we live")
         };
-        for (owner, me, is_privileged) in [(1000, 1000, false), (0, 0, false), (1000, 0, true)] {
-            assert_eq!(refused(owner, me, is_privileged), None);
+        let refused = check_owner(&seen, &Users::load());
+        if rustix::process::geteuid().is_root() {
+            refused.expect("root may try to debug everything");
+        } else {
+            let error = refused.expect_err("not ours");
+            assert_eq!(error.code, ErrorCode::PermissionDenied, "{error}");
         }
-        let (message, hint) = refused(1000, 1001, false).expect("it is Ann's");
-        assert!(message.ends_with("belongs to ann, not to bob"), "{message}");
-        assert_eq!(hint, "run ndbg as ann or as root");
-        let (_, hint) = refused(0, 1001, false).expect("it is root's");
-        assert_eq!(hint, "run ndbg as root");
-        // Root of a container with the usual rights.
-        let (message, hint) = refused(1000, 0, false).expect("it is Ann's");
-        assert!(message.contains("belongs to ann"), "{message}");
-        assert!(message.contains("without CAP_SYS_PTRACE"), "{message}");
-        assert!(hint.starts_with("run ndbg as ann ("), "{hint}");
     }
 
     #[test]
-    fn who_is_the_same_user_already_is_not_told_to_be() {
-        assert!(inspection_hint(1000, Some(0)).contains("same user"));
-        assert!(inspection_hint(1000, None).contains("same user"));
-        for (me, owner) in [(0, Some(0)), (0, None), (1000, Some(1000))] {
-            assert!(!inspection_hint(me, owner).contains("same user"));
+    fn who_may_not_look_into_a_process_is_told_whom_to_be() {
+        let users = Users::parse("root:x:0:0::/:\nann:x:1000:1000::/:\n");
+        let hint = |me, owner| not_inspected(me, false, owner, &users).1;
+        assert!(hint(1000, Some(0)).contains("same user"));
+        assert!(hint(1000, None).contains("same user"));
+        // Who is the same user already is not told to be.
+        for (me, owner) in [(0, Some(0)), (0, None), (0, Some(7)), (7, Some(7))] {
+            assert!(hint(me, owner).starts_with("the user is not the reason"));
         }
+        // Root of a container with the usual rights.
+        let (message, hint) = not_inspected(0, true, Some(1000), &users);
+        assert!(message.contains("belongs to ann"), "{message}");
+        assert!(message.contains("CAP_SYS_PTRACE"), "{message}");
+        assert!(hint.starts_with("run ndbg as ann ("), "{hint}");
     }
 
     #[test]
