@@ -12,6 +12,8 @@ use crate::variables::CompiledCode;
 
 /// Homes of one method; a count above it is not one.
 const MAX_HOMES: usize = 1 << 14;
+/// More than any `CONTEXT` needs.
+const MAX_CONTEXT: usize = 8192;
 
 /// Which variable of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,9 +41,20 @@ pub struct VariableHome {
     pub slot: Slot,
     /// The code, from its first offset to behind its last.
     pub code: (u32, u32),
-    register: CorDebugRegister,
-    /// How far behind the address in the register; absent if it is in the register itself.
-    offset: Option<i32>,
+    /// Where.
+    pub place: HomePlace,
+}
+
+/// What kind of place a variable lives in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HomePlace {
+    /// In a register. The library means a general one, whatever it is: it takes a floating-point register that an argument
+    /// comes in for whatever follows its table of general ones.
+    Register(CorDebugRegister),
+    /// In memory, that far behind the address in a register.
+    Memory(CorDebugRegister, i32),
+    /// In a floating-point register or in several, which the library does not name.
+    Other,
 }
 
 /// The registers of a frame.
@@ -75,28 +88,31 @@ fn read(home: &Com<ICorDebugVariableHome>) -> Option<VariableHome> {
         clr!(home, ICorDebugVariableHome::GetArgumentIndex(&mut index)).ok()?;
         Slot::Argument(index)
     };
-    let (mut start, mut end, mut location, mut register) = (0, 0, 0, 0);
+    let (mut start, mut end, mut location) = (0, 0, 0);
     clr!(
         home,
         ICorDebugVariableHome::GetLiveRange(&mut start, &mut end)
     )
     .ok()?;
     clr!(home, ICorDebugVariableHome::GetLocationType(&mut location)).ok()?;
-    clr!(home, ICorDebugVariableHome::GetRegister(&mut register)).ok()?;
-    let offset = match location {
-        VLT_REGISTER => None,
+    let register = || {
+        let mut register = 0;
+        let told = clr!(home, ICorDebugVariableHome::GetRegister(&mut register));
+        told.ok().map(|_| register)
+    };
+    let place = match location {
+        VLT_REGISTER => HomePlace::Register(register()?),
         VLT_REGISTER_RELATIVE => {
             let mut offset = 0;
             clr!(home, ICorDebugVariableHome::GetOffset(&mut offset)).ok()?;
-            Some(offset)
+            HomePlace::Memory(register()?, offset)
         }
-        _ => return None,
+        _ => HomePlace::Other,
     };
     Some(VariableHome {
         slot,
         code: (start, end),
-        register,
-        offset,
+        place,
     })
 }
 
@@ -116,15 +132,68 @@ impl VariableHome {
         registers: &Registers,
         memory: impl FnOnce(u64) -> Option<u64>,
     ) -> Option<u64> {
-        let (mask, mut value) = (1_u64.checked_shl(self.register.try_into().ok()?)?, 0);
-        clr!(
-            registers.0,
-            ICorDebugRegisterSet::GetRegisters(mask, 1, &mut value)
-        )
-        .ok()?;
-        match self.offset {
-            Some(offset) => memory(value.wrapping_add_signed(offset.into())),
-            None => Some(value),
+        match self.place {
+            HomePlace::Register(register) => registers.general(register),
+            HomePlace::Memory(register, offset) => {
+                let base = registers.general(register)?;
+                memory(base.wrapping_add_signed(offset.into()))
+            }
+            HomePlace::Other => None,
         }
     }
 }
+
+/// Floating-point registers that arguments are passed in.
+const PASSING: usize = 8;
+
+impl Registers {
+    fn general(&self, register: CorDebugRegister) -> Option<u64> {
+        let (mask, mut value) = (1_u64.checked_shl(register.try_into().ok()?)?, 0);
+        clr!(
+            self.0,
+            ICorDebugRegisterSet::GetRegisters(mask, 1, &mut value)
+        )
+        .ok()?;
+        Some(value)
+    }
+
+    /// The lower eight bytes of a floating-point register that arguments are passed in, of the innermost frame.
+    pub fn passed_float(&self, number: usize) -> Option<u64> {
+        let layout = FLOATS.filter(|_| number < PASSING)?;
+        let mut context = vec![0_u8; MAX_CONTEXT];
+        let flags = context.get_mut(layout.flags.0..)?.first_chunk_mut()?;
+        *flags = layout.flags.1.to_le_bytes();
+        clr!(
+            self.0,
+            ICorDebugRegisterSet::GetThreadContext(MAX_CONTEXT as u32, context.as_mut_ptr())
+        )
+        .ok()?;
+        // The library leaves zeroes where it knows nothing; this register is never empty.
+        let control: [u8; 4] = *context.get(layout.control..)?.first_chunk()?;
+        if control == [0; 4] {
+            return None;
+        }
+        let word = context.get(layout.first + 16 * number..)?.first_chunk()?;
+        Some(u64::from_le_bytes(*word))
+    }
+}
+
+/// Where floating-point registers lie in the runtime's `CONTEXT`.
+struct Floats {
+    /// Where its flags are, and those that ask for everything.
+    flags: (usize, u32),
+    /// The register that says how floating-point numbers are handled.
+    control: usize,
+    /// The first of those that hold numbers.
+    first: usize,
+}
+
+#[cfg(target_arch = "x86_64")]
+const FLOATS: Option<Floats> = Some(Floats {
+    flags: (0x30, 0x0010_000b),
+    control: 0x34,
+    first: 0x1a0,
+});
+/// The control register may be empty there, so that nothing tells known registers from unknown ones.
+#[cfg(target_arch = "aarch64")]
+const FLOATS: Option<Floats> = None;

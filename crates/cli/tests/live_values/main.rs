@@ -6,6 +6,7 @@ mod code;
 mod collections;
 mod early;
 mod endless;
+mod floats;
 mod hostile;
 mod kinds;
 mod large;

@@ -8,6 +8,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use super::assigned::{self, Suspension};
+use super::floats;
 use super::places::Slot;
 use super::shape::{Declared, Home, Shape};
 use super::sound::FrameHomes;
@@ -116,7 +117,7 @@ impl FrameVariables {
         }
         let (_, slot, holder) = self.read(reader, declared).ok()?;
         if let Some(slot) = slot {
-            return slot.in_frame(&self.context.frame).ok();
+            return self.of_library(reader, slot, &declared.ty).ok();
         }
         let (object, member) = holder?;
         let module = reader.types.module(member.declared_in.module).ok()?;
@@ -266,29 +267,86 @@ impl FrameVariables {
         };
         let frame = &self.context.frame;
         let value = reader.places.variable(reader.run, frame, (slot, ty), || {
-            self.refuse_damaged(reader, slot, ty)?;
-            reader.of_runtime(&slot.in_frame(frame)?, Some(ty.clone()))
+            match self.passed_float(reader, slot, ty) {
+                Some(bytes) => Ok(reader.copied(ty.clone(), bytes)),
+                None => reader.of_runtime(&self.of_library(reader, slot, ty)?, Some(ty.clone())),
+            }
         })?;
-        Ok((value, Some(slot), None))
+        // The library can neither tell nor set what is in a floating-point register.
+        let is_told = !is_copy(&value) || !floats::holds_float(reader, ty);
+        Ok((value, is_told.then_some(slot), None))
+    }
+
+    /// The library's own value of an argument or local, unless it would crash on it.
+    fn of_library(
+        &self,
+        reader: &Reader<'_>,
+        slot: Slot,
+        ty: &Type,
+    ) -> Result<cordebug::value::Value> {
+        self.refuse_damaged(reader, slot, ty)?;
+        self.refuse_float(reader, slot, ty)?;
+        let value = slot.in_frame(&self.context.frame);
+        value.map_err(|error| match error.code() {
+            // The variable is there, but not where the library looks.
+            Some(cordebug::hresult::E_INVALIDARG) => Unreadable::FloatRegister,
+            _ => error.into(),
+        })
     }
 }
 
 impl FrameVariables {
+    fn homes(&self, reader: &Reader<'_>) -> Option<&FrameHomes> {
+        let homes = || FrameHomes::of(reader, &self.context.frame);
+        self.homes.get_or_init(homes).as_ref()
+    }
+
+    /// The number that was passed in a floating-point register, where nothing of the method has run yet.
+    fn passed_float(&self, reader: &Reader<'_>, slot: Slot, ty: &Type) -> Option<Vec<u8>> {
+        let Slot::Argument(index) = slot else {
+            return None;
+        };
+        let size = floats::size(ty)?;
+        let homes = self.homes(reader)?;
+        if !homes.may_be_in_register(slot) {
+            return None;
+        }
+        let number = floats::register_of(reader, &self.context.at, &self.shape, index)?;
+        let bytes = homes.passed_float(number)?.to_le_bytes();
+        bytes.get(..size).map(<[u8]>::to_vec)
+    }
+
+    /// Refuses a number in a floating-point register before the library is asked for it: it takes the number of the
+    /// register for that of a general one, and crashes.
+    fn refuse_float(&self, reader: &Reader<'_>, slot: Slot, ty: &Type) -> Result<()> {
+        let is_refused = matches!(slot, Slot::Argument(_))
+            && floats::holds_float(reader, ty)
+            && self
+                .homes(reader)
+                .is_some_and(|homes| homes.may_be_in_register(slot));
+        match is_refused {
+            true => Err(Unreadable::FloatRegister),
+            false => Ok(()),
+        }
+    }
+
     /// Refuses a reference that leads to no object before the library follows it.
     fn refuse_damaged(&self, reader: &Reader<'_>, slot: Slot, ty: &Type) -> Result<()> {
         if !ty.is_reference() {
             return Ok(());
         }
-        let homes = self
-            .homes
-            .get_or_init(|| FrameHomes::of(reader, &self.context.frame));
-        match homes.as_ref().and_then(|homes| homes.word(reader, slot)) {
+        match self.homes(reader).and_then(|it| it.word(reader, slot)) {
             Some(address) if address != 0 && !reader.may_be_object(address) => {
                 Err(Unreadable::NotAnObject { address })
             }
             _ => Ok(()),
         }
     }
+}
+
+/// Whether a value is what was in a register, or nowhere.
+fn is_copy(value: &Value) -> bool {
+    matches!(value.place, super::Place::Copy(_))
 }
 
 /// Whether a value has no bits that are set.

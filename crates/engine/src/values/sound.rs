@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use cordebug::homes::{Registers, Slot, VariableHome};
+use cordebug::homes::{HomePlace, Registers, Slot, VariableHome};
 use cordebug::thread::Frame;
 
 use crate::types::Type;
@@ -91,5 +91,17 @@ impl FrameHomes {
         // A frame that waits for a call is behind it, where the variable may end.
         let home = here.or_else(|| own().find(|it| it.code.1 == self.at))?;
         home.word(&self.registers, |address| reader.word_at(address).ok())
+    }
+
+    /// Whether a variable may be anywhere but in memory.
+    pub(super) fn may_be_in_register(&self, slot: Slot) -> bool {
+        let own = self.homes.iter().filter(|it| it.slot == slot);
+        let mut here = own.filter(|it| (it.code.0..=it.code.1).contains(&self.at));
+        here.any(|it| !matches!(it.place, HomePlace::Memory(..)))
+    }
+
+    /// What a floating-point register held when the method was called, if nothing of it has run yet.
+    pub(super) fn passed_float(&self, number: usize) -> Option<u64> {
+        (self.at == 0).then(|| self.registers.passed_float(number))?
     }
 }

@@ -14,6 +14,8 @@ pub(crate) enum Unreadable {
     Null { what: String },
     #[error("the optimiser has removed it, or its register is used for something else here")]
     OptimizedAway,
+    #[error("it is kept in a floating-point register, and the runtime does not tell which")]
+    FloatRegister,
     #[error("not assigned yet")]
     NotAssigned,
     #[error("not kept over the {over}: nothing reads it afterwards, so the compiler let it go")]
