@@ -15,11 +15,10 @@ fn optimised<'s>(sandbox: &'s Sandbox, more: Vec<BreakpointSpec>) -> Debuggee<'s
     let markers = METHODS.map(|marker| at("values_floats", marker));
     let program = sandbox
         .launch("values_floats")
+        // Compiled once, and as it stays.
+        .env("DOTNET_TieredCompilation", "0")
         .with(|launch| {
             launch.keep_optimized = true;
-            // Compiled once, and as it stays.
-            let tiers = "DOTNET_TieredCompilation".to_owned();
-            launch.env.insert(tiers, Some("0".into()));
             launch.breakpoints = markers.into_iter().chain(more).collect();
         })
         .start();
@@ -51,10 +50,14 @@ fn numbers_in_floating_point_registers_are_told_where_a_method_begins() {
     next(&own(&["a = 8.25", "b = 7.25"]));
     // What comes behind a struct is in a register of unknown number.
     next(&["a", "b"].map(unknown));
+    // Registers may have been moved by now.
     let told = lines(&locals(&program));
-    let wanted = [unknown("t"), unknown("u"), "held = not assigned yet".into()];
+    let is_one_of = |told: &str, value: &str, name: &str| {
+        told == format!("{name} = {value}") || told == unknown(name)
+    };
     assert_eq!(told[0], "n = 2");
-    assert_eq!(told[1..], wanted);
+    assert!(is_one_of(&told[1], "2.5", "t"), "{told:?}");
+    assert!(is_one_of(&told[2], "3.5", "u"), "{told:?}");
     // In the method that it calls it has been saved to memory, or is gone.
     program.cont();
     program.wait_stop();

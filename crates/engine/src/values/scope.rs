@@ -301,7 +301,7 @@ impl FrameVariables {
         self.homes.get_or_init(homes).as_ref()
     }
 
-    /// The number that was passed in a floating-point register, where nothing of the method has run yet.
+    /// The number that was passed in a floating-point register, where the method has only begun.
     fn passed_float(&self, reader: &Reader<'_>, slot: Slot, ty: &Type) -> Option<Vec<u8>> {
         let Slot::Argument(index) = slot else {
             return None;
@@ -312,7 +312,7 @@ impl FrameVariables {
             return None;
         }
         let number = floats::register_of(reader, &self.context.at, &self.shape, index)?;
-        let bytes = homes.passed_float(number)?.to_le_bytes();
+        let bytes = homes.passed_float(reader, number)?.to_le_bytes();
         bytes.get(..size).map(<[u8]>::to_vec)
     }
 
