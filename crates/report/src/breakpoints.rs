@@ -553,7 +553,14 @@ pub(super) fn file_name(path: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::distinct_name;
+    use super::{distinct_name, in_one_line};
+
+    #[test]
+    fn reasons_are_one_line() {
+        let reason = "INVALID_CONDITION: error CS0103: no `nope`\n  nope == 3\n  ^^^^\nthe program stops there";
+        let told = "INVALID_CONDITION: error CS0103: no `nope`; the program stops there";
+        assert_eq!(in_one_line(reason), told);
+    }
 
     #[test]
     fn files_of_one_name_are_told_apart() {
