@@ -12,6 +12,8 @@ use crate::variables::CompiledCode;
 
 /// Homes of one method; a count above it is not one.
 const MAX_HOMES: usize = 1 << 14;
+/// More than any `CONTEXT` needs.
+const MAX_CONTEXT: usize = 8192;
 
 /// Which variable of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,7 +60,50 @@ impl Registers {
         .ok()?;
         Some(value)
     }
+
+    /// The lower eight bytes of a floating-point register that arguments are passed in, of the innermost frame.
+    pub fn passed_float(&self, number: usize) -> Option<u64> {
+        let layout = FLOATS.filter(|_| number < PASSING)?;
+        let mut context = vec![0_u8; MAX_CONTEXT];
+        let flags = context.get_mut(layout.flags.0..)?.first_chunk_mut()?;
+        *flags = layout.flags.1.to_le_bytes();
+        clr!(
+            self.0,
+            ICorDebugRegisterSet::GetThreadContext(MAX_CONTEXT as u32, context.as_mut_ptr())
+        )
+        .ok()?;
+        // The library leaves zeroes where it knows nothing; this register is never empty.
+        let control: [u8; 4] = *context.get(layout.control..)?.first_chunk()?;
+        if control == [0; 4] {
+            return None;
+        }
+        let word = context.get(layout.first + 16 * number..)?.first_chunk()?;
+        Some(u64::from_le_bytes(*word))
+    }
 }
+
+/// Floating-point registers that arguments are passed in.
+const PASSING: usize = 8;
+
+/// Where floating-point registers lie in the runtime's `CONTEXT`.
+struct Floats {
+    /// Where its flags are, and those that ask for everything.
+    flags: (usize, u32),
+    /// The register that says how floating-point numbers are handled.
+    control: usize,
+    /// The first of those that hold numbers.
+    first: usize,
+}
+
+#[cfg(target_arch = "x86_64")]
+const FLOATS: Option<Floats> = Some(Floats {
+    flags: (0x30, 0x0010_000b),
+    control: 0x34,
+    first: 0x1a0,
+});
+/// The control register may be empty there, so that nothing tells known registers from unknown ones.
+#[cfg(target_arch = "aarch64")]
+const FLOATS: Option<Floats> = None;
 
 impl CompiledCode {
     /// Where its variables live.

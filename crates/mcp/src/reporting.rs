@@ -1,5 +1,6 @@
 //! Reports of live sessions: asks the host for what a report needs, and remembers what was told.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -61,11 +62,22 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
         tail: true,
     };
     let ahead = Ahead::send(session, likely(stop, &told, &output, purpose));
+    // A report that lacks what the host did not live to tell must say so.
+    let died = RefCell::new(None);
     if let Some(stop) = stop
         && (told.stale || told.stack.as_ref().is_none_or(|(id, _)| *id != stop.id))
     {
         told.stale = false;
-        let mut stack = gather::stack(&|request| ahead.ask(request), stop, true);
+        let asked = |request| {
+            let reply = ahead.ask(request);
+            if let Err(error) = &reply
+                && error.code == ErrorCode::HostDied
+            {
+                died.replace(Some(error.message.clone()));
+            }
+            reply
+        };
+        let mut stack = gather::stack(&asked, stop, true);
         if let Some(stack) = &mut stack {
             told.mark_changes(stop, stack);
         }
@@ -153,6 +165,7 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
             report.breakpoints = told.changed_breakpoints(&known, news.over.is_some());
             report.notes = build::notes(&news.status, told.notes);
             report.notes.extend(lost);
+            report.notes.extend(died.take());
             report.notes.extend(session.take_remarks());
             if waited.is_some()
                 && news.status.state == State::Running

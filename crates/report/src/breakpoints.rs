@@ -169,6 +169,12 @@ pub struct BreakpointsReport {
     pub removed: Vec<u32>,
 }
 
+/// A reason of several lines in one, without the lines that show where in an expression something is wrong.
+fn in_one_line(reason: &str) -> String {
+    let said = reason.lines().filter(|line| !line.starts_with(' '));
+    said.collect::<Vec<_>>().join("; ")
+}
+
 impl From<&Breakpoint> for BreakpointEntry {
     fn from(breakpoint: &Breakpoint) -> Self {
         let short = |text: &Option<String>| text.as_deref().map(|text| text::one_line(text, NAME));
@@ -179,7 +185,7 @@ impl From<&Breakpoint> for BreakpointEntry {
             reason: breakpoint
                 .reason
                 .as_deref()
-                .map(|reason| text::one_line(reason, REASON)),
+                .map(|reason| text::one_line(&in_one_line(reason), REASON)),
             locations: breakpoint
                 .locations
                 .iter()
@@ -547,7 +553,14 @@ pub(super) fn file_name(path: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::distinct_name;
+    use super::{distinct_name, in_one_line};
+
+    #[test]
+    fn reasons_are_one_line() {
+        let reason = "INVALID_CONDITION: error CS0103: no `nope`\n  nope == 3\n  ^^^^\nthe program stops there";
+        let told = "INVALID_CONDITION: error CS0103: no `nope`; the program stops there";
+        assert_eq!(in_one_line(reason), told);
+    }
 
     #[test]
     fn files_of_one_name_are_told_apart() {

@@ -429,10 +429,12 @@ pub(super) fn push_exceptions(out: &mut String, exceptions: &[ExceptionEntry]) {
                 .message
                 .as_ref()
                 .map_or("", |_| ": this is the text it was made with");
-            let _ = write!(
-                out,
-                " (its Message is that of {class}, which needs code to run{made})"
-            );
+            // The message of this one is its own; it names those of the others.
+            let whose = match exception.type_name.as_str() {
+                "System.AggregateException" => "it names the Message",
+                _ => "its Message is that",
+            };
+            let _ = write!(out, " ({whose} of {class}, which needs code to run{made})");
         }
         // That of the outermost is in the headline.
         if let Some(origin) = exception.thrown_at.as_ref().filter(|_| exception.depth > 0) {

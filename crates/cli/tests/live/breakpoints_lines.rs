@@ -541,3 +541,41 @@ fn a_link_of_another_name_leads_to_the_file_that_was_compiled() {
     assert_eq!(here(&program).1, marker.line);
     program.disconnect(Some(true), false);
 }
+
+/// Behind a call that returns something there is a place for a breakpoint only in code that is compiled for debuggers.
+#[test]
+fn lines_that_the_runtime_compiles_no_place_for_are_told_before_they_are_passed() {
+    const OPTIMIZED: &str = "optimized_calls";
+    let markers = ["held", "later", "last"];
+    for keep in [true, false] {
+        let sandbox = Sandbox::new();
+        let program = sandbox
+            .launch(OPTIMIZED)
+            .env("DOTNET_TieredCompilation", "0")
+            .with(|launch| {
+                launch.keep_optimized = keep;
+                launch.breakpoints = markers.map(|it| at_marker(OPTIMIZED, it)).into();
+            })
+            .start();
+        let mut stops = Vec::new();
+        while program.settle_exit().is_none() {
+            stops.push(here(&program).1);
+            program.cont();
+        }
+        program.expect_exit(0);
+        let told = list(&program);
+        let states: Vec<_> = told.iter().map(|it| it.state).collect();
+        let wanted = if keep { &markers[..1] } else { &markers[..] };
+        let bound = |marker: &&str| match wanted.contains(marker) {
+            true => BreakpointState::Bound,
+            false => BreakpointState::Failed,
+        };
+        assert_eq!(states, markers.each_ref().map(bound), "{told:#?}");
+        let once: Vec<_> = wanted.iter().map(|it| line(OPTIMIZED, it)).collect();
+        assert_eq!(stops, once.repeat(5), "optimised: {keep}");
+        if keep {
+            let reason = told[2].reason.as_deref().unwrap_or_default();
+            assert!(reason.contains("no code of its own"), "{reason}");
+        }
+    }
+}

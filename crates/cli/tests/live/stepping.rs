@@ -9,6 +9,7 @@ mod handlers;
 mod next_statement;
 mod options;
 mod programs;
+mod returning;
 mod soak;
 mod taken;
 mod targets;

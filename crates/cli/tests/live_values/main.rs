@@ -7,6 +7,7 @@ mod collections;
 mod early;
 mod emitted;
 mod endless;
+mod floats;
 mod hostile;
 mod kinds;
 mod large;

@@ -9,7 +9,7 @@ use metadata::index::{Binding, Candidate, LinePoint, MatchQuality};
 use metadata::pdb::{Document, Span};
 use metadata::{Symbols, Token};
 
-use super::mappable;
+use super::mappable::{self, Compiler};
 use super::offer::{Found, Match, Offer, Rank, Surroundings, module_notes, obstacle};
 use crate::api::{AvailablePoint, BoundLocation, Details, Error, ErrorCode, Line, Source};
 use crate::modules::LoadedModule;
@@ -359,7 +359,11 @@ fn placed(
     let Ok(Some(body)) = opened.body(point.method()) else {
         return Some(*point);
     };
-    let offset = mappable::place_from(opened.metadata(), &body, point.offset)?;
+    let compiler = match module.is_optimized() {
+        Some(true) => Compiler::Optimizing,
+        _ => Compiler::Plain,
+    };
+    let offset = mappable::place_from(opened.metadata(), &body, point.offset, compiler)?;
     let mut statement = *point;
     let behind = symbols.points(document).iter().filter(|it| {
         it.method() == point.method() && it.offset > point.offset && it.offset <= offset

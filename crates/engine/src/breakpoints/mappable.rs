@@ -1,7 +1,7 @@
 //! Where in the IL of a method a breakpoint can be.
 //!
 //! The runtime's compiler keeps a place for a breakpoint where the evaluation stack is empty, behind a call and where code
-//! is jumped to. In a Debug build every statement begins there. An optimised one leaves values on the stack from one
+//! is jumped to; where it optimises, behind a call only if that returns nothing. In a Debug build every statement begins there. An optimised one leaves values on the stack from one
 //! statement to the next, and a statement that begins in between has no machine code of its own: the runtime takes a
 //! breakpoint there, never stops at it, and may even crash when it sets others in the same method.
 
@@ -14,13 +14,23 @@ use metadata::{IlOffset, Metadata, Token};
 
 use crate::stepping::il;
 
+/// How the runtime compiles a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compiler {
+    /// For debuggers.
+    Plain,
+    /// Without regard for them.
+    Optimizing,
+}
+
 /// The place at an offset, else the next one behind it that code runs into; `None` if the method returns before.
 pub(super) fn place_from(
     metadata: Metadata<'_>,
     body: &MethodBody<'_>,
     wanted: IlOffset,
+    compiler: Compiler,
 ) -> Option<IlOffset> {
-    match Places::of(metadata, body) {
+    match Places::of(metadata, body, compiler) {
         // Of code that cannot be read nothing is known.
         None => Some(wanted),
         Some(places) => places.from(wanted),
@@ -34,7 +44,7 @@ struct Places {
 }
 
 impl Places {
-    fn of(metadata: Metadata<'_>, body: &MethodBody<'_>) -> Option<Self> {
+    fn of(metadata: Metadata<'_>, body: &MethodBody<'_>, compiler: Compiler) -> Option<Self> {
         let code = body.code;
         let mut entered: HashSet<u32> = HashSet::new();
         // How many values are on the stack where code is jumped to (ECMA-335 III.1.7.5).
@@ -74,7 +84,14 @@ impl Places {
                 entered.insert(u32::try_from(instruction.next).ok()?);
             }
             // Behind `call`, `calli`, `callvirt`, and `nop`, which is there for that.
-            called = matches!(code.get(at), Some(0x00 | 0x28 | 0x29 | 0x6f));
+            called = match code.get(at) {
+                Some(0x00) => true,
+                Some(0x28 | 0x29 | 0x6f) => {
+                    compiler == Compiler::Plain
+                        || matches!(self::called(metadata, code, at)?, (_, 0))
+                }
+                _ => false,
+            };
             all.push((offset, is_place, fell && instruction.targets.is_empty()));
             at = instruction.next;
         }

@@ -25,7 +25,9 @@ impl Part {
 
     /// `List<int>`, ``List`1`` or `List`.
     pub(super) fn parse(text: &str) -> Self {
+        // C# writes names that are its keywords with a sign that is no part of them.
         let text = text.trim();
+        let text = text.strip_prefix('@').unwrap_or(text);
         if let Some((name, digits)) = text.split_once(ARITY) {
             return Self {
                 name: name.to_owned(),

@@ -3,10 +3,11 @@
 use cordebug::bindings::ICorDebugStepper;
 use cordebug::com::Com;
 use cordebug::stepper::Stepper;
-use cordebug::thread::Thread;
+use cordebug::thread::{Frame, Thread};
+use metadata::Token;
 use metadata::pe::ClauseKind;
 
-use super::position::{Position, Standing};
+use super::position::{MethodId, Position, Standing};
 use super::{Leg, TrapKind};
 use crate::api::{Error, StepKind, StopReason, ThreadId};
 use crate::engine::Engine;
@@ -64,7 +65,7 @@ impl Engine<'_> {
             Ok(at) => at,
             Err(error) => return self.step_failed(thread, &error),
         };
-        if self.is_still_inside(at) {
+        if self.is_still_inside(thread, at) {
             return match self.begin_leg(thread, at, StepKind::Out) {
                 Ok(()) => false,
                 Err(error) => self.step_failed(thread, &error),
@@ -74,18 +75,35 @@ impl Engine<'_> {
         self.landed(thread, at)
     }
 
-    /// Whether a step out has come to a handler of the very method that it is to leave: the runtime ends a step where an
-    /// exception is caught, wherever that is.
-    fn is_still_inside(&self, at: Position) -> bool {
+    /// Whether a step out has come to a handler of the very method that it is to leave, or of one that it has called: the
+    /// runtime ends a step where an exception is caught, and where blocks run because a filter has decided to catch it.
+    fn is_still_inside(&self, thread: &Thread, at: Position) -> bool {
         let steps = self.stepping.steps.as_ref();
         steps.is_some_and(|steps| {
             let from = steps.from;
             steps.kind == StepKind::Out
                 && steps.leg.leaves
                 && at.method.is_some()
-                && at.method == from.method
                 && at.frame <= from.frame
+                && (at.method == from.method || self.is_called_by(thread, from))
         })
+    }
+
+    /// Whether the frame of a position waits on a thread's stack for what it has called.
+    fn is_called_by(&self, thread: &Thread, caller: Position) -> bool {
+        let Some(target) = &self.target else {
+            return false;
+        };
+        let is_it = |frame: &Frame| {
+            let function = frame.function().ok()?;
+            let method = MethodId {
+                module: function.module().ok()?.identity(),
+                token: Token(function.token().ok()?),
+            };
+            Some(caller.method == Some(method) && frame.stack_end().ok() == Some(caller.frame.0))
+        };
+        let mut callers = target.frames(thread).skip(1);
+        callers.any(|frame| is_it(&frame).unwrap_or(false))
     }
 
     fn is_waiter(&self, stepper: &Com<ICorDebugStepper>) -> bool {
@@ -218,7 +236,12 @@ impl Engine<'_> {
             if entered && kind == StepKind::Into && !is_chosen && self.is_skipped(method) {
                 return Next::Leg(StepKind::Out);
             }
-            if self.is_passed_through(method) || (is_chosen && self.is_type_initializer(method)) {
+            // What is not the user's is left, not looked into, whatever its attributes say.
+            let just_my_code = self.stepping.options.just_my_code;
+            let is_foreign = just_my_code && at.standing == Standing::NoSymbols;
+            if (!is_foreign && self.is_passed_through(method))
+                || (is_chosen && self.is_type_initializer(method))
+            {
                 // What has started an async method is left with it.
                 return Next::Through(match kind {
                     StepKind::Out => StepKind::Out,

@@ -378,7 +378,11 @@ impl Engine<'_> {
         self.arm_awaits(thread, at, range, kind, &mut leg);
         tracing::trace!(?range, ?kind, "a leg of a step begins");
         self.arm_returns(thread, at, range, kind, &mut leg);
-        let only_marked = just_my_code && at.method.is_none_or(|method| self.is_marked(method));
+        // From code without symbols the way back may lead to code that the runtime does not take for the user's.
+        let from = self.stepping.steps.as_ref();
+        let from = from.and_then(|steps| steps.from.method);
+        let mut methods = at.method.into_iter().chain(from);
+        let only_marked = just_my_code && methods.all(|method| self.is_marked(method));
         let (is_awaited, is_alone) = (leg.is_awaited(), leg.alone.is_some());
         let is_followed = (is_awaited || is_alone) && !leg.leaves_work;
         let into = kind == StepKind::Into;

@@ -36,6 +36,7 @@ mod assign;
 mod assign_expression;
 mod assigned;
 mod backing;
+mod floats;
 mod frames;
 mod given;
 mod handles;

@@ -10,6 +10,7 @@ use std::rc::Rc;
 use cordebug::hresult::E_INVALIDARG;
 
 use super::assigned::{self, Suspension};
+use super::floats;
 use super::places::Slot;
 use super::shape::{Declared, Home, Shape};
 use super::sound::FrameHomes;
@@ -270,28 +271,60 @@ impl FrameVariables {
         let value = reader.places.variable(reader.run, frame, (slot, ty), || {
             self.variable(reader, slot, ty)
         })?;
-        Ok((value, Some(slot), None))
+        // The library can neither tell nor set what is in a floating-point register.
+        let is_told = self
+            .optimised_homes(reader)
+            .is_none_or(|homes| homes.may_be_asked_for(slot));
+        Ok((value, is_told.then_some(slot), None))
     }
 }
 
 impl FrameVariables {
+    fn homes(&self, reader: &Reader<'_>) -> Option<&FrameHomes> {
+        let homes = || FrameHomes::of(reader, &self.context.frame);
+        self.homes.get_or_init(homes).as_ref()
+    }
+
+    /// Where the variables live, if some may be in registers: only optimised code keeps them there.
+    fn optimised_homes(&self, reader: &Reader<'_>) -> Option<&FrameHomes> {
+        let module = reader.types.module(self.context.module);
+        let is_optimized = module.is_ok_and(|it| it.is_optimized() != Some(false));
+        is_optimized.then(|| self.homes(reader))?
+    }
+
+    /// The number that was passed in a floating-point register, where nothing of the method has run yet.
+    fn passed_float(
+        &self,
+        reader: &Reader<'_>,
+        homes: &FrameHomes,
+        slot: Slot,
+        ty: &Type,
+    ) -> Option<Vec<u8>> {
+        let Slot::Argument(index) = slot else {
+            return None;
+        };
+        let size = floats::size(ty)?;
+        let number = floats::register_of(reader, &self.context.at, &self.shape, index)?;
+        let bytes = homes.passed_float(number)?.to_le_bytes();
+        bytes.get(..size).map(<[u8]>::to_vec)
+    }
+
     /// A variable of the method itself. What the library would crash on or does not find is not asked from it: references
     /// that lead to no object, and places that it knows only half.
     fn variable(&self, reader: &Reader<'_>, slot: Slot, ty: &Type) -> Result<Value> {
         let frame = &self.context.frame;
         let asked = || slot.in_frame(frame);
-        // Only optimised code keeps values in registers.
-        let module = reader.types.module(self.context.module);
-        let is_optimized = module.is_ok_and(|it| it.is_optimized() != Some(false));
-        if !ty.is_reference() && !is_optimized {
-            return reader.of_runtime(&asked()?, Some(ty.clone()));
-        }
-        let homes = self.homes.get_or_init(|| FrameHomes::of(reader, frame));
+        let homes = match ty.is_reference() {
+            true => self.homes(reader),
+            false => self.optimised_homes(reader),
+        };
         let Some(homes) = homes else {
             return reader.of_runtime(&asked()?, Some(ty.clone()));
         };
         if !homes.may_be_asked_for(slot) {
-            return Err(Unreadable::InFloatingRegister);
+            let passed = self.passed_float(reader, homes, slot, ty);
+            let bytes = passed.ok_or(Unreadable::InFloatingRegister)?;
+            return Ok(reader.copied(ty.clone(), bytes));
         }
         if let Some(address) = homes.unknown_address(slot) {
             return Ok(reader.at(ty.clone(), address));

@@ -91,6 +91,11 @@ impl FrameHomes {
         !own.any(|it| it.is_unknown_register() && (it.code.0..=it.code.1).contains(&self.at))
     }
 
+    /// What a floating-point register held when the method was called, if nothing of it has run yet.
+    pub(super) fn passed_float(&self, number: usize) -> Option<u64> {
+        (self.at == 0).then(|| self.registers.passed_float(number))?
+    }
+
     /// Where a variable is on the stack, if the library cannot tell that.
     pub(super) fn unknown_address(&self, slot: Slot) -> Option<u64> {
         self.home(slot)?.unknown_address(&self.registers)

@@ -382,6 +382,18 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "values_replaced",
         "is optimised: what its code still has differs between runtimes",
     ),
+    (
+        "values_floats",
+        "is optimised: what its code still has differs between runtimes",
+    ),
+    (
+        "optimized_calls",
+        "is optimised: what its code still has differs between runtimes",
+    ),
+    (
+        "out_of_filters",
+        "is about steps out: returning.rs makes them",
+    ),
 ];
 
 #[test]
