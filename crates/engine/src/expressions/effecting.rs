@@ -106,17 +106,9 @@ impl Engine<'_> {
                     };
                     ready.push(self.ready(argument, &site, &root, span)?);
                 }
-                let mut arrays = Vec::with_capacity(references.len());
-                for (index, ty) in references {
-                    let Some(argument) = ready.get_mut(index) else {
-                        continue;
-                    };
-                    let array = self.home_of(argument, &ty, &site, span)?;
-                    arrays.push(array.clone());
-                    *argument = Argument::Reference(array, ty);
-                }
-                if place.is_some() {
-                    // Nothing may run between finding the place and the call.
+                let referring = self.referring(references, &mut ready, &site, &root, span)?;
+                if place.is_some() || !referring.is_empty() {
+                    // Nothing may run between finding the places and the call.
                     for argument in &mut ready {
                         *argument = self
                             .boxed(&site, argument)
@@ -139,6 +131,12 @@ impl Engine<'_> {
                 for (index, ty) in spans {
                     if let Some(argument) = ready.get_mut(index) {
                         *argument = self.span_over(argument, ty, span)?;
+                    }
+                }
+                for referred in &referring {
+                    let argument = self.by_reference(referred, &root, span)?;
+                    if let Some(to) = ready.get_mut(referred.index) {
+                        *to = argument;
                     }
                 }
                 site.limit = left(deadline);
@@ -165,15 +163,15 @@ impl Engine<'_> {
                     },
                 };
                 let outcome = self.call(&site, &call).map_err(told)?;
-                let returned = matches!(outcome, Outcome::Returned(_));
                 match (refer, &outcome) {
                     (Some(refer), Outcome::Returned(Some(kept))) => {
+                        self.leads_elsewhere(kept, &referring, span)?;
                         self.lead(kept, refer, span, journal)?;
                     }
                     _ => self.note(outcome, span, journal)?,
                 }
-                if returned {
-                    arrays.into_iter().for_each(|array| journal.left(array));
+                for referred in referring {
+                    journal.left(referred.copy);
                 }
             }
         }
@@ -241,7 +239,7 @@ impl Engine<'_> {
 
     /// A place in the program that an argument can be passed by reference from: the element of an array made for it, or a
     /// box, as the library makes no arrays of structs.
-    fn home_of(
+    pub(super) fn home_of(
         &mut self,
         argument: &Argument,
         ty: &Type,
@@ -268,7 +266,7 @@ impl Engine<'_> {
             None => reader.element(&array, 0).map_err(unreadable)?,
         };
         match argument {
-            Argument::Null | Argument::Reference(..) | Argument::Place(..) => {}
+            Argument::Null | Argument::Place(..) => {}
             Argument::Bytes { bytes, .. } => reader.write(&element, bytes).map_err(unreadable)?,
             Argument::Boxed(inner) => {
                 let inner = reader.held(inner).map_err(unreadable)?;
@@ -312,7 +310,7 @@ impl Engine<'_> {
     }
 
     /// Where something lies now, as the library knows it.
-    fn at_spot(
+    pub(super) fn at_spot(
         &mut self,
         spot: &Spot,
         root: &impl Fn(&mut Self, Asked<'_>) -> Option<cordebug::value::Value>,
@@ -343,7 +341,7 @@ impl Engine<'_> {
         Ok(at)
     }
 
-    fn runtime_field(
+    pub(super) fn runtime_field(
         &mut self,
         of: &cordebug::value::Value,
         field: &FieldRef,
@@ -423,7 +421,7 @@ impl Engine<'_> {
                         }
                     }
                 }
-                Argument::Reference(..) | Argument::Place(..) => {
+                Argument::Place(..) => {
                     return Err(Fail::new(span, "only a value can be assigned here"));
                 }
             }

@@ -464,7 +464,10 @@ impl Runner<'_, '_> {
         // The name of a sequence's type says less than its elements.
         let is_sequence = match value {
             Val::Object(object) => object.ty != Type::STRING && self.is_readable_sequence(&exact),
-            Val::Made(made) => matches!(**made, super::run::Made::Sequence(..)),
+            Val::Made(made) => {
+                use super::run::Made::{Lazy, Sequence};
+                matches!(**made, Sequence(..) | Lazy(_))
+            }
             _ => false,
         };
         if is_sequence {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use syntax::Span;
 
-use super::effects::Effect;
+use super::effects::{Effect, Wanted};
 use super::{Result, Runner, Val, integer, null_reference};
 use crate::expressions::error::Fail;
 use crate::expressions::plan::{Callee, FieldRef, Node, Op};
@@ -94,9 +94,6 @@ impl Runner<'_, '_> {
         let Type::ByRef(inner) = &callee.method.returns else {
             return Ok(None);
         };
-        if nodes.iter().any(by_reference) {
-            return Ok(None);
-        }
         let span = place.span;
         let (target, home) = match target {
             Some(node) => {
@@ -108,6 +105,14 @@ impl Runner<'_, '_> {
             }
             None => (None, None),
         };
+        let inner = (**inner).clone();
+        if nodes.iter().any(by_reference) {
+            let value = self.eval(value)?;
+            let value = self.materialised(value, span)?;
+            let wanted = Wanted::Store(value.clone(), inner);
+            self.call_by_reference(place, callee, target, home, nodes, wanted)?;
+            return Ok(Some(value));
+        }
         let mut values = Vec::with_capacity(nodes.len());
         for node in nodes {
             values.push(self.eval(node)?);
@@ -115,7 +120,7 @@ impl Runner<'_, '_> {
         let arguments = self.passed(callee, values, nodes)?;
         let value = self.eval(value)?;
         let value = self.materialised(value, span)?;
-        let store = Some((value.clone(), (**inner).clone()));
+        let store = Some((value.clone(), inner));
         self.effect(span, || Effect::Refer {
             call: Box::new(Effect::Call {
                 callee: callee.clone(),
@@ -252,7 +257,8 @@ impl Runner<'_, '_> {
                     }
                     None => (None, None),
                 };
-                let led = self.call_by_reference(node, callee, target, home, arguments, true)?;
+                let led =
+                    self.call_by_reference(node, callee, target, home, arguments, Wanted::Place)?;
                 let Val::Struct(led) = led else {
                     return Err(super::misfit(node.span));
                 };
@@ -522,7 +528,10 @@ impl Runner<'_, '_> {
             Located::Part(outer, field) => {
                 let outer = self.place_of(outer, span)?;
                 let value = self.reader.field(&outer, &field.name);
-                value.map_err(|why| self.unreadable(&why, span))
+                // A field that is a reference is what it leads to.
+                value
+                    .and_then(|it| self.reader.behind_ref(&it))
+                    .map_err(|why| self.unreadable(&why, span))
             }
             Located::Element(array @ (Val::Null | Val::Object(_) | Val::Struct(_)), at) => {
                 self.element_place(array, at, span)
@@ -544,7 +553,7 @@ impl Runner<'_, '_> {
     }
 
     /// The way to a place; `None` if it may not be changed, as a field that is readonly.
-    fn home(&mut self, at: &Located, span: Span) -> Result<Option<Home>> {
+    pub(super) fn home(&mut self, at: &Located, span: Span) -> Result<Option<Home>> {
         let root = |root| Home {
             root,
             steps: Vec::new(),
@@ -578,7 +587,7 @@ impl Runner<'_, '_> {
     }
 
     fn is_readonly(&self, field: &FieldRef) -> bool {
-        if self.around.forced {
+        if self.around.forced || matches!(field.ty, Type::ByRef(_)) {
             return false;
         }
         let fields = self.types.fields(&field.declared_in);
