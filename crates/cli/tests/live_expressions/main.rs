@@ -16,6 +16,7 @@ mod language;
 mod mutations;
 mod places;
 mod pure;
+mod referring;
 mod refused;
 mod sequences;
 mod statics;
