@@ -41,6 +41,8 @@ pub(crate) struct Target {
     pub(crate) object_ids: ObjectIds,
     /// Objects that the user asked to keep, by their numbers.
     pub(crate) kept: BTreeMap<u64, Held>,
+    /// What can be made to lead to any address, for calls that take references.
+    pub(crate) pointers: Vec<Held>,
     /// Results of expressions, while the program stays stopped.
     pub(crate) results: RefCell<Results>,
     /// What the calls of the step that led to this stop returned.
@@ -88,6 +90,7 @@ impl Target {
             handles: Handles::default(),
             object_ids: ObjectIds::default(),
             kept: BTreeMap::new(),
+            pointers: Vec::new(),
             results: RefCell::default(),
             returned: ReturnedValues::default(),
             runs: 0,

@@ -17,6 +17,7 @@ mod mutations;
 mod others;
 mod places;
 mod pure;
+mod referring;
 mod refused;
 mod sequences;
 mod statics;

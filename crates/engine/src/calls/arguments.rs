@@ -25,9 +25,7 @@ pub(crate) enum Argument {
     },
     /// A struct, in a box that was made for it.
     Boxed(Held),
-    /// A place, by reference: the one element of an array or what is in a box, and its type.
-    Reference(Held, Type),
-    /// A struct where it lies, which the method may change. It is only good until the program runs.
+    /// What is passed by reference, as a struct where it lies. It is only good until the program runs.
     Place(cordebug::value::Value, Type),
 }
 
@@ -37,7 +35,7 @@ impl Argument {
         match self {
             Self::Null => None,
             Self::Object(held) | Self::Boxed(held) => Some(held.ty()),
-            Self::Bytes { ty, .. } | Self::Reference(_, ty) | Self::Place(_, ty) => Some(ty),
+            Self::Bytes { ty, .. } | Self::Place(_, ty) => Some(ty),
         }
     }
 
@@ -71,9 +69,6 @@ impl Argument {
             }),
             Self::Object(held) => Ok(held.runtime_value()),
             Self::Place(place, _) => Ok(place.clone()),
-            Self::Reference(home, _) => home
-                .place_inside()
-                .map_err(|error| super::evaluate::refused(&error)),
             Self::Boxed(held) => held
                 .inner()
                 .map_err(|error| super::evaluate::refused(&error)),

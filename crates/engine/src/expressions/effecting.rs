@@ -8,6 +8,7 @@ use syntax::Span;
 use super::error::{Fail, Result};
 use super::passing::{Calling, Leaf, Passed, Prepared, Spot, SpotRoot, Stored};
 use super::plan::{Callee, FieldRef};
+use super::referring::Referring;
 use super::run::{HomeStep, Journal, Val, exact_shape};
 use crate::calls::{Argument, Call, CallError, CallSite, Kept, Outcome};
 use crate::engine::Engine;
@@ -76,31 +77,38 @@ impl Engine<'_> {
                     Some(Stored::Bytes(bytes)) => Leading::Bytes(bytes),
                     None => Leading::Told,
                 };
-                let (outcome, arrays) = self.make_call(*call, site, deadline, &root)?;
+                let (outcome, referring) = self.make_call(*call, site, deadline, &root)?;
                 match &outcome {
-                    Outcome::Returned(Some(kept)) => self.lead(kept, leading, span, journal)?,
+                    Outcome::Returned(Some(kept)) => {
+                        self.leads_elsewhere(kept, &referring, span)?;
+                        self.lead(kept, leading, span, journal)?;
+                    }
                     _ => self.note(outcome, span, journal)?,
                 }
-                arrays.into_iter().for_each(|array| journal.left(array));
+                for referred in referring {
+                    journal.left(referred.copy);
+                }
             }
             Prepared::Call(call) => {
                 let span = call.span;
-                let (outcome, arrays) = self.make_call(*call, site, deadline, &root)?;
+                let (outcome, referring) = self.make_call(*call, site, deadline, &root)?;
                 self.note(outcome, span, journal)?;
-                arrays.into_iter().for_each(|array| journal.left(array));
+                for referred in referring {
+                    journal.left(referred.copy);
+                }
             }
         }
         Ok(())
     }
 
-    /// Makes a call; if it returns, the arrays come with it in which it left what was passed by reference.
+    /// Makes a call; what was passed by reference comes with its outcome.
     fn make_call(
         &mut self,
         call: Calling,
         site: &CallSite,
         deadline: Instant,
         root: &dyn Fn(&mut Self, Asked<'_>) -> Option<cordebug::value::Value>,
-    ) -> Result<(Outcome, Vec<Held>)> {
+    ) -> Result<(Outcome, Vec<Referring>)> {
         let Calling {
             callee,
             this,
@@ -131,17 +139,10 @@ impl Engine<'_> {
             };
             ready.push(self.ready(argument, &site, span)?);
         }
-        let mut arrays = Vec::with_capacity(references.len());
-        for (index, ty) in references {
-            let Some(argument) = ready.get_mut(index) else {
-                continue;
-            };
-            let array = self.home_of(argument, &ty, &site, span)?;
-            arrays.push(array.clone());
-            *argument = Argument::Reference(array, ty);
-        }
-        if place.is_some() {
-            // Nothing may run between finding the place and the call.
+        let mut referring =
+            self.referring(references, &mut ready, (&site, deadline), root, span)?;
+        if place.is_some() || !referring.is_empty() {
+            // Nothing may run between finding the places and the call.
             for argument in &mut ready {
                 *argument = self
                     .boxed(&site, argument)
@@ -167,6 +168,12 @@ impl Engine<'_> {
                 *argument = self.span_over(argument, ty, span)?;
             }
         }
+        for referred in &mut referring {
+            let argument = self.by_reference(referred, (&site, deadline), root, span)?;
+            if let Some(to) = ready.get_mut(referred.index) {
+                *to = argument;
+            }
+        }
         site.limit = left(deadline);
         let name = super::run::written_name(&callee.method);
         let told = |error| Fail::of_call(span, Some(name), error);
@@ -189,10 +196,7 @@ impl Engine<'_> {
             },
         };
         let outcome = self.call(&site, &call).map_err(told)?;
-        if matches!(outcome, Outcome::Threw(_)) {
-            arrays.clear();
-        }
-        Ok((outcome, arrays))
+        Ok((outcome, referring))
     }
 
     /// Has the program load an assembly by its name.
@@ -256,7 +260,7 @@ impl Engine<'_> {
 
     /// A place in the program that an argument can be passed by reference from: the element of an array made for it, or a
     /// box, as the library makes no arrays of structs.
-    fn home_of(
+    pub(super) fn home_of(
         &mut self,
         argument: &Argument,
         ty: &Type,
@@ -283,7 +287,7 @@ impl Engine<'_> {
             None => reader.element(&array, 0).map_err(unreadable)?,
         };
         match argument {
-            Argument::Null | Argument::Reference(..) | Argument::Place(..) => {}
+            Argument::Null | Argument::Place(..) => {}
             Argument::Bytes { bytes, .. } => reader.write(&element, bytes).map_err(unreadable)?,
             Argument::Boxed(inner) => {
                 let inner = reader.held(inner).map_err(unreadable)?;
@@ -321,7 +325,7 @@ impl Engine<'_> {
     }
 
     /// Where something lies now, as the library knows it.
-    fn at_spot(
+    pub(super) fn at_spot(
         &mut self,
         spot: &mut Spot,
         site: &CallSite,
@@ -362,7 +366,7 @@ impl Engine<'_> {
         Ok(at)
     }
 
-    fn runtime_field(
+    pub(super) fn runtime_field(
         &mut self,
         of: &cordebug::value::Value,
         field: &FieldRef,
@@ -441,7 +445,7 @@ impl Engine<'_> {
                         }
                     }
                 }
-                Argument::Reference(..) | Argument::Place(..) => {
+                Argument::Place(..) => {
                     return Err(Fail::new(span, "only a value can be assigned here"));
                 }
             }

@@ -23,6 +23,7 @@ mod keeping;
 mod passing;
 mod plan;
 mod probing;
+mod referring;
 mod results;
 mod run;
 pub(crate) mod scalar;

@@ -65,8 +65,8 @@ pub(super) struct Calling {
     pub(super) callee: Rc<Callee>,
     pub(super) this: Option<Passed>,
     pub(super) arguments: Vec<Passed>,
-    /// Which arguments are passed by reference, and their types.
-    pub(super) references: Vec<(usize, Type)>,
+    /// Which arguments are passed by reference, their types, and the ways to their places.
+    pub(super) references: Vec<(usize, Type, Option<Spot>)>,
     /// Whether exactly this method is meant although the object's own type overrides it.
     pub(super) exact: bool,
     pub(super) span: Span,
@@ -189,10 +189,14 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
                 }
                 None => None,
             };
-            let references: Vec<(usize, Type)> = references
-                .into_iter()
-                .filter_map(|index| Some((index, arguments.get(index)?.1.without_ref().clone())))
-                .collect();
+            let mut referred: Vec<(usize, Type, Option<Spot>)> = Vec::new();
+            for (index, home) in references {
+                if let Some((_, ty)) = arguments.get(index) {
+                    let spot = home.map(|home| spot(reader, home, span)).transpose()?;
+                    referred.push((index, ty.without_ref().clone(), spot));
+                }
+            }
+            let references = referred;
             let is_empty = |value: &Val| match value {
                 Val::Made(made) => matches!(**made, Made::Default(_)),
                 value => matches!(value, Val::Null),
@@ -202,7 +206,7 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
                 .enumerate()
                 .map(|(index, (value, ty))| {
                     // What is empty before the call needs no bytes, and its type may not have been used yet.
-                    if is_empty(&value) && references.iter().any(|(it, _)| *it == index) {
+                    if is_empty(&value) && references.iter().any(|(it, ..)| *it == index) {
                         return Ok(Passed::Ready(Argument::Null));
                     }
                     pass(reader, value, ty.without_ref(), span)

@@ -313,6 +313,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "computes one expression after the other: live_expressions compares them",
     ),
     (
+        "expressions_referring",
+        "stops where expressions are evaluated: live_expressions asks them",
+    ),
+    (
         "expressions_pure",
         "computes one expression after the other: live_expressions compares them",
     ),

@@ -58,9 +58,23 @@ impl Binder<'_> {
                     .collect::<Result<Vec<_>>>()?;
                 return Ok(Node::new(Op::Tuple(cast), to.clone(), span));
             }
-            let conv = self
-                .implicit(&operand, to)
-                .or_else(|| self.explicit(node, to));
+            let conv = match self.implicit(&operand, to) {
+                // A cast looks at the explicit conversions of one's own too, and takes the one that fits best.
+                Some(own) if own.is_own() => match self.explicit(node, to) {
+                    Some(best) => Some(best),
+                    None if self.user_conversion(&node.ty, to, false).is_some() => {
+                        let told = format!(
+                            "`{}` converts to `{}` in several ways, of which none fits best",
+                            self.text(&node.ty),
+                            self.text(to)
+                        );
+                        return Err(Fail::cs("CS0457", span, told));
+                    }
+                    None => Some(own),
+                },
+                Some(conv) => Some(conv),
+                None => self.explicit(node, to),
+            };
             let Some(conv) = conv else {
                 return Err(Fail::cs(
                     "CS0030",

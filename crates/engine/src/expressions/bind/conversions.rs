@@ -41,6 +41,17 @@ pub(super) enum Conv {
     Target,
 }
 
+impl Conv {
+    /// Whether a type of the program defines it.
+    pub(super) fn is_own(&self) -> bool {
+        match self {
+            Self::User(..) => true,
+            Self::Lifted(inner) | Self::Unwrap(inner) => inner.is_own(),
+            _ => false,
+        }
+    }
+}
+
 /// An operator that converts: what it takes, the conversions before and after it, and whether it is lifted.
 type Operator = (Method, Type, Conv, Conv, bool);
 

@@ -292,7 +292,7 @@ impl Binder<'_> {
                     }
                     _ => Op::StaticField(reference),
                 };
-                let mut node = Node::new(op, field.ty, span);
+                let mut node = Node::new(op, field.ty.without_ref().clone(), span);
                 node.names = names;
                 Ok(Some(Operand::Value(node)))
             }

@@ -60,6 +60,7 @@ pub(crate) use context::{Bounds, Context, Import, Variable};
 pub(crate) use dynamic::Probe;
 pub(crate) use late::{Given, Late, LateBinder};
 pub(crate) use names::constant;
+pub(in crate::expressions) use overloads::is_in;
 use well_known::WellKnown;
 
 /// The assembly of LINQ.

@@ -88,7 +88,7 @@ pub(super) enum Misfit {
 }
 
 /// Whether it is an `in` or `ref readonly` parameter.
-fn is_in(parameter: &Parameter) -> bool {
+pub(in crate::expressions) fn is_in(parameter: &Parameter) -> bool {
     matches!(parameter.ty, Type::ByRef(_)) && parameter.flags.is_in()
 }
 
@@ -180,6 +180,21 @@ impl Binder<'_> {
                 span,
                 "an `in` parameter cannot be passed with ref or out",
             ));
+        }
+        if let Op::Field(_, field) | Op::StaticField(field) = &node.op
+            && !self.forced
+            && self.is_readonly(field)
+        {
+            let code = match (&node.op, &field.ty) {
+                (_, Type::ByRef(_)) => "CS8329",
+                (Op::StaticField(_), _) => "CS0199",
+                _ => "CS0192",
+            };
+            let told = format!(
+                "`{}` may only be read and cannot be passed with ref or out",
+                field.name
+            );
+            return Err(Fail::cs(code, span, told));
         }
         let is_place = matches!(
             node.op,
@@ -536,6 +551,13 @@ impl Binder<'_> {
                 && !parameter.is_some_and(is_in)
             {
                 node = self.referred(by_ref.to, node);
+            } else if parameter.is_some_and(is_in) && !moved && self.is_referable(&node, to) {
+                node = self.referred(Leads::Operand, node);
+            } else if parameter.is_some_and(is_in)
+                && !moved
+                && matches!(candidate.method.returns, Type::ByRef(_))
+            {
+                node = self.referred(Leads::Nowhere, node);
             } else if moved && node.constant.is_none() && !matches!(node.op, Op::Lambda(_)) {
                 let slot = self.slot();
                 let stored = self.slot_node(slot, &node.ty, node.span);
@@ -568,6 +590,18 @@ impl Binder<'_> {
             *first = Node::new(Op::Let(before, inner), ty, at);
         }
         Ok(nodes)
+    }
+
+    /// Whether an argument for an `in` parameter is a place of the very type, which is passed itself.
+    fn is_referable(&self, node: &Node, to: &Type) -> bool {
+        fn is_place(node: &Node) -> bool {
+            match &node.op {
+                Op::Variable(_) | Op::StaticField(_) | Op::Element(..) => true,
+                Op::Field(target, _) => target.ty.is_reference() || is_place(target),
+                _ => false,
+            }
+        }
+        node.ty == *to.without_ref() && is_place(node) && !self.is_read_only(node)
     }
 
     /// An argument that is passed by reference.

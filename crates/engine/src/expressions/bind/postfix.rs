@@ -58,8 +58,16 @@ impl Binder<'_> {
             .kind(&inner)
             .is_some_and(|it| it != Kind::String && it != Kind::Bool)
             || Self::enum_of(&inner).is_some();
+        let converted = match own {
+            None if !counts => self.converted_unary(UnaryOp::Plus, &old, span)?,
+            _ => None,
+        };
         let changed = match own {
             Some(own) => Ok(own),
+            // The number that it converts to is counted, and converts back.
+            None if let Some(number) = converted => {
+                self.binary_operands(op, Operand::Value(number), Operand::Value(one), span)
+            }
             None if !counts => Err(not_a_variable(span)),
             None => self.binary_operands(op, Operand::Value(old), Operand::Value(one), span),
         };
@@ -248,6 +256,12 @@ impl Binder<'_> {
                     && (node.ty.is_value() != Some(true) || self.is_read_only_struct(&node.ty)) =>
             {
                 Err(Fail::cs("CS1604", span, "`this` cannot be assigned"))
+            }
+            Op::Field(_, field)
+                if matches!(field.ty, Type::ByRef(_)) && self.is_readonly(field) =>
+            {
+                let told = format!("`{}` leads to what may only be read", field.name);
+                Err(Fail::cs("CS8331", span, told))
             }
             Op::StaticField(field) | Op::Field(_, field)
                 if !self.forced && self.is_readonly(field) =>

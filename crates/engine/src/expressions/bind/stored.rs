@@ -108,10 +108,23 @@ impl Binder<'_> {
 
     /// Whether only constructors may assign a field.
     pub(super) fn is_readonly(&self, field: &FieldRef) -> bool {
+        if let Type::ByRef(_) = field.ty {
+            return self.leads_to_fixed(field);
+        }
         let fields = self.types.fields(&field.declared_in);
         fields.is_ok_and(|all| {
             let found = all.iter().find(|it| it.token == field.token);
             found.is_some_and(|it| it.flags.is_init_only())
+        })
+    }
+
+    /// Whether what a field leads to that is a reference may not be changed: `ref readonly`.
+    fn leads_to_fixed(&self, field: &FieldRef) -> bool {
+        let module = self.types.metadata(field.declared_in.module);
+        module.is_ok_and(|it| {
+            let compiler = "System.Runtime.CompilerServices";
+            it.metadata()
+                .has_attribute(field.token, compiler, "IsReadOnlyAttribute")
         })
     }
 

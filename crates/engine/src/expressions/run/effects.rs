@@ -7,6 +7,7 @@ use syntax::Span;
 use super::known::is_closure;
 use super::places::{Home, Located};
 use super::{Interrupt, Made, Result, Runner, Val, null_reference, unreadable};
+use crate::expressions::bind::is_in;
 use crate::expressions::error::Fail;
 use crate::expressions::getters::field_behind;
 use crate::expressions::plan::{Callee, FieldRef, Node, Op, Referred};
@@ -43,8 +44,9 @@ pub(crate) enum Effect {
         home: Option<Home>,
         /// The arguments and the types of the parameters.
         arguments: Vec<(Val, Type)>,
-        /// Which of them are passed by reference, so that what is there afterwards is wanted too.
-        references: Vec<usize>,
+        /// Which of them are passed by reference, and the way to their places: where there is none, a copy is passed, and
+        /// what is there afterwards is wanted too.
+        references: Vec<(usize, Option<Home>)>,
         /// Whether exactly this method is meant although the object's own type overrides it.
         exact: bool,
         /// Where it stands.
@@ -91,6 +93,23 @@ enum Leads<'n> {
     Slot(u32),
     Place(Located, &'n Node),
     Nowhere,
+}
+
+/// What is passed to a call.
+struct GivenArguments<'n> {
+    values: Vec<Val>,
+    /// Which are passed by reference, where those lead, and the way there.
+    referred: Vec<(usize, Leads<'n>, Option<Home>)>,
+}
+
+/// What is wanted of a call that returns by reference.
+pub(super) enum Wanted {
+    /// What is there.
+    Value,
+    /// Where that is.
+    Place,
+    /// That this is put there, which has this type.
+    Store(Val, Type),
 }
 
 impl Runner<'_, '_> {
@@ -270,48 +289,27 @@ impl Runner<'_, '_> {
         target: Option<(Val, Type)>,
         home: Option<Home>,
         nodes: &[Node],
-        refer: bool,
+        wanted: Wanted,
     ) -> Result<Val> {
         let span = node.span;
-        // Where they lead is found once, before the call.
-        let mut values = Vec::with_capacity(nodes.len());
-        let mut referred: Vec<(usize, Leads<'_>)> = Vec::new();
-        for (index, node) in nodes.iter().enumerate() {
-            let (value, leads) = match &node.op {
-                Op::Reference(Referred::Place(place), _) => {
-                    let (at, place) = self.locate(place)?;
-                    let value = self.read_place(&at, place)?;
-                    (value, Some(Leads::Place(at, place)))
-                }
-                Op::Reference(Referred::Slot(slot), value) => {
-                    (self.eval(value)?, Some(Leads::Slot(*slot)))
-                }
-                Op::Reference(Referred::Nothing, value) => {
-                    (self.eval(value)?, Some(Leads::Nowhere))
-                }
-                _ => {
-                    let value = self.eval(node)?;
-                    (self.lasting(value, node)?, None)
-                }
-            };
-            values.push(value);
-            referred.extend(leads.map(|leads| (index, leads)));
-        }
-        self.notice_call(callee, target.as_ref(), &values);
+        let given = self.referred_arguments(callee, nodes)?;
+        self.notice_call(callee, target.as_ref(), &given.values);
         if let Some((Val::Null, ty)) = &target
             && self.types.nullable_of(ty).is_none()
         {
             return Err(null_reference(span));
         }
-        let is_ours = |(_, leads): &(usize, Leads<'_>)| !matches!(leads, Leads::Place(..));
-        if let [leads] = referred.as_slice()
-            && leads.0 + 1 == values.len()
-            && (self.around.writes || is_ours(leads))
+        if let [(index, leads, _)] = given.referred.as_slice()
+            && index + 1 == given.values.len()
+            && (self.around.writes || !matches!(leads, Leads::Place(..)))
         {
             let receiver = target.as_ref().map(|(value, ty)| (value, ty));
-            let known = self.known_by_reference(callee, receiver, &values, node)?;
+            let known = self.known_by_reference(callee, receiver, &given.values, node)?;
             if let Some((answer, left)) = known {
-                return self.leave(referred, vec![left]).map(|()| answer);
+                if let Some((_, leads, _)) = given.referred.into_iter().next() {
+                    self.leave(leads, left)?;
+                }
+                return Ok(answer);
             }
         }
         if !self.around.calls {
@@ -324,9 +322,13 @@ impl Runner<'_, '_> {
             }
             (target, _) => target,
         };
-        let references = referred.iter().map(|(index, _)| *index).collect();
+        let (references, leads): (Vec<_>, Vec<_>) = given
+            .referred
+            .into_iter()
+            .map(|(index, leads, home)| ((index, home), leads))
+            .unzip();
         let parameters = callee.method.parameters.iter().map(|it| it.ty.clone());
-        let arguments: Vec<(Val, Type)> = values.into_iter().zip(parameters).collect();
+        let arguments: Vec<(Val, Type)> = given.values.into_iter().zip(parameters).collect();
         let result = self.effect_of(&node.ty, span, || {
             let call = Effect::Call {
                 callee: callee.clone(),
@@ -337,35 +339,85 @@ impl Runner<'_, '_> {
                 exact: false,
                 span,
             };
-            match refer {
-                true => Effect::Refer {
-                    call: Box::new(call),
-                    store: None,
+            let call = Box::new(call);
+            match wanted {
+                Wanted::Value => *call,
+                Wanted::Place => Effect::Refer { call, store: None },
+                Wanted::Store(value, ty) => Effect::Refer {
+                    call,
+                    store: Some(Store {
+                        path: Vec::new(),
+                        value,
+                        ty,
+                    }),
                 },
-                false => call,
             }
-        })?;
-        // They follow the result in the journal.
-        let mut left = Vec::with_capacity(referred.len());
-        for _ in &referred {
+        });
+        if let Err(interrupt @ Interrupt::Effect(_)) = result {
+            return Err(interrupt);
+        }
+        // They follow the result in the journal, also where that is an exception.
+        let mut left = Vec::with_capacity(leads.len());
+        for _ in &leads {
             left.push(self.left_behind(span)?);
         }
-        self.leave(referred, left)?;
-        self.counted(result, span)
-    }
-
-    /// Puts what a call left in references where they lead.
-    fn leave(&mut self, referred: Vec<(usize, Leads<'_>)>, left: Vec<Val>) -> Result<()> {
-        for ((_, leads), value) in referred.into_iter().zip(left) {
-            match leads {
-                Leads::Slot(slot) => self.set(slot, value),
-                Leads::Place(at, place) => {
-                    self.store(&at, place, value, place.span)?;
-                }
-                Leads::Nowhere => {}
+        for (leads, value) in leads.into_iter().zip(left) {
+            if let Some(value) = value {
+                self.leave(leads, value)?;
             }
         }
+        self.counted(result?, span)
+    }
+
+    /// Puts what a call left in a reference where that leads.
+    fn leave(&mut self, leads: Leads<'_>, value: Val) -> Result<()> {
+        match leads {
+            Leads::Slot(slot) => self.set(slot, value),
+            Leads::Place(at, place) => {
+                self.store(&at, place, value, place.span)?;
+            }
+            Leads::Nowhere => {}
+        }
         Ok(())
+    }
+
+    /// The arguments of a call, and where those lead that are passed by reference: that is found once, before the call.
+    fn referred_arguments<'n>(
+        &mut self,
+        callee: &Callee,
+        nodes: &'n [Node],
+    ) -> Result<GivenArguments<'n>> {
+        let mut values = Vec::with_capacity(nodes.len());
+        let mut referred = Vec::new();
+        for (index, node) in nodes.iter().enumerate() {
+            let parameter = callee.method.parameters.get(index);
+            let (value, leads) = match &node.op {
+                Op::Reference(Referred::Place(place), _) => {
+                    let (at, place) = self.locate(place)?;
+                    let value = self.read_place(&at, place)?;
+                    let home = self.home(&at, node.span)?;
+                    let leads = match parameter {
+                        // What is only read needs no copy back.
+                        Some(parameter) if is_in(parameter) => Leads::Nowhere,
+                        _ => Leads::Place(at, place),
+                    };
+                    (value, Some((leads, home)))
+                }
+                Op::Reference(Referred::Slot(slot), value) => {
+                    (self.eval(value)?, Some((Leads::Slot(*slot), None)))
+                }
+                Op::Reference(Referred::Nothing, value) => {
+                    (self.eval(value)?, Some((Leads::Nowhere, None)))
+                }
+                _ => {
+                    let value = self.eval(node)?;
+                    (self.lasting(value, node)?, None)
+                }
+            };
+            values.push(value);
+            referred.extend(leads.map(|(leads, home)| (index, leads, home)));
+        }
+        Ok(GivenArguments { values, referred })
     }
 
     /// Members of what exists only here: the length of sequences, the names of types.

@@ -41,8 +41,9 @@ enum Entry {
     /// Something that was computed from several others, which are noted behind it, and where what comes next is noted; until
     /// that is known it is computed again.
     Computed(Option<(Box<Entry>, usize)>),
-    /// What is in an array of one element or in a box, which was made to be passed by reference.
-    Element(Held),
+    /// What is in an array of one element or in a box, which was made to be passed by reference; nothing where the place
+    /// itself was passed.
+    Element(Option<Held>),
     /// Where a call that returns by reference leads, which is known until something runs again.
     Place(Value),
 }
@@ -111,8 +112,8 @@ impl Journal {
             .any(|at| (point..self.position).contains(at))
     }
 
-    /// Notes the array in which a call left something.
-    pub(crate) fn left(&mut self, array: Held) {
+    /// Notes the array in which a call left something; nothing if it worked on the place itself.
+    pub(crate) fn left(&mut self, array: Option<Held>) {
         self.note(Entry::Element(array));
     }
 
@@ -277,12 +278,15 @@ impl Runner<'_, '_> {
         }
     }
 
-    /// What a call left in an argument that was passed by reference.
-    pub(super) fn left_behind(&mut self, span: Span) -> Result<Val> {
+    /// What a call left in the copy of an argument that is passed by reference; nothing if it worked on the place itself.
+    pub(super) fn left_behind(&mut self, span: Span) -> Result<Option<Val>> {
         let Some(Entry::Element(array)) = self.journal.next() else {
             return Err(
                 Fail::new(span, "what the method left in the argument is not known").into(),
             );
+        };
+        let Some(array) = array else {
+            return Ok(None);
         };
         let reader = self.reader;
         let value = reader
@@ -292,7 +296,7 @@ impl Runner<'_, '_> {
                 None => reader.element(&home, 0),
             })
             .map_err(|why| self.unreadable(&why, span))?;
-        self.decode(&value, span)
+        self.decode(&value, span).map(Some)
     }
 }
 

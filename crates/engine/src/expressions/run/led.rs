@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use syntax::Span;
 
-use super::effects::{Effect, Store, written_name};
+use super::effects::{Effect, Store, Wanted, written_name};
 use super::places::{Accessed, Home, HomeRoot, HomeStep, Located, is_struct, is_variable};
 use super::{Result, Runner, Val, integer, null_reference};
 use crate::expressions::error::Fail;
@@ -17,6 +17,9 @@ use crate::types::{Named, Type};
 impl Runner<'_, '_> {
     /// `f(x) = value` and `f(x).Part = value` where `f` returns by reference.
     pub(super) fn store_by_reference(&mut self, place: &Node, value: &Node) -> Result<Option<Val>> {
+        if let Some(stored) = self.store_through_arguments(place, value)? {
+            return Ok(Some(stored));
+        }
         let mut path = Vec::new();
         let mut call = place;
         while let Op::Field(target, field) = &call.op
@@ -43,6 +46,32 @@ impl Runner<'_, '_> {
             ty: place.ty.clone(),
         });
         self.effect(place.span, || Effect::Refer { call, store })?;
+        Ok(Some(value))
+    }
+
+    /// The same for a call that takes references itself, of which it may return one.
+    fn store_through_arguments(&mut self, place: &Node, value: &Node) -> Result<Option<Val>> {
+        let by_reference = |it: &Node| matches!(it.op, Op::Reference(..));
+        let Op::Call(callee, target, nodes) = &place.op else {
+            return Ok(None);
+        };
+        let Type::ByRef(inner) = &callee.method.returns else {
+            return Ok(None);
+        };
+        if !nodes.iter().any(by_reference) {
+            return Ok(None);
+        }
+        let (target, home) = match target {
+            Some(node) => {
+                let (held, home) = self.receiver(node)?;
+                (Some((held, node.ty.clone())), home)
+            }
+            None => (None, None),
+        };
+        let value = self.eval(value)?;
+        let value = self.materialised(value, place.span)?;
+        let wanted = Wanted::Store(value.clone(), (**inner).clone());
+        self.call_by_reference(place, callee, target, home, nodes, wanted)?;
         Ok(Some(value))
     }
 
@@ -94,7 +123,7 @@ impl Runner<'_, '_> {
         let target = Some((self.unread(&target.ty), target.ty.clone()));
         let by_reference = |it: &Node| matches!(it.op, Op::Reference(..));
         if arguments.iter().any(by_reference) {
-            return self.call_by_reference(node, callee, target, home, arguments, false);
+            return self.call_by_reference(node, callee, target, home, arguments, Wanted::Value);
         }
         let mut values = Vec::with_capacity(arguments.len());
         for argument in arguments {

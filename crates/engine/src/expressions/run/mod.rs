@@ -49,6 +49,7 @@ use std::time::Instant;
 use syntax::Span;
 use syntax::tree::PseudoVariable;
 
+use self::effects::Wanted;
 use super::bind::{LateBinder, well_known};
 use super::error::Fail;
 use super::plan::{Constant, Node, Op};
@@ -415,7 +416,8 @@ impl<'r, 't> Runner<'r, 't> {
                     .iter()
                     .any(|it| matches!(it.op, Op::Reference(..)))
                 {
-                    return self.call_by_reference(node, callee, target, home, arguments, false);
+                    let wanted = Wanted::Value;
+                    return self.call_by_reference(node, callee, target, home, arguments, wanted);
                 }
                 let mut values = Vec::with_capacity(arguments.len());
                 for argument in arguments {
@@ -431,6 +433,14 @@ impl<'r, 't> Runner<'r, 't> {
                     values.push(self.eval(argument)?);
                 }
                 self.invoke(&target, values, span)?
+            }
+            Op::New(callee, arguments)
+                if arguments
+                    .iter()
+                    .any(|it| matches!(it.op, Op::Reference(..))) =>
+            {
+                let wanted = Wanted::Value;
+                return self.call_by_reference(node, callee, None, None, arguments, wanted);
             }
             Op::New(callee, arguments) => {
                 let mut values = Vec::with_capacity(arguments.len());

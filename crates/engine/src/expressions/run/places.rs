@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use syntax::Span;
 
-use super::effects::{Effect, Store};
+use super::effects::{Effect, Store, Wanted};
 use super::{Result, Runner, Val, integer, null_reference};
 use crate::expressions::error::Fail;
 use crate::expressions::plan::{Callee, FieldRef, Node, Op};
@@ -210,7 +210,8 @@ impl Runner<'_, '_> {
                     }
                     None => (None, None),
                 };
-                let led = self.call_by_reference(node, callee, target, home, arguments, true)?;
+                let led =
+                    self.call_by_reference(node, callee, target, home, arguments, Wanted::Place)?;
                 let Val::Struct(led) = led else {
                     return Err(super::misfit(node.span));
                 };
@@ -465,7 +466,10 @@ impl Runner<'_, '_> {
             Located::Part(outer, field) => {
                 let outer = self.place_of(outer, span)?;
                 let value = self.reader.field(&outer, &field.name);
-                value.map_err(|why| self.unreadable(&why, span))
+                // A field that is a reference is what it leads to.
+                value
+                    .and_then(|it| self.reader.behind_ref(&it))
+                    .map_err(|why| self.unreadable(&why, span))
             }
             Located::Element(array @ (Val::Null | Val::Object(_) | Val::Struct(_)), at) => {
                 self.element_place(array, at, span)
@@ -487,7 +491,7 @@ impl Runner<'_, '_> {
     }
 
     /// The way to a place; `None` if it may not be changed, as a field that is readonly.
-    fn home(&mut self, at: &Located, span: Span) -> Result<Option<Home>> {
+    pub(super) fn home(&mut self, at: &Located, span: Span) -> Result<Option<Home>> {
         let root = |root| Home {
             root,
             steps: Vec::new(),
@@ -521,7 +525,7 @@ impl Runner<'_, '_> {
     }
 
     pub(super) fn is_readonly(&self, field: &FieldRef) -> bool {
-        if self.around.forced {
+        if self.around.forced || matches!(field.ty, Type::ByRef(_)) {
             return false;
         }
         let fields = self.types.fields(&field.declared_in);
