@@ -98,7 +98,7 @@ struct Floats {
 #[cfg(target_arch = "x86_64")]
 const FLOATS: Option<Floats> = Some(Floats {
     flags: (0x30, 0x0010_000b),
-    control: 0x34,
+    control: 0x118,
     first: 0x1a0,
 });
 /// The control register may be empty there, so that nothing tells known registers from unknown ones.

@@ -523,6 +523,7 @@ mod tests {
 
     #[test]
     fn names_are_taken_apart() {
+        check("Ns.@class.@int", None, &["Ns", "class", "int"], None);
         check("Main", None, &["Main"], None);
         check("Shop.Cart.Total", None, &["Shop", "Cart", "Total"], None);
         check(

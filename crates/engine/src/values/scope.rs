@@ -305,7 +305,7 @@ impl FrameVariables {
         };
         let size = floats::size(ty)?;
         let number = floats::register_of(reader, &self.context.at, &self.shape, index)?;
-        let bytes = homes.passed_float(number)?.to_le_bytes();
+        let bytes = homes.passed_float(reader, number)?.to_le_bytes();
         bytes.get(..size).map(<[u8]>::to_vec)
     }
 

@@ -9,12 +9,14 @@ use cordebug::thread::Frame;
 
 use crate::types::Type;
 
-use super::Reader;
+use super::{Reader, floats};
 
 /// Where a type of the runtime keeps the type that it is derived from. Checked against known types before it is relied on.
 const PARENT: u64 = 0x10;
 /// Types that one is derived from at most.
 const MAX_BASES: usize = 1000;
+/// Bytes of code that are looked at for what they do.
+const MAX_PROLOGUE: usize = 64;
 /// The lowest bits of an object's first word belong to the collector.
 const COLLECTORS: u64 = 7;
 
@@ -61,6 +63,8 @@ impl Reader<'_> {
 pub(super) struct FrameHomes {
     homes: Rc<[VariableHome]>,
     registers: Registers,
+    /// Where its code begins.
+    start: u64,
     /// Where in its code the frame is.
     at: u32,
 }
@@ -80,6 +84,7 @@ impl FrameHomes {
         Some(Self {
             homes,
             registers: frame.registers()?,
+            start,
             at,
         })
     }
@@ -91,9 +96,18 @@ impl FrameHomes {
         !own.any(|it| it.is_unknown_register() && (it.code.0..=it.code.1).contains(&self.at))
     }
 
-    /// What a floating-point register held when the method was called, if nothing of it has run yet.
-    pub(super) fn passed_float(&self, number: usize) -> Option<u64> {
-        (self.at == 0).then(|| self.registers.passed_float(number))?
+    /// What a floating-point register held when the method was called, if nothing can have changed it since.
+    pub(super) fn passed_float(&self, reader: &Reader<'_>, number: usize) -> Option<u64> {
+        let so_far = usize::try_from(self.at).ok()?;
+        if so_far > MAX_PROLOGUE {
+            return None;
+        }
+        let mut code = vec![0; so_far];
+        reader.memory.read(self.start, &mut code).ok()?;
+        if !floats::are_untouched_by(&code) {
+            return None;
+        }
+        self.registers.passed_float(number)
     }
 
     /// Where a variable is on the stack, if the library cannot tell that.
