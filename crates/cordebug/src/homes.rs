@@ -139,16 +139,17 @@ fn read(home: &Com<ICorDebugVariableHome>) -> Option<VariableHome> {
     )
     .ok()?;
     clr!(home, ICorDebugVariableHome::GetLocationType(&mut location)).ok()?;
-    clr!(home, ICorDebugVariableHome::GetRegister(&mut register)).ok()?;
-    let offset = match location {
-        VLT_REGISTER => None,
-        VLT_REGISTER_RELATIVE => {
-            let mut offset = 0;
-            clr!(home, ICorDebugVariableHome::GetOffset(&mut offset)).ok()?;
-            Some(offset)
-        }
-        _ => return None,
-    };
+    let mut offset = None;
+    if matches!(location, VLT_REGISTER | VLT_REGISTER_RELATIVE) {
+        clr!(home, ICorDebugVariableHome::GetRegister(&mut register)).ok()?;
+    } else {
+        register = ELSEWHERE;
+    }
+    if location == VLT_REGISTER_RELATIVE {
+        let mut behind = 0;
+        clr!(home, ICorDebugVariableHome::GetOffset(&mut behind)).ok()?;
+        offset = Some(behind);
+    }
     Some(VariableHome {
         slot,
         code: (start, end),
@@ -173,10 +174,18 @@ const REGISTERS: (CorDebugRegister, CorDebugRegister) = (REGISTER_AMD64_RSP, REG
 #[cfg(target_arch = "aarch64")]
 const REGISTERS: (CorDebugRegister, CorDebugRegister) = (REGISTER_ARM64_SP, REGISTER_ARM64_X28);
 
+/// Stands for several registers, or those that the library does not name.
+const ELSEWHERE: CorDebugRegister = -1;
+
 impl VariableHome {
     /// Whether it is a register that the library does not know, one for floating-point numbers: it must not be asked for that.
     pub fn is_unknown_register(&self) -> bool {
-        self.offset.is_none() && !self.is_known()
+        self.offset.is_none() && self.register != ELSEWHERE && !self.is_known()
+    }
+
+    /// Whether it is on the stack.
+    pub fn is_in_memory(&self) -> bool {
+        self.offset.is_some()
     }
 
     /// Where it is on the stack, if the library does not know from where its offset counts: code without a register for that

@@ -7,6 +7,9 @@ use crate::types::Type;
 use super::Reader;
 use super::shape::{CodePlace, Home, Shape};
 
+/// Structs within one another that are looked into for numbers.
+const MAX_DEPTH: usize = 8;
+
 /// How many bytes a floating-point number takes.
 pub(super) fn size(ty: &Type) -> Option<usize> {
     match ty {
@@ -14,6 +17,25 @@ pub(super) fn size(ty: &Type) -> Option<usize> {
         Type::Primitive(Primitive::R8) => Some(8),
         _ => None,
     }
+}
+
+/// Whether a type is a floating-point number or a struct with one inside, which may be passed in the same registers.
+pub(super) fn holds_float(reader: &Reader<'_>, ty: &Type) -> bool {
+    holds(reader, ty, MAX_DEPTH)
+}
+
+fn holds(reader: &Reader<'_>, ty: &Type, depth: usize) -> bool {
+    if size(ty).is_some() {
+        return true;
+    }
+    if depth == 0 || ty.underlying().is_some() || ty.is_value() != Some(true) {
+        return false;
+    }
+    let members = reader.struct_members(ty);
+    members.is_ok_and(|members| {
+        let mut members = members.iter();
+        members.any(|it| holds(reader, &it.field.ty, depth - 1))
+    })
 }
 
 /// The floating-point register that an argument is passed in. Unknown behind a struct, which may take some of its own.

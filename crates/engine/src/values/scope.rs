@@ -274,7 +274,7 @@ impl FrameVariables {
         // The library can neither tell nor set what is in a floating-point register.
         let is_told = self
             .optimised_homes(reader)
-            .is_none_or(|homes| homes.may_be_asked_for(slot));
+            .is_none_or(|homes| homes.may_be_asked_for(reader, slot, ty));
         Ok((value, is_told.then_some(slot), None))
     }
 }
@@ -321,7 +321,7 @@ impl FrameVariables {
         let Some(homes) = homes else {
             return reader.of_runtime(&asked()?, Some(ty.clone()));
         };
-        if !homes.may_be_asked_for(slot) {
+        if !homes.may_be_asked_for(reader, slot, ty) {
             let passed = self.passed_float(reader, homes, slot, ty);
             let bytes = passed.ok_or(Unreadable::InFloatingRegister)?;
             return Ok(reader.copied(ty.clone(), bytes));

@@ -90,10 +90,18 @@ impl FrameHomes {
     }
 
     /// Whether the library may be asked for a variable: it crashes on one in a register for floating-point numbers, where a
-    /// method begins.
-    pub(super) fn may_be_asked_for(&self, slot: Slot) -> bool {
-        let mut own = self.homes.iter().filter(|it| it.slot == slot);
-        !own.any(|it| it.is_unknown_register() && (it.code.0..=it.code.1).contains(&self.at))
+    /// method begins. Of an argument that has such a number in it, it does not always tell where that is.
+    pub(super) fn may_be_asked_for(&self, reader: &Reader<'_>, slot: Slot, ty: &Type) -> bool {
+        let own = self.homes.iter().filter(|it| it.slot == slot);
+        let here: Vec<_> = own
+            .filter(|it| (it.code.0..=it.code.1).contains(&self.at))
+            .collect();
+        let is_known = !here.iter().any(|it| it.is_unknown_register());
+        let is_argument = matches!(slot, Slot::Argument(_));
+        is_known
+            && (!is_argument
+                || here.iter().all(|it| it.is_in_memory())
+                || !floats::holds_float(reader, ty))
     }
 
     /// What a floating-point register held when the method was called, if nothing can have changed it since.

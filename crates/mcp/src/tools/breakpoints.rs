@@ -33,10 +33,10 @@ pub(super) struct Spot {
     /// 1-based line.
     #[schemars(range(min = 1))]
     line: Option<u32>,
-    /// 1-based, inside the wanted statement, if the line has several, or a lambda.
+    /// 1-based, inside the statement or lambda, if the line has several.
     #[schemars(range(min = 1))]
     column: Option<u32>,
-    /// Instead of line: the statement's text or a part of it. With line: the occurrence nearest to it.
+    /// Instead of line: a part of the statement's text. With line: the one nearest to it.
     text: Option<String>,
     /// Instead of file: the first line of a method: Type.Method, Ns.Type.Method(int, string), module!Method.
     function: Option<String>,
@@ -70,7 +70,7 @@ pub(super) struct SetExceptionArguments {
     session: Option<String>,
     #[serde(flatten)]
     wanted: WantedException,
-    /// Whether exceptions nobody catches stop the program whatever their type, as they do by default.
+    /// Whether exceptions nobody catches stop the program, whatever their type.
     /// Alone, it sets no breakpoint.
     stop_at_unhandled: Option<bool>,
 }
@@ -96,7 +96,7 @@ pub(super) struct WantedException {
     /// Stop when nobody catches one.
     #[serde(default = "run::yes")]
     unhandled: bool,
-    /// Of those thrown, only ones that the user's code catches (true) or does not (false).
+    /// Only those that the user's code catches (true) or does not (false).
     caught_by_user: Option<bool>,
     /// C# on `$exception` that must be true.
     condition: Option<String>,

@@ -40,7 +40,7 @@ pub(super) struct EvaluateArguments {
     /// Show what is in results by ToString, getters, proxies, enumerators. Needs side_effects.
     #[serde(default)]
     open: bool,
-    /// Let other threads run if it waits for them (task.Result, a lock). Needs side_effects.
+    /// Let other threads run if it waits for them (task.Result). Needs side_effects.
     #[serde(default)]
     other_threads: bool,
     /// First member, with open.

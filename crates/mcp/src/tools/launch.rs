@@ -44,8 +44,8 @@ pub(super) struct LaunchArguments {
     configuration: Option<String>,
     /// Framework, if it targets several, such as net9.0.
     framework: Option<String>,
-    /// Debug a .NET process that the program starts, as `dotnet run` does: true the first that is no SDK tool, a text the
-    /// first whose command line contains it.
+    /// Debug a .NET process that the program starts, as `dotnet run` does: true the first that is no SDK tool, a text one
+    /// with it in its command line.
     #[serde(default)]
     #[schemars(schema_with = "follow_schema")]
     follow_child: Option<FollowChild>,
@@ -55,7 +55,7 @@ pub(super) struct LaunchArguments {
     /// Likewise, as breakpoint_set_exception takes them.
     #[serde(default)]
     exceptions: Vec<JsonObject>,
-    /// Where source files are that the compiler saw elsewhere: {"/_/src": "/home/me/src"}.
+    /// Where sources are that the compiler saw elsewhere: {"/_/src": "/home/me/src"}.
     #[serde(default)]
     source_maps: BTreeMap<String, String>,
     /// Leave the user's code optimised as it was built.
@@ -78,7 +78,7 @@ pub(super) struct LaunchArguments {
 pub(super) struct TestArguments {
     /// Test project file or folder, which is built first, or a built test .dll.
     program: String,
-    /// Tests to run, as `dotnet test --filter` takes them: a part of the name, or "FullyQualifiedName=A.B.C".
+    /// Tests to run, as for `dotnet test --filter`: a part of the name, or "FullyQualifiedName=A.B.C".
     filter: Option<String>,
     /// Whether to stop where a test fails.
     #[serde(default = "run::yes")]
@@ -124,7 +124,7 @@ fn follow_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 pub(super) struct AttachArguments {
     /// Process id; process_list tells it.
     pid: Option<u32>,
-    /// Instead of pid: a part of the command line that only one process has.
+    /// Instead of pid: a part of its command line that no other has.
     name: Option<String>,
     /// As for debug_launch.
     #[serde(default = "run::yes")]
@@ -139,7 +139,7 @@ pub(super) struct AttachArguments {
 pub(super) struct DisconnectArguments {
     /// Id, if several.
     session: Option<String>,
-    /// true ends the program, false lets it run on. Default: a launched one is ended, an attached one runs on.
+    /// true ends the program, false lets it run on. Default: ends a launched one only.
     terminate: Option<bool>,
     /// Ends the program's child processes too, if it is ended.
     #[serde(default)]

@@ -14,7 +14,7 @@ use crate::session;
 pub(super) struct SearchArguments {
     /// Id, if several.
     session: Option<String>,
-    /// Part of a name, its capitals (WrLi), or Task.Run, Shop.*; * and ? are wildcards.
+    /// Part of a name, its capitals (WrLi), Task.Run or Shop.*; * and ? are wildcards.
     pattern: String,
     /// Only these.
     #[serde(default)]

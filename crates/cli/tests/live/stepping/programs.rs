@@ -367,6 +367,26 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_mcp asks for its types",
     ),
     (
+        "calls_others",
+        "its threads wait for each other; live_expressions evaluates in it",
+    ),
+    (
+        "values_emitted",
+        "has no statement that others have not; live_values looks at its variables",
+    ),
+    (
+        "values_lost",
+        "has no statement that others have not; live_values looks at its variables",
+    ),
+    (
+        "values_shared",
+        "has no statement that others have not; live_values looks at its variables",
+    ),
+    (
+        "values_unused",
+        "has no statement that others have not; live_values looks at its variables",
+    ),
+    (
         "values_meant",
         "has no statement that others have not; live_values looks at its variables",
     ),
