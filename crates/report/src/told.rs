@@ -37,8 +37,33 @@ pub struct Told {
     pub stale: bool,
 }
 
-/// The text of a value, and what tells whether it has changed behind that.
-type Seen = (String, Option<u64>);
+/// What a variable was.
+#[derive(Debug)]
+struct Seen {
+    value: String,
+    type_name: String,
+    /// Tells whether it has changed behind what its text shows.
+    behind_cut: Option<u64>,
+}
+
+impl Seen {
+    fn of(variable: &VariableEntry) -> Self {
+        Self {
+            value: variable.value.clone(),
+            type_name: variable.type_name.clone(),
+            behind_cut: variable.behind_cut,
+        }
+    }
+
+    /// The text of what it was, if it is something else now: `5` of another type is.
+    fn unless(&self, now: &VariableEntry) -> Option<String> {
+        if self.value != now.value {
+            return Some(self.value.clone());
+        }
+        let is_other = self.type_name != now.type_name;
+        is_other.then(|| format!("{} ({})", self.value, self.type_name))
+    }
+}
 
 impl Told {
     /// Breakpoints worth telling: those that cannot be hit, or could not until now; at the end, those that never were.
@@ -74,7 +99,7 @@ impl Told {
         let depth = u32::try_from(stack.frames.len()).unwrap_or(u32::MAX) - frame.index;
         let place = (stop.thread, frame.method.clone(), depth);
         let values = |variables: &[VariableEntry]| {
-            let value = |it: &VariableEntry| (it.name.clone(), (it.value.clone(), it.behind_cut));
+            let value = |it: &VariableEntry| (it.name.clone(), Seen::of(it));
             // What one call returned is not what another did.
             let lasting = variables.iter().filter(|it| !it.name.starts_with(RETURNED));
             lasting.map(value).collect::<BTreeMap<_, _>>()
@@ -84,14 +109,14 @@ impl Told {
             && *known == place
         {
             for variable in &mut stack.variables.0 {
-                let Some((was, behind)) = before.get(&variable.name) else {
+                let Some(seen) = before.get(&variable.name) else {
                     continue;
                 };
-                variable.was = (*was != variable.value).then(|| was.clone());
+                variable.was = seen.unless(variable);
                 variable.changed_inside = variable.was.is_none()
-                    && behind.is_some()
+                    && seen.behind_cut.is_some()
                     && variable.behind_cut.is_some()
-                    && *behind != variable.behind_cut;
+                    && seen.behind_cut != variable.behind_cut;
             }
         }
         self.variables = Some((place, now));
@@ -179,6 +204,19 @@ mod tests {
         let expected = "v0 v1 v2 v3 v4 v5 v6 v7 v8 v25 v27 $returnvalue";
         assert_eq!(names.join(" "), expected);
         assert_eq!(*more, 2 + 31 - 12);
+    }
+
+    #[test]
+    fn change_of_the_type_alone_is_one() {
+        let of = |type_name: &str, value: &str| VariableEntry {
+            type_name: type_name.into(),
+            value: value.into(),
+            ..VariableEntry::default()
+        };
+        let seen = Seen::of(&of("int", "5"));
+        assert_eq!(seen.unless(&of("int", "5")), None);
+        assert_eq!(seen.unless(&of("int", "6")), Some("5".into()));
+        assert_eq!(seen.unless(&of("long", "5")), Some("5 (int)".into()));
     }
 
     #[test]

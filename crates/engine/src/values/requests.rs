@@ -232,19 +232,19 @@ fn look_at(
         let Ok(value) = &child.value else {
             return Ok(());
         };
-        let children = viewer.subject(value).and_then(|subject| {
+        let inside = viewer.subject(value).and_then(|subject| {
             // Who wants no children wants no code to run for them.
-            if count == 0 {
-                return viewer.children(&subject, &child.notes).map(|it| (it, None));
-            }
-            viewer.opened(&subject, &child.notes)
+            let (children, note) = match count {
+                0 => (viewer.children(&subject, &child.notes)?, None),
+                _ => viewer.opened(&subject, &child.notes)?,
+            };
+            Ok((subject, children, note))
         });
-        match children {
-            Ok((children, note)) => {
+        match inside {
+            Ok((subject, children, note)) => {
                 told.notes.extend(note);
                 if let super::view::Children::Members(list) = &children
                     && list.is_empty()
-                    && let Ok(subject) = viewer.subject(value)
                     && let [first, rest @ ..] = &*viewer.computed_names(&subject)
                 {
                     let more = match rest.len() {
@@ -265,8 +265,9 @@ fn look_at(
                 };
                 children.fill_in(viewer, computed);
                 viewer.lead(value, &mut children);
+                let range = (query.start, count);
                 (told.variables, told.omitted) =
-                    viewer.page(&children, path, query.start, count, depth);
+                    viewer.page_of(&subject, &children, path, range, depth);
             }
             Err(why) => told.notes.push(why.to_string()),
         }

@@ -64,10 +64,10 @@ fn the_two_streams_are_told_apart() {
     let sandbox = Sandbox::new();
     run(async {
         let mut agent = Agent::new(&sandbox).await;
-        let launch = json!({"program": dll("hello"), "args": ["--error", "one\ntwo"]});
+        let launch = json!({"program": dll("hello"), "args": ["--error", "complaint\ntwo"]});
         let exited = agent.call("debug_launch", launch).await;
         assert!(
-            text(&exited).contains("err| one\nerr| two"),
+            text(&exited).contains("err| complaint\nerr| two"),
             "{}",
             text(&exited)
         );
@@ -77,15 +77,15 @@ fn the_two_streams_are_told_apart() {
         agent
             .say(
                 "process_output",
-                json!({"stream": "stdout", "filter": "bye|one"}),
+                json!({"stream": "stdout", "filter": "bye|complaint"}),
             )
             .await;
         expect![[r#"
             > process_output {"stream":"stderr"}
-            err| one
+            err| complaint
             err| two
             That is all: the program has closed its output.
-            > process_output {"filter":"bye|one","stream":"stdout"}
+            > process_output {"filter":"bye|complaint","stream":"stdout"}
             out| bye
             That is all: the program has closed its output.
         "#]]

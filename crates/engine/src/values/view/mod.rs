@@ -355,6 +355,28 @@ impl<'r, 't> Viewer<'r, 't> {
         shown
     }
 
+    /// Some children of what was asked for, with so many levels of theirs: a child that leads back to it is marked.
+    pub(crate) fn page_of(
+        &self,
+        subject: &Subject,
+        children: &Children,
+        path: &str,
+        (start, count): (u64, u64),
+        depth: u32,
+    ) -> (Vec<api::Variable>, Option<api::Omitted>) {
+        let address = match subject {
+            // Who asks level by level may go round.
+            Subject::Object(object) if depth > 0 => Some(object.address),
+            _ => None,
+        };
+        self.trail.borrow_mut().extend(address);
+        let page = self.page(children, path, start, count, depth);
+        if address.is_some() {
+            self.trail.borrow_mut().pop();
+        }
+        page
+    }
+
     /// Some children as variables, and what was left out of them.
     pub(crate) fn page(
         &self,
