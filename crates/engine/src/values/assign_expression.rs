@@ -108,36 +108,18 @@ impl Engine<'_> {
 
 /// What an expression gives, as the value of a variable.
 pub(super) fn evaluated(value: EvaluatedValue) -> Value {
+    let is_number = |text: &str| text.starts_with(|it: char| it.is_ascii_digit() || it == '-');
+    let kind = match &*value.ty {
+        _ if value.masked => ValueKind::Masked,
+        _ if value.text == "null" => ValueKind::Null,
+        "bool" => ValueKind::Bool,
+        "char" => ValueKind::Char,
+        "string" => ValueKind::String,
+        _ if is_number(&value.text) => ValueKind::Number,
+        _ => ValueKind::Object,
+    };
     let variable = value.variable.map(|it| it.value);
-    variable.unwrap_or_else(|| Value {
-        kind: match value.masked {
-            true => ValueKind::Masked,
-            false if value.text == "null" => ValueKind::Null,
-            false => match &*value.ty {
-                "bool" => ValueKind::Bool,
-                "char" => ValueKind::Char,
-                "string" => ValueKind::String,
-                _ if value
-                    .text
-                    .starts_with(|it: char| it.is_ascii_digit() || it == '-') =>
-                {
-                    ValueKind::Number
-                }
-                _ => ValueKind::Object,
-            },
-        },
-        type_name: value.ty,
-        text: value.text,
-        object: None,
-        children: 0,
-        indexed: false,
-        full_length: None,
-        behind_cut: None,
-        cycle: false,
-        notes: Vec::new(),
-        members: Vec::new(),
-        omitted: None,
-    })
+    variable.unwrap_or_else(|| super::view::told(value.ty, value.text, kind))
 }
 
 fn is_told_by_code(told: &Variables) -> bool {

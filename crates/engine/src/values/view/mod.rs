@@ -587,7 +587,8 @@ pub(crate) fn masked_source(type_name: String) -> api::Value {
     told(type_name, text, api::ValueKind::Masked)
 }
 
-fn told(type_name: String, text: String, kind: api::ValueKind) -> api::Value {
+/// A value that is only its text.
+pub(crate) fn told(type_name: String, text: String, kind: api::ValueKind) -> api::Value {
     api::Value {
         type_name,
         text,
