@@ -6,7 +6,7 @@ use crate::error::{Error, clr, clr_nullable, clr_out};
 use crate::module::missing;
 use crate::value::Value;
 
-/// An object that stays known over continues. It is kept alive until this is dropped.
+/// An object that stays known over continues. Until this is dropped it is kept alive, if that was asked for.
 #[derive(Debug)]
 pub struct Handle(Com<ICorDebugHandleValue>);
 
@@ -26,15 +26,24 @@ impl Value {
         (address != 0).then_some(address)
     }
 
-    /// A handle to an object on the heap.
+    /// A handle to an object on the heap, which keeps it alive.
     pub fn hold(&self) -> Result<Handle, Error> {
+        self.handle(HANDLE_STRONG)
+    }
+
+    /// A handle to an object on the heap that the collector may take: its address is 0 then.
+    pub fn follow(&self) -> Result<Handle, Error> {
+        self.handle(HANDLE_WEAK_TRACK_RESURRECTION)
+    }
+
+    fn handle(&self, kind: CorDebugHandleType) -> Result<Handle, Error> {
         let object = self
             .0
             .cast::<ICorDebugHeapValue2>()
             .ok_or_else(|| missing("ICorDebugHeapValue2"))?;
         Ok(Handle(clr_out!(
             object,
-            ICorDebugHeapValue2::CreateHandle(HANDLE_STRONG)
+            ICorDebugHeapValue2::CreateHandle(kind)
         )?))
     }
 }
@@ -45,7 +54,7 @@ impl Handle {
         Value::new(self.0.clone().upcast())
     }
 
-    /// Where the object lies during this stop.
+    /// Where the object lies during this stop; 0 if it was collected.
     pub fn address(&self) -> Result<u64, Error> {
         let mut address = 0;
         clr!(self.0, ICorDebugReferenceValue::GetValue(&mut address))?;

@@ -1,6 +1,8 @@
 //! Where the variables of compiled code live, so that one can be looked at before the library is asked for it: the library
 //! follows every reference that it hands out, and crashes on some that are damaged, and on registers that it does not know.
 
+use std::ops::RangeInclusive;
+
 use crate::bindings::*;
 use crate::com::Com;
 use crate::error::{Error, clr, clr_out};
@@ -174,6 +176,16 @@ const REGISTERS: (CorDebugRegister, CorDebugRegister) = (REGISTER_AMD64_RSP, REG
 #[cfg(target_arch = "aarch64")]
 const REGISTERS: (CorDebugRegister, CorDebugRegister) = (REGISTER_ARM64_SP, REGISTER_ARM64_X28);
 
+/// The registers that a method need not give back as they were (System V ABI, 3.2.1).
+#[cfg(target_arch = "x86_64")]
+const LOST_BY_CALLS: &[RangeInclusive<CorDebugRegister>] = &[
+    REGISTER_AMD64_RAX..=REGISTER_AMD64_RDX,
+    REGISTER_AMD64_RSI..=REGISTER_AMD64_R11,
+];
+#[cfg(target_arch = "aarch64")]
+const LOST_BY_CALLS: &[RangeInclusive<CorDebugRegister>] =
+    &[REGISTER_ARM64_X0..=REGISTER_ARM64_X17];
+
 /// Stands for several registers, or those that the library does not name.
 const ELSEWHERE: CorDebugRegister = -1;
 
@@ -181,6 +193,11 @@ impl VariableHome {
     /// Whether it is a register that the library does not know, one for floating-point numbers: it must not be asked for that.
     pub fn is_unknown_register(&self) -> bool {
         self.offset.is_none() && self.register != ELSEWHERE && !self.is_known()
+    }
+
+    /// Whether it is a register that whatever is called may use for its own.
+    pub fn is_lost_by_calls(&self) -> bool {
+        self.offset.is_none() && LOST_BY_CALLS.iter().any(|it| it.contains(&self.register))
     }
 
     /// Whether it is on the stack.

@@ -11,6 +11,7 @@
 
 pub mod bindings;
 mod borrowed_memory;
+pub mod c_math;
 pub mod callback;
 pub mod com;
 mod crash;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use host::Session;
 use host::api::{
-    Complete, Evaluate, EvaluatedValue, Reply, Request as EngineRequest, SetVariable, ValueKind,
-    Variable as EngineVariable, Variables, VariablesQuery,
+    Complete, Evaluate, EvaluatedValue, NameKind, Reply, Request as EngineRequest, SetVariable,
+    ValueKind, Variable as EngineVariable, Variables, VariablesQuery,
 };
 
 use crate::adapter::{ANSWER, Adapter, arguments};
@@ -17,9 +17,9 @@ use crate::message::{NEEDS_FORCE, Refusal, Request};
 use crate::running::FrameOf;
 use crate::settings::Shown;
 use crate::types::{
-    CompletionItem, CompletionsArguments, CompletionsResponseBody, EvaluateArguments,
-    EvaluateResponseBody, InvalidatedEventBody, SetExpressionArguments, SetExpressionResponseBody,
-    ValueFormat, Variable, VariablesArguments,
+    CompletionItem, CompletionItemType, CompletionsArguments, CompletionsResponseBody,
+    EvaluateArguments, EvaluateResponseBody, InvalidatedEventBody, SetExpressionArguments,
+    SetExpressionResponseBody, ValueFormat, Variable, VariablesArguments,
 };
 use crate::values::{Inside, LazyProperty, Parent, query, view};
 
@@ -579,15 +579,40 @@ impl Adapter {
         };
         let start = units_before(text, found.start);
         let end = units_before(text, found.end);
-        let targets = found.names.into_iter().map(|label| CompletionItem {
-            label,
-            start: i64::try_from(self.client_column(start.saturating_add(1))).ok(),
-            length: Some(i64::from(end.saturating_sub(start))),
-            ..CompletionItem::default()
-        });
+        // Editors sort by label, unless they are told another order.
+        let targets = found
+            .names
+            .into_iter()
+            .zip(0_u32..)
+            .map(|(it, place)| CompletionItem {
+                label: it.name,
+                sort_text: Some(format!("{place:04}")),
+                r#type: Some(completion_type(it.kind)),
+                start: i64::try_from(self.client_column(start.saturating_add(1))).ok(),
+                length: Some(i64::from(end.saturating_sub(start))),
+                ..CompletionItem::default()
+            });
         Ok(CompletionsResponseBody {
             targets: targets.collect(),
         })
+    }
+}
+
+/// What a name is, in the protocol's words.
+fn completion_type(kind: NameKind) -> CompletionItemType {
+    match kind {
+        NameKind::Variable | NameKind::Argument => CompletionItemType::Variable,
+        NameKind::EnumMember => CompletionItemType::Value,
+        NameKind::Field => CompletionItemType::Field,
+        NameKind::Property => CompletionItemType::Property,
+        NameKind::Method => CompletionItemType::Method,
+        NameKind::Class | NameKind::Struct | NameKind::TypeParameter | NameKind::Alias => {
+            CompletionItemType::Class
+        }
+        NameKind::Interface => CompletionItemType::Interface,
+        NameKind::Enum => CompletionItemType::Enum,
+        NameKind::Namespace => CompletionItemType::Module,
+        NameKind::Keyword => CompletionItemType::Keyword,
     }
 }
 

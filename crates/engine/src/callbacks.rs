@@ -215,6 +215,7 @@ impl Engine<'_> {
                         target.hits.remove(&id);
                         target.turns.forget(id);
                     }
+                    self.frozen.remove(&id);
                     self.thread_ended(id);
                     self.tell(Event::ThreadEnded(ThreadId(id)));
                 }

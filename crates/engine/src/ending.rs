@@ -67,6 +67,7 @@ impl Engine<'_> {
     pub(crate) fn abandon_target(&mut self) {
         // Breakpoints that were never reached are told at the end, when no module is there to look into.
         self.suggest_names();
+        self.note_unknown_exceptions();
         self.claim = None;
         if let Some(target) = self.target.take() {
             cordebug::fast_memory::disable();

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use cordebug::callback::Delivered;
+use cordebug::callback::{Callback, Delivered};
 use cordebug::spawn::ExitReport;
 
 use crate::api::{
@@ -118,8 +118,10 @@ pub(crate) struct Engine<'a> {
     pub(crate) deferred: VecDeque<Input>,
     pub(crate) evaluations: Evaluations,
     /// What the runtime told of other threads before an evaluation, to be handled when the program goes on.
-    pub(crate) postponed: VecDeque<cordebug::callback::Callback>,
+    pub(crate) postponed: VecDeque<Callback>,
     say: Box<dyn FnMut(Output) + 'a>,
+    /// The threads that the user has frozen.
+    pub(crate) frozen: BTreeSet<u32>,
     pub(crate) state: State,
     pub(crate) origin: Option<Origin>,
     pub(crate) program: Option<String>,
@@ -168,6 +170,7 @@ impl<'a> Engine<'a> {
             deferred: VecDeque::new(),
             evaluations: Evaluations::default(),
             postponed: VecDeque::new(),
+            frozen: BTreeSet::new(),
             say,
             state: State::Starting,
             origin: None,
@@ -225,6 +228,7 @@ impl<'a> Engine<'a> {
             resumes: self.resumes,
             stop: self.stop.clone(),
             exit: self.exit.clone(),
+            frozen: self.frozen.iter().copied().map(ThreadId).collect(),
             notes: self.notes.clone(),
             output_end: self.capture.end(),
             memory: {
@@ -463,6 +467,8 @@ impl<'a> Engine<'a> {
     /// Lets a stopped program run.
     pub(crate) fn resume(&mut self) -> Result<(), Error> {
         let postponed = !self.postponed.is_empty();
+        self.stopped_target()?;
+        self.hear_of_dependencies(false);
         let target = self.stopped_target()?;
         target.results.get_mut().clear();
         target.returned.forget();
@@ -566,9 +572,18 @@ impl<'a> Engine<'a> {
         self.clear_away(steps);
     }
 
-    /// The threads other than one of which the runtime has told something that may stop the program.
+    /// The threads other than one of which the runtime has told something that will stop the program.
     fn queued_threads(&self, other_than: Option<ThreadId>) -> Vec<ThreadId> {
-        let queued = self.postponed.iter().filter_map(|it| it.thread());
+        let stops = self.postponed.iter().filter(|it| match it {
+            Callback::Breakpoint { breakpoint, .. } => breakpoint.as_ref().is_some_and(|it| {
+                self.breakpoints
+                    .always_stops(cordebug::module::identity(it))
+            }),
+            Callback::Break { .. } => true,
+            // What becomes of these is known when they are looked at.
+            _ => false,
+        });
+        let queued = stops.filter_map(|it| it.thread());
         let ids: BTreeSet<_> = queued.filter_map(|it| it.id().ok()).collect();
         let ids = ids.into_iter().map(ThreadId);
         ids.filter(|id| Some(*id) != other_than).collect()
@@ -657,6 +672,7 @@ impl Status {
             resumes: 0,
             stop: None,
             exit: None,
+            frozen: Vec::new(),
             notes: Vec::new(),
             output_end: OutputCursor::default(),
             memory: MemoryReads::default(),

@@ -55,6 +55,11 @@ impl Engine<'_> {
             target.turns.give_over(id.0);
         }
         target.places.forget();
+        if frozen {
+            self.frozen.insert(id.0);
+        } else {
+            self.frozen.remove(&id.0);
+        }
         self.threads()
     }
 

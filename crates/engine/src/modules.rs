@@ -3,8 +3,10 @@
 //! Nothing is read when a module loads; metadata and symbols are opened when first needed and then kept. A module that
 //! cannot be read says why, and costs only what depends on it.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use cordebug::bindings::ICorDebugBreakpoint;
 use cordebug::com::Com;
@@ -50,6 +52,8 @@ pub(crate) struct LoadedModule {
     emitted: OnceCell<Result<metadata::Module, String>>,
     symbols: OnceCell<Result<(Symbols, SymbolsOrigin), String>>,
     type_names: OnceCell<TypeNames>,
+    /// For methods that were named: the local functions that they are written in.
+    local_functions: RefCell<HashMap<Token, Rc<[Token]>>>,
     source_files: SourceFiles,
     optimized: OnceCell<Option<bool>>,
     as_shipped: OnceCell<bool>,
@@ -98,6 +102,7 @@ impl Modules {
             return false;
         }
         module.symbols = OnceCell::from(Ok((symbols, SymbolsOrigin::Given)));
+        module.local_functions.take();
         true
     }
 
@@ -140,6 +145,7 @@ impl LoadedModule {
             emitted: OnceCell::new(),
             symbols: OnceCell::new(),
             type_names: OnceCell::new(),
+            local_functions: RefCell::default(),
             source_files,
             optimized: OnceCell::new(),
             as_shipped: OnceCell::new(),
@@ -157,7 +163,25 @@ impl LoadedModule {
             return format!("0x{:08x}", method.0);
         };
         let declared = crate::names::declared(self, process, method);
-        crate::names::method(metadata.metadata(), method, declared, &[])
+        let around = self.local_functions_around(process, method);
+        crate::names::method(metadata.metadata(), method, (declared, &around), &[])
+    }
+
+    /// The local functions that a local function or lambda is written in, the outermost first.
+    pub(crate) fn local_functions_around(&self, process: &Process, method: Token) -> Rc<[Token]> {
+        if let Some(known) = self.local_functions.borrow().get(&method) {
+            return known.clone();
+        }
+        let (Ok(metadata), Ok(symbols)) = (self.metadata(process), self.symbols(process)) else {
+            return Rc::default();
+        };
+        let around = symbols
+            .pdb()
+            .local_functions_around(metadata.metadata(), method);
+        let around: Rc<[Token]> = around.into();
+        let mut known = self.local_functions.borrow_mut();
+        known.insert(method, around.clone());
+        around
     }
 
     /// Whether the runtime compiles its code without regard for debuggers; decided when it was loaded.

@@ -15,16 +15,17 @@ const FULL: Style = Style { namespaces: true };
 const MAX_DEPTH: usize = 8;
 
 /// `Namespace.Type.Method(int count, string name)`; `declared` is the method whose parameters are shown, which for the
-/// code of an async method or iterator is the one that the user wrote. `arguments` stand for the generic parameters of
-/// the type, then of the method; none for the declared names.
+/// code of an async method or iterator is the one that the user wrote, `around` the local functions that it is written in.
+/// `arguments` stand for the generic parameters of the type, then of the method; none for the declared names.
 pub(crate) fn method(
     metadata: Metadata<'_>,
     token: Token,
-    declared: Token,
+    (declared, around): (Token, &[Token]),
     arguments: &[String],
 ) -> String {
     let named = || -> metadata::Result<String> {
-        let name = metadata.method_name(token, &split(metadata, token, arguments), FULL)?;
+        let names = split(metadata, token, arguments);
+        let name = metadata.method_name_inside(token, around, &names, FULL)?;
         let names = split(metadata, declared, arguments);
         let parameters = metadata.parameters_text(&metadata.method(declared)?, &names, SHORT)?;
         let parameters = as_written(&parameters);
@@ -92,10 +93,21 @@ pub(crate) fn arguments_of(modules: &mut Modules, process: &Process, frame: &Fra
 
 /// A type with its arguments: `Dictionary<string, int[]>`.
 pub(crate) fn type_text(modules: &mut Modules, process: &Process, ty: &Type) -> String {
-    text(modules, process, ty, 0).unwrap_or_else(|| "?".into())
+    text(modules, process, ty, 0, SHORT).unwrap_or_else(|| "?".into())
 }
 
-fn text(modules: &mut Modules, process: &Process, ty: &Type, depth: usize) -> Option<String> {
+/// A type with its namespace and its arguments: `System.Collections.Generic.Dictionary<string, int[]>`.
+pub(crate) fn full_type_text(modules: &mut Modules, process: &Process, ty: &Type) -> String {
+    text(modules, process, ty, 0, FULL).unwrap_or_else(|| "?".into())
+}
+
+fn text(
+    modules: &mut Modules,
+    process: &Process,
+    ty: &Type,
+    depth: usize,
+    style: Style,
+) -> Option<String> {
     if depth > MAX_DEPTH {
         return Some("…".into());
     }
@@ -105,7 +117,8 @@ fn text(modules: &mut Modules, process: &Process, ty: &Type, depth: usize) -> Op
     }
     let mut arguments = Vec::new();
     for argument in ty.arguments().unwrap_or_default() {
-        arguments.push(text(modules, process, &argument, depth + 1).unwrap_or_else(|| "?".into()));
+        let argument = text(modules, process, &argument, depth + 1, SHORT);
+        arguments.push(argument.unwrap_or_else(|| "?".into()));
     }
     // ECMA-335 II.23.1.16: pointer, reference, class or value type, array, one-dimensional array.
     let first = || arguments.first().cloned().unwrap_or_else(|| "?".into());
@@ -126,7 +139,7 @@ fn text(modules: &mut Modules, process: &Process, ty: &Type, depth: usize) -> Op
                 of_type: arguments,
                 of_method: Vec::new(),
             };
-            Some(metadata.type_def_text(token, &names, SHORT))
+            Some(metadata.type_def_text(token, &names, style))
         }
         _ => None,
     }
@@ -158,7 +171,20 @@ fn keyword(element: u32) -> Option<&'static str> {
 
 /// The method that the user wrote, for the code of an async method or iterator; else the method itself.
 pub(crate) fn declared(module: &LoadedModule, process: &Process, method: Token) -> Token {
-    let pdb = module.symbols(process).ok().map(metadata::Symbols::pdb);
-    pdb.and_then(|pdb| pdb.kickoff_method(method).ok().flatten())
-        .unwrap_or(method)
+    let Ok(symbols) = module.symbols(process) else {
+        return method;
+    };
+    let kickoff = |method| symbols.pdb().kickoff_method(method).ok().flatten();
+    let of_finally = || {
+        let metadata = module.metadata(process).ok()?.metadata();
+        let finally = metadata.method(method).ok()?;
+        if !finally.name_bytes().ok()?.starts_with(b"<>m__Finally") {
+            return None;
+        }
+        let machine = metadata.type_def(finally.declaring_type().ok()?).ok()?;
+        let mut methods = machine.methods().flatten();
+        let runs = methods.find(|it| it.name_bytes().is_ok_and(|it| it == b"MoveNext"))?;
+        kickoff(runs.token())
+    };
+    kickoff(method).or_else(of_finally).unwrap_or(method)
 }

@@ -10,6 +10,8 @@ use std::rc::Rc;
 use std::time::SystemTime;
 
 use metadata::pdb::Document;
+use metadata::pe::PdbId;
+use metadata::{Symbols, Token};
 
 use crate::api::{Error, ErrorCode, SourceMap};
 
@@ -17,6 +19,8 @@ use crate::api::{Error, ErrorCode, SourceMap};
 const MAX_SOURCE: u64 = 32 << 20;
 /// Verdicts kept; more are made again.
 const MAX_VERDICTS: usize = 4096;
+/// Documents of one PDB that are looked at for links, at most.
+const MAX_DOCUMENTS: usize = 4096;
 
 /// What is known of source files, shared by all who ask.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +31,17 @@ struct Inner {
     maps: Vec<SourceMap>,
     exact: bool,
     verdicts: HashMap<(PathBuf, Vec<u8>), (FileMark, bool)>,
+    links: HashMap<PdbId, Rc<[Link]>>,
+}
+
+/// A document that is a link here to a file of another name.
+#[derive(Debug)]
+pub(crate) struct Link {
+    /// What it leads to.
+    pub(crate) target: PathBuf,
+    /// The path of the document here.
+    pub(crate) path: String,
+    pub(crate) document: Token,
 }
 
 /// Changes whenever a file is written.
@@ -48,7 +63,10 @@ impl SourceFiles {
         let mut maps = maps;
         // The longest folder says most.
         maps.sort_by_key(|map| std::cmp::Reverse(parts(&map.from).count()));
-        self.0.borrow_mut().maps = maps;
+        let mut inner = self.0.borrow_mut();
+        inner.maps = maps;
+        // They say where documents are.
+        inner.links.clear();
         Ok(())
     }
 
@@ -73,6 +91,34 @@ impl SourceFiles {
         self.mapped(recorded)
             .unwrap_or_else(|| recorded.to_owned())
             .into()
+    }
+
+    /// The documents that were compiled under the name of a link. The files of a PDB are looked at once, not for each
+    /// breakpoint: hundreds of modules may be asked for hundreds of paths that they do not have.
+    pub(crate) fn links(&self, symbols: &Symbols) -> Rc<[Link]> {
+        let Ok(id) = symbols.pdb().id() else {
+            return Rc::default();
+        };
+        if let Some(known) = self.0.borrow().links.get(&id) {
+            return known.clone();
+        }
+        let documents = symbols.documents().iter().take(MAX_DOCUMENTS);
+        let links = documents.filter_map(|(recorded, document)| {
+            let path = self.here(recorded);
+            let is_link = path.is_absolute()
+                && path
+                    .symlink_metadata()
+                    .is_ok_and(|it| it.file_type().is_symlink());
+            let target = is_link.then(|| path.canonicalize().ok()).flatten()?;
+            (target.file_name() != path.file_name()).then(|| Link {
+                target,
+                path: path.display().to_string(),
+                document,
+            })
+        });
+        let links: Rc<[Link]> = links.collect();
+        self.0.borrow_mut().links.insert(id, links.clone());
+        links
     }
 
     /// Whether a file is the one that was compiled; `None` if that cannot be told.

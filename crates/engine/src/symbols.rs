@@ -193,16 +193,27 @@ fn no_module(found: &Search<'_>, module: Option<&str>) -> Result<(), Error> {
 
 fn symbol(find: &Find<'_>, process: &Process) -> Symbol {
     let kind = kind_of(find.symbol.rank.kind);
+    let token = find.symbol.token;
+    let names = GenericNames::default();
     let parameters = || {
         let metadata = find.module.metadata(process).ok()?.metadata();
-        let method = metadata.method(find.symbol.token).ok()?;
         let style = Style { namespaces: false };
-        let names = GenericNames::default();
+        let method = metadata.method(token).ok()?;
         metadata.parameters_text(&method, &names, style).ok()
     };
+    // Only symbols tell which local functions a local function is written in.
+    let inside = || {
+        let metadata = find.module.metadata(process).ok()?.metadata();
+        let around = find.module.local_functions_around(process, token);
+        let style = Style { namespaces: true };
+        let name = metadata.method_name_inside(token, &around, &names, style);
+        name.ok().filter(|_| !around.is_empty())
+    };
+    let is_method = kind == SymbolKind::Method;
+    let inside = is_method.then(inside).flatten();
     Symbol {
-        parameters: (kind == SymbolKind::Method).then(parameters).flatten(),
-        name: find.symbol.name.clone(),
+        parameters: is_method.then(parameters).flatten(),
+        name: inside.map_or_else(|| find.symbol.name.clone(), |it| it.to_string()),
         kind,
         module: find.module.file_name(),
         token: find.symbol.token.0,

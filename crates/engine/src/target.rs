@@ -65,6 +65,8 @@ pub(crate) struct Target {
     pub(crate) turns: Turns,
     /// What code gives that is about to wait for another thread, once it was looked for.
     pub(crate) dependency: Option<Option<Class>>,
+    /// Whether that is told now.
+    pub(crate) hears_of_dependencies: bool,
     owed: u32,
     /// Callbacks on their way from the library's thread.
     undelivered: Arc<AtomicU32>,
@@ -95,6 +97,7 @@ impl Target {
             returned: ReturnedValues::default(),
             runs: 0,
             dependency: None,
+            hears_of_dependencies: false,
             walks: KeptWalks::default(),
             places: Places::default(),
             broke: None,

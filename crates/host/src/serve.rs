@@ -1,6 +1,6 @@
 //! The host's side: reads requests, runs the engine, writes replies and events.
 //!
-//! Threads: this one runs the engine, one reads the socket, one writes what the socket does not take at once, one takes signals. Whatever ends first, the
+//! Threads: one runs the engine, which this one waits for, one reads the socket, one writes what the socket does not take at once, one takes signals. Whatever ends first, the
 //! program is let go or ended before the process is: the engine's loop returns only after that.
 
 use std::collections::VecDeque;
@@ -76,7 +76,7 @@ pub fn serve() -> io::Result<Infallible> {
             }
         })?;
 
-    engine::run(inbox, &engine_inbox, move |output| {
+    let say = move |output| {
         let is_stop = matches!(&output, Output::Event(engine::api::Event::Stopped(_)));
         let message = match output {
             Output::Reply { id, result } => FromHost::Reply { id, result },
@@ -86,13 +86,24 @@ pub fn serve() -> io::Result<Infallible> {
         if is_stop {
             crate::release_startup_code();
         }
-    });
+    };
+    let engine = thread::Builder::new()
+        .name("engine".into())
+        .stack_size(STACK)
+        .spawn(move || engine::run(inbox, &engine_inbox, say))?;
+    if let Err(panic) = engine.join() {
+        std::panic::resume_unwind(panic);
+    }
     // The engine dropped its end of the outbox: the last messages are written before we go.
     let _ = writer.join();
     // What was killed together with its host and its front end has nobody else to tidy up after it.
     engine::processes::sweep_temporary(&std::env::temp_dir());
     engine::end_process(0)
 }
+
+/// The stack of the engine's thread, of which only what is used is memory: an expression is a tree of up to
+/// `syntax::MAX_HEIGHT` levels, each of which may take some ten kilobytes, and the user's own limit for stacks may be any.
+const STACK: usize = 64 << 20;
 
 /// How long the engine may take to end or let go of its program after the front end is gone.
 const LEAVING: Duration = Duration::from_secs(8);

@@ -65,6 +65,7 @@ async fn expressions(call: &Call, text: &str, session: Option<&str>) -> Result<C
         text.get(start..end.min(text.len())).unwrap_or_default()
     };
     let (before, behind) = (part(0..found.start), part(found.end..u32::MAX));
-    let whole = |name: &String| format!("{before}{name}{behind}");
-    Ok(Completed::of(found.names.iter().map(whole).collect()))
+    let names = found.names.iter();
+    let whole = names.map(|it| format!("{before}{}{behind}", it.name));
+    Ok(Completed::of(whole.collect()))
 }

@@ -53,6 +53,8 @@ pub struct Lines<R, W> {
     line: Vec<u8>,
     /// Whether the rest of a line that is too long is being passed over.
     discarding: bool,
+    /// The id of a line that is too long, for whoever waits for its answer.
+    id: Option<RequestId>,
     /// The answer to a bad line that is being written.
     refusal: Option<BoxFuture<'static, io::Result<()>>>,
     registry: Arc<Registry>,
@@ -66,6 +68,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Lines<
             writer: Arc::new(Mutex::new(writer)),
             line: Vec::new(),
             discarding: false,
+            id: None,
             refusal: None,
             registry,
         }
@@ -88,6 +91,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Lines<
             self.reader.consume(taken);
             let too_long = self.line.len() > MAX_LINE;
             if too_long {
+                self.id = told_id(&self.line);
                 self.line = Vec::new();
             }
             let was_discarding = self.discarding;
@@ -145,7 +149,11 @@ where
             };
             if !whole {
                 let message = format!("a message may have {MAX_LINE} bytes at most");
-                self.refuse(Refusal::unreadable(message));
+                let id = self.id.take();
+                self.refuse(Refusal {
+                    id,
+                    ..Refusal::unreadable(message)
+                });
                 continue;
             }
             let line = std::mem::take(&mut self.line);
@@ -171,6 +179,49 @@ async fn write_line<W: AsyncWrite + Unpin>(
     let mut writer = writer.lock().await;
     writer.write_all(&line).await?;
     writer.flush().await
+}
+
+/// The id of a message of which only the beginning is there, if that has it.
+fn told_id(beginning: &[u8]) -> Option<RequestId> {
+    let (mut depth, mut at) = (0_u32, 0);
+    while let Some(letter) = beginning.get(at) {
+        at += 1;
+        match letter {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let length = text_length(beginning.get(at..)?)?;
+                let text = beginning.get(at..at + length)?;
+                at += length + 1;
+                let rest = beginning.get(at..)?.trim_ascii_start();
+                if depth == 1
+                    && text == b"id"
+                    && let Some(value) = rest.strip_prefix(b":")
+                {
+                    let value = value.trim_ascii_start();
+                    let length = match value.strip_prefix(b"\"") {
+                        Some(text) => text_length(text)? + 2,
+                        None => value
+                            .iter()
+                            .position(|it| !it.is_ascii_digit() && *it != b'-')?,
+                    };
+                    return serde_json::from_slice(value.get(..length)?).ok();
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// How many bytes of a JSON text come before the quote that ends it.
+fn text_length(text: &[u8]) -> Option<usize> {
+    let mut escaped = false;
+    text.iter().position(|it| {
+        let ends = *it == b'"' && !escaped;
+        escaped = *it == b'\\' && !escaped;
+        ends
+    })
 }
 
 /// Why a line is no message for us.
@@ -278,6 +329,25 @@ mod tests {
             }
         };
         expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn the_id_of_a_message_that_is_too_long_is_told() {
+        let of = |text: &str| told_id(text.as_bytes()).map(|it| it.to_string());
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            of(r#"{"jsonrpc":"2.0","id":17,"params":{"a":"xxx"#),
+            some("17")
+        );
+        assert_eq!(of(r#"{ "id" : "a\"b" , "params":"#), some("a\"b"));
+        assert_eq!(
+            of(r#"{"params":{"id":1,"b":["id",2]},"method":"id","id":-3,"#),
+            some("-3")
+        );
+        assert_eq!(of(r#"{"params":{"id":1,"text":"xxx"#), None);
+        assert_eq!(of(r#"{"id":17"#), None);
+        assert_eq!(of(r#"{"id":null,"#), None);
+        assert_eq!(of("}}]]\"id\":1,"), None);
     }
 
     #[test]

@@ -163,7 +163,24 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
             }
             let known = session.news().breakpoints;
             report.breakpoints = told.changed_breakpoints(&known, news.over.is_some());
-            report.notes = build::notes(&news.status, told.notes);
+            // What is known of one is how it was when it was bound; the stop has counted since.
+            if stop.is_some()
+                && !report.breakpoints.is_empty()
+                && let Ok(Reply::Breakpoints { breakpoints, .. }) =
+                    session.ask(Request::Breakpoints)
+            {
+                build::count_anew(&mut report.breakpoints, &breakpoints);
+            }
+            let mut status = news.status.clone();
+            // What came up while it runs is no news of the host's.
+            if waited.is_some()
+                && status.state == State::Running
+                && let Ok(Reply::Status(now)) = soon(session, Request::Status)
+                && now.state == State::Running
+            {
+                status = *now;
+            }
+            report.notes = build::notes(&status, told.notes);
             report.notes.extend(lost);
             report.notes.extend(died.take());
             report.notes.extend(session.take_remarks());
@@ -176,6 +193,9 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
                 let hot = told.pace.look(&breakpoints, Instant::now());
                 report.notes.extend(hot.into_iter().map(|(_, note)| note));
             }
+            if waited.is_some() && news.status.state == State::Running {
+                report.notes.extend(build::frozen(&status));
+            }
             if waited.is_none()
                 && news.status.state == State::Running
                 && let Some(stop) = &news.last_stop
@@ -185,7 +205,7 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
                     .notes
                     .push("it stopped, and another request has let it run on since".into());
             }
-            told.notes = news.status.notes.len();
+            told.notes = status.notes.len();
             if std::mem::replace(&mut told.introduced, report.program.is_some()) {
                 report.program = None;
                 report.runtime = None;

@@ -151,7 +151,10 @@ fn expressions(line: &str, expression: &str, focus: &Focus) -> (usize, Vec<Strin
         Some(Reply::Completions(found)) => {
             let start = found.start as usize;
             let typed = text.get(start..).unwrap_or_default();
-            (begin + start, as_typed(typed, found.names))
+            (begin + start, {
+                let names = found.names.into_iter().map(|it| it.name);
+                as_typed(typed, names.collect())
+            })
         }
         _ => nothing,
     }

@@ -146,6 +146,13 @@ impl Repl {
     /// Adds what is new since the last report.
     fn tell_news(&mut self, report: &mut Report, status: &Status, ended: bool) {
         report.breakpoints = self.told.changed_breakpoints(&self.known, ended);
+        // What is known of one is how it was when it was bound; the stop has counted since.
+        if !ended
+            && !report.breakpoints.is_empty()
+            && let Ok(Reply::Breakpoints { breakpoints, .. }) = self.live.ask(Request::Breakpoints)
+        {
+            build::count_anew(&mut report.breakpoints, &breakpoints);
+        }
         report.notes = build::notes(status, self.told.notes);
         self.told.notes = status.notes.len();
         let introduced = std::mem::replace(&mut self.told.introduced, report.program.is_some());

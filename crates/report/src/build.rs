@@ -1,11 +1,12 @@
 //! From the engine's plain data to reports.
 
 use engine::api::{
-    BreakpointId, ExceptionReport, ExceptionStage, Exit, Frame, FrameKind, Origin, OutputPage,
-    State, Status, Stop, StopReason, Stream, TraceFrame,
+    Breakpoint, BreakpointId, ExceptionReport, ExceptionStage, Exit, Frame, FrameKind, Origin,
+    OutputPage, State, Status, Stop, StopReason, Stream, TraceFrame,
 };
 
 use super::awaits::AwaitsReport;
+use super::breakpoints::BreakpointEntry;
 use super::exception::HandlerReport;
 use super::variables::VariableEntry;
 use super::{
@@ -358,6 +359,28 @@ pub fn stream_name(stream: Stream) -> &'static str {
 pub fn notes(status: &Status, seen: usize) -> Vec<String> {
     let fresh = status.notes.iter().skip(seen);
     fresh.map(|note| text::one_line(note, NOTE)).collect()
+}
+
+/// That threads are frozen, for whoever waits for a program that runs.
+pub fn frozen(status: &Status) -> Option<String> {
+    let ids: Vec<String> = status.frozen.iter().map(|it| it.0.to_string()).collect();
+    let them = match ids.as_slice() {
+        [] => return None,
+        [only] => format!("thread {only} is frozen: it does not run"),
+        several => format!("threads {} are frozen: they do not run", several.join(", ")),
+    };
+    Some(format!(
+        "{them}, and what waits for that does not go on (debug_pause, then threads_get with thaw)"
+    ))
+}
+
+/// Gives news of breakpoints the counts of now.
+pub fn count_anew(told: &mut [BreakpointEntry], now: &[Breakpoint]) {
+    for entry in told {
+        if let Some(counted) = now.iter().find(|it| it.id.0 == entry.id) {
+            *entry = counted.into();
+        }
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use engine::api::{Error, Evaluated, ValueKind, Variables};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::shared::Shared;
 use super::variables::{VariableEntry, VariablesReport, push_variables};
 use super::{Reader, Render, failure, is_false, is_zero, is_zero_u64, text};
 
@@ -94,7 +95,11 @@ impl EvaluationEntry {
         }
         (self.left_out, self.next_start) = (report.left_out, report.next_start);
         let of = report.of.map(|of| of.notes).unwrap_or_default();
-        self.notes.extend(of.into_iter().chain(report.notes));
+        for note in of.into_iter().chain(report.notes) {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
         self.notes.push(match told.code_runs {
             0 => "no code of the program had to run for it".into(),
             1 => "code of the program was run once to show it".into(),
@@ -139,10 +144,16 @@ impl EvaluationEntry {
 impl EvaluationsReport {
     /// From the engine's.
     pub fn of(session: &str, results: &[Evaluated]) -> Self {
+        let mut shared = Shared::default();
+        let marked = |result| {
+            let mut entry = EvaluationEntry::from(result);
+            shared.mark_result(result, &mut entry);
+            entry
+        };
         Self {
             session: session.to_owned(),
             frame: 0,
-            results: results.iter().map(EvaluationEntry::from).collect(),
+            results: results.iter().map(marked).collect(),
             shortened: false,
         }
     }
@@ -167,7 +178,10 @@ impl From<&Evaluated> for EvaluationEntry {
                     value: Some(text::one_line(shown, VALUE)),
                     children: opened.map(|it| it.value.children).filter(|it| *it > 0),
                     path: opened.map(|it| it.path.clone()).filter(|it| !it.is_empty()),
-                    notes: evaluated.notes.clone(),
+                    notes: {
+                        let of_value = opened.into_iter().flat_map(|it| &it.value.notes);
+                        evaluated.notes.iter().chain(of_value).cloned().collect()
+                    },
                     ..Self::default()
                 }
             }

@@ -35,6 +35,10 @@ pub struct ExceptionAnswer {
     /// The frame that throws.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thrown_at: Option<FrameReport>,
+    /// The helper of the framework that threw it for that frame: for a cast, for `new T()`, or because that is its only task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
+    pub raised_by: Option<String>,
     /// Who will handle it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handler: Option<HandlerReport>,
@@ -198,6 +202,8 @@ impl ExceptionAnswer {
         if let Some(flight) = &exception.flight {
             answer.rethrown = flight.rethrown;
             answer.thrown_at = flight.thrown_at.as_ref().map(FrameReport::from);
+            let helper = flight.raised_by.as_deref();
+            answer.raised_by = helper.map(|it| text::one_line(it, NAME));
             answer.handler = Some(HandlerReport::of(&flight.handler));
         } else if exception.unhandled {
             answer.handler = Some(HandlerReport::of(&Handler::Nobody));
@@ -245,6 +251,9 @@ impl Render for ExceptionAnswer {
                 ""
             };
             let _ = write!(out, "Thrown {again}in {}", frame.told(&mut known));
+            if let Some(helper) = &self.raised_by {
+                let _ = write!(out, ", by {helper}");
+            }
             if let Some(origin) = first {
                 let _ = write!(out, ", first in {}", origin.told());
             }

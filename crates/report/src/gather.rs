@@ -7,6 +7,7 @@ use engine::api::{
 
 use super::awaits::AwaitsReport;
 use super::build::{self, Stack};
+use super::shared::Shared;
 use super::variables::VariableEntry;
 use super::{SourceLine, source};
 
@@ -114,16 +115,22 @@ fn variables(
     mask_secrets: bool,
 ) -> (Vec<VariableEntry>, u64) {
     match ask(variables_of(stop, frame, mask_secrets)) {
-        Ok(Reply::Variables(found)) => (
-            found
+        Ok(Reply::Variables(found)) => {
+            let mut shared = Shared::default();
+            let variables = found
                 .variables
                 .iter()
                 // The exception has lines of its own.
                 .filter(|variable| variable.name != "$exception")
-                .map(VariableEntry::from)
-                .collect(),
-            found.omitted.as_ref().map_or(0, |omitted| omitted.count),
-        ),
+                .map(|variable| {
+                    let mut entry = VariableEntry::from(variable);
+                    shared.mark(variable, &mut entry);
+                    entry
+                })
+                .collect();
+            let more = found.omitted.as_ref().map_or(0, |omitted| omitted.count);
+            (variables, more)
+        }
         Ok(_) => Default::default(),
         Err(error) => {
             tracing::debug!(%error, "no variables for a report");

@@ -19,6 +19,7 @@ pub mod objects;
 pub mod pace;
 mod reader;
 mod render;
+mod shared;
 pub mod similar;
 pub mod source;
 pub mod stack;
@@ -140,7 +141,7 @@ pub struct StopReport {
     /// The thread that reported it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<u32>,
-    /// Other threads that something happened to at the same time: it is told after the next resume.
+    /// Other threads that have reached a breakpoint at the same time: told after the next resume.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-minor" = true))]
     pub queued_threads: Vec<u32>,

@@ -11,6 +11,9 @@ const WARM: u64 = 50;
 const HOT: u64 = 200;
 /// A shorter time says little about a pace.
 const SHORTEST: Duration = Duration::from_millis(50);
+/// So do fewer passes, unless they are all there were in a second.
+const FEWEST: u64 = 25;
+const SECOND: Duration = Duration::from_secs(1);
 
 /// How often each breakpoint was passed when somebody last looked.
 #[derive(Debug, Default)]
@@ -40,8 +43,9 @@ impl Pace {
                 per_second: 0,
             });
             let elapsed = now.saturating_duration_since(seen.at);
-            if elapsed >= SHORTEST {
-                let passed = hits.saturating_sub(seen.hits).saturating_mul(1000);
+            let passed = hits.saturating_sub(seen.hits);
+            if elapsed >= SECOND || (elapsed >= SHORTEST && passed >= FEWEST) {
+                let passed = passed.saturating_mul(1000);
                 let elapsed = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
                 *seen = Seen {
                     hits,
@@ -106,7 +110,10 @@ mod tests {
         // The same holds a moment later, and no longer when the place is quiet.
         assert_eq!(pace.look([&breakpoint], after(501)), told);
         assert!(pace.look([&breakpoint], after(1500)).is_empty());
-        breakpoint.passes += 100;
+        // A few stops with somebody who continues at once are no pace.
+        breakpoint.passes += 5;
+        assert!(pace.look([&breakpoint], after(1560)).is_empty());
+        breakpoint.passes += 95;
         let told = pace.look([&breakpoint], after(2500));
         assert!(told[0].1.contains("runs slower"), "{told:?}");
     }

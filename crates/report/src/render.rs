@@ -461,13 +461,13 @@ fn push_stop(out: &mut String, stop: &StopReport, reader: Reader) {
     }
     if !stop.queued_threads.is_empty() {
         let ids: Vec<_> = stop.queued_threads.iter().map(u32::to_string).collect();
-        let (threads, theirs) = if ids.len() == 1 {
-            ("thread", "its")
+        let (threads, have) = if ids.len() == 1 {
+            ("Thread", "has")
         } else {
-            ("threads", "their")
+            ("Threads", "have")
         };
         let line = format!(
-            "Something happened to {threads} {} at the same time: {theirs} news comes after the next resume.",
+            "{threads} {} {have} reached a breakpoint at the same time: that stop comes after the next resume.",
             ids.join(", ")
         );
         push_line(out, "", &line);

@@ -6,6 +6,7 @@ use engine::api::{OmitReason, Omitted, Value, ValueKind, Variable, VariableKind,
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::shared::Shared;
 use super::{Reader, Render, is_false, is_zero_u64, text};
 
 /// What the names of values that calls returned begin with.
@@ -263,7 +264,14 @@ impl VariablesReport {
             }
             .map(str::to_owned),
         );
-        let parent = variables.parent.as_ref();
+        let parent = variables.parent.as_deref();
+        let mut shared = Shared::default();
+        let mut marked = |variable| {
+            let mut entry = VariableEntry::from(variable);
+            shared.mark(variable, &mut entry);
+            entry
+        };
+        let of = parent.map(&mut marked);
         if parent.is_some_and(|it| it.value.kind == ValueKind::Masked) {
             notes.push("show_secrets=true shows it".into());
         }
@@ -272,8 +280,8 @@ impl VariablesReport {
             stop: variables.stop.0,
             thread: variables.thread.0,
             frame: variables.frame,
-            of: parent.map(|it| VariableEntry::from(it.as_ref())),
-            variables: entries.map(VariableEntry::from).collect(),
+            of,
+            variables: entries.map(marked).collect(),
             left_out,
             next_start,
             notes,

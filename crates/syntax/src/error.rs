@@ -386,9 +386,9 @@ pub enum Refused {
         "`throw` cannot be evaluated, as no code of the program could catch the exception; evaluate `new …Exception(…)` to look at one"
     )]
     Throw,
-    /// `x => { … }`
+    /// `x => { if (…) … }`
     #[error(
-        "a lambda with a block of statements cannot be evaluated; write its body as one expression"
+        "a block of a lambda may declare variables (`var a = b;`), have calls and assignments, and end with `return c;`; other statements cannot be evaluated"
     )]
     StatementLambda,
     /// `delegate { … }`

@@ -261,7 +261,7 @@ fn not_while_stopped() {
     check(
         "x => { }",
         "",
-        "     ^ a lambda with a block of statements cannot be evaluated; write its body as one expression",
+        "     ^ a block of a lambda may declare variables (`var a = b;`), have calls and assignments, and end with `return c;`; other statements cannot be evaluated",
     );
     check(
         "delegate { }",

@@ -185,6 +185,12 @@ fn lambdas() {
         "(lambda static async ((: ref int x) (: A y = 1)) y)",
     );
     check("int (x) => x", "(lambda int (x) x)");
+    check("x => { return x; }", "(lambda x return x)");
+    check(
+        "x => { var a = x; int b = a; f(a); return a + b; }",
+        "(lambda x (= var a x); (= int b a); (call f a); return (+ a b))",
+    );
+    check("x => { f(x); }", "(lambda x (call f x))");
     check("a ? (x) => b : c", "(?: a (lambda (x) b) c)");
     check("x => ref y", "(lambda x (ref y))");
 }

@@ -316,3 +316,39 @@ fn breakpoints_are_set_in_an_attached_program_while_it_runs() {
     assert_eq!(program.wait_stop().reasons, hit(breakpoint.id.0));
     program.disconnect(None, false);
 }
+
+#[test]
+fn two_breakpoints_of_a_launch_on_one_line_are_two() {
+    let sandbox = Sandbox::new();
+    let logs = BreakpointSpec {
+        log_message: Some("so far {total}".into()),
+        ..at_marker("demo_shop", "sum")
+    };
+    let stops = BreakpointSpec {
+        condition: Some("item.Name == \"cup\"".into()),
+        ..at_marker("demo_shop", "sum")
+    };
+    let program = sandbox
+        .launch("demo_shop")
+        .with(|launch| launch.breakpoints = vec![logs.clone(), stops, logs])
+        .start();
+    assert_eq!(program.wait_stop().reasons, hit(2));
+    let counts = |it: &host::api::Breakpoint| (it.hits, it.passes);
+    let told: Vec<_> = list(&program).iter().map(counts).collect();
+    // What is wanted twice is there once.
+    assert_eq!(told, [(2, 2), (1, 2)]);
+    // What was counted under a condition is no count under another.
+    let change = BreakpointChange {
+        condition: Some("item.Name == \"pot\"".into()),
+        ..BreakpointChange::default()
+    };
+    let id = BreakpointId(2);
+    program
+        .request(Request::ChangeBreakpoint { id, change })
+        .expect("changed");
+    assert_eq!(counts(&list(&program)[1]), (0, 0));
+    program.cont();
+    assert_eq!(program.wait_stop().reasons, hit(2));
+    assert_eq!(counts(&list(&program)[1]), (1, 1));
+    program.disconnect(Some(true), false);
+}

@@ -126,6 +126,53 @@ fn lines_without_code_move_on_in_the_method_or_name_the_nearest() {
 }
 
 #[test]
+fn lines_of_the_head_of_a_method_move_to_its_body() {
+    let sandbox = Sandbox::new();
+    let check = |fixture: &str, expected: &[(&str, u32, Option<u32>)]| {
+        let program = sandbox.launch(fixture).stop_at_entry().start();
+        program.wait_stop();
+        for (marker, above, lands) in expected {
+            let marker = Fixture::named(fixture).marker(marker);
+            let file = marker.file.display().to_string();
+            let spec = at_line(&file, marker.line - above, None);
+            match (program.request(Request::SetBreakpoint(spec)), lands) {
+                (Ok(Reply::Breakpoint { breakpoint, .. }), Some(lands)) => {
+                    assert_eq!(lines(&breakpoint), [marker.line - lands]);
+                    let reason = breakpoint.reason.unwrap_or_default();
+                    assert!(reason.contains("has no code; moved"), "{reason}");
+                }
+                (Err(error), None) => assert_eq!(error.code, ErrorCode::InvalidLine),
+                (other, _) => panic!("{above} lines above {marker:?}: {other:?}"),
+            }
+        }
+        program.disconnect(Some(true), false);
+    };
+    // Two lines above the first statement is the signature, three the space between methods.
+    check(
+        FIXTURE,
+        &[
+            ("generic", 2, Some(1)),
+            ("generic", 3, None),
+            ("async_before", 2, Some(1)),
+            ("iterator", 2, Some(1)),
+            ("local", 2, Some(1)),
+            ("field", 1, None),
+            ("field", 2, None),
+        ],
+    );
+    check(
+        "bp_release",
+        &[
+            ("go", 1, Some(0)),
+            ("go", 2, Some(0)),
+            ("go", 3, None),
+            ("name", 2, Some(0)),
+            ("name", 3, None),
+        ],
+    );
+}
+
+#[test]
 fn one_line_is_set_in_all_code_that_was_made_of_it() {
     let sandbox = Sandbox::new();
     let markers = [
@@ -539,6 +586,52 @@ fn a_link_of_another_name_leads_to_the_file_that_was_compiled() {
     program.cont();
     program.wait_stop();
     assert_eq!(here(&program).1, marker.line);
+    program.disconnect(Some(true), false);
+}
+
+#[test]
+fn a_file_that_was_compiled_under_the_name_of_a_link_is_found_by_its_own() {
+    let sandbox = Sandbox::new();
+    let marker = Fixture::named(FIXTURE).marker("several");
+    // The folder that it was compiled in is another one here, where its name is that of a link.
+    let folder = sandbox.folder().join("linked");
+    std::fs::create_dir(&folder).expect("a folder");
+    let target = sandbox.folder().join("Target.cs");
+    std::fs::copy(&marker.file, &target).expect("a copy");
+    let name = marker.file.file_name().expect("a name");
+    std::os::unix::fs::symlink(&target, folder.join(name)).expect("a link");
+    let maps = vec![SourceMap {
+        from: marker
+            .file
+            .parent()
+            .expect("a folder")
+            .display()
+            .to_string(),
+        to: folder.display().to_string(),
+    }];
+    let program = sandbox.launch(FIXTURE).stop_at_entry().start();
+    program.wait_stop();
+    program
+        .request(Request::SetSourceMaps(maps))
+        .expect("mapped");
+    let other = sandbox.folder().join("Another.cs");
+    std::os::unix::fs::symlink(&target, &other).expect("a link");
+    for file in [target.clone(), other, "Target.cs".into(), folder.join(name)] {
+        let (breakpoint, _) = set(
+            &program,
+            at_line(&file.display().to_string(), marker.line, None),
+        );
+        assert_eq!(lines(&breakpoint), [marker.line], "{breakpoint:#?}");
+        program
+            .request(Request::RemoveBreakpoint(breakpoint.id))
+            .expect("removed");
+    }
+    let copy = sandbox.folder().join("elsewhere");
+    std::fs::create_dir(&copy).expect("a folder");
+    std::fs::copy(&target, copy.join("Target.cs")).expect("a copy");
+    let copy = copy.join("Target.cs").display().to_string();
+    let (breakpoint, _) = set(&program, at_line(&copy, marker.line, None));
+    assert_eq!(breakpoint.state, BreakpointState::Pending);
     program.disconnect(Some(true), false);
 }
 

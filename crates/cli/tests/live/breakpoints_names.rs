@@ -63,6 +63,19 @@ fn every_kind_of_method_is_found_by_its_names() {
         ("Person.implicit operator int", &["to_int"]),
         ("Person.implicit operator", &["to_int", "to_string"]),
         ("Person.op_Implicit", &["to_int", "to_string"]),
+        ("Person.operator int", &["to_int"]),
+        ("operator int(Person)", &["to_int"]),
+        ("Person.operator System.Int32[]", &["to_array"]),
+        ("Person.operator Person", &["from_int"]),
+        ("Person.operator (int, string)", &["to_tuple"]),
+        (
+            "Person.explicit operator (int, string)(Person)",
+            &["to_tuple"],
+        ),
+        ("Person.operator checked (int, string)", &["to_checked"]),
+        ("Person.operator true", &["true"]),
+        ("Person.operator false(Person)", &["false"]),
+        ("Person.operator >>>", &["unsigned"]),
         ("Person.Pet.Bark", &["nested"]),
         ("Names.Deep.Person+Pet.Bark(ref int, string[])", &["nested"]),
         ("Bark(ref int times, params string[] words)", &["nested"]),
@@ -106,6 +119,57 @@ fn every_kind_of_method_is_found_by_its_names() {
 }
 
 #[test]
+fn local_functions_inside_others_are_found_by_all_or_some_of_them() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("nested_functions").stop_at_entry().start();
+    program.wait_stop();
+    for (name, markers) in [
+        ("Program.Main.Outer.Inner", &["inner"][..]),
+        ("Outer.Inner", &["inner"]),
+        ("Program.Second.Inner(int)", &["other"]),
+        ("Second.Inner", &["other"]),
+        ("Main.Inner", &["inner", "other"]),
+        ("Inner", &["inner", "other"]),
+        ("Main.Outer.Inner.Leaf", &["leaf"]),
+        ("Inner.Leaf()", &["leaf"]),
+        ("Leaf", &["leaf"]),
+        ("Outer.Inner.AnonymousMethod", &["lambda"]),
+        ("Main.AnonymousMethod", &["lambda"]),
+        ("Outer.Later.Note", &["note"]),
+        ("Later.Note", &["note"]),
+        ("Shape<T>.Pair<U>.Print<V>", &["print"]),
+        ("Program.Shape.Pair.Print", &["print"]),
+        // What it has captured is handed to it behind its own parameters.
+        ("Print(V)", &["print"]),
+    ] {
+        let (breakpoint, _) = set(&program, at_function(name));
+        let mut expected: Vec<u32> = markers
+            .iter()
+            .map(|it| line("nested_functions", it))
+            .collect();
+        let mut found = lines(&breakpoint);
+        expected.sort_unstable();
+        found.sort_unstable();
+        assert_eq!(found, expected, "{name}: {breakpoint:#?}");
+        program
+            .request(Request::RemoveBreakpoint(breakpoint.id))
+            .expect("removed");
+    }
+    let (breakpoint, _) = set(&program, at_function("Outer.Iner"));
+    let reason = breakpoint.reason.expect("a reason");
+    assert!(
+        reason.contains("Program.Main.Outer.Inner(int m)"),
+        "{reason}"
+    );
+    let (breakpoint, _) = set(&program, at_function("Second.Leaf"));
+    assert_eq!(
+        breakpoint.state,
+        BreakpointState::Pending,
+        "{breakpoint:#?}"
+    );
+}
+
+#[test]
 fn names_that_no_method_has_are_pending_with_what_may_be_meant() {
     let sandbox = Sandbox::new();
     let program = sandbox.launch("bp_names").stop_at_entry().start();
@@ -117,6 +181,10 @@ fn names_that_no_method_has_are_pending_with_what_may_be_meant() {
         ("box<T>.put", "Box<T>.Put"),
         ("Names.Deep.Person", "did you mean Names.Deep.Person."),
         ("Nobody.Twice", "Program.Main.Twice"),
+        (
+            "Person.operator long",
+            "Person.implicit operator int(Person a)",
+        ),
     ] {
         let (breakpoint, _) = set(&program, at_function(name));
         assert_eq!(

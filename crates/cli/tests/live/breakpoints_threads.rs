@@ -241,3 +241,25 @@ fn frozen_threads_stay(fixture: &str, marker: &str) {
     program.cont();
     program.expect_exit(0);
 }
+
+/// Whether a thread that has come to a condition stops the program is known only when that was asked.
+#[test]
+fn threads_that_may_not_stop_are_not_told_as_on_their_way() {
+    let sandbox = Sandbox::new();
+    let conditional = BreakpointSpec {
+        condition: Some("i >= 0".into()),
+        ..at_marker(FIXTURE, "once")
+    };
+    let program = sandbox
+        .launch(FIXTURE)
+        .args(["8", "5"])
+        .with(|launch| launch.breakpoints = vec![conditional])
+        .start();
+    let mut stops = 0;
+    while let Some(stop) = program.settle().stop {
+        assert_eq!(stop.queued, []);
+        stops += 1;
+        program.cont();
+    }
+    assert_eq!(stops, 40);
+}

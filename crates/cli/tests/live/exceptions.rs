@@ -235,24 +235,24 @@ fn in_an_async_method() {
         "async",
         shop(),
         &expect![[r#"
-        == Thrown
-        StockException: in async (0x2a)
-        thrown at Program.Throw(string message): throw new StockException(message);
-        handled by task of async Program.Fails(Task gate): Throw("in async");
-        stack:
-        Program.Throw(string message): throw new StockException(message);
-        async Program.Fails(Task gate): Throw("in async");
-        == Thrown
-        StockException: in async (0x2a)
-        thrown again at External System.Runtime.ExceptionServices.ExceptionDispatchInfo.Throw(): ?
-        handled by catch in async Program.InAsync(Task gate): catch (StockException)
-        - Program.Throw(string message): throw new StockException(message);
-        - Program.Fails(Task gate): Throw("in async"); (thrown again)
-        stack:
-        async Program.InAsync(Task gate): await Fails(gate);
-        async Catch Program.Fails(Task gate): Throw("in async");
-        end: Code(0)
-    "#]],
+            == Thrown
+            StockException: in async (0x2a)
+            thrown at Program.Throw(string message): throw new StockException(message);
+            handled by task of async Program.Fails(Task gate): Throw("in async");
+            stack:
+            Program.Throw(string message): throw new StockException(message);
+            async Program.Fails(Task gate): Throw("in async");
+            == Thrown
+            StockException: in async (0x2a)
+            thrown again at async Program.InAsync(Task gate): await Fails(gate);
+            handled by catch in async Program.InAsync(Task gate): catch (StockException)
+            - Program.Throw(string message): throw new StockException(message);
+            - Program.Fails(Task gate): Throw("in async"); (thrown again)
+            stack:
+            async Program.InAsync(Task gate): await Fails(gate);
+            async Catch Program.Fails(Task gate): Throw("in async");
+            end: Code(0)
+        "#]],
     );
 }
 

@@ -5,13 +5,25 @@ use host::api::{ExceptionSpec, ExceptionStage, Handler, Request, Stop, StopReaso
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
+use crate::stacks_told as told;
+
 const FIXTURE: &str = "exceptions_told";
 
 /// A line for each stop of a scenario.
 fn stops(scenario: &str, spec: ExceptionSpec, tell: impl Fn(&Stop) -> String) -> String {
+    stops_of(FIXTURE, scenario, spec, tell)
+}
+
+/// The same for any fixture.
+fn stops_of(
+    fixture: &str,
+    scenario: &str,
+    spec: ExceptionSpec,
+    tell: impl Fn(&Stop) -> String,
+) -> String {
     let sandbox = Sandbox::new();
     let program = sandbox
-        .launch(FIXTURE)
+        .launch(fixture)
         .args([scenario])
         .with(|launch| launch.exceptions = vec![spec])
         .start();
@@ -41,6 +53,39 @@ fn a_message_that_is_overridden_is_told_as_what_it_was_made_with() {
         System.ArgumentException: Some("bad (Parameter 'count')"), overridden by None
     "#]]
     .assert_eq(&told);
+}
+
+#[test]
+fn what_helpers_of_the_runtime_throw_is_thrown_by_the_statement_that_needs_them() {
+    let spec = ExceptionSpec {
+        caught_by_user: Some(true),
+        ..ExceptionSpec::all()
+    };
+    let told = stops_of("exceptions_helpers", "", spec, |stop| {
+        let exception = stop.exception.as_ref().expect("an exception");
+        let flight = exception.flight.as_deref().expect("a flight");
+        let frame = flight.thrown_at.as_ref().expect("a frame");
+        if exception.type_name == "System.InvalidCastException" {
+            // On .NET 9 some of them are thrown by native code, which is nobody's method.
+            let helper = flight.raised_by.as_deref().unwrap_or("CastHelpers");
+            assert!(helper.contains("CastHelpers"), "{flight:?}");
+        }
+        format!("{}: {}", exception.type_name, told::frame(frame))
+    });
+    expect![[r#"
+        System.InvalidCastException: Program.Cast<List<int>>(): static T Cast<T>() => (T)text;
+        System.InvalidCastException: Program.Cast<IDisposable>(): static T Cast<T>() => (T)text;
+        System.InvalidCastException: Program.Cast<Shape[]>(): static T Cast<T>() => (T)text;
+        System.InvalidCastException: Program.Main.AnonymousMethod(): Try(() => { int number = (int)text; });
+        System.NullReferenceException: Program.Main.AnonymousMethod(): Try(() => { int number = (int)nothing; });
+        System.ArrayTypeMismatchException: Program.Main.AnonymousMethod(): Try(() => names[0] = new object());
+        System.IndexOutOfRangeException: Program.Main.AnonymousMethod(): Try(() => numbers[5] = 1);
+        System.OverflowException: Program.Main.AnonymousMethod(): Try(() => numbers[0] = checked(int.MaxValue + numbers.Length));
+        System.Reflection.TargetInvocationException: Program.Make<Failing>(): static T Make<T>() where T : new() => new T();
+        System.MissingMethodException: Program.Main.AnonymousMethod(): Try(() => Activator.CreateInstance<Shape>());
+        System.ArgumentOutOfRangeException: External System.ThrowHelper.ThrowArgumentOutOfRange_IndexMustBeLessException(): ?
+        System.InvalidOperationException: Program.Main.AnonymousMethod(): Try(() => throw new InvalidOperationException());
+    "#]].assert_eq(&told);
 }
 
 /// What a condition runs leaves nothing of what the runtime named; the exception is told whole all the same.
@@ -174,6 +219,55 @@ fn exceptions_of_the_runtimes_own_code_are_thrown_once_and_meet_conditions() {
         System.InvalidCastException: caught in Program.Framework(string text, object number)
     "#]]
     .assert_eq(&told);
+}
+
+/// Names in a condition are those of the user's code that asked for it, not of the framework's method that throws.
+#[test]
+fn conditions_on_what_the_framework_throws_are_read_in_the_users_frame() {
+    let spec = ExceptionSpec {
+        condition: Some("text == \"no number\" && $exception is FormatException".into()),
+        ..ExceptionSpec::all()
+    };
+    let told = stops("framework", spec, |stop| {
+        assert!(
+            matches!(&stop.reasons[..], [StopReason::Exception { .. }]),
+            "{stop:?}"
+        );
+        in_short(stop)
+    });
+    assert_eq!(
+        told,
+        "System.FormatException: caught in Program.Framework(string text, object number)\n"
+    );
+}
+
+#[test]
+fn generic_exceptions_are_told_with_namespace_and_arguments() {
+    let told = stops("generic", ExceptionSpec::all(), |stop| {
+        let exception = stop.exception.as_ref().expect("an exception");
+        exception.type_name.clone()
+    });
+    assert_eq!(told, "Kinds.Of<int[]>\n");
+}
+
+#[test]
+fn a_type_that_no_module_had_is_told_at_the_end() {
+    let sandbox = Sandbox::new();
+    let types = ["NoSuchException", "System.FormatingException"];
+    let program = sandbox
+        .launch("hello")
+        .with(|launch| launch.exceptions = types.map(ExceptionSpec::of_type).into())
+        .start();
+    program.expect_exit(0);
+    let notes = program.status().notes.join("\n");
+    assert!(
+        notes.contains("1 was never met: no module had a type NoSuchException"),
+        "{notes}"
+    );
+    assert!(
+        notes.contains("did you mean System.FormatException"),
+        "{notes}"
+    );
 }
 
 #[test]

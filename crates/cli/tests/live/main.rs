@@ -12,6 +12,7 @@ mod breakpoints_names;
 mod breakpoints_support;
 mod breakpoints_threads;
 mod breakpoints_traces;
+mod csharp14;
 mod death;
 mod death_at_start;
 mod ends;

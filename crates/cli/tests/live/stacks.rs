@@ -1,7 +1,7 @@
 //! Stacks: names, kinds, blocks and pages of frames.
 
 use expect_test::{Expect, expect};
-use host::api::{BreakpointSpec, Frame, FrameKind, Line, Place, Reply, Request, State};
+use host::api::{BreakpointSpec, Frame, FrameKind, Line, Place, Reply, Request, State, StepKind};
 use testkit::debuggee::Debuggee;
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
@@ -65,9 +65,32 @@ fn local_functions_are_named_by_the_way_to_them() {
         &[],
         &expect![[r#"
         --
-        Program.Main.Inner(ref int m): int Inner(ref int m) { Debugger.Break(); return m * 2; }
+        Program.Main.Twice.Inner(ref int m): int Inner(ref int m) { Debugger.Break(); return m * 2; }
         Program.Main.Twice(int n): return Inner(ref n);
         Program.Main(string[] args): Console.WriteLine(Twice(4));
+    "#]],
+    );
+}
+
+#[test]
+fn local_functions_inside_others_are_named_by_all_of_them() {
+    check(
+        "nested_functions",
+        &[],
+        &[],
+        &expect![[r#"
+        --
+        Program.Main.Outer.Inner.AnonymousMethod(): Func<int> add = () => { Debugger.Break(); return Leaf(); };
+        Program.Main.Outer.Inner(int m): return add();
+        Program.Main.Outer(int n): Later(held(n)).Wait();
+        Program.Main(): Outer(3);
+        --
+        async Program.Main.Outer.Later.Note(int noted): async Task Note(int noted) { await Task.Yield(); Debugger.Break(); }
+        --
+        Program.Shape<int>.Pair<string>.Print<double>(double third): void Print<V>(V third) { Debugger.Break(); Console.WriteLine($"{first} {second} {third}"); }
+        Program.Shape<int>.Pair<string>(string second): Print(2.5);
+        Program.Shape<int>(int first): Pair("x");
+        Program.Main(): Shape<int>(4);
     "#]],
     );
 }
@@ -345,4 +368,52 @@ fn callers_are_at_the_statement_that_calls() {
         );
         program.disconnect(Some(true), false);
     }
+}
+
+#[test]
+fn frames_of_an_exception_that_ends_a_step_are_told_once() {
+    let sandbox = Sandbox::new();
+    let fixture = Fixture::named("stack_memory");
+    let marker = fixture.marker("parse");
+    let program = sandbox
+        .launch_fixture(&fixture)
+        .with(|launch| {
+            launch.breakpoints = vec![BreakpointSpec::at(Place::Line {
+                file: marker.file.display().to_string(),
+                line: Line(marker.line),
+                column: None,
+            })];
+        })
+        .start();
+    program.wait_stop();
+    let over = Request::Step {
+        thread: None,
+        kind: StepKind::Over,
+        count: 1,
+    };
+    program.request(over).expect("stepping");
+    program.wait_stop();
+    let told = told::stack(&program);
+    let times = |method: &str| told.matches(method).count();
+    assert_eq!(
+        (times("int.Parse("), times("Program.Takes(")),
+        (1, 1),
+        "{told}"
+    );
+    assert_eq!(times("Program.Main("), 1, "{told}");
+}
+
+/// The compiler makes a method of its own of such a block, without parameters.
+#[test]
+fn the_finally_of_an_iterator_is_told_as_the_iterator() {
+    let sandbox = Sandbox::new();
+    let left = crate::breakpoints_support::at_marker("values_yields", "left");
+    let program = sandbox
+        .launch("values_yields")
+        .with(|launch| launch.breakpoints = vec![left])
+        .start();
+    program.wait_stop();
+    let (method, _) = crate::breakpoints_support::here(&program);
+    assert_eq!(method, "Program.Numbers(int given)");
+    program.disconnect(Some(true), false);
 }

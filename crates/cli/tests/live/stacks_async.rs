@@ -308,6 +308,19 @@ fn blocked_on_an_async_method() {
     );
 }
 
+/// The framework's task for another one is told by that when it is done, and does not know it before.
+#[test]
+fn blocked_on_what_task_run_returns_says_where_the_chain_ends() {
+    check_blocked(
+        "run",
+        &expect![[r#"
+        blocked
+        task Task.Run or Unwrap
+        incomplete: the framework does not keep whose result this one takes over
+    "#]],
+    );
+}
+
 /// A wait looks again and again before it blocks; the task does not know of it until then.
 #[test]
 fn threads_that_have_just_begun_to_wait_are_seen() {

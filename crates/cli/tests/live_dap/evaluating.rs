@@ -106,6 +106,17 @@ fn expressions_are_evaluated_completed_and_set() {
     );
     let found = editor.ask("completions", complete("squ", 4));
     assert_eq!(found["targets"][0]["label"], "square");
+    // Each says what it is; with nothing written, variables come first whatever editors sort by.
+    assert_eq!(names[0]["type"], "property");
+    assert_eq!(found["targets"][0]["type"], "variable");
+    let found = editor.ask("completions", complete("", 1));
+    let order = |name: &str| {
+        let all = found["targets"].as_array().expect("targets").iter();
+        let mut found = all.filter(|it| it["label"] == name);
+        let it = found.next().unwrap_or_else(|| panic!("{name} is offered"));
+        it["sortText"].as_str().expect("an order").to_owned()
+    };
+    assert!(order("square") < order("Program"), "{found}");
 
     // What a frame of an earlier stop means is not guessed.
     editor.ask("continue", json!({"threadId": stop["threadId"]}));

@@ -98,7 +98,7 @@ fn what_would_be_lost_is_refused() {
         Err(error) => error.code.unwrap_or(error.error.message),
     };
     assert_eq!(told("list[0].Foo = 1"), "CS1061");
-    assert_eq!(told("new Spot(1, 2).X = 3"), "CS1612");
+    assert_eq!(told("new Spot(1, 2).X = 3"), "CS0131");
     assert_eq!(told("node.Self().Spot.Shift(1) = 3"), "CS0131");
     assert_eq!(told("maybe.Value.X = 3"), "CS1612");
     // What only looks changes nothing, also through a method that would.

@@ -12,6 +12,8 @@ use engine::api::{BreakpointSpec, Evaluate, Evaluated, ExpressionError, Place, R
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
 
+use crate::evaluate::nameless;
+
 /// Expressions of one method of the fixture, as its generator puts them together.
 const PER_METHOD: usize = 400;
 
@@ -79,7 +81,7 @@ pub(crate) fn start(sandbox: &Sandbox) -> Debuggee<'_> {
 /// What was evaluated, in a line: `ok`, type and value; `throws` and the exception; or the error.
 fn line(evaluated: &Evaluated) -> String {
     match &evaluated.outcome {
-        Ok(value) => format!("ok\t{}\t{}", value.ty, value.text),
+        Ok(value) => format!("ok\t{}\t{}", nameless(&value.ty), value.text),
         Err(ExpressionError {
             exception: Some(exception),
             ..
@@ -165,7 +167,123 @@ const ANSWERED: &[(&str, &str)] = &[
     ("CS0815", "null alone is shown as an object"),
     ("CS8852", "what is set once only can be set by a debugger"),
     ("CS8518", "a pattern that never matches is false"),
+    (
+        "CS0136",
+        "an expression may name its variables as the program does",
+    ),
+    (
+        "CS1931",
+        "an expression may name its variables as the program does",
+    ),
+    ("CS8510", "an arm that is never reached is not chosen"),
+    ("CS8639", "a reference type is the same with `?`"),
+    ("CS8089", "an empty format is none"),
+    ("CS8516", "names in a positional pattern are not compared"),
+    (
+        "CS0165",
+        "what a pattern has not assigned is told when it is read",
+    ),
 ];
+
+/// What is refused for a reason of the debugger's own, and has no code, by what is said.
+const OWN_REASONS: &[&str] = &[
+    "cannot be evaluated",
+    "an expression declares no variables",
+    "unknown pseudo-variable",
+    "the program has no anonymous type",
+    "a variable of the expression itself cannot be assigned",
+    "a lambda alone is a delegate of its own type",
+    "the type is open",
+];
+
+/// Told with another code than the compiler's.
+const TOLD_OTHERWISE: &[(&str, &str)] = &[
+    ("circle.radius.Foo", "what is not public can be looked at"),
+    ("circle.id.Foo", "what is not public can be looked at"),
+    ("Circle.radius", "what is not public can be looked at"),
+    (
+        "people.Where(p => p.Age = 3)",
+        "what is set once only can be set by a debugger",
+    ),
+    (
+        "list.Where(twice)",
+        "the compiler tells of a method for immutable arrays, which the program has not loaded",
+    ),
+    (
+        "boxed is int? n",
+        "it is read as the beginning of a conditional",
+    ),
+    ("i,, k", "a format specifier may follow a comma"),
+    ("new[] { 1, null }", "CS0826 says what to do"),
+    ("i <> 1", "the parser says what it expected"),
+    ("1..2.3", "a cast would do"),
+    ("list[[0]]", "the argument is told, not the collection"),
+    ("i->Foo", "pointers are not evaluated"),
+    ("ages[1..2]", "that a range has no meaning there says more"),
+    (
+        "(string)[\"a\"]",
+        "a string is no collection that could be made",
+    ),
+    ("(int[])[.. i]", "the code of `foreach` is told"),
+    ("i<int>()", "the name is looked for as a method"),
+    (
+        "(from x in list join y in words on y equals x select x)",
+        "the name is told as unknown on that side",
+    ),
+];
+
+/// What people get wrong: every row has all codes that the compiler has for it, and here it is one of them.
+#[test]
+fn what_people_get_wrong_has_the_compilers_code() {
+    let sandbox = Sandbox::new();
+    let rows: Vec<(&str, String)> = include_str!("mistakes.tsv")
+        .lines()
+        .filter_map(|row| row.split_once('\t'))
+        .map(|(codes, text)| (codes, decode(text)))
+        .collect();
+    assert!(rows.len() > 1_000, "the table is there");
+    let debuggee = start(&sandbox);
+    let texts = rows.iter().map(|(_, text)| text.clone()).collect();
+    let found = evaluate(&debuggee, texts);
+    let mut wrong = String::new();
+    for ((codes, text), found) in rows.iter().zip(&found) {
+        let is_answered = |code| ANSWERED.iter().any(|(it, _)| *it == code);
+        let here = match &found.outcome {
+            Ok(_) if codes.split('+').any(is_answered) => continue,
+            Ok(_) => "answered",
+            Err(error) => match &error.code {
+                Some(code) => code,
+                None if OWN_REASONS
+                    .iter()
+                    .any(|it| error.error.message.contains(it)) =>
+                {
+                    continue;
+                }
+                None => "no code",
+            },
+        };
+        if TOLD_OTHERWISE.iter().any(|(it, _)| it == text) {
+            continue;
+        }
+        if !codes.split('+').any(|code| code == here) {
+            writeln!(
+                wrong,
+                "{text}\n  compiler: {codes}\n  here:     {here} {}",
+                line(found)
+            )
+            .expect("a string");
+        }
+    }
+    if let Some(path) = std::env::var_os("NDBG_EXPRESSIONS_REPORT") {
+        std::fs::write(path, &wrong).expect("the report is written");
+    }
+    let shown: String = wrong
+        .lines()
+        .take(300)
+        .map(|it| format!("{it}\n"))
+        .collect();
+    assert!(wrong.is_empty(), "{shown}");
+}
 
 #[test]
 fn what_the_compiler_rejects_is_rejected_with_its_code() {

@@ -1,6 +1,6 @@
 //! What the program has not loaded yet, and corners of the language, compared with the compiler.
 
-use engine::api::{BreakpointSpec, Evaluate, Line, Place, Reply, Request};
+use engine::api::{BreakpointSpec, Evaluate, Event, Line, Place, Reply, Request};
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
@@ -38,6 +38,126 @@ pub(crate) fn compare_with_rows(
         let told = told(&answer);
         assert!(told.contains(expected), "{text}: {told}");
     }
+    program.cont();
+    program.expect_exit(0);
+}
+
+#[test]
+fn a_range_that_is_a_value_takes_a_part_of_all_that_has_parts() {
+    compare_with_rows(
+        "expressions_fresh",
+        "main",
+        &[
+            (
+                "list[range]",
+                "ok\tSystem.Collections.Generic.List<int>\t[2, 3]",
+            ),
+            ("span[range].Length", "ok\tint\t2"),
+            ("span[range][0]", "ok\tint\t2"),
+            ("letters[range].ToString()", "ok\tstring\t\"ell\""),
+            ("ring[range]", "ok\tstring\t\"1+2\""),
+            ("numbers[range]", "ok\tint[]\t[2, 3]"),
+            ("ring[last] + list[last] + span[last]", "ok\tint\t12"),
+            ("string.Concat(letters, \"x\")", "ok\tstring\t\"hellox\""),
+            (
+                "string.Concat(letters, letters[range])",
+                "ok\tstring\t\"helloell\"",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn what_the_program_has_not_used_yet_is_used() {
+    let rows = [
+        ("new DateTime(2024, 1, 2).Year", "ok\tint\t2024"),
+        ("new DateTime(2024, 1, 2).AddDays(1)", "2024-01-03"),
+        ("new DateTime(2024, 1, 2)", "2024-01-02"),
+        ("default(DateTime)", "0001-01-01"),
+    ];
+    for side_effects in [false, true] {
+        let sandbox = Sandbox::new();
+        let program = stopped_in(&sandbox, "expressions_fresh", "main");
+        for (text, expected) in rows {
+            let asked = Evaluate {
+                side_effects,
+                ..Evaluate::read(text)
+            };
+            match program.request(Request::Evaluate(asked)) {
+                Ok(Reply::Evaluated(all)) => {
+                    let told = told(&all[0]);
+                    assert!(told.contains(expected), "{text}: {told}");
+                }
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+        program.cont();
+        program.expect_exit(0);
+    }
+    compare_with_rows(
+        "expressions_fresh",
+        "main",
+        &[
+            ("new DateTime(2024, 1, 2).ToString(\"ddMM\")", "\"0201\""),
+            ("new Uri(\"http://a/b\").Host", "ok\tstring\t\"a\""),
+            ("Counter.Calls = 5", "ok\tint\t5"),
+            ("(Counter.Calls, began)", "(5, 1)"),
+        ],
+    );
+    // Where nothing may run, it is said what would help.
+    let sandbox = Sandbox::new();
+    let program = stopped_in(&sandbox, "expressions_fresh", "main");
+    let request = Request::Evaluate(Evaluate::read("new Uri(\"http://a/b\").Host"));
+    let Ok(Reply::Evaluated(all)) = program.request(request) else {
+        panic!("no answer");
+    };
+    let error = all[0].outcome.as_ref().expect_err("nothing is loaded");
+    let told = format!("{:?}", error.error);
+    assert!(told.contains("has not loaded System.Private.Uri"), "{told}");
+    program.cont();
+    program.expect_exit(0);
+}
+
+#[test]
+fn a_message_tells_as_many_elements_as_it_asks_for() {
+    let marker = Fixture::named("expressions_fresh").marker("log");
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("expressions_fresh").with(|launch| {
+        launch.breakpoints = vec![BreakpointSpec {
+            log_message: Some("{numbers,[2]} {numbers} {nodes,[1]}".into()),
+            ..BreakpointSpec::at(Place::Line {
+                file: marker.file.display().to_string(),
+                line: Line(marker.line),
+                column: None,
+            })
+        }];
+    });
+    let program = program.start();
+    program.expect_exit(0);
+    let first = program.events().into_iter().find_map(|event| match event {
+        Event::Trace(trace) => Some(trace.text),
+        _ => None,
+    });
+    let first = first.expect("a message");
+    assert!(
+        first.starts_with("[1, 2, … 2 more] [1, 2, 3, 4] ["),
+        "{first}"
+    );
+}
+
+#[test]
+fn a_raw_value_is_told_by_its_fields() {
+    let sandbox = Sandbox::new();
+    let program = stopped_in(&sandbox, "expressions_fresh", "main");
+    let asked = Evaluate {
+        as_variables: true,
+        ..Evaluate::read("nodes,raw")
+    };
+    let Ok(Reply::Evaluated(all)) = program.request(Request::Evaluate(asked)) else {
+        panic!("no answer");
+    };
+    let told = told(&all[0]);
+    assert!(told.contains("_size = 3, _version = 3"), "{told}");
     program.cont();
     program.expect_exit(0);
 }

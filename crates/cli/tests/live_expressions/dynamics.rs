@@ -4,6 +4,7 @@ use engine::api::{Evaluate, Reply, Request, Stream};
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
 
+use crate::corners::compare_with_rows;
 use crate::language::stopped_in;
 use crate::sequences::{evaluate, told};
 
@@ -75,4 +76,25 @@ fn in_generic_iterators_and_async_methods_it_is_dynamic_too() {
         let which = told(&which[0]);
         assert!(which.ends_with("\"item\""), "{marker}: {which}");
     }
+}
+
+#[test]
+fn members_of_what_only_code_tells_are_changed_by_an_operator() {
+    compare_with_rows(
+        FIXTURE,
+        "main",
+        &[
+            ("holder.Method().Number += 2", "ok\tobject\t7"),
+            ("holder.Method().Number++", "ok\tobject\t7"),
+            ("--holder.Method().Number", "ok\tobject\t7"),
+            ("holder.Method().Name += 1", "ok\tobject\t\"item1\""),
+            ("holder.Field.Number", "ok\tint\t7"),
+            ("holder.Computed.Number <<= 1", "ok\tobject\t14"),
+            ("holder.Expando.Count += 4", "7"),
+            ("holder.Method().Missing += 1", "CS1061"),
+            ("holder.Method().Number += \"x\"", "CS0029"),
+            // Each of them has called the member once.
+            ("Calls", "ok\tint\t7"),
+        ],
+    );
 }

@@ -22,6 +22,26 @@ fn with_effects(text: &str) -> Evaluate {
     }
 }
 
+/// A type without the names of tuple elements, which a program does not know of its own types.
+pub(crate) fn nameless(ty: &str) -> String {
+    // The names of an anonymous type are its own.
+    if ty.contains("anonymous") {
+        return ty.to_owned();
+    }
+    let mut parts = ty.split(' ');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match text.ends_with(',') {
+            true => text = format!("{text} {part}"),
+            // A name, up to what stands behind it.
+            false => {
+                text.push_str(part.trim_start_matches(|it: char| it.is_alphanumeric() || it == '_'))
+            }
+        }
+    }
+    text
+}
+
 /// Type and value, by reading only.
 pub(crate) fn value(program: &Debuggee<'_>, text: &str) -> (String, String) {
     match ask(program, Evaluate::read(text)).outcome {
@@ -251,7 +271,7 @@ fn names_are_completed() {
             stop: None,
         };
         match program.request(Request::Complete(request)) {
-            Ok(Reply::Completions(found)) => found.names,
+            Ok(Reply::Completions(found)) => found.names.into_iter().map(|it| it.name).collect(),
             other => panic!("{other:?}"),
         }
     };

@@ -32,9 +32,9 @@ fn what_a_lambda_cannot_do_is_said_with_its_place_and_the_way_around() {
             "^^^^^^^^^^^^^^^^^^^^^^^",
         ),
         (
-            "list.Select(x => { return x + 1; }).First()",
-            "a lambda with a block of statements cannot be evaluated; write its body as one expression",
-            "list.Select(x => { return x + 1; }).First() |                    ^",
+            "list.Select(x => { if (x > 1) return 1; return 2; }).First()",
+            "other statements cannot be evaluated",
+            "list.Select(x => { if (x > 1) return 1; return 2; }).First() |                      ^^",
         ),
         (
             "list.Select(delegate (int x) { return x; })",
@@ -132,6 +132,55 @@ fn conditions_with_linq_bind_before_the_program_has_loaded_it() {
         assert_eq!(value(&program, "i").1, i, "{stop:?}");
         program.cont();
     }
+    program.expect_exit(0);
+}
+
+/// What is wrong beside LINQ is told at once, also while that is not loaded.
+#[test]
+fn what_is_wrong_in_a_lambda_of_linq_is_refused_before_it_is_loaded() {
+    let sandbox = Sandbox::new();
+    let fixture = "expressions_unlinked";
+    let program = sandbox.launch(fixture).stop_at_entry().start();
+    program.wait_stop();
+    for (condition, expected) in [
+        ("numbers.Any(n => n > missing)", Some("CS0103")),
+        ("words.Any(w => w.Lenght == 2)", Some("CS1061")),
+        (
+            "words.Where(w => w.Length > i).Any(w => w.Foo)",
+            Some("CS1061"),
+        ),
+        ("words.First(w => w == \"a\").Lenght > 1", Some("CS1061")),
+        (
+            "words.Select(w => w.Length).Any(n => n.Foo)",
+            Some("CS1061"),
+        ),
+        (
+            "(from w in words where w.Missing > 1 select w).Any()",
+            Some("CS1061"),
+        ),
+        ("words.Count(w => w.Length) > 1", None),
+        ("words.Any(w => w.Length == 2) && unknown", Some("CS0103")),
+        ("numbers.Where(n => n > i).Count() == 2", None),
+        (
+            "numbers.Join(words, n => n, w => w.Length, (n, w) => n).Any()",
+            None,
+        ),
+        ("words.OrderBy(w => w.Length).First().Length == i", None),
+    ] {
+        let spec = conditional(fixture, "first", condition);
+        let told = program.request(Request::SetBreakpoint(spec));
+        match (expected, told) {
+            (None, Ok(Reply::Breakpoint { breakpoint, .. })) => {
+                let remove = Request::RemoveBreakpoint(breakpoint.id);
+                program.request(remove).expect("removed");
+            }
+            (Some(code), Err(error)) => {
+                assert!(error.message.contains(code), "{condition}: {error:?}");
+            }
+            (_, other) => panic!("{condition}: {other:?}"),
+        }
+    }
+    program.cont();
     program.expect_exit(0);
 }
 

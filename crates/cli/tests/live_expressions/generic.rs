@@ -102,11 +102,27 @@ fn what_two_interfaces_have_is_ambiguous_and_types_of_a_file_are_found() {
             ("(1, 2L, 'c').ToString()", "ok\tstring\t\"(1, 2, c)\""),
             ("default((int, short, long)).ToString()", "\"(0, 0, 0)\""),
             ("(3, 2u).GetHashCode() == (3, 2u).GetHashCode()", "true"),
-            (
-                "(int x) => x + 1",
-                "a lambda alone is a delegate of its own type",
-            ),
+            ("(int x) => x + 1", "ok\tSystem.Func<int, int>"),
             ("x => x", "CS8917"),
+        ],
+    );
+}
+
+#[test]
+fn what_is_captured_or_lives_on_has_the_members_of_its_constraints() {
+    let rows = [
+        ("s.V", "ok\tint\t1004"),
+        ("s.Say()", "ok\tstring\t\"I1004\""),
+        ("s.Count", "ok\tint\t5"),
+    ];
+    compare_with_rows(FIXTURE, "captured", &rows);
+    compare_with_rows(FIXTURE, "yielded", &rows);
+    compare_with_rows(
+        FIXTURE,
+        "awaited",
+        &[
+            ("s.Name", "ok\tstring\t\"base\""),
+            ("s.Kind", "ok\tstring\t\"derived\""),
         ],
     );
 }

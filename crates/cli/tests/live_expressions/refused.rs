@@ -68,6 +68,10 @@ fn what_would_not_compile_does_not_run() {
             ("yes ? wrap : 3", "CS0172"),
             ("numbers[0]()", "CS0149"),
             ("base.ToString()", "CS1511"),
+            // What a pattern has not assigned is not read as null or zero.
+            ("(object)s is int n || n > 1", "CS0165"),
+            ("(object)s is not int n2 && n2 > 1", "CS0165"),
+            ("(object)s is string t && t.Length > 0", "ok\tbool\ttrue"),
         ],
     );
 }

@@ -4,11 +4,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use engine::api::{Evaluate, Evaluated, Reply, Request, Stream};
+use engine::api::{
+    BreakpointSpec, EnvChange, Evaluate, Evaluated, Line, Place, Reply, Request, Stream,
+};
 use testkit::debuggee::Debuggee;
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
+use crate::evaluate::nameless;
 use crate::language::stopped_in;
 
 const FIXTURE: &str = "expressions_sequences";
@@ -32,7 +35,7 @@ pub(crate) fn evaluate(program: &Debuggee<'_>, expressions: Vec<String>) -> Vec<
 
 pub(crate) fn told(evaluated: &Evaluated) -> String {
     match &evaluated.outcome {
-        Ok(value) => format!("ok\t{}\t{}", value.ty, value.text),
+        Ok(value) => format!("ok\t{}\t{}", nameless(&value.ty), value.text),
         Err(error) => match &error.thrown {
             Some(thrown) => format!(
                 "throws\t{}\t{}",
@@ -117,12 +120,17 @@ fn sequences_run_what_csharp_runs_in_its_order() {
 
 /// Evaluates what stands in the lines of `Check` of a fixture, and compares it with what the program then prints for them.
 pub(crate) fn compare_with_program(fixture: &'static str) {
-    compare(fixture, evaluate);
+    compare(fixture, None, evaluate);
+}
+
+/// The same in an environment of its own.
+pub(crate) fn compare_in(fixture: &'static str, environment: Option<(String, EnvChange)>) {
+    compare(fixture, environment, evaluate);
 }
 
 /// The same without side effects.
 pub(crate) fn compare_reading(fixture: &'static str) {
-    compare(fixture, |program, texts| {
+    compare(fixture, None, |program, texts| {
         let answers = texts.into_iter().map(|text| {
             // What ran is asked of the program itself.
             if text == "Taken()" {
@@ -137,7 +145,11 @@ pub(crate) fn compare_reading(fixture: &'static str) {
     });
 }
 
-fn compare(fixture: &'static str, evaluate: impl Fn(&Debuggee<'_>, Vec<String>) -> Vec<Evaluated>) {
+fn compare(
+    fixture: &'static str,
+    environment: Option<(String, EnvChange)>,
+    evaluate: impl Fn(&Debuggee<'_>, Vec<String>) -> Vec<Evaluated>,
+) {
     let marker = Fixture::named(fixture).marker("main");
     let source = std::fs::read_to_string(&marker.file).expect("the fixture's text");
     let rows: Vec<(usize, &str)> = source
@@ -151,7 +163,19 @@ fn compare(fixture: &'static str, evaluate: impl Fn(&Debuggee<'_>, Vec<String>) 
     assert!(rows.len() > 40, "the expressions are there");
 
     let sandbox = Sandbox::new();
-    let program = stopped_in(&sandbox, fixture, "main");
+    let spec = BreakpointSpec::at(Place::Line {
+        file: marker.file.display().to_string(),
+        line: Line(marker.line),
+        column: None,
+    });
+    let program = sandbox
+        .launch(fixture)
+        .with(|launch| {
+            launch.breakpoints = vec![spec];
+            launch.env.extend(environment);
+        })
+        .start();
+    program.wait_stop();
     let mut here = BTreeMap::new();
     let texts = rows
         .iter()

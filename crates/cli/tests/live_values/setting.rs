@@ -6,7 +6,7 @@ use testkit::sandbox::Sandbox;
 
 use crate::support::stopped;
 
-fn request(frame: u32, path: &str, value: &str) -> SetVariable {
+pub(crate) fn request(frame: u32, path: &str, value: &str) -> SetVariable {
     SetVariable {
         stop: None,
         thread: None,
@@ -19,7 +19,7 @@ fn request(frame: u32, path: &str, value: &str) -> SetVariable {
 }
 
 #[track_caller]
-fn set(program: &Debuggee<'_>, frame: u32, path: &str, value: &str) -> String {
+pub(crate) fn set(program: &Debuggee<'_>, frame: u32, path: &str, value: &str) -> String {
     match program.request(Request::SetVariable(Box::new(request(frame, path, value)))) {
         Ok(Reply::Variables(told)) => told.parent.expect("what was set").value.text,
         other => panic!("{path} = {value}: {other:?}"),
@@ -305,4 +305,126 @@ fn places_inside_elements_tuples_and_readonly_fields_are_reached() {
     program.cont();
     program.wait_output("9 9");
     program.expect_exit(0);
+}
+
+#[test]
+fn places_that_csharp_does_not_assign_to_take_what_it_computes() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_into", &["stop", "after"]);
+    for (path, value, told) in [
+        ("boxed.Count", "a + b * 2", "11"),
+        ("boxed.Total", "a + b", "7"),
+        ("boxed.Name", "text + a", "\"t3\""),
+        ("boxed.Rest", "b", "4"),
+        ("maybe.Value.Count", "a > 2 ? 8 : 9", "8"),
+        ("maybe.Value.Name", "maker.Say(text)", "\"<t0>\""),
+        ("list[1].Count", "maker.Next() + 10", "11"),
+        ("list[1].Name", "maker.Say(\"l\")", "\"<l1>\""),
+        ("list[1].Range.High", "\"h\" + b", "\"h4\""),
+        ("queue[1].Total", "(long)a << 33", "25769803776"),
+        ("queue[1].Name", "$\"{a}-{b}\"", "\"3-4\""),
+        ("queue[1].Rest", "a == 3 ? null : 1", "null"),
+        ("linked[0].Count", "list.Count + queue.Count", "4"),
+        ("linked[0].Name", "null ?? text", "\"t\""),
+    ] {
+        assert_eq!(set(&program, 0, path, value), told, "{path} = {value}");
+    }
+    for (path, value, reason) in [
+        ("boxed.Count", "a + 1L", "CS0266"),
+        ("boxed.Name", "a + b", "CS0029"),
+        ("list[1].Count", "nothing + 1", "CS0103"),
+        ("queue[1].Name", "maker", "CS0029"),
+    ] {
+        let asked = Request::SetVariable(Box::new(request(0, path, value)));
+        let error = program.request(asked).expect_err(path);
+        let why = &error.message;
+        assert!(why.contains(reason), "{path} = {value}: {why}");
+        assert!(!why.contains("__"), "{why}");
+    }
+    program.cont();
+    program.wait_stop();
+    let said = "11,7,t3,4,(0, )|8,0,<t0>,,(0, )|11,0,<l1>,,(0, h4)|0,25769803776,3-4,,(0, )|4,0,t,,(0, )|1";
+    let printed = program.text(Stream::Stdout);
+    assert!(printed.contains(said), "{printed}");
+}
+
+#[test]
+fn what_a_ref_readonly_local_leads_to_is_set_by_force_only() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_fixed", &["stop", "after"]);
+    for local in [
+        "peeked", "generic", "passed", "part", "field", "inside", "shared", "element", "again",
+    ] {
+        let asked = Request::SetVariable(Box::new(request(0, local, "40")));
+        let error = program.request(asked).expect_err(local);
+        assert!(error.message.contains("is readonly"), "{local}: {error:?}");
+        assert!(error.hint.is_some_and(|it| it.contains("force")), "{local}");
+    }
+    for (number, local) in ["poked", "open", "free", "through", "slot"]
+        .iter()
+        .enumerate()
+    {
+        let value = (50 + number).to_string();
+        assert_eq!(set(&program, 0, local, &value), value, "{local}");
+    }
+    let forced = SetVariable {
+        force: true,
+        ..request(0, "again", "60")
+    };
+    let forced = program.request(Request::SetVariable(Box::new(forced)));
+    forced.expect("set by force");
+    program.cont();
+    program.wait_stop();
+    let printed = program.text(Stream::Stdout);
+    assert!(printed.contains("50|51|52|53|54|60"), "{printed}");
+}
+
+#[test]
+fn references_in_inline_arrays_and_behind_spans_are_set_so_that_the_collector_hears_of_it() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_slots", &["stop", "after"]);
+    for (path, value, told) in [
+        ("local[1]", "\"new\" + number", "\"new4\""),
+        ("local[2]", "null", "null"),
+        ("local[0]", "\"literal\"", "\"literal\""),
+        ("entries[1].Text", "local[1] + \"!\"", "\"new4!\""),
+        ("entries[1].Thing", "thing", "{ Name = \"thing\" }"),
+        ("entries[1].Number", "number * 2", "8"),
+        (
+            "span[1]",
+            "new Thing { Name = \"made\" }",
+            "{ Name = \"made\" }",
+        ),
+        ("holder.Texts[1]", "\"held\"", "\"held\""),
+        ("holder.Texts[2]", "string.Concat(\"c\", number)", "\"c4\""),
+        ("holder.Entries[1].Text", "\"deep\"", "\"deep\""),
+        (
+            "holder.Entries[1].Thing",
+            "new Thing { Name = \"inner\" }",
+            "{ Name = \"inner\" }",
+        ),
+        ("holder.Things[1]", "array[0]", "{ Name = \"a0\" }"),
+    ] {
+        assert_eq!(set(&program, 0, path, value), told, "{path} = {value}");
+    }
+    for (path, value, reason) in [
+        ("holder.Things[1]", "\"text\"", "no Thing"),
+        ("local[1]", "thing", "CS"),
+        ("local[3]", "\"x\"", "3"),
+    ] {
+        let asked = Request::SetVariable(Box::new(request(0, path, value)));
+        let error = program.request(asked).expect_err(path);
+        let why = &error.message;
+        assert!(why.contains(reason), "{path} = {value}: {why}");
+        assert!(!why.contains("__"), "{why}");
+    }
+    program.cont();
+    program.wait_stop();
+    let printed = program.text(Stream::Stdout);
+    for said in [
+        "literal|new4||new4!|thing|8|made",
+        "held|c4|deep|inner|a0|thing",
+    ] {
+        assert!(printed.contains(said), "{said}: {printed}");
+    }
 }

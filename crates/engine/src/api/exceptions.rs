@@ -147,6 +147,9 @@ pub struct Flight {
     pub stage: ExceptionStage,
     /// The frame that throws, if the stack still has it.
     pub thrown_at: Option<Frame>,
+    /// The helper of the framework that threw it for that frame: for a cast, for `new T()`, or because that is its only task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raised_by: Option<String>,
     /// Whether it was thrown before and is thrown again.
     pub rethrown: bool,
     /// Who will handle it.

@@ -86,8 +86,51 @@ pub struct Completions {
     pub start: u32,
     /// Behind its last byte.
     pub end: u32,
-    /// Names that begin as the text does, sorted.
-    pub names: Vec<String>,
+    /// Names that begin as the text does; the nearest come first where nothing is written yet, else they are sorted.
+    pub names: Vec<CompletedName>,
+}
+
+/// A name that could be written.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CompletedName {
+    /// As it is written, with `@` where it would be a keyword, and with `:` where it names an argument.
+    pub name: String,
+    /// What it is.
+    pub kind: NameKind,
+}
+
+/// What a name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NameKind {
+    /// A local variable, a parameter, a variable of the expression or of the debugger.
+    Variable,
+    /// A parameter that an argument is for.
+    Argument,
+    /// A value of an enum.
+    EnumMember,
+    /// A field, or an element of a tuple.
+    Field,
+    /// A property.
+    Property,
+    /// A method, also one that extends the type.
+    Method,
+    /// A class.
+    Class,
+    /// A struct.
+    Struct,
+    /// An interface.
+    Interface,
+    /// An enum.
+    Enum,
+    /// A type parameter.
+    TypeParameter,
+    /// A type that is called otherwise here.
+    Alias,
+    /// A namespace.
+    Namespace,
+    /// A word of the language.
+    Keyword,
 }
 
 /// What came of one expression.

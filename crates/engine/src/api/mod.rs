@@ -36,7 +36,8 @@ pub use exceptions::{
     TraceFrame,
 };
 pub use expressions::{
-    Complete, Completions, Evaluate, Evaluated, EvaluatedValue, ExpressionError,
+    Complete, CompletedName, Completions, Evaluate, Evaluated, EvaluatedValue, ExpressionError,
+    NameKind,
 };
 pub use inventory::{AwaitedLock, LogMessage, ModuleReport, ThreadActivity, ThreadReport};
 pub use launch::{Attach, Console, EnvChange, Follow, Launch};

@@ -67,6 +67,9 @@ pub struct Status {
     pub stop: Option<Stop>,
     /// How it ended, if it did.
     pub exit: Option<Exit>,
+    /// The threads that the user has frozen: they do not run when the program does.
+    #[serde(default)]
+    pub frozen: Vec<ThreadId>,
     /// Things a user should know, such as a slow memory path or a wait that had to be given up.
     pub notes: Vec<String>,
     /// End of the captured output so far.
@@ -98,7 +101,7 @@ pub struct Stop {
     /// How many steps were made, if steps were asked for.
     #[serde(default)]
     pub steps: Option<super::StepsMade>,
-    /// Other threads that something happened to at the same time: what it is, is told after the next resume.
+    /// Other threads that have reached a breakpoint at the same time: the stop there is told after the next resume.
     #[serde(default)]
     pub queued: Vec<ThreadId>,
 }

@@ -4,6 +4,8 @@
 //! namespace and of the outer types may be given as is needed. Generic arity and arguments may be given or left out.
 //! What C# has several names for (accessors, constructors, operators, explicit implementations) is found by each of them.
 
+use std::rc::Rc;
+
 use metadata::csharp::{GenericNames, Style};
 use metadata::{IlOffset, Metadata, Symbols, Token};
 
@@ -28,6 +30,31 @@ pub(crate) struct FunctionName {
     in_brackets: bool,
     /// For which types a generic method is meant, which no name in metadata says.
     type_arguments: Vec<String>,
+}
+
+/// A name and what stands behind the parenthesis that opens its parameters; a tuple that a conversion gives is of the name.
+fn split_parameters(text: &str) -> Option<(&str, &str)> {
+    let (name, list) = text.split_once('(')?;
+    let words = name.trim_end();
+    let words = words.strip_suffix(" checked").unwrap_or(words).trim_end();
+    if !words.ends_with("operator") {
+        return Some((name, list));
+    }
+    let mut depth = 1_u32;
+    let end = list.find(|it| {
+        match it {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    });
+    let Some(end) = end else {
+        return Some((name, list));
+    };
+    let behind = name.len() + 1 + end + 1;
+    let at = behind + text.get(behind..)?.find('(')?;
+    Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
 /// The type arguments of a name that are types, not the `T` of a declaration.
@@ -65,12 +92,17 @@ impl FunctionName {
             }
             _ => (None, trimmed),
         };
-        let (name, mut parameters) = match rest.split_once('(') {
+        let (name, mut parameters) = match split_parameters(rest) {
             Some((name, list)) => {
                 let list = list
                     .strip_suffix(')')
                     .ok_or_else(|| bad(format!("{trimmed:?}: the parameter list is not closed")))?;
                 (name.trim().to_owned(), Some(signature::split(list)))
+            }
+            None if rest.ends_with(')') && !rest.contains('(') => {
+                return Err(bad(format!(
+                    "{trimmed:?}: the parameter list is not opened"
+                )));
             }
             None => (rest.to_owned(), None),
         };
@@ -252,11 +284,15 @@ impl FunctionName {
             }
         }
         let tokens = metadata.tokens(metadata::tables::Table::Method);
+        let written_in = |it| match has_symbols {
+            true => module.local_functions_around(around.process, it),
+            false => Rc::default(),
+        };
         let named: Vec<Token> = tokens
             .filter(|&it| {
                 self.could_be(metadata, it)
                     && !metadata.is_extension_declaration(it)
-                    && self.is(metadata, it)
+                    && self.is(metadata, it, &written_in(it))
             })
             .collect();
         let exact: Vec<Token> = named
@@ -329,8 +365,8 @@ impl FunctionName {
     }
 
     /// Whether a method is called so.
-    fn is(&self, metadata: Metadata<'_>, method: Token) -> bool {
-        names_of(metadata, method)
+    fn is(&self, metadata: Metadata<'_>, method: Token, around: &[Token]) -> bool {
+        names_of(metadata, method, around)
             .iter()
             .any(|known| ends_with(known, &self.parts))
     }
@@ -359,10 +395,19 @@ impl FunctionName {
     }
 }
 
-/// Every name by which a method may be called, as parts.
-pub(super) fn names_of(metadata: Metadata<'_>, method: Token) -> Vec<Vec<Part>> {
-    let names = GenericNames::default();
-    let Ok(full) = metadata.method_name(method, &names, Style { namespaces: true }) else {
+/// Every name by which a method may be called, as parts; `around` are the local functions that it is written in.
+pub(super) fn names_of(metadata: Metadata<'_>, method: Token, around: &[Token]) -> Vec<Vec<Part>> {
+    let mut all = names_inside(metadata, method, around);
+    if !around.is_empty() {
+        // They may be left out.
+        all.extend(names_inside(metadata, method, &[]));
+    }
+    all
+}
+
+fn names_inside(metadata: Metadata<'_>, method: Token, around: &[Token]) -> Vec<Vec<Part>> {
+    let (names, style) = (GenericNames::default(), Style { namespaces: true });
+    let Ok(full) = metadata.method_name_inside(method, around, &names, style) else {
         return Vec::new();
     };
     let raw = metadata.method(method).and_then(|it| it.name());
@@ -395,6 +440,19 @@ pub(super) fn names_of(metadata: Metadata<'_>, method: Token) -> Vec<Vec<Part>> 
         }
     }
     let mut all = vec![with(&path)];
+    // Without the type parameters of the extension block that it is declared in.
+    if let Some(last) = path.last().filter(|it| it.arity.is_some())
+        && let Some(member) = metadata.extension_member(method)
+    {
+        let mut declared = path.clone();
+        let arity = last.arity.map(|it| it.saturating_sub(member.arity));
+        declared.pop();
+        declared.push(Part {
+            name: last.name.clone(),
+            arity,
+        });
+        all.push(with(&declared));
+    }
     // The code of an async method or iterator is found by the method that the user wrote.
     if raw != "MoveNext" {
         all.push(with(&[Part::new(&raw)]));
@@ -549,6 +607,34 @@ mod tests {
         check("Cart.~Cart", None, &["Cart", "~Cart"], None);
         check("Cart.Name.get", None, &["Cart", "Name", "get"], None);
         check("Money.operator +", None, &["Money", "operator +"], None);
+        check("Money.operator int", None, &["Money", "operator"], None);
+        check("operator checked int", None, &["operator checked"], None);
+        check("operator true", None, &["operator true"], None);
+        check(
+            "Money.operator >>>=",
+            None,
+            &["Money", "operator >>>="],
+            None,
+        );
+        check(
+            "Money.implicit operator (int, string)(Money)",
+            None,
+            &["Money", "implicit operator"],
+            Some(&["Money"]),
+        );
+        check(
+            "Money.operator (int, string)",
+            None,
+            &["Money", "operator"],
+            None,
+        );
+        check("Sums.operator <<T>", None, &["Sums", "operator <"], None);
+        check(
+            "Sums.operator true<T>",
+            None,
+            &["Sums", "operator true"],
+            None,
+        );
         check(
             "Money.operator<<(Money, int)",
             None,
@@ -611,6 +697,7 @@ mod tests {
             "Cart.Ad?",
             "*!Cart.Add",
             "Cart.Add(int",
+            "Cart.Add)",
             "static void Main()",
             "int Cart.Add(int)",
             "Cart::Add",

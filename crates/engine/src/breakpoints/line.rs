@@ -9,6 +9,7 @@ use metadata::index::{Binding, Candidate, LinePoint, MatchQuality};
 use metadata::pdb::{Document, Span};
 use metadata::{Symbols, Token};
 
+use super::heads;
 use super::mappable::{self, Compiler};
 use super::offer::{Found, Match, Offer, Rank, Surroundings, module_notes, obstacle};
 use crate::api::{AvailablePoint, BoundLocation, Details, Error, ErrorCode, Line, Source};
@@ -130,17 +131,57 @@ pub(super) fn documents(
     if best.is_some() {
         return (best, elsewhere);
     }
-    // A link may have a name of its own.
+    // A link may have a name of its own: the one that was asked for, or the one that was compiled.
     let path = Path::new(file);
     let real = path.is_absolute().then(|| path.canonicalize().ok());
-    let real = real
-        .flatten()
+    let real = real.flatten();
+    let target = real
+        .as_deref()
         .filter(|it| it.file_name() != path.file_name());
-    let Some(real) = real.as_ref().and_then(|it| it.to_str()) else {
-        return (best, elsewhere);
-    };
-    let (by_link, _) = documents_named(real, symbols, files);
-    (by_link.filter(|it| it.rank.same), elsewhere)
+    let by_link = target.and_then(Path::to_str).and_then(|target| {
+        let (by_link, _) = documents_named(target, symbols, files);
+        by_link.filter(|it| it.rank.same)
+    });
+    let linked = || linked(file, real.as_deref(), symbols, files);
+    (by_link.or_else(linked), elsewhere)
+}
+
+/// The documents that were compiled under the name of a link to a file: `real` if that is known, else one with a path that
+/// ends so.
+fn linked(
+    file: &str,
+    real: Option<&Path>,
+    symbols: &Symbols,
+    files: &SourceFiles,
+) -> Option<Candidates> {
+    let mut best: Option<Candidates> = None;
+    for link in files.links(symbols).iter() {
+        let Some(target) = link.target.to_str() else {
+            continue;
+        };
+        let rank = match real {
+            Some(real) if real == link.target => Rank {
+                same: true,
+                ..rank(file, target)
+            },
+            Some(_) => continue,
+            None if MatchQuality::of(file, target, true).is_some() => rank(file, target),
+            None => continue,
+        };
+        if best.as_ref().is_some_and(|it| rank < it.rank) {
+            continue;
+        }
+        let mut documents = vec![(link.path.clone(), link.document)];
+        if let Some(equal) = best.filter(|it| it.rank == rank) {
+            documents.extend(equal.documents);
+        }
+        best = Some(Candidates {
+            rank,
+            documents,
+            whole: true,
+        });
+    }
+    best
 }
 
 fn documents_named(
@@ -262,7 +303,12 @@ fn statements(
         return Err(Error::new(ErrorCode::InvalidFile, why.clone())
             .hint("build the program anew, or do not ask for exact sources"));
     }
-    let all = symbols.candidates(document, asked.line.0, asked.column);
+    let mut all = symbols.candidates(document, asked.line.0, asked.column);
+    let is_on_statement = |it: &Candidate| it.binding != Binding::Next;
+    if asked.column.is_none() && !all.iter().any(is_on_statement) {
+        let body = body_behind(asked, module, symbols, (path, document), around);
+        all = body.map_or(all, |it| vec![it]);
+    }
     if all.is_empty() {
         return Err(no_code(asked, symbols, path, document, around.files));
     }
@@ -339,6 +385,35 @@ fn statements(
         Some(error) if found.is_empty() => Err(error),
         _ => Ok(found),
     }
+}
+
+/// The first statement of the method whose head the line belongs to.
+fn body_behind(
+    asked: Asked<'_>,
+    module: &LoadedModule,
+    symbols: &Symbols,
+    (path, document): (&str, Token),
+    around: Surroundings<'_>,
+) -> Option<Candidate> {
+    let points = symbols.points(document);
+    let first = points.partition_point(|it| it.span.start_line <= asked.line.0);
+    let (before, behind) = points.split_at_checked(first)?;
+    let point = *behind.first()?;
+    if before.iter().any(|it| it.method() == point.method()) {
+        return None;
+    }
+    // Heads of constructors are statements themselves; what is left are initialisers of fields.
+    let metadata = module.metadata(around.process).ok()?.metadata();
+    let method = metadata.method(point.method()).ok()?;
+    if matches!(method.name_bytes().ok()?, b".ctor" | b".cctor") {
+        return None;
+    }
+    let text = compiled_text(source_file(asked, path), symbols, document, around.files)?;
+    let place = (point.span.start_line, point.span.start_column);
+    heads::leads_to(&text, asked.line.0, place).then_some(Candidate {
+        binding: Binding::Next,
+        point,
+    })
 }
 
 /// The point, moved on to where a breakpoint can be: perhaps to the next statement; `None` if there is none to move to.

@@ -8,6 +8,7 @@
 
 mod binding;
 mod function;
+mod heads;
 mod hit;
 mod instruction;
 pub(crate) mod line;
@@ -251,6 +252,22 @@ impl Wanted {
 }
 
 impl Breakpoints {
+    /// Whether a thread that has reached one of the runtime's breakpoints stops the program for certain: nothing is left to
+    /// be asked or counted.
+    pub(crate) fn always_stops(&self, identity: usize) -> bool {
+        self.location(identity).is_some_and(|at| {
+            self.wanted.iter().any(|it| {
+                let Parsed {
+                    hit_condition,
+                    condition,
+                    message,
+                } = &it.parsed;
+                let is_plain = hit_condition.is_none() && condition.is_none() && message.is_none();
+                it.uses(at) && is_plain && it.spec.max_hits.is_none()
+            })
+        })
+    }
+
     fn find(&mut self, id: BreakpointId) -> Result<&mut Wanted, Error> {
         let at = self.wanted.iter().position(|it| it.id == id);
         let at = at.ok_or_else(|| self.unknown(id))?;

@@ -7,6 +7,9 @@ use super::signature;
 /// What marks a generic argument list in the words of C# and of metadata.
 pub(super) const ARITY: char = '`';
 
+/// The kinds of conversions.
+const KINDS: [&str; 2] = ["implicit", "explicit"];
+
 /// One part of a dotted name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Part {
@@ -64,7 +67,16 @@ impl Part {
     /// Whether this part of a method's name is what was asked for.
     pub(super) fn is(&self, wanted: &Self) -> bool {
         let arity = self.arity.unwrap_or(0);
-        self.name == wanted.name && wanted.arity.is_none_or(|wanted| wanted == arity)
+        let is_named = self.name == wanted.name || self.is_conversion(&wanted.name);
+        is_named && wanted.arity.is_none_or(|wanted| wanted == arity)
+    }
+
+    /// Whether it is an implicit or explicit conversion, and a conversion of either kind is wanted.
+    fn is_conversion(&self, wanted: &str) -> bool {
+        matches!(wanted, "operator" | "operator checked")
+            && KINDS
+                .iter()
+                .any(|kind| self.name.strip_prefix(kind).map(str::trim_start) == Some(wanted))
     }
 }
 
@@ -78,7 +90,8 @@ pub(super) fn without_keyword(mut parts: Vec<Part>) -> Vec<Part> {
     parts
 }
 
-/// `Type`, `operator +` and the type that a conversion gives; nothing if the name is not an operator's.
+/// `Type`, `operator +` and the type that a conversion gives; nothing if the name is not an operator's. A conversion of which
+/// the kind is not said is just `operator`.
 pub(super) fn split_operator(name: &str) -> Option<(&str, String, Option<String>)> {
     let at = name.find("operator")?;
     let (before, rest) = name.split_at_checked(at)?;
@@ -96,7 +109,7 @@ pub(super) fn split_operator(name: &str) -> Option<(&str, String, Option<String>
         return None;
     }
     let before = before.trim_end();
-    for kind in ["implicit", "explicit"] {
+    for kind in KINDS {
         if let Some(owner) = before.strip_suffix(kind) {
             let result = (!symbol.is_empty()).then(|| symbol.to_owned());
             return Some((
@@ -106,13 +119,23 @@ pub(super) fn split_operator(name: &str) -> Option<(&str, String, Option<String>
             ));
         }
     }
-    (!symbol.is_empty()).then(|| {
-        (
-            before.trim_end_matches('.'),
-            format!("operator{checked} {symbol}"),
-            None,
-        )
-    })
+    if symbol.is_empty() {
+        return None;
+    }
+    let owner = before.trim_end_matches('.');
+    // A generic operator of an extension block has its type parameters behind it.
+    let is_word = |it: char| it.is_alphabetic() || matches!(it, '_' | '@' | '(');
+    let bare = symbol.split('<').next().unwrap_or_default();
+    let symbol = match symbol.find(is_word) {
+        Some(0) if matches!(bare, "true" | "false") => bare,
+        Some(0) => return Some((owner, format!("operator{checked}"), Some(symbol.to_owned()))),
+        Some(at) if symbol.ends_with('>') => {
+            let sign = symbol.get(..at).unwrap_or_default();
+            sign.strip_suffix('<').unwrap_or(sign)
+        }
+        _ => symbol,
+    };
+    Some((owner, format!("operator{checked} {symbol}"), None))
 }
 
 /// Parts of a dotted name; dots inside `<…>` do not separate. An empty name has none.

@@ -122,6 +122,7 @@ impl Engine<'_> {
         };
         let hit = Hit {
             thread,
+            frame: None,
             count: entry.passes,
             pid,
         };
@@ -143,6 +144,7 @@ impl Engine<'_> {
         };
         let hit = Hit {
             thread,
+            frame: None,
             count: entry.passes,
             pid,
         };

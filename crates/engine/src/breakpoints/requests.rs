@@ -118,6 +118,13 @@ impl Breakpoints {
         Ok((id, false))
     }
 
+    /// Leaves the number of a breakpoint that came to nothing to the next.
+    fn give_back(&mut self, id: BreakpointId) {
+        if self.next == id.0 {
+            self.next -= 1;
+        }
+    }
+
     /// Gives a breakpoint the name that it had in an earlier run.
     pub(crate) fn take_id(&mut self, id: BreakpointId) -> Result<BreakpointId, Error> {
         let taken = self.wanted.iter().any(|it| it.id == id);
@@ -164,6 +171,9 @@ impl Breakpoints {
 impl Wanted {
     /// Takes new texts; counts begin anew where what is counted is another thing.
     fn change(&mut self, spec: BreakpointSpec, parsed: Parsed) {
+        if spec.condition != self.spec.condition {
+            (self.hits, self.passes, self.failures) = (0, 0, 0);
+        }
         if spec.max_hits != self.spec.max_hits || (spec.enabled && !self.spec.enabled) {
             self.effects = 0;
         }
@@ -179,7 +189,24 @@ impl Wanted {
 impl Engine<'_> {
     /// Takes in the breakpoints of a launch, before there is any module.
     pub(crate) fn want_breakpoints(&mut self, specs: Vec<BreakpointSpec>) -> Result<(), Error> {
-        for spec in specs {
+        for mut spec in specs {
+            // Two of one list are two, unless they want the same.
+            let known = self.breakpoints.wanted.iter().map(|it| &it.spec);
+            let mut there = known.filter(|it| it.place == spec.place).peekable();
+            let is_there = there.peek().is_some();
+            let is_same = |it: &BreakpointSpec| {
+                let (id, beside_others) = (it.id, it.beside_others);
+                let renamed = BreakpointSpec {
+                    id,
+                    beside_others,
+                    ..spec.clone()
+                };
+                renamed == *it
+            };
+            if !spec.beside_others && there.any(is_same) {
+                continue;
+            }
+            spec.beside_others |= is_there;
             self.want_breakpoint(spec)?;
         }
         Ok(())
@@ -209,6 +236,7 @@ impl Engine<'_> {
         if let Err(error) = bound.and_then(|()| self.check_texts(id)) {
             if !duplicate {
                 self.breakpoints.wanted.retain(|it| it.id != id);
+                self.breakpoints.give_back(id);
                 self.synchronize_breakpoints()?;
             }
             return Err(error);
@@ -277,8 +305,8 @@ impl Engine<'_> {
             // One that only told where something is leaves its number to the next.
             let told_only = entry.spec.beside_others && !entry.spec.enabled && entry.passes == 0;
             self.breakpoints.wanted.retain(|it| it.id != id);
-            if told_only && self.breakpoints.next == id.0 {
-                self.breakpoints.next -= 1;
+            if told_only {
+                self.breakpoints.give_back(id);
             }
             self.synchronize_breakpoints()?;
         }

@@ -38,7 +38,11 @@ const KEYWORDS: [(&str, &str); 17] = [
     ("dynamic", "object"),
 ];
 
-/// Whether a method takes these parameters, and some more behind them.
+/// What the compiler calls the types that hold captured variables.
+const CLOSURE: &str = "<>c__DisplayClass";
+
+/// Whether a method takes these parameters, and some more behind them. Those are left out by which a local function gets what it
+/// has captured, and the first one of an extension member may be, which its block declares.
 pub(super) fn has_parameters(
     metadata: Metadata<'_>,
     method: Token,
@@ -51,12 +55,20 @@ pub(super) fn has_parameters(
         let types = signature.parameters.iter();
         Ok(types.map(|ty| text(metadata, method, ty)).collect())
     };
-    let Ok(known) = known() else { return false };
-    known.len() == wanted.len() + more
-        && known
-            .iter()
-            .zip(wanted)
-            .all(|((by_ref, known), wanted)| is_parameter(*by_ref, known, wanted, rule))
+    let Ok(mut known) = known() else { return false };
+    known.retain(|(by_ref, ty)| !by_ref || !ty.contains(CLOSURE));
+    let are = |known: &[(bool, String)]| {
+        known.len() == wanted.len() + more
+            && known
+                .iter()
+                .zip(wanted)
+                .all(|((by_ref, known), wanted)| is_parameter(*by_ref, known, wanted, rule))
+    };
+    let of_block = || {
+        let member = metadata.extension_member(method)?;
+        known.get(1..).filter(|_| member.takes_receiver)
+    };
+    are(&known) || of_block().is_some_and(are)
 }
 
 /// Whether a method gives this type.

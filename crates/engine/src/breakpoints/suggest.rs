@@ -57,7 +57,8 @@ pub(super) fn similar(
         // Nobody can stop in what an extension block declares: its code is in the class around it.
         .filter(|it| !metadata.is_extension_declaration(*it))
     {
-        let closest = names_of(metadata, method)
+        let written_in = module.local_functions_around(around.process, method);
+        let closest = names_of(metadata, method, &written_in)
             .into_iter()
             .filter_map(|name| {
                 let from = name.len().checked_sub(wanted.parts().len());

@@ -12,6 +12,7 @@ use crate::api::{Event, Reply, Request, State};
 use crate::engine::{Engine, Input};
 use crate::output::Notice;
 
+use super::collections::Collections;
 use super::others::{ALONE, Others};
 use super::{CallError, CallSite, Kept, Outcome};
 
@@ -58,6 +59,15 @@ pub(crate) struct Evaluations {
     pub(super) others: Others,
     /// What whoever asked for them should know.
     notes: Vec<String>,
+    top: Option<StackTop>,
+}
+
+/// Where the stack of a thread ends, in one run of the program.
+#[derive(Debug)]
+struct StackTop {
+    run: Option<u64>,
+    thread: Option<u32>,
+    top: Option<u64>,
 }
 
 impl Evaluations {
@@ -97,6 +107,11 @@ impl Evaluations {
     /// Whether somebody gave the request up.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled
+    }
+
+    /// Somebody gives the request up.
+    pub(crate) fn cancel(&mut self) {
+        self.cancelled = true;
     }
 
     /// Whether the program is held at a hit, so that code can be run.
@@ -184,9 +199,10 @@ impl Engine<'_> {
             return Err(CallError::Refused("another evaluation is running".into()));
         }
         self.evaluations.check()?;
+        let noted = self.note_objects();
         self.take_queued()?;
         let eval = site.thread.eval().map_err(|error| refused(&error))?;
-        let top = site.thread.stack().ok().and_then(|it| it.stack_pointer());
+        let top = self.top_of(&site.thread);
         start(&eval)?;
         self.freeze_others(site)?;
         // Whoever froze this one does not want it to go on; the call it makes all the same, or nobody would.
@@ -204,13 +220,66 @@ impl Engine<'_> {
             self.evaluations.ended_program = true;
             self.no_longer_stopped();
         } else {
-            self.hear_of_dependencies(false);
+            // At a hit the program goes on at once, and otherwise more may be evaluated.
+            if self.evaluations.at_hit {
+                self.hear_of_dependencies(false);
+            }
+            // Other threads may have ended, and what is read of such a one is not true.
+            let is_alone = !self.evaluations.others.were_let_go();
             self.thaw_others(site);
+            self.keep_top();
+            if let Some((before, noted)) = noted {
+                self.find_objects_again(before, noted.filter(|_| is_alone));
+            }
             if is_frozen && let Err(error) = site.thread.freeze(true) {
                 tracing::warn!(%error, "freezing a thread again");
             }
         }
         outcome
+    }
+
+    /// Code is about to run: what was told must be known by its numbers afterwards.
+    fn note_objects(&self) -> Option<(u64, Option<Collections>)> {
+        let target = self.target.as_ref()?;
+        if target.object_ids.is_empty(target.runs) {
+            return Some((target.runs, None));
+        }
+        target.object_ids.follow(&target.process, target.runs);
+        let noted = Collections::note(&target.beginners.layout, self.pid?);
+        Some((target.runs, noted))
+    }
+
+    fn find_objects_again(&self, before: u64, noted: Option<Collections>) {
+        if let Some(target) = &self.target {
+            let stayed = noted.is_some_and(|it| it.were_none());
+            target.object_ids.ran(before, target.runs, !stayed);
+        }
+    }
+
+    /// What was evaluated is over, and the thread where it was.
+    fn keep_top(&mut self) {
+        let run = self.target.as_ref().map(|it| it.runs);
+        match &mut self.evaluations {
+            it if it.is_disabled() => it.top = None,
+            it => it.top.iter_mut().for_each(|top| top.run = run),
+        }
+    }
+
+    /// Where the stack of a thread ends: the same for all that is evaluated on it during a stop.
+    fn top_of(&mut self, thread: &Thread) -> Option<u64> {
+        let run = self.target.as_ref().map(|it| it.runs);
+        let id = thread.id().ok();
+        match &self.evaluations.top {
+            Some(known) if (known.run, known.thread) == (run, id) && !self.evaluations.at_hit => {
+                known.top
+            }
+            _ => {
+                let top = thread.stack().ok().and_then(|it| it.stack_pointer());
+                let thread = id;
+                self.evaluations.top = Some(StackTop { run, thread, top });
+                top
+            }
+        }
     }
 
     fn run_evaluation(

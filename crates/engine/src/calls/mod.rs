@@ -19,6 +19,7 @@
 //! frames can be fetched again. One that could not be ended leaves [`CallError::Disabled`] until the program continues.
 
 mod arguments;
+mod collections;
 mod evaluate;
 mod needed;
 mod operations;

@@ -41,6 +41,11 @@ pub(super) struct Others {
 }
 
 impl Others {
+    /// Whether they were let go.
+    pub(super) fn were_let_go(&self) -> bool {
+        self.gone
+    }
+
     /// What became of those that were let go, to be said behind why an evaluation was given up.
     pub(super) fn told(&self) -> String {
         let mut told = String::new();
@@ -186,10 +191,13 @@ impl Engine<'_> {
 
     /// Has the runtime tell, or not, of code that is about to wait for another thread: while the program runs for itself
     /// that would only hold it up.
-    pub(super) fn hear_of_dependencies(&mut self, wanted: bool) {
+    pub(crate) fn hear_of_dependencies(&mut self, wanted: bool) {
         let Some(target) = &mut self.target else {
             return;
         };
+        if std::mem::replace(&mut target.hears_of_dependencies, wanted) == wanted {
+            return;
+        }
         if target.dependency.is_none() {
             target.dependency = Some(notification(target));
         }

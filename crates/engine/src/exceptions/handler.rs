@@ -13,7 +13,7 @@ use crate::stack::{Walk, Walked, frame};
 use crate::target::Target;
 
 /// Frames that are looked at for a handler.
-const MAX_FRAMES: u32 = 2_000;
+pub(super) const MAX_FRAMES: u32 = 2_000;
 
 /// The framework's methods that run what a task is made of, and keep its exception. The second one throws it again, to
 /// the first.

@@ -295,15 +295,48 @@ impl Engine<'_> {
         self.exceptions.wanted.clone()
     }
 
+    /// Says of which breakpoints no exception can have come, when the program is over.
+    pub(crate) fn note_unknown_exceptions(&mut self) {
+        let Some(target) = &self.target else { return };
+        for it in &self.exceptions.wanted {
+            if it.hits > 0 || !it.spec.enabled {
+                continue;
+            }
+            for why in names::unknown(target, &it.spec) {
+                let id = it.id.0;
+                self.notes
+                    .push(format!("exception breakpoint {id} was never met: {why}"));
+            }
+        }
+    }
+
+    /// Which frame of a thread is the innermost of the user's code. What the framework throws was asked for by that: a
+    /// condition means it, as what is shown at the stop does.
+    fn nearest_user_frame(&mut self, thread: &Thread) -> Option<usize> {
+        let target = self.target.as_mut()?;
+        for index in 0..handler::MAX_FRAMES as usize {
+            let frame = target.frames(thread).nth(index)?;
+            if crate::stack::is_user(target, &frame) {
+                return Some(index);
+            }
+        }
+        None
+    }
+
     /// The breakpoints that an exception meets, with their conditions.
     fn met(&mut self, told: Told, types: &[String], thread: &Thread) -> Met {
         let pid = self.pid.unwrap_or(0);
         let mut met = Met::default();
+        let frame = match self.exceptions.has_condition(told, types) {
+            true => self.nearest_user_frame(thread),
+            false => None,
+        };
         for (id, stage) in self.exceptions.meeting(told, types) {
             let condition = self.exceptions.conditions.get(&id).cloned();
             let known = self.exceptions.wanted.iter().find(|it| it.id == id);
             let hit = Hit {
                 thread,
+                frame,
                 count: known.map_or(0, |it| it.hits) + 1,
                 pid,
             };

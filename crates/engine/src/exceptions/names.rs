@@ -28,6 +28,26 @@ enum Meaning {
     Nothing { similar: Vec<String> },
 }
 
+/// Why no exception can have met a breakpoint, as far as the types that are loaded tell.
+pub(super) fn unknown(target: &Target, spec: &ExceptionSpec) -> Vec<String> {
+    let names = spec.types.iter().map(|it| it.trim());
+    let told = names.filter_map(|name| match meaning(target, name) {
+        Meaning::Exception => None,
+        Meaning::Other { base, .. } => Some(format!(
+            "{name} is no exception{}",
+            derived(base.as_deref())
+        )),
+        Meaning::Nothing { similar } if similar.is_empty() => {
+            Some(format!("no module had a type {name}"))
+        }
+        Meaning::Nothing { similar } => Some(format!(
+            "no module had a type {name}, did you mean {}?",
+            similar.join(" or ")
+        )),
+    });
+    told.collect()
+}
+
 /// What a user should know of the types of a breakpoint. Before the program is there nobody knows.
 pub(super) fn notes(target: Option<&Target>, spec: &ExceptionSpec) -> Vec<String> {
     let mut notes = Vec::new();

@@ -1,6 +1,6 @@
 //! Exceptions as data, read from fields: nothing runs in the program.
 
-use cordebug::thread::Thread;
+use cordebug::thread::{Frame, Thread};
 use cordebug::value::{TraceEntry, Value};
 use metadata::{IlOffset, Token};
 
@@ -82,10 +82,11 @@ pub(super) fn in_flight(
         rethrown,
     } = found;
     report.unhandled = stage == ExceptionStage::Unhandled;
-    let thrown_at = thrown_at(target, thread);
+    let (thrown_at, raised_by) = thrown_at(target, thread);
     report.flight = Some(Box::new(Flight {
         stage,
         thrown_at,
+        raised_by,
         rethrown,
         handler,
     }));
@@ -125,20 +126,62 @@ fn is_at_rethrow(target: &mut Target, thread: &Thread) -> Option<bool> {
     Some(is_there(at) || is_there(before))
 }
 
-/// The innermost frame that is a method and not hidden.
-fn thrown_at(target: &mut Target, thread: &Thread) -> Option<crate::api::Frame> {
+/// The frames among which the one that throws is looked for.
+const MAX_RAISING: u32 = 24;
+
+/// The innermost frame whose code throws. If that is a helper of the framework (which only throws, or makes a cast or an object
+/// of a type parameter), the user's code that needed it throws, and the helper is named.
+fn thrown_at(target: &mut Target, thread: &Thread) -> (Option<crate::api::Frame>, Option<String>) {
     let mut walk = Walk::new(thread);
-    for index in 0..16 {
-        let walked = walk.next(target).ok()??;
-        let told = frame::describe(target, &walked.frame, index);
-        if !matches!(told.kind, FrameKind::Transition | FrameKind::Hidden) {
-            return Some(crate::api::Frame {
-                block: walked.block.or(told.block),
-                ..told
-            });
+    let mut innermost: Option<crate::api::Frame> = None;
+    // Whether what makes objects was called by `new T()`; nothing makes one at first.
+    let mut is_new = true;
+    for index in 0..MAX_RAISING {
+        let Ok(Some(walked)) = walk.next(target) else {
+            break;
+        };
+        let mut told = frame::describe(target, &walked.frame, index);
+        if matches!(told.kind, FrameKind::Transition | FrameKind::Hidden) {
+            continue;
         }
+        told.block = walked.block.or(told.block);
+        let is_activator = told.method.starts_with(ACTIVATOR);
+        let makes = is_activator || MAKING.iter().any(|it| told.method.starts_with(it));
+        if makes || is_trace_hidden(target, &walked.frame) == Some(true) {
+            is_new = is_activator || is_new && !makes;
+            innermost.get_or_insert(told);
+            continue;
+        }
+        return match innermost {
+            Some(helper) if told.user_code && is_new => (Some(told), Some(helper.method)),
+            Some(helper) => (Some(helper), None),
+            None => (Some(told), None),
+        };
     }
-    None
+    (innermost, None)
+}
+
+/// What the compiler calls for `new T()`.
+const ACTIVATOR: &str = "System.Activator.CreateInstance<";
+
+/// What the framework makes objects of types with that are known only at run time.
+const MAKING: [&str; 3] = [
+    "System.RuntimeType.",
+    "System.RuntimeTypeHandle.",
+    "System.Activator.",
+];
+
+/// Whether a method of the framework is left out of traces.
+fn is_trace_hidden(target: &mut Target, frame: &Frame) -> Option<bool> {
+    let function = frame.function().ok()?;
+    let token = Token(function.token().ok()?);
+    let module = target.modules.entry(&function.module().ok()?);
+    if !module.is_framework() {
+        return Some(false);
+    }
+    let metadata = module.metadata(&target.process).ok()?.metadata();
+    let owner = metadata.method(token).ok()?.declaring_type().ok()?;
+    Some(metadata.is_stack_trace_hidden(token) || metadata.is_stack_trace_hidden(owner))
 }
 
 /// Types whose `Message` is told as they would.
@@ -224,12 +267,15 @@ impl<'a> Reader<'a> {
         let named = ty.and_then(|ty| {
             let fields = &mut self.fields;
             let class = fields.class_name(&ty.class().ok()?)?;
-            // Generic ones are told with their arguments, all others with their namespace.
             let arguments = ty.arguments().unwrap_or_default();
             if arguments.is_empty() {
                 return Some(class);
             }
-            Some(crate::names::type_text(fields.modules, fields.process, &ty))
+            Some(crate::names::full_type_text(
+                fields.modules,
+                fields.process,
+                &ty,
+            ))
         });
         named.unwrap_or_else(|| "an exception whose type cannot be read".into())
     }

@@ -179,7 +179,7 @@ fn failure(
         || !context.type_parameters.is_empty()
         || shape.is_open();
     let missing = types.missing();
-    let mut binder = Binder::new(types, &context);
+    let mut binder = Binder::new(types, &context).assuming();
     let fail = planned.bind(&mut binder).err()?;
     // What the compiler has no code for is about this very moment, as `$exception` is.
     let code = fail.code?;

@@ -1,14 +1,20 @@
 //! What could be written at a position of an expression: names in scope, members of what stands before a dot.
 
+use std::time::{Duration, Instant};
+
 use syntax::CompletionKind;
 
 use super::bind::Binder;
 use super::error::Result;
-use super::frames::context;
-use crate::api::{Complete, Completions, Error, Reply};
+use super::frames::{context, held_by_dynamic, open_dynamic};
+use super::probing::Looking;
+use super::run::Surroundings;
+use crate::api::{Complete, CompletedName, Completions, Error, NameKind, Reply};
 use crate::engine::Engine;
 use crate::stack::frame_at;
 
+/// What is `dynamic` is looked at for so long.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// Names told at most.
 const MAX_NAMES: usize = 500;
 /// The debugger's own variables.
@@ -82,18 +88,41 @@ impl Engine<'_> {
                 names: Vec::new(),
             }));
         };
-        let context = context(&reader, &scope, None);
-        let mut binder = Binder::new(reader.types, &context);
+        let mut context = context(&reader, &scope, None);
+        open_dynamic(&held_by_dynamic(&reader, &scope), &mut context);
+        let around = Surroundings {
+            variables: &|number| scope.value(&reader, number),
+            calls: false,
+            writes: false,
+            forced: false,
+            deadline: Instant::now() + PATIENCE,
+            numbers: (0, 0, 0),
+            special: &|_| None,
+            late: None,
+            given_up: &|| None,
+            frame: Some(&scope.context.frame),
+        };
+        let looking = Looking {
+            reader: &reader,
+            around: &around,
+        };
+        let mut binder = Binder::new(reader.types, &context).probing(&looking);
         let mut names = match &found.kind {
             CompletionKind::Pseudo => {
-                let all = PSEUDO.map(str::to_owned).into_iter();
-                all.filter(|it| it.starts_with(&found.prefix.to_lowercase()))
-                    .collect()
+                let prefix = found.prefix.to_lowercase();
+                let fitting = PSEUDO.into_iter().filter(|it| it.starts_with(&prefix));
+                let offered = fitting.map(|it| CompletedName {
+                    name: it.to_owned(),
+                    kind: NameKind::Variable,
+                });
+                offered.collect()
             }
             _ => binder.completions(&found),
         };
         // As it was typed first; the order is kept otherwise.
-        names.sort_by_key(|it| !it.starts_with(&*found.prefix));
+        let is_expected =
+            |it: &CompletedName| matches!(it.kind, NameKind::Argument | NameKind::EnumMember);
+        names.sort_by_key(|it| !is_expected(it) && !it.name.starts_with(&*found.prefix));
         names.truncate(MAX_NAMES);
         // What would be read as a keyword is written with `@`, and what was begun with it goes on so.
         let start = found.replace.start as usize;
@@ -102,9 +131,11 @@ impl Engine<'_> {
             .get(start..)
             .is_some_and(|it| it.starts_with('@'));
         if found.kind != CompletionKind::Pseudo {
-            for name in &mut names {
-                if is_verbatim || NEVER_WRITTEN.contains(&name.as_str()) {
-                    name.insert(0, '@');
+            for it in &mut names {
+                let is_taken =
+                    it.kind != NameKind::Keyword && NEVER_WRITTEN.contains(&it.name.as_str());
+                if is_verbatim || is_taken {
+                    it.name.insert(0, '@');
                 }
             }
         }

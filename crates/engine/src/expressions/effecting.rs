@@ -68,6 +68,20 @@ impl Engine<'_> {
                 };
                 journal.constructed(ty, threw);
             }
+            Prepared::Delegate {
+                method,
+                target,
+                ty,
+                span,
+            } => {
+                let mut site = site.clone();
+                site.limit = left(deadline);
+                let target = self.ready(target, &site, span)?;
+                let held = self
+                    .exact_delegate(&site, &method, target, &ty)
+                    .map_err(|error| Fail::of_call(span, Some(&method.name), error))?;
+                journal.done_held(held);
+            }
             Prepared::Refer(call, store) => {
                 let span = call.span;
                 let leading = match store {
@@ -149,6 +163,19 @@ impl Engine<'_> {
                     .map_err(|error| Fail::of_call(span, None, error))?;
             }
         }
+        // A place that a call leads to is found first, as that runs.
+        let is_led = |spot: &Spot| matches!(spot.root, SpotRoot::Led(_));
+        let on_led = place.as_ref().is_some_and(|(spot, _)| is_led(spot));
+        if on_led && referring.iter().any(|it| it.is_led) {
+            let told = "what the method is called on and an argument are both what a member returns by reference, of which the second call could move the first place";
+            return Err(Fail::new(span, told));
+        }
+        for referred in referring.iter_mut().filter(|it| it.is_led) {
+            let argument = self.by_reference(referred, (&site, deadline), root, span)?;
+            if let Some(to) = ready.get_mut(referred.index) {
+                *to = argument;
+            }
+        }
         let this = match place {
             Some((mut spot, ty)) => {
                 let place = self.at_spot(&mut spot, &site, deadline, root, span)?;
@@ -168,7 +195,7 @@ impl Engine<'_> {
                 *argument = self.span_over(argument, ty, span)?;
             }
         }
-        for referred in &mut referring {
+        for referred in referring.iter_mut().filter(|it| !it.is_led) {
             let argument = self.by_reference(referred, (&site, deadline), root, span)?;
             if let Some(to) = ready.get_mut(referred.index) {
                 *to = argument;

@@ -4,30 +4,33 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use cordebug::thread::Thread;
+use cordebug::thread::{Frame, Thread};
 use metadata::signature::Primitive;
 use syntax::tree::PseudoVariable;
 use syntax::{FormatKind, Watch};
 
-use super::bind::{Binder, Context, Given, Late};
+use super::bind::{Binder, Context, Given, Late, Variable};
 use super::effecting::Asked;
 use super::error::{Fail, Result};
 use super::frames::{context, exception, held_by_dynamic, open_dynamic};
+use super::incoming::Incoming;
 use super::keeping::keeping;
 use super::passing::{Prepared, prepare};
 use super::plan::Node;
 use super::probing::Looking;
 use super::run::{Interrupt, Journal, Limits, Runner, Surroundings};
 use crate::api::{
-    Error, ErrorCode, Evaluate, Evaluated, EvaluatedValue, ExpressionError, Reply, StopReason, View,
+    Error, ErrorCode, Evaluate, Evaluated, EvaluatedValue, ExpressionError, Reply, SetVariable,
+    StopReason, View,
 };
 use crate::calls::CallSite;
 use crate::engine::Engine;
 use crate::stack::frame_at;
 use crate::target::Target;
-use crate::types::Type;
-use crate::values::view::secrets;
-use crate::values::{Reader, Unreadable, Value};
+use crate::types::{Type, TypeNotes};
+use crate::values::roots::Roots;
+use crate::values::view::{Viewer, secrets};
+use crate::values::{Destination, Reader, Unreadable, Value};
 
 /// Values inside values that are told as text.
 const DEPTH: u32 = 4;
@@ -35,6 +38,10 @@ const DEPTH: u32 = 4;
 const RETURNED_NOTHING: &str = "(returned nothing)";
 /// Calls and writes of one evaluation.
 const MAX_EFFECTS: u32 = 1_000;
+/// What stands for a place that C# has no expression for, in an assignment to it.
+const DESTINATION: &str = "__ndbg_place";
+/// The method that puts a reference where another leads.
+const PUT: &str = "System.Threading.Volatile.Write";
 /// Assemblies that are loaded for one expression at most.
 const MAX_LOADED: usize = 8;
 
@@ -48,6 +55,10 @@ struct Place<'p> {
     request: &'p Evaluate,
     /// Whether the result is to be kept.
     keeps: bool,
+    /// The place that [`DESTINATION`] stands for.
+    into: Option<&'p SetVariable>,
+    /// Whether a method of the framework is to put a reference there, which is its only variable: the library cannot.
+    through_call: bool,
     deadline: Instant,
 }
 
@@ -70,6 +81,34 @@ enum Ran {
 impl Engine<'_> {
     /// Answers [`crate::api::Request::Evaluate`].
     pub(crate) fn evaluate_expressions(&mut self, request: &Evaluate) -> Result<Reply, Error> {
+        self.evaluate_all(request, None)
+    }
+
+    /// Assigns to a place that a path leads to; all else is as the request says. Where the library has no value of the place,
+    /// a reference is put there `through_call`: the collector must hear of it.
+    pub(crate) fn evaluate_into(
+        &mut self,
+        set: &SetVariable,
+        request: &Evaluate,
+        through_call: bool,
+    ) -> Result<Reply, Error> {
+        let value = &set.value;
+        let text = match through_call {
+            true => format!("{PUT}(ref {DESTINATION}, {value})"),
+            false => format!("{DESTINATION} = {value}"),
+        };
+        let request = Evaluate {
+            expressions: vec![text],
+            ..request.clone()
+        };
+        self.evaluate_all(&request, Some((set, through_call)))
+    }
+
+    fn evaluate_all(
+        &mut self,
+        request: &Evaluate,
+        into: Option<(&SetVariable, bool)>,
+    ) -> Result<Reply, Error> {
         self.check_stop(request.stop)?;
         let (id, thread) = self.thread_of(request.thread)?;
         // A frame that is not there is an error of the request, not of each expression.
@@ -102,6 +141,8 @@ impl Engine<'_> {
                         numbers,
                         request,
                         keeps: kept.is_some(),
+                        into: into.map(|(set, _)| set),
+                        through_call: into.is_some_and(|(_, through_call)| through_call),
                         deadline: Instant::now() + limit,
                     })
                 })
@@ -154,7 +195,10 @@ impl Engine<'_> {
         let mut journal = Journal::default();
         let mut loaded = Vec::new();
         for _ in 0..MAX_EFFECTS {
-            let ran = match self.run_once(place, &mut plan, &mut journal) {
+            let incoming = Incoming::new(self.inputs);
+            let ran = self.run_once(place, &mut plan, &mut journal, &incoming);
+            self.see_to(incoming);
+            let ran = match ran {
                 // The program would load it when it comes to code that needs it.
                 Err(fail) if plan.is_none() && place.request.side_effects => {
                     let site = CallSite::on(place.thread.clone());
@@ -172,15 +216,22 @@ impl Engine<'_> {
                         others: place.may_let_others_go(),
                         ..CallSite::on(place.thread.clone())
                     };
-                    let (thread, frame) = (place.thread, place.request.frame);
                     let root = |engine: &mut Engine<'_>, asked: Asked<'_>| {
                         let target = engine.stopped_target().ok()?;
-                        let frame = frame_at(target, thread, frame).ok()?;
+                        let frame = frame_at(target, place.thread, place.request.frame).ok()?;
                         let target = &*target;
                         let reader = target.reader();
                         match asked {
                             Asked::Variable(number) => {
-                                let variables = target.frame_variables(&reader, frame).ok()?;
+                                let variables = target.frame_variables(&reader, frame.clone());
+                                let variables = variables.ok()?;
+                                if number == variables.shape.variables.len() {
+                                    if place.through_call {
+                                        let at = |engine: &mut Engine<'_>| place.address(engine);
+                                        return engine.led_place(&site, at);
+                                    }
+                                    return place.destination(target, frame)?.ok()?.runtime;
+                                }
                                 variables.runtime_place(&reader, number)
                             }
                             Asked::Static(field) => {
@@ -226,6 +277,7 @@ impl Engine<'_> {
         place: &Place<'_>,
         plan: &mut Option<Planned>,
         journal: &mut Journal,
+        incoming: &Incoming<'_>,
     ) -> Result<Ran> {
         let forbidden = self.evaluations.is_forbidden();
         let whole = syntax::Span::empty(0);
@@ -234,12 +286,22 @@ impl Engine<'_> {
         let frame = frame_at(target, place.thread, place.request.frame).map_err(told)?;
         let target = &*target;
         let reader = target.reader();
-        let scope = target.frame_variables(&reader, frame).map_err(told)?;
+        let scope = target
+            .frame_variables(&reader, frame.clone())
+            .map_err(told)?;
         let exception = exception(&reader, place.thread, &place.watch.expr);
         let returned = place.returned(target, &reader)?;
+        let into = place.destination(target, frame).transpose().map_err(told)?;
+        let into = into.map(|it| it.value);
+        let own = scope.shape.variables.len();
         let around_here = || {
             let mut context = context(&reader, &scope, exception.as_ref());
             open_dynamic(&held_by_dynamic(&reader, &scope), &mut context);
+            if let Some(into) = &into {
+                context
+                    .variables
+                    .push(Variable::named(DESTINATION, into.ty.clone()));
+            }
             context.handles = target.handle_types();
             context.return_value = returned.as_ref().map(|it| {
                 let call = target.returned.last(place.numbers.1);
@@ -248,16 +310,21 @@ impl Engine<'_> {
             });
             context
         };
+        let variables = |number: usize| match &into {
+            Some(into) if number == own => Ok(into.clone()),
+            _ => scope.value(&reader, number),
+        };
         let planned = match plan {
             Some(known) => known.clone(),
             None => {
                 let context = around_here();
                 let around = Surroundings {
-                    variables: &|number| scope.value(&reader, number),
+                    variables: &variables,
                     calls: false,
                     writes: false,
                     forced: false,
                     deadline: place.deadline,
+                    given_up: &|| incoming.given_up(),
                     numbers: place.numbers,
                     special: &|_| None,
                     late: None,
@@ -271,7 +338,8 @@ impl Engine<'_> {
                 // Also where the expression itself asks for them.
                 planned.effects &= !forbidden;
                 if planned.effects && !place.request.types_only {
-                    for number in planned.node.first_assigned() {
+                    let assigned = planned.node.first_assigned();
+                    for number in assigned.into_iter().filter(|it| *it < own) {
                         scope.give(&reader, number);
                     }
                 }
@@ -280,14 +348,13 @@ impl Engine<'_> {
         };
         if place.request.types_only {
             return Ok(Ran::Value(EvaluatedValue {
-                ty: reader.types.full_text(&planned.node.ty),
+                ty: type_text(&reader, &planned.node),
                 text: String::new(),
                 masked: false,
                 variable: None,
             }));
         }
         journal.active = planned.effects && planned.node.may_act();
-        let variables = |number: usize| scope.value(&reader, number);
         let known = OnceCell::new();
         let late = |late: &Late, given: &[Given], slots: u32, span: syntax::Span| {
             let context = known.get_or_init(around_here);
@@ -302,6 +369,7 @@ impl Engine<'_> {
             writes: planned.effects,
             forced: place.request.force,
             deadline: place.deadline,
+            given_up: &|| incoming.given_up(),
             numbers: place.numbers,
             special: &|pseudo| match pseudo {
                 PseudoVariable::Exception => exception.clone(),
@@ -318,7 +386,13 @@ impl Engine<'_> {
         let value = runner.eval(node);
         let told = value.and_then(|value| {
             let value = runner.settled(value, node.span)?;
-            let text = runner.describe(&value, &node.ty, planned.limits, node.span)?;
+            let text = match runner.describe(&value, &node.ty, planned.limits, node.span) {
+                // What is damaged is told as a variable is: with what is wrong in its place.
+                Err(failed @ Interrupt::Fail(_)) => runner
+                    .line_of_damaged(&value, planned.limits)
+                    .ok_or(failed)?,
+                text => text?,
+            };
             Ok((value, text))
         });
         match told {
@@ -343,7 +417,8 @@ impl Engine<'_> {
                     text
                 };
                 let opened = || {
-                    let result = target.result(&reader, &planned.view, &value, place.text);
+                    let of = (&node.ty, &notes_of(&reader, node));
+                    let result = target.result(&reader, &planned.view, &value, place.text, of);
                     // A text is its own line; only where it is to be kept it needs a path.
                     result.or_else(|| match place.keeps {
                         true => target.text_result(&reader, &planned.view, &value, place.text),
@@ -351,7 +426,7 @@ impl Engine<'_> {
                     })
                 };
                 Ok(Ran::Value(EvaluatedValue {
-                    ty: reader.types.full_text(&node.ty),
+                    ty: type_text(&reader, node),
                     variable: (!is_secret).then(opened).flatten().map(Box::new),
                     text: if is_secret { masked.into() } else { text },
                     masked: is_secret,
@@ -366,7 +441,52 @@ impl Engine<'_> {
     }
 }
 
+/// What an expression says of its type beside the type itself: the names of tuple elements.
+fn notes_of(reader: &Reader<'_>, node: &Node) -> TypeNotes {
+    let names = match reader.types.count_tuple_names(&node.ty) {
+        count if count == node.names.len() => &*node.names,
+        _ => &[],
+    };
+    let names = names.iter().map(|it| it.as_ref().map(ToString::to_string));
+    TypeNotes {
+        tuple_names: names.collect(),
+        dynamic: Vec::new(),
+    }
+}
+
+/// The static type of an expression, as C# writes it with namespaces.
+fn type_text(reader: &Reader<'_>, node: &Node) -> String {
+    let notes = notes_of(reader, node);
+    reader.types.text_with(&node.ty, &notes, true)
+}
+
 impl Place<'_> {
+    /// Where in memory [`DESTINATION`] is now.
+    fn address(&self, engine: &mut Engine<'_>) -> Option<u64> {
+        let target = engine.stopped_target().ok()?;
+        let frame = frame_at(target, self.thread, self.request.frame).ok()?;
+        match self.destination(target, frame)?.ok()?.value.place {
+            crate::values::Place::Memory(address) => Some(address),
+            _ => None,
+        }
+    }
+
+    /// Where [`DESTINATION`] lies now.
+    fn destination(&self, target: &Target, frame: Frame) -> Option<Result<Destination, Error>> {
+        let set = self.into?;
+        let reader = target.reader().looking_from(Some(&frame));
+        let view = View::default();
+        let viewer = Viewer::new(&reader, &view, &target.object_ids);
+        let roots = Roots {
+            target,
+            reader: &reader,
+            thread: self.thread,
+            frame: Ok(frame),
+            index: set.frame,
+        };
+        Some(roots.destination(&viewer, set))
+    }
+
     /// Whether the other threads are let go if code waits for them.
     fn may_let_others_go(&self) -> bool {
         let mut formats = self.watch.formats.iter();
@@ -427,6 +547,7 @@ impl Place<'_> {
                 numbers: false,
                 quotes: true,
                 masked: request.mask_secrets,
+                raw: request.view.raw,
                 as_variables: request.as_variables,
                 level: 0,
                 keyed: false,
@@ -447,7 +568,7 @@ impl Place<'_> {
                     planned.limits.numbers = true;
                 }
                 FormatKind::NoQuotes => planned.limits.quotes = false,
-                FormatKind::Raw => planned.view.raw = true,
+                FormatKind::Raw => (planned.view.raw, planned.limits.raw) = (true, true),
                 FormatKind::Count(count) => {
                     let count = Binder::new(reader.types, context).whole(count)?;
                     let number = count.scalar().and_then(super::scalar::Scalar::integer);

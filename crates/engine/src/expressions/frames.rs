@@ -11,6 +11,7 @@ use super::bind::{Bounds, Context, Import, Variable};
 use super::plan::Constant;
 use super::scalar::Scalar;
 use crate::types::{Generics, Kind, Named, Type, TypeNotes, Types};
+use crate::values::fixed_refs::leads_to_fixed;
 use crate::values::scope::{FrameVariables, VariableKind};
 use crate::values::shape::{CodePlace, Declared, DeclaredBy, Home, Shape};
 use crate::values::{Place, Reader, Value};
@@ -101,7 +102,11 @@ pub(super) fn declared_context(types: Types<'_>, at: &CodePlace, shape: &Shape) 
             names: tuple_names(&variable.notes),
             dynamic: variable.notes.dynamic.as_slice().into(),
             holds: None,
-            read_only: matches!(variable.ty, Type::ByRef(_)) && is_in(types, at, &variable.name),
+            read_only: matches!(variable.ty, Type::ByRef(_))
+                && match variable.home {
+                    Home::Local(slot) => leads_to_fixed(types, at, slot),
+                    _ => is_in(types, at, &variable.name),
+                },
             bounds: bounds(types, at, variable),
             constant: constant(types, variable),
         });
@@ -124,15 +129,27 @@ pub(super) fn declared_context(types: Types<'_>, at: &CodePlace, shape: &Shape) 
 /// What is demanded of the type parameter that a variable is declared with.
 fn bounds(types: Types<'_>, at: &CodePlace, variable: &Declared) -> Option<Rc<Bounds>> {
     const CLASS: u16 = 4;
-    let (owner, index) = match variable.parameter? {
-        DeclaredBy::Method(index) => (at.method, index),
-        DeclaredBy::Type(index) => (at.declared_in.token, index),
-    };
     let module = types.metadata(at.module).ok()?;
+    let mut generics = at.generics.clone();
+    let (owner, index) = match (variable.parameter, &variable.home) {
+        (Some(DeclaredBy::Method(index)), _) => (at.method, index),
+        (Some(DeclaredBy::Type(index)), _) => (at.declared_in.token, index),
+        // A closure or state machine repeats the type parameters of its method, with what is demanded of them.
+        (None, Home::Field(_, holder, field)) => {
+            let holder = holder.without_ref().as_named()?;
+            let declared = module.metadata().field(field.token).ok()?.ty().ok()?;
+            let metadata::signature::Type::TypeParameter(index) = declared else {
+                return None;
+            };
+            generics = holder.generics();
+            (holder.token, index)
+        }
+        _ => return None,
+    };
     let mut parameters = module.metadata().generic_params(owner).flatten();
     let parameter = parameters.nth(index as usize)?;
     let constraints = parameter.constraints().flatten();
-    let bound = constraints.filter_map(|it| types.of_token(at.module, it, &at.generics).ok());
+    let bound = constraints.filter_map(|it| types.of_token(at.module, it, &generics).ok());
     let (mut all, rest): (Vec<Type>, Vec<Type>) = bound
         .filter(|it| !it.is_open())
         .partition(|it| matches!(it, Type::Named(it) if it.kind == Kind::Class));

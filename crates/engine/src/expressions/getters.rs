@@ -11,6 +11,9 @@ use crate::types::{Method, Types};
 /// The field that a getter returns, if that is all it does.
 pub(crate) fn field_behind(types: Types<'_>, getter: &Method) -> Option<FieldRef> {
     let module = types.metadata(getter.declared_in.module).ok()?;
+    if types.is_shape(getter.declared_in.module) {
+        return field_behind_member(types, getter);
+    }
     let body = module.body(getter.token).ok()??;
     let token = match *body.code {
         // ldarg.0, ldfld, ret
@@ -38,6 +41,12 @@ pub(crate) fn field_set_by(types: Types<'_>, setter: &Method) -> Option<FieldRef
     field_of(types, setter, token)
 }
 
+/// The field of an anonymous type that exists only here: its getters have no code.
+fn field_behind_member(types: Types<'_>, getter: &Method) -> Option<FieldRef> {
+    let name = getter.name.strip_prefix("get_")?;
+    named_field(types, getter, &format!("<{name}>i__Field"))
+}
+
 /// The field of an accessor's own type that its code names.
 fn field_of(types: Types<'_>, accessor: &Method, token: Token) -> Option<FieldRef> {
     let module = types.metadata(accessor.declared_in.module).ok()?;
@@ -48,6 +57,10 @@ fn field_of(types: Types<'_>, accessor: &Method, token: Token) -> Option<FieldRe
         metadata.field(token).ok()?.name().ok()?.into()
     };
     // A field of a base type has another declaring type, which is not worth the trouble.
+    named_field(types, accessor, &name)
+}
+
+fn named_field(types: Types<'_>, accessor: &Method, name: &str) -> Option<FieldRef> {
     let fields = types.fields(&accessor.declared_in).ok()?;
     let field = fields.iter().find(|it| *it.name == *name)?;
     Some(FieldRef {

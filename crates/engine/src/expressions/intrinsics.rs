@@ -11,6 +11,39 @@ pub(crate) struct Intrinsic {
     pub(crate) name: &'static str,
 }
 
+/// Interfaces and collections whose members are answered by what the object itself is.
+pub(crate) const HOLDERS: &[&str] = &[
+    "System.Collections.ICollection",
+    "System.Collections.Generic.ICollection`1",
+    "System.Collections.Generic.IReadOnlyCollection`1",
+    "System.Collections.Generic.IList`1",
+    "System.Collections.Generic.IReadOnlyList`1",
+    "System.Collections.Generic.IDictionary`2",
+    "System.Collections.Generic.IReadOnlyDictionary`2",
+    "System.Collections.ObjectModel.Collection`1",
+    "System.Collections.ObjectModel.ReadOnlyCollection`1",
+    "System.Collections.Generic.SortedDictionary`2",
+    "System.Collections.Generic.SortedList`2",
+    "System.Collections.Generic.SortedSet`1",
+    "System.Collections.Generic.LinkedList`1",
+    "System.Collections.Concurrent.ConcurrentQueue`1",
+    "System.Collections.Concurrent.ConcurrentStack`1",
+    "System.Collections.Concurrent.ConcurrentBag`1",
+    "System.Collections.Concurrent.ConcurrentDictionary`2",
+    "System.Collections.Immutable.ImmutableList`1",
+    "System.Collections.Immutable.ImmutableDictionary`2",
+    "System.Collections.Immutable.ImmutableHashSet`1",
+];
+
+const HOLDER_MEMBERS: &[&str] = &[
+    "get_Count",
+    "get_IsEmpty",
+    "get_Item",
+    "Contains",
+    "ContainsKey",
+    "IndexOf",
+];
+
 /// What is known, by type.
 const KNOWN: &[(&str, &[&str])] = &[
     (
@@ -49,6 +82,8 @@ const KNOWN: &[(&str, &[&str])] = &[
             "ToCharArray",
             "Format",
             "Split",
+            "GetHashCode",
+            "IndexOfAny",
             "op_Implicit",
             ".ctor",
         ],
@@ -58,12 +93,56 @@ const KNOWN: &[(&str, &[&str])] = &[
         &["ToString", "Equals", "GetType", "ReferenceEquals"],
     ),
     ("System.ValueType", &["ToString"]),
-    ("System.Exception", &["get_Message"]),
+    ("System.Exception", &["get_Message", "GetType"]),
+    (
+        "System.Threading.CancellationToken",
+        &["get_IsCancellationRequested"],
+    ),
+    (
+        "System.Threading.CancellationTokenSource",
+        &["get_IsCancellationRequested"],
+    ),
+    (
+        "System.DateTimeOffset",
+        &[
+            "op_Equality",
+            "op_Inequality",
+            "op_LessThan",
+            "op_LessThanOrEqual",
+            "op_GreaterThan",
+            "op_GreaterThanOrEqual",
+            "Equals",
+            "CompareTo",
+            "Compare",
+            "get_Offset",
+            "get_UtcDateTime",
+            "get_DateTime",
+            "get_Date",
+            "get_TimeOfDay",
+            "get_UtcTicks",
+            "get_Ticks",
+            "get_Year",
+            "get_Month",
+            "get_Day",
+            "get_DayOfWeek",
+            "get_DayOfYear",
+            "get_Hour",
+            "get_Minute",
+            "get_Second",
+            "get_Millisecond",
+            "ToUnixTimeSeconds",
+            "ToUnixTimeMilliseconds",
+            "GetHashCode",
+        ],
+    ),
     (
         "System.Enum",
         &[
             "ToString",
             "HasFlag",
+            "GetHashCode",
+            "Equals",
+            "CompareTo",
             "Parse",
             "TryParse",
             "IsDefined",
@@ -92,14 +171,22 @@ const KNOWN: &[(&str, &[&str])] = &[
     ),
     (
         "System.Nullable`1",
-        &["get_HasValue", "get_Value", "GetValueOrDefault", "ToString"],
+        &[
+            "get_HasValue",
+            "get_Value",
+            "GetValueOrDefault",
+            "ToString",
+            "Equals",
+            "GetHashCode",
+        ],
     ),
     (
         "System.Math",
         &[
             "Max", "Min", "Abs", "Sqrt", "Floor", "Ceiling", "Truncate", "Sign", "Clamp", "Round",
             "Pow", "Exp", "Log", "Log10", "Log2", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan",
-            "Atan2", "Sinh", "Cosh", "Tanh",
+            "Atan2", "Sinh", "Cosh", "Tanh", "Cbrt", "Asinh", "Acosh", "Atanh", "CopySign",
+            "BigMul",
         ],
     ),
     (
@@ -116,11 +203,30 @@ const KNOWN: &[(&str, &[&str])] = &[
             "ToString",
             "Equals",
             "CompareTo",
+            "GetHashCode",
+            "IsPunctuation",
+            "IsSymbol",
+            "IsControl",
+            "IsSeparator",
+            "IsNumber",
+            "IsBetween",
+            "IsSurrogate",
+            "IsHighSurrogate",
+            "IsLowSurrogate",
+            "IsAscii",
+            "IsAsciiDigit",
+            "IsAsciiLetter",
+            "IsAsciiLetterLower",
+            "IsAsciiLetterUpper",
+            "IsAsciiLetterOrDigit",
+            "ToUpperInvariant",
+            "ToLowerInvariant",
+            "GetNumericValue",
         ],
     ),
     (
         "System.Boolean",
-        &["ToString", "Equals", "Parse", "TryParse"],
+        &["ToString", "Equals", "Parse", "TryParse", "GetHashCode"],
     ),
     (
         "System.Array",
@@ -190,7 +296,16 @@ const KNOWN: &[(&str, &[&str])] = &[
     ),
     ("System.Collections.Generic.KeyValuePair", &["Create"]),
     ("System.ValueTuple", &["Create"]),
-    ("System.Guid", &["ToString", "op_Equality", "op_Inequality"]),
+    (
+        "System.Guid",
+        &[
+            "ToString",
+            "Equals",
+            "GetHashCode",
+            "op_Equality",
+            "op_Inequality",
+        ],
+    ),
     (
         "System.Text.StringBuilder",
         &["get_Length", "get_Chars", "ToString"],
@@ -201,12 +316,8 @@ const KNOWN: &[(&str, &[&str])] = &[
     ("System.Collections.Generic.Queue`1", &["Peek"]),
     ("System.Collections.Generic.Stack`1", &["Peek"]),
     (
-        "System.Collections.Concurrent.ConcurrentDictionary`2",
-        &["get_Count"],
-    ),
-    (
-        "System.Collections.Immutable.ImmutableList`1",
-        &["get_Count"],
+        "System.Collections.Generic.CollectionExtensions",
+        &["GetValueOrDefault"],
     ),
     (
         "System.Collections.Immutable.ImmutableArray`1",
@@ -288,6 +399,7 @@ const KNOWN: &[(&str, &[&str])] = &[
             "SequenceEqual",
             "ToLookup",
             "ToHashSet",
+            "TryGetNonEnumeratedCount",
         ],
     ),
     (
@@ -390,6 +502,7 @@ const TIME_MEMBERS: &[&str] = &[
     "FromMilliseconds",
     "FromTicks",
     "ToString",
+    "GetHashCode",
 ];
 
 /// The numbers whose members all compute the same way.
@@ -425,6 +538,21 @@ const NUMBER_MEMBERS: &[&str] = &[
     "IsNaN",
     "IsInfinity",
     "IsNegative",
+    "IsPositive",
+    "IsFinite",
+    "IsInteger",
+    "IsPositiveInfinity",
+    "IsNegativeInfinity",
+    "IsEvenInteger",
+    "IsOddInteger",
+    "IsPow2",
+    "PopCount",
+    "Round",
+    "Floor",
+    "Ceiling",
+    "Truncate",
+    "Compare",
+    "GetHashCode",
     "op_Addition",
     "op_Subtraction",
     "op_Multiply",
@@ -453,10 +581,15 @@ const NUMBER_MEMBERS: &[&str] = &[
 
 /// Whether a name is one that LINQ brings.
 pub(crate) fn is_linq(name: &str) -> bool {
-    let mut all = KNOWN
+    matches!(name, "Enumerable" | "Linq") || linq().any(|it| it == name)
+}
+
+/// The methods of LINQ that are computed here.
+pub(crate) fn linq() -> impl Iterator<Item = &'static str> {
+    let all = KNOWN
         .iter()
         .filter(|(ty, _)| *ty == "System.Linq.Enumerable");
-    matches!(name, "Enumerable" | "Linq") || all.any(|(_, members)| members.contains(&name))
+    all.flat_map(|(_, members)| members.iter().copied())
 }
 
 /// How we compute a method, if we do.
@@ -472,6 +605,9 @@ pub(crate) fn find(types: Types<'_>, method: &Method) -> Option<Intrinsic> {
     };
     if let Some(ty) = NUMBERS.iter().copied().find(|it| *it == full) {
         return known(NUMBER_MEMBERS, ty);
+    }
+    if let Some(ty) = HOLDERS.iter().copied().find(|it| *it == full) {
+        return known(HOLDER_MEMBERS, ty);
     }
     if let Some(ty) = TIMES.iter().copied().find(|it| *it == full) {
         return known(TIME_MEMBERS, ty);

@@ -18,6 +18,7 @@ mod error;
 mod evaluate;
 pub(crate) mod frames;
 mod getters;
+mod incoming;
 mod intrinsics;
 mod keeping;
 mod passing;

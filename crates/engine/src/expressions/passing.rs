@@ -9,7 +9,7 @@ use super::plan::{Callee, FieldRef};
 use super::run::{Effect, Home, HomeRoot, HomeStep, Made, Store, Val, decode};
 use super::scalar::Scalar;
 use crate::calls::Argument;
-use crate::types::{Type, Types};
+use crate::types::{Method, Type, Types};
 use crate::values::{Held, Place, Reader, Unreadable};
 
 /// Elements of an array of references that is made for a call; each may have to be made first.
@@ -79,6 +79,13 @@ pub(super) enum Prepared {
     Refer(Box<Calling>, Option<Stored>),
     /// A class constructor is to be run.
     Construct {
+        ty: Type,
+        span: Span,
+    },
+    /// A delegate of a method is to be made.
+    Delegate {
+        method: Box<Method>,
+        target: Passed,
         ty: Type,
         span: Span,
     },
@@ -222,6 +229,17 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
             })))
         }
         Effect::Construct { ty, span } => Ok(Prepared::Construct { ty, span }),
+        Effect::Delegate {
+            method,
+            target,
+            ty,
+            span,
+        } => Ok(Prepared::Delegate {
+            method: Box::new(method),
+            target: pass(reader, target, &Type::OBJECT, span)?,
+            ty,
+            span,
+        }),
         Effect::New {
             callee,
             arguments,

@@ -187,6 +187,8 @@ pub(crate) struct Closure {
     pub(crate) captures: Vec<u32>,
     /// What to compute.
     pub(crate) body: Node,
+    /// The type of the delegate, if it is a method that the program has: then it can be made there.
+    pub(crate) method_of: Option<Type>,
 }
 
 /// The operations.

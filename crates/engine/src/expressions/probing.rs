@@ -44,18 +44,16 @@ impl Probe for Looking<'_, '_> {
         matches!(self.value(node, slots), Some(Val::Null))
     }
 
-    fn position(&self, node: &Node, text: &str, slots: u32) -> Option<usize> {
-        let Val::Object(names) = self.value(node, slots)? else {
-            return None;
+    fn texts(&self, node: &Node, slots: u32) -> Vec<String> {
+        let Some(Val::Object(names)) = self.value(node, slots) else {
+            return Vec::new();
         };
-        let count = self.reader.array(&names).ok()?.count.min(MAX_MEMBERS);
-        let is_wanted = |at: &u64| {
-            let name = self.reader.element(&names, *at);
+        let count = self.reader.array(&names).map_or(0, |it| it.count);
+        let text = |at| {
+            let name = self.reader.element(&names, at);
             let name = name.and_then(|it| self.reader.string(&it, MAX_NAME));
-            name.is_ok_and(|it| it.is_some_and(|(name, _)| name == text))
+            name.ok().flatten().map_or_else(String::new, |it| it.0)
         };
-        (0..count)
-            .find(is_wanted)
-            .and_then(|it| usize::try_from(it).ok())
+        (0..count.min(MAX_MEMBERS)).map(text).collect()
     }
 }

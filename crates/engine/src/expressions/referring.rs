@@ -35,6 +35,8 @@ pub(super) struct Referring {
     /// Which one.
     pub(super) index: usize,
     ty: Type,
+    /// Whether a call leads to its place.
+    pub(super) is_led: bool,
     /// Its place, if that has an address.
     at: Option<Spot>,
     /// What is passed instead of the place.
@@ -63,11 +65,19 @@ impl Engine<'_> {
                 .map_err(|error| Fail::of_call(span, None, error))?;
             let is_struct = ty.is_value() == Some(true) && ty.as_named().is_some();
             let at = match spot {
-                // What a call leads to is found only once.
-                Some(Spot {
-                    root: SpotRoot::Led(_),
-                    ..
-                }) => None,
+                // What a call leads to is found only once, when the method is about to be called.
+                Some(
+                    spot @ Spot {
+                        root: SpotRoot::Led(_),
+                        ..
+                    },
+                ) => {
+                    if pointer.is_none() && !is_struct {
+                        let told = "what a member returns by reference cannot be passed on: the runtime has no pointer that could lead there";
+                        return Err(Fail::new(span, told));
+                    }
+                    Some(spot)
+                }
                 Some(mut spot) if pointer.is_some() || is_struct => {
                     let place = self.at_spot(&mut spot, site, deadline, root, span).ok();
                     let address = place.and_then(|it| it.address().ok());
@@ -80,7 +90,9 @@ impl Engine<'_> {
                 None => Some(self.home_of(argument, &ty, site, span)?),
             };
             *argument = Argument::Null;
+            let led = at.as_ref().map(|it| &it.root);
             all.push(Referring {
+                is_led: matches!(led, Some(SpotRoot::Led(_))),
                 index,
                 ty,
                 at,
@@ -145,6 +157,17 @@ impl Engine<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A place as the library takes it, of which only the address is known; `at` tells that when nothing runs any more.
+    pub(super) fn led_place(
+        &mut self,
+        site: &CallSite,
+        at: impl FnOnce(&mut Self) -> Option<u64>,
+    ) -> Option<cordebug::value::Value> {
+        let pointer = self.pointer(0, site).ok()??;
+        let address = at(self)?;
+        self.lead_to(&pointer, address, Span::empty(0)).ok()
     }
 
     /// One of the objects that can be made to lead anywhere; `None` if the runtime has none that is known.

@@ -34,10 +34,12 @@ pub(crate) struct Results {
 }
 
 /// How an expression asked for its result to be shown, which goes for what lies inside it as well.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Formats {
     hex: bool,
     raw: bool,
+    /// What its static type says beside the type itself.
+    notes: TypeNotes,
 }
 
 #[derive(Debug)]
@@ -48,7 +50,7 @@ enum Kept {
 }
 
 impl Results {
-    fn keep(&mut self, kept: Kept, view: &View) -> u64 {
+    fn keep(&mut self, kept: Kept, view: &View, notes: TypeNotes) -> u64 {
         self.last += 1;
         if self.known.len() >= MAX_RESULTS {
             self.known.pop_front();
@@ -56,6 +58,7 @@ impl Results {
         let formats = Formats {
             hex: view.hex,
             raw: view.raw,
+            notes,
         };
         self.known.push_back((self.last, kept, formats));
         self.last
@@ -68,18 +71,19 @@ impl Results {
 }
 
 impl Target {
-    /// Where a result lies, by its number.
+    /// Where a result lies, by its number, and what is known of its type.
     pub(crate) fn result_place(
         &self,
         reader: &Reader<'_>,
         number: u64,
-    ) -> Option<Result<Value, Unreadable>> {
+    ) -> Option<(Result<Value, Unreadable>, TypeNotes)> {
         let results = self.results.borrow();
-        let (_, kept, _) = results.known.iter().find(|(it, ..)| *it == number)?;
-        Some(match kept {
+        let (_, kept, formats) = results.known.iter().find(|(it, ..)| *it == number)?;
+        let place = match kept {
             Kept::Object(held) => reader.held(held).map(|it| reader.reference_to(&it)),
             Kept::Struct(snapshot) => reader.restored(snapshot),
-        })
+        };
+        Some((place, formats.notes.clone()))
     }
 
     /// How what a path leads to is to be shown, if that begins with a result whose expression said so.
@@ -108,7 +112,8 @@ impl Target {
         } else {
             Kept::Object(reader.hold(&reader.object(value).ok()??).ok()?)
         };
-        let number = self.results.borrow_mut().keep(kept, view);
+        let notes = TypeNotes::default();
+        let number = self.results.borrow_mut().keep(kept, view, notes);
         Some(format!("#e{number}"))
     }
 
@@ -119,9 +124,11 @@ impl Target {
         view: &View,
         value: &Val,
         name: &str,
+        (ty, notes): (&Type, &TypeNotes),
     ) -> Option<api::Variable> {
         let viewer = Viewer::new(reader, view, &self.object_ids);
-        self.variable(&viewer, value, name, MAX_DEPTH, &Cell::new(MAX_INSIDE))
+        let room = Cell::new(MAX_INSIDE);
+        self.variable(&viewer, value, name, (ty, notes), MAX_DEPTH, &room)
     }
 
     /// A text of the program as a variable, which has a path as objects have.
@@ -138,7 +145,7 @@ impl Target {
         let viewer = Viewer::new(reader, view, &self.object_ids);
         let place = reader.reference_to(object);
         let path = self.keep_result(reader, &place, view)?;
-        Some(viewer.variable(&child(name, path, place), 0))
+        Some(viewer.variable(&child(name, path, place, TypeNotes::default()), 0))
     }
 
     fn variable(
@@ -146,6 +153,7 @@ impl Target {
         viewer: &Viewer<'_, '_>,
         value: &Val,
         name: &str,
+        (ty, notes): (&Type, &TypeNotes),
         depth: u32,
         room: &Cell<usize>,
     ) -> Option<api::Variable> {
@@ -156,12 +164,24 @@ impl Target {
                 (Kept::Object(reader.hold(object).ok()?), place)
             }
             Val::Struct(place) => (Kept::Struct(reader.snapshot(place).ok()?), place.clone()),
-            Val::Made(made) if depth > 0 => return self.made(viewer, made, name, depth, room),
-            Val::Boxed(_, inner) => return self.variable(viewer, inner, name, depth, room),
+            Val::Made(made) if depth > 0 => {
+                return self.made(viewer, made, name, notes, depth, room);
+            }
+            Val::Boxed(ty, inner) => {
+                return self.variable(viewer, inner, name, (ty, notes), depth, room);
+            }
             _ => return None,
         };
-        let number = self.results.borrow_mut().keep(kept, viewer.view);
-        Some(viewer.variable(&child(name, format!("#e{number}"), place), 0))
+        // Names are given to the parts of the static type: those of another one lie otherwise.
+        let notes = match place.ty == *ty {
+            true => notes.clone(),
+            false => TypeNotes::default(),
+        };
+        let mut results = self.results.borrow_mut();
+        let number = results.keep(kept, viewer.view, notes.clone());
+        drop(results);
+        let child = child(name, format!("#e{number}"), place, notes);
+        Some(viewer.variable(&child, 0))
     }
 
     /// What exists only here, with its elements.
@@ -170,6 +190,7 @@ impl Target {
         viewer: &Viewer<'_, '_>,
         made: &Made,
         name: &str,
+        notes: &TypeNotes,
         depth: u32,
         room: &Cell<usize>,
     ) -> Option<api::Variable> {
@@ -180,7 +201,14 @@ impl Target {
                 (ty, items.iter().enumerate().map(named).collect())
             }
             Made::Fields(ty, fields) => {
-                let named = fields.iter().map(|(name, it)| (name.to_string(), it));
+                let given = match types.tuple_elements(ty) {
+                    Some(_) => &*notes.tuple_names,
+                    None => &[],
+                };
+                let given = given.iter().map(Option::as_deref);
+                let given = given.chain(std::iter::repeat(None));
+                let named = fields.iter().zip(given);
+                let named = named.map(|((name, it), given)| (given.unwrap_or(name).to_owned(), it));
                 (ty, named.collect())
             }
             _ => return None,
@@ -188,9 +216,19 @@ impl Target {
         let count = parts.len();
         let shown = parts.iter().take(MAX_MEMBERS.min(room.get()));
         room.set(room.get() - shown.len());
+        let items = types.tuple_elements(ty).unwrap_or_default();
         let members: Vec<api::Variable> = shown
-            .map(|(name, value)| {
-                let known = self.variable(viewer, value, name, depth - 1, room);
+            .enumerate()
+            .map(|(number, (name, value))| {
+                let (part, notes) = match items.get(number) {
+                    Some(item) => (item.clone(), notes.of_item(types, &items, number)),
+                    None => {
+                        let part = part_type(value, ty);
+                        let notes = notes.of_part(types, ty, &part, true);
+                        (part, notes)
+                    }
+                };
+                let known = self.variable(viewer, value, name, (&part, &notes), depth - 1, room);
                 known.unwrap_or_else(|| self.plain(viewer, value, name))
             })
             .collect();
@@ -205,7 +243,7 @@ impl Target {
             label: None,
             shadowed: false,
             value: api::Value {
-                type_name: types.text(ty).to_string(),
+                type_name: types.text_with(ty, notes, false),
                 text,
                 kind: api::ValueKind::Object,
                 object: None,
@@ -241,7 +279,8 @@ impl Target {
             Val::Object(text) => reader.reference_to(text),
             _ => reader.copied(Type::OBJECT, vec![0; 8]),
         };
-        let mut told = viewer.variable(&child(name, String::new(), place), 0);
+        let child = child(name, String::new(), place, TypeNotes::default());
+        let mut told = viewer.variable(&child, 0);
         if let Val::Made(made) = value {
             let ty = made_type(made).map(|ty| reader.types.text(ty).to_string());
             told.value.type_name = ty.unwrap_or_default();
@@ -285,13 +324,23 @@ fn made_type(made: &Made) -> Option<&Type> {
     }
 }
 
-fn child(name: &str, path: String, value: Value) -> Child {
+/// The type that an element of what exists only here has.
+fn part_type(value: &Val, whole: &Type) -> Type {
+    match value {
+        Val::Struct(place) => place.ty.clone(),
+        Val::Object(object) => object.ty.clone(),
+        Val::Made(made) => made_type(made).unwrap_or(whole).clone(),
+        _ => Type::OBJECT,
+    }
+}
+
+fn child(name: &str, path: String, value: Value, notes: TypeNotes) -> Child {
     Child {
         name: name.to_owned(),
         kind: VariableKind::Pseudo,
         path,
         ty: value.ty.clone(),
-        notes: TypeNotes::default(),
+        notes,
         value: Ok(value),
         shadowed: false,
         display: None,

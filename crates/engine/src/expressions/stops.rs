@@ -42,8 +42,10 @@ const MAX_PLANS: usize = 256;
 /// Where a breakpoint was hit.
 #[derive(Clone, Copy)]
 pub(crate) struct Hit<'h> {
-    /// The thread, whose innermost frame is meant.
+    /// The thread.
     pub(crate) thread: &'h Thread,
+    /// Which of its frames is meant, if it is not the innermost.
+    pub(crate) frame: Option<usize>,
     /// How often the breakpoint was hit, this hit included.
     pub(crate) count: u64,
     /// The process.
@@ -105,9 +107,13 @@ impl Planned {
         let span = self.expr.span;
         let unreadable =
             |why: Unreadable| Fail::new(span, format!("the frame cannot be read: {why}"));
-        let frame = target
-            .active_frame(hit.thread)
-            .map_err(|error| unreadable(error.into()))?;
+        let named = hit.frame.and_then(|it| target.frames(hit.thread).nth(it));
+        let frame = match named {
+            Some(frame) => Some(frame),
+            None => target
+                .active_frame(hit.thread)
+                .map_err(|error| unreadable(error.into()))?,
+        };
         // An exception may be thrown in code that the runtime has made itself, such as a call of native code.
         let frame = match frame {
             Some(made) if made.function().is_err() => {
@@ -145,6 +151,7 @@ impl Planned {
             writes: false,
             forced: false,
             deadline,
+            given_up: &|| None,
             numbers: (hit.pid, hit.thread.id().unwrap_or(0), hit.count),
             special: &|pseudo| match pseudo {
                 PseudoVariable::Exception => exception.clone(),
@@ -215,6 +222,7 @@ impl Planned {
             writes: false,
             forced: false,
             deadline: Instant::now() + LIMIT,
+            given_up: &|| None,
             numbers: (0, 0, 0),
             special: &|_| None,
             late: None,
@@ -281,6 +289,18 @@ enum Part {
     Hole(Planned, Told),
 }
 
+/// How many elements a format wants to see.
+fn count(format: &syntax::Format) -> Option<usize> {
+    use syntax::tree::{ExprKind, Literal};
+    let syntax::FormatKind::Count(count) = &format.kind else {
+        return None;
+    };
+    match &count.without_parens().kind {
+        ExprKind::Literal(Literal::Integer(number)) => usize::try_from(number.value).ok(),
+        _ => None,
+    }
+}
+
 /// How a value of a message is told.
 #[derive(Debug, Clone, Copy)]
 struct Told {
@@ -288,6 +308,8 @@ struct Told {
     quotes: bool,
     /// Whether whole numbers are told in hexadecimal.
     hex: bool,
+    /// Elements of a sequence.
+    elements: usize,
     /// Whether code of the program may run to tell it.
     calls: bool,
     /// Whether secrets are masked.
@@ -314,6 +336,7 @@ impl Message {
                     let told = Told {
                         quotes: raw,
                         hex: asks(syntax::FormatKind::Hex),
+                        elements: formats.iter().find_map(count).unwrap_or(MAX_SHOWN),
                         calls: !raw && !asks(syntax::FormatKind::NoSideEffects),
                         masked,
                         is_secret: masked && is_secret_named(named),
@@ -442,12 +465,13 @@ impl Runner<'_, '_> {
             return Ok("null".into());
         }
         let limits = Limits {
-            elements: MAX_SHOWN,
+            elements: shown.elements,
             text: MAX_TEXT,
             depth: 2,
             hex: shown.hex,
             numbers: false,
             quotes: shown.quotes,
+            raw: false,
             masked: shown.masked,
             as_variables: false,
             level: 0,
@@ -476,7 +500,10 @@ impl Runner<'_, '_> {
         if is_sequence {
             return self.describe(value, ty, limits, span);
         }
-        let text = match self.plain_text(value, ty, span)? {
+        self.for_people = true;
+        let text = self.plain_text(value, ty, span);
+        self.for_people = false;
+        let text = match text? {
             Some(units) => Some(units),
             None if shown.calls => Some(self.text_of(value, ty, span)?),
             None => None,

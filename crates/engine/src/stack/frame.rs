@@ -129,7 +129,8 @@ pub(crate) fn method_name(
             .unwrap_or_else(|| format!("[method 0x{:08x}]", method.0));
     };
     let declared = crate::names::declared(module, process, method);
-    crate::names::method(opened.metadata(), method, declared, arguments)
+    let around = module.local_functions_around(process, method);
+    crate::names::method(opened.metadata(), method, (declared, &around), arguments)
 }
 
 /// Whose code a method is.

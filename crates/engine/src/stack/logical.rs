@@ -234,20 +234,24 @@ fn waiter(target: &mut Target, event: &Value) -> Option<ThreadId> {
 
 /// The end of a chain at a task that nobody awaits: a thread may be about to.
 fn begins_to_wait(target: &mut Target, task: &Value) -> AsyncEnd {
-    let address = task.address().ok().filter(|address| *address != 0);
-    let threads = target.process.threads().unwrap_or_default();
-    let mut waiting = threads.into_iter().filter(|thread| {
-        let wait = wait_of(target, thread).ok().flatten();
-        wait.filter(|it| it.begins)
-            .and_then(|it| task_to_wait_for(target, thread, &it))
-            .is_some_and(|task| task.address().ok() == address)
-    });
-    match address.and_then(|_| waiting.next()) {
+    match about_to_wait(target, task) {
         Some(thread) => AsyncEnd::Blocks {
             thread: thread.id().ok().map(ThreadId),
         },
         None => AsyncEnd::Nobody,
     }
+}
+
+/// A thread that is about to wait for a task that nobody awaits.
+pub(crate) fn about_to_wait(target: &mut Target, task: &Value) -> Option<Thread> {
+    let address = task.address().ok().filter(|address| *address != 0)?;
+    let threads = target.process.threads().unwrap_or_default();
+    threads.into_iter().find(|thread| {
+        let wait = wait_of(target, thread).ok().flatten();
+        wait.filter(|it| it.begins)
+            .and_then(|it| task_to_wait_for(target, thread, &it))
+            .is_some_and(|task| task.address().ok() == Some(address))
+    })
 }
 
 /// The part of a stack that waits for a task.
@@ -367,6 +371,11 @@ fn waits_for(target: &mut Target, task: Value) -> (Vec<AsyncFrame>, Option<Strin
                 Some(next) => {
                     object = next;
                     continue;
+                }
+                // It is told by that task when it is done, and does not refer to it.
+                None if fields.raw_name(&object).starts_with("UnwrapPromise") => {
+                    let why = "the framework does not keep whose result this one takes over";
+                    return (chain, Some(why.into()));
                 }
                 None => return (chain, None),
             }

@@ -274,7 +274,7 @@ impl Fields<'_> {
     }
 
     /// Whether a task is done.
-    pub(super) fn is_done(&mut self, task: &Value) -> bool {
+    pub(crate) fn is_done(&mut self, task: &Value) -> bool {
         self.number(task, "m_stateFlags")
             .is_some_and(|flags| flags & DONE != 0)
     }

@@ -16,7 +16,7 @@ mod stubs;
 pub(crate) mod walks;
 
 pub(crate) use beyond::is_seen_by_user;
-pub(crate) use logical::{calls, is_async};
+pub(crate) use logical::{about_to_wait, calls, is_async};
 pub(crate) use objects::Objects;
 
 use cordebug::thread::{Frame as RuntimeFrame, Thread};
@@ -156,6 +156,16 @@ impl Walk {
                 self.below = Some((frame.clone(), self.taken));
             }
             return Ok(Some(Walked { frame, block }));
+        }
+    }
+
+    /// The next frame outwards that is not one of the runtime's own.
+    pub(crate) fn next_method(&mut self, target: &mut Target) -> Option<RuntimeFrame> {
+        loop {
+            let Walked { frame, .. } = self.next(target).ok()??;
+            if frame.internal_kind().is_none() {
+                return Some(frame);
+            }
         }
     }
 }

@@ -35,6 +35,8 @@ struct Known {
     ended: bool,
     /// Where the frames that are shown begin, until the first was found.
     hidden_above: Option<u64>,
+    /// Where the outermost frame so far ends.
+    reached: u64,
 }
 
 impl Walks {
@@ -64,6 +66,7 @@ impl Walks {
                     walk,
                     steps: Vec::new(),
                     ended: false,
+                    reached: 0,
                     hidden_above: self.stuck.filter(|(of, _)| *of == id).map(|(_, top)| top),
                 });
                 self.known.len() - 1
@@ -92,7 +95,8 @@ impl Known {
                         }
                         self.hidden_above = None;
                     }
-                    self.steps.push(Some(frame));
+                    let is_new = self.is_further_out(&frame);
+                    self.steps.push(is_new.then_some(frame));
                 }
                 Some(Ok(Step::Native)) if self.hidden_above.is_some() => {}
                 Some(Ok(Step::Native)) => self.steps.push(None),
@@ -100,6 +104,20 @@ impl Known {
             }
         }
         Ok(self.steps.get(index).cloned())
+    }
+
+    /// Whether a frame lies outside of all before. .NET 9 tells frames of an exception that ends a step a second time, where
+    /// one of their callers has taken memory on the stack.
+    fn is_further_out(&mut self, frame: &Frame) -> bool {
+        let Some((_, end)) = frame
+            .stack_range()
+            .filter(|_| frame.internal_kind().is_none())
+        else {
+            return true;
+        };
+        let is_new = end > self.reached;
+        self.reached = self.reached.max(end);
+        is_new
     }
 }
 

@@ -194,12 +194,12 @@ impl Engine<'_> {
     pub(super) fn caller(&mut self, thread: &Thread, skip: usize) -> Caller {
         let mut found = || {
             let target = self.target.as_mut()?;
-            let frames = thread.stack().ok()?.take(MAX_WALK).flatten();
-            let frames = frames.filter_map(|step| match step {
-                Step::Frame(frame) if frame.internal_kind().is_none() => Some(frame),
-                _ => None,
-            });
-            for frame in frames.skip(skip) {
+            let mut walk = stack::Walk::new(thread);
+            for depth in 0..MAX_WALK {
+                let frame = walk.next_method(target)?;
+                if depth < skip {
+                    continue;
+                }
                 match Position::of_frame(target, &frame).standing {
                     Standing::NoSymbols if stack::is_async(target, &frame) => {
                         return Some(Caller::Unseen(frame));

@@ -6,6 +6,7 @@
 
 use cordebug::stepper::Stepper;
 use cordebug::thread::{Frame, Thread};
+use cordebug::value::Value;
 use metadata::pdb::{AsyncStepping, Await};
 use metadata::{IlOffset, Token};
 
@@ -15,6 +16,7 @@ use super::position::{IlRange, MethodId, Position, Standing};
 use super::{Leg, TrapKind};
 use crate::api::StepKind;
 use crate::engine::Engine;
+use crate::stack;
 
 /// An invocation that is being, or has been, suspended.
 #[derive(Debug)]
@@ -48,7 +50,11 @@ impl Engine<'_> {
         let Some(method) = at.method else { return };
         let Some(stepping) = self.async_stepping(method) else {
             if kind == StepKind::Out || range.is_last() {
-                self.await_work(thread, leg);
+                let is_called_by_unseen = self.is_called_by_unseen(thread).unwrap_or(false);
+                if is_called_by_unseen && !self.await_suspended(thread, leg) {
+                    self.await_work(thread, leg);
+                }
+                self.watch_item(thread, leg);
             }
             return;
         };
@@ -58,8 +64,10 @@ impl Engine<'_> {
             || self.is_async_iterator(method);
         if leaves {
             self.await_end(thread, method, leg);
+            self.watch_item(thread, leg);
         }
-        if kind != StepKind::Out {
+        // A method that is passed through returns where it is suspended: what called it goes on.
+        if kind != StepKind::Out && at.standing != Standing::NoText {
             for pause in stepping.awaits {
                 if range.contains(pause.yield_offset) {
                     let kind = TrapKind::Yield(pause);
@@ -92,13 +100,43 @@ impl Engine<'_> {
         }
         match waiting {
             Waiting::Told { awaiters, wakes } => self.follow_awaiters(thread, awaiters, wakes, leg),
-            Waiting::Nobody(taken) => return self.await_completion(thread, taken, leg),
+            Waiting::Nobody(taken) => return self.await_later(thread, &frame, taken, leg),
         }
         if !leg.is_awaited() {
-            self.await_completion(thread, None, leg);
+            self.await_later(thread, &frame, None, leg);
         } else if !self.is_async_iterator(method) {
             leg.own = self.invocation(&frame);
         }
+    }
+
+    /// Prepares a leg out of an invocation that nobody of the user's awaits so far: it goes on with the code that has resumed
+    /// it, or with who takes the result.
+    fn await_later(
+        &mut self,
+        thread: &Thread,
+        frame: &Frame,
+        handed_on: Option<Value>,
+        leg: &mut Leg,
+    ) {
+        if self.await_return(thread, frame, leg) {
+            return;
+        }
+        self.await_completion(thread, handed_on, leg);
+        // What its thread does next is no part of the step, whoever may wait for it.
+        if leg.alone.is_none() && self.is_resumed(thread, frame) {
+            leg.own = self.invocation(frame);
+        }
+    }
+
+    /// Whether the innermost frame of a thread goes on after an await, and was not called.
+    fn is_resumed(&mut self, thread: &Thread, frame: &Frame) -> bool {
+        let Some(target) = &mut self.target else {
+            return false;
+        };
+        let mut walk = stack::Walk::new(thread);
+        walk.next_method(target);
+        let caller = walk.next_method(target);
+        caller.is_some_and(|caller| !stack::calls(target, &caller, frame))
     }
 
     /// Sets the traps at which an invocation that is to be left is suspended.
@@ -139,18 +177,35 @@ impl Engine<'_> {
     }
 
     /// Whether an offset lies in the handler that hands exceptions to the task of an async method.
-    pub(super) fn is_in_last_handler(&mut self, method: MethodId, ip: IlOffset) -> bool {
-        let holds = || {
-            let target = self.target.as_ref()?;
-            let module = target.modules.get(method.module)?;
-            let body = module.metadata(&target.process).ok()?.body(method.token);
-            let body = body.ok()??;
-            // Inner clauses come first: the last is around everything.
-            let last = body.clauses.last()?;
-            let end = last.handler_start.0.saturating_add(last.handler_length);
-            Some(last.handler_start <= ip && ip.0 < end)
+    pub(super) fn is_in_last_handler(&self, method: MethodId, ip: IlOffset) -> bool {
+        self.last_handler(method).is_some_and(|it| it.contains(ip))
+    }
+
+    /// Whether a position lies in the code of an async method without text that hands its result, or the exception that has
+    /// left it, to its task: nothing else follows.
+    pub(super) fn is_being_completed(&mut self, at: Position) -> bool {
+        let (Standing::Hidden(_), Some(method)) = (at.standing, at.method) else {
+            return false;
         };
-        holds().unwrap_or(false)
+        self.async_stepping(method).is_some()
+            && self
+                .last_handler(method)
+                .is_some_and(|it| it.start <= at.ip)
+    }
+
+    /// The handler that is around everything in a method.
+    fn last_handler(&self, method: MethodId) -> Option<IlRange> {
+        let target = self.target.as_ref()?;
+        let module = target.modules.get(method.module)?;
+        let body = module.metadata(&target.process).ok()?.body(method.token);
+        let body = body.ok()??;
+        // Inner clauses come first: the last is around everything.
+        let last = body.clauses.last()?;
+        let end = last.handler_start.0.saturating_add(last.handler_length);
+        Some(IlRange {
+            start: last.handler_start,
+            end: IlOffset(end),
+        })
     }
 
     /// Whether an async method hands out values as it goes.
@@ -213,6 +268,10 @@ impl Engine<'_> {
                     .into(),
             );
         }
+        if !leaves {
+            leg.beyond = self.stepper_into_suspension(thread, pause);
+        }
+        leg.at = Some(at);
         leg.suspended = Some(Suspended { who, leaves });
         self.replace_leg(leg);
     }
@@ -283,8 +342,26 @@ impl Engine<'_> {
         self.landed(thread, at)
     }
 
+    /// A thread on which our invocation is being suspended has got somewhere; whether that stops the program.
+    pub(super) fn got_on_suspending(&mut self, thread: &Thread) -> bool {
+        self.identify_suspended();
+        let Some(suspended) = self.suspended() else {
+            return false;
+        };
+        let who = std::mem::replace(&mut suspended.who, Who::Unknown);
+        let invocation = match &who {
+            Who::Known(invocation) => Some(invocation),
+            Who::ToBe(_) | Who::Unknown => None,
+        };
+        let stops = self.suspending(thread, invocation);
+        if let Some(suspended) = self.suspended() {
+            suspended.who = who;
+        }
+        stops
+    }
+
     /// Finds out who was suspended, once its task exists.
-    pub(super) fn identify_suspended(&mut self) {
+    fn identify_suspended(&mut self) {
         let Some(&mut Suspended {
             who: Who::ToBe(slot),
             ..
@@ -322,11 +399,15 @@ impl Engine<'_> {
     /// Stops in the statement of the `await` that is over, as a return stops in the statement of the call.
     pub(super) fn step_landed_at_awaiter(&mut self, thread: &Thread, at: Position) -> bool {
         self.replace_leg(Leg::default());
+        let passes = at.method.is_some_and(|it| self.is_passed_through(it));
         let Some(steps) = &mut self.stepping.steps else {
             return false;
         };
         steps.thread = thread.id().unwrap_or(steps.thread);
         steps.follows_taker = false;
+        if passes {
+            return self.pass_through_awaiter(thread, at);
+        }
         steps.count.made += 1;
         if steps.count.made >= steps.count.asked {
             return self.step_made(thread, at);
@@ -337,6 +418,23 @@ impl Engine<'_> {
             return self.step_failed(thread, &error);
         }
         false
+    }
+
+    /// Goes on through an awaiter that an attribute takes out of steps.
+    fn pass_through_awaiter(&mut self, thread: &Thread, at: Position) -> bool {
+        let Some(steps) = &mut self.stepping.steps else {
+            return false;
+        };
+        let at = Position {
+            standing: Standing::NoText,
+            ..at
+        };
+        steps.from = at;
+        let kind = steps.kind;
+        match self.begin_leg(thread, at, kind) {
+            Ok(()) => false,
+            Err(error) => self.step_failed(thread, &error),
+        }
     }
 }
 

@@ -10,6 +10,8 @@
 //!
 //! Invariant: the flag is taken back when the step ends before.
 
+use std::ops::RangeInclusive;
+
 use cordebug::handle::Handle;
 use cordebug::thread::{Step, Thread};
 use cordebug::value::Value;
@@ -31,9 +33,21 @@ pub(super) const FLAGS: &str = "m_stateFlags";
 const NOTIFICATION: u32 = 0x1000_0000;
 /// The framework's method that does nothing but tell debuggers that a task was waited for.
 const NOTIFY: &str = "NotifyDebuggerOfWaitCompletion";
-/// The framework's task of `Unwrap` and `Task.Run`, and its method that takes over what another task has resulted in.
-const UNWRAPS: &str = "System.Threading.Tasks.UnwrapPromise`1";
-const UNWRAP: &str = "TrySetFromTask";
+/// The framework's tasks that result in what another one does, or in that one itself, and their methods that are told of it:
+/// of `Unwrap` and `Task.Run`, and of `WhenAny`.
+const TAKES_OVER: [(&str, &str); 3] = [
+    ("System.Threading.Tasks.UnwrapPromise`1", "TrySetFromTask"),
+    (
+        "System.Threading.Tasks.TaskFactory+CompleteOnInvokePromise`1",
+        "Invoke",
+    ),
+    (
+        "System.Threading.Tasks.Task+TwoTaskWhenAnyPromise`1",
+        "Invoke",
+    ),
+];
+/// Given two tasks, it makes no such task if one of them is done.
+const CHOOSES: (&str, &str) = ("System.Threading.Tasks.Task", "WhenAny");
 /// The method of a source of results that hands one out.
 const RESULT: &str = "GetResult";
 
@@ -89,15 +103,18 @@ impl Engine<'_> {
     fn await_taker(&mut self, alone: Alone, leg: &mut Leg) {
         match &alone.source {
             Source::Task(task) => {
-                let trap = self.notify_method(task).and_then(|notify| {
-                    let trap = self.trap(notify, IlOffset(0), TrapKind::Completion)?;
-                    self.set_notification(task, true)?;
-                    Some(trap)
-                });
+                let notify = self.notify_method(task);
+                let trap = notify.and_then(|it| self.trap(it, IlOffset(0), TrapKind::Completion));
                 leg.traps.extend(trap);
-                let unwrap = self.unwrap_method();
+                for takes_over in TAKES_OVER {
+                    let methods = self.framework_methods(takes_over, 1..=2).into_iter();
+                    leg.traps.extend(
+                        methods.filter_map(|it| self.trap(it, IlOffset(0), TrapKind::Unwrapped)),
+                    );
+                }
+                let methods = self.framework_methods(CHOOSES, 2..=2).into_iter();
                 leg.traps
-                    .extend(unwrap.and_then(|it| self.trap(it, IlOffset(0), TrapKind::Unwrapped)));
+                    .extend(methods.filter_map(|it| self.trap(it, IlOffset(0), TrapKind::Chosen)));
             }
             Source::Own(object) => {
                 for (method, offset) in self.takers(object).unwrap_or_default() {
@@ -208,19 +225,30 @@ impl Engine<'_> {
         })
     }
 
-    /// The method of a task of the framework's that takes over what another one has resulted in.
-    fn unwrap_method(&self) -> Option<MethodId> {
-        let target = self.target.as_ref()?;
-        let module = target.modules.iter().next()?;
-        let image = module.metadata(&target.process).ok()?;
-        let metadata = image.metadata();
-        let class = image.types().find(metadata, UNWRAPS).into_iter().next()?;
-        let mut methods = metadata.type_def(class).ok()?.methods().flatten();
-        let takes = methods.find(|it| it.name().is_ok_and(|name| name == UNWRAP))?;
-        Some(MethodId {
-            module: module.identity(),
-            token: takes.token(),
-        })
+    /// The methods of a type of the framework's that have a name and so many parameters.
+    fn framework_methods(
+        &self,
+        (class, name): (&str, &str),
+        parameters: RangeInclusive<usize>,
+    ) -> Vec<MethodId> {
+        let found = || {
+            let target = self.target.as_ref()?;
+            let module = target.modules.iter().next()?;
+            let image = module.metadata(&target.process).ok()?;
+            let definition = image.types().find_def(image.metadata(), class)?;
+            let methods = definition.methods().flatten().filter(|it| {
+                it.name_bytes().is_ok_and(|it| it == name.as_bytes())
+                    && it
+                        .signature()
+                        .is_ok_and(|it| parameters.contains(&it.parameters.len()))
+            });
+            let methods = methods.map(|it| MethodId {
+                module: module.identity(),
+                token: it.token(),
+            });
+            Some(methods.collect())
+        };
+        found().unwrap_or_default()
     }
 
     /// Sets the flag of a task, or takes it back.
@@ -235,6 +263,15 @@ impl Engine<'_> {
             before & !NOTIFICATION
         };
         flags.set_bytes(&after.to_le_bytes()).ok()
+    }
+
+    /// Sets the flag of the task that a result is taken from.
+    pub(super) fn expect_completion(&mut self, alone: &Alone) {
+        if let Source::Task(task) = &alone.source
+            && self.set_notification(task, true).is_none()
+        {
+            tracing::debug!("the flag of a task cannot be set");
+        }
     }
 
     /// Takes the flag back.
@@ -302,6 +339,31 @@ impl Engine<'_> {
             Some(this.reference()? == object.address().ok()?)
         };
         is_ours().unwrap_or(false) && self.completion_taken(thread)
+    }
+
+    /// One of two tasks is chosen; whether that stops the program. If ours is one and done, the step goes on where that is.
+    pub(super) fn chosen(&mut self, thread: &Thread) -> bool {
+        let steps = self.stepping.steps.as_ref();
+        let alone = steps.and_then(|steps| steps.leg.alone.as_ref());
+        let Some(Alone {
+            source: Source::Task(task),
+            ..
+        }) = alone
+        else {
+            return false;
+        };
+        let ours = || {
+            let frame = self.active_frame(thread)?;
+            let address = task.address().ok()?;
+            let is_ours = |index| {
+                let argument = frame.argument(index).ok();
+                argument.and_then(|it| it.reference()) == Some(address)
+            };
+            (is_ours(0) || is_ours(1)).then(|| task.object().ok()?)?
+        };
+        let ours = ours();
+        let is_done = ours.and_then(|task| Some(Fields::new(self.target.as_mut()?).is_done(&task)));
+        is_done.unwrap_or(false) && self.completion_taken(thread)
     }
 
     /// A task of the framework's takes over what a task has resulted in; if that is ours, the step goes on with whoever

@@ -191,6 +191,32 @@ pub(crate) fn stored_local(code: &[u8], at: usize) -> Option<u16> {
     }
 }
 
+/// The number of the argument that an instruction loads.
+pub(crate) fn loaded_argument(code: &[u8], at: usize) -> Option<u16> {
+    match *code.get(at)? {
+        // ldarg.0 to ldarg.3
+        short @ 0x02..=0x05 => Some(u16::from(short - 0x02)),
+        // ldarg.s
+        0x0e => code.get(at + 1).map(|it| u16::from(*it)),
+        // ldarg
+        PREFIX if *code.get(at + 1)? == 0x09 => u16_at(code, at + 2),
+        _ => None,
+    }
+}
+
+/// The slot of the local that an instruction loads.
+pub(crate) fn loaded_local(code: &[u8], at: usize) -> Option<u16> {
+    match *code.get(at)? {
+        // ldloc.0 to ldloc.3
+        short @ 0x06..=0x09 => Some(u16::from(short - 0x06)),
+        // ldloc.s
+        0x11 => code.get(at + 1).map(|it| u16::from(*it)),
+        // ldloc
+        PREFIX if *code.get(at + 1)? == 0x0c => u16_at(code, at + 2),
+        _ => None,
+    }
+}
+
 /// Whether an instruction only reads variables, compares, or branches inside the method.
 fn leaves_all_as_it_is(code: &[u8], at: usize) -> bool {
     match code.get(at) {
@@ -220,6 +246,28 @@ pub(crate) fn local_address(code: &[u8], at: usize) -> Option<u16> {
         0x12 => code.get(at + 1).map(|it| u16::from(*it)),
         // ldloca
         PREFIX if *code.get(at + 1)? == 0x0d => u16_at(code, at + 2),
+        _ => None,
+    }
+}
+
+/// The argument that an instruction stores to.
+pub(crate) fn stored_argument(code: &[u8], at: usize) -> Option<u16> {
+    match *code.get(at)? {
+        // starg.s
+        0x10 => code.get(at + 1).map(|it| u16::from(*it)),
+        // starg
+        PREFIX if *code.get(at + 1)? == 0x0b => u16_at(code, at + 2),
+        _ => None,
+    }
+}
+
+/// The argument that an instruction takes the address of.
+pub(crate) fn argument_address(code: &[u8], at: usize) -> Option<u16> {
+    match *code.get(at)? {
+        // ldarga.s
+        0x0f => code.get(at + 1).map(|it| u16::from(*it)),
+        // ldarga
+        PREFIX if *code.get(at + 1)? == 0x0a => u16_at(code, at + 2),
         _ => None,
     }
 }

@@ -14,6 +14,9 @@ use crate::fields::Fields;
 /// `ELEMENT_TYPE_BYREF`: the state machine is a struct.
 const BY_REF: u32 = 0x10;
 
+/// Objects in objects that are looked through for the task of a builder of the program's own.
+const MAX_NESTING: u32 = 2;
+
 /// An invocation, followed while the program runs.
 #[derive(Debug)]
 pub(super) enum Invocation {
@@ -38,6 +41,13 @@ impl Engine<'_> {
         }
         let task = task_of(&mut Fields::new(self.target.as_mut()?), &object)?;
         task.dereference().ok()??.hold().ok().map(Invocation::Task)
+    }
+
+    /// The task of the invocation that a frame of `MoveNext` belongs to, once it was suspended.
+    pub(super) fn run_of(&mut self, frame: &Frame) -> Option<Value> {
+        let machine = frame.first_argument().ok()?.dereference().ok()??;
+        let task = task_of(&mut Fields::new(self.target.as_mut()?), &machine)?;
+        task.dereference().ok()?
     }
 
     /// The address at which the task of a struct will be written when it is suspended for the first time.
@@ -73,13 +83,44 @@ impl Engine<'_> {
     }
 }
 
-/// The reference to the task that the builder of a state machine completes.
+/// The reference to the task that the builder of a state machine completes, or to what the program has in its place.
 pub(super) fn task_of(reader: &mut Fields<'_>, machine: &Value) -> Option<Value> {
     let builder = reader.field(machine, "<>t__builder")?;
-    if let Some(task) = reader.field(&builder, "m_task") {
-        return Some(task);
+    task_of_builder(reader, &builder)
+        // The builder of `async void` methods is around another.
+        .or_else(|| {
+            let inner = reader.field(&builder, "_builder")?;
+            task_of_builder(reader, &inner)
+        })
+        .or_else(|| task_within(reader, &builder, MAX_NESTING))
+        // Without a task, what the method returns stands for the run.
+        .or_else(|| {
+            let mut fields = reader.own_fields(&builder, "").into_iter();
+            fields.find(|field| field.dereference().is_ok_and(|it| it.is_some()))
+        })
+}
+
+fn task_of_builder(reader: &mut Fields<'_>, builder: &Value) -> Option<Value> {
+    reader.field(builder, "m_task")
+}
+
+/// The reference to the task that a builder of the program's own has: itself, in the framework's builder that it is around, or in
+/// what the method returns.
+fn task_within(reader: &mut Fields<'_>, holder: &Value, nesting: u32) -> Option<Value> {
+    let fields = reader.own_fields(holder, "");
+    let found = fields.iter().find_map(|field| {
+        if let Some(task) = task_of_builder(reader, field) {
+            return Some(task);
+        }
+        let object = field.dereference().ok()??;
+        let is_task = reader.raw_names(&object).iter().any(|name| name == "Task");
+        is_task.then(|| field.clone())
+    });
+    if found.is_some() || nesting == 0 {
+        return found;
     }
-    // The builder of `async void` methods is around another.
-    let inner = reader.field(&builder, "_builder")?;
-    reader.field(&inner, "m_task")
+    fields.iter().find_map(|field| {
+        let object = field.dereference().ok().flatten();
+        task_within(reader, object.as_ref().unwrap_or(field), nesting - 1)
+    })
 }

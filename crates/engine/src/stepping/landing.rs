@@ -4,10 +4,9 @@ use cordebug::bindings::ICorDebugStepper;
 use cordebug::com::Com;
 use cordebug::stepper::Stepper;
 use cordebug::thread::{Frame, Thread};
-use metadata::Token;
 use metadata::pe::ClauseKind;
 
-use super::position::{MethodId, Position, Standing};
+use super::position::{FrameId, Position, Standing};
 use super::{Leg, TrapKind};
 use crate::api::{Error, StepKind, StopReason, ThreadId};
 use crate::engine::Engine;
@@ -37,6 +36,9 @@ impl Engine<'_> {
         {
             return self.waiter_returned(thread);
         }
+        if self.item_left(stepper) {
+            return false;
+        }
         let steps = self.stepping.steps.as_mut();
         let leg = steps.map(|steps| &mut steps.leg).filter(|leg| {
             let mut ours = leg.stepper.iter().chain(&leg.beyond);
@@ -48,15 +50,13 @@ impl Engine<'_> {
             self.stepping.retired.retain(other);
             return false;
         };
-        // The other one is not needed any more; if it is done as well, that is news of a step that was given up.
-        let both = [leg.stepper.take(), leg.beyond.take()];
-        let other = |it: &Stepper| !stepper.is_some_and(|stepper| it.is(stepper));
-        let others = both.into_iter().flatten().filter(other);
-        self.stepping.retired.extend(others);
+        let done = |it: &mut Stepper| stepper.is_some_and(|stepper| it.is(stepper));
+        if leg.stepper.take_if(done).is_none() {
+            leg.beyond.take_if(done);
+        }
         if leg.suspended.is_some() {
             // The invocation has been suspended and its thread is on its way out: now it can be known by its task.
-            self.identify_suspended();
-            return false;
+            return self.got_on_suspending(thread);
         }
         let at = match self
             .target()
@@ -65,6 +65,15 @@ impl Engine<'_> {
             Ok(at) => at,
             Err(error) => return self.step_failed(thread, &error),
         };
+        if self.is_followed_already(thread, at) {
+            return false;
+        }
+        // The other one is not needed any more; if it is done as well, that is news of a step that was given up.
+        if let Some(steps) = &mut self.stepping.steps {
+            let leg = &mut steps.leg;
+            let both = [leg.stepper.take(), leg.beyond.take()];
+            self.stepping.retired.extend(both.into_iter().flatten());
+        }
         if self.is_still_inside(thread, at) {
             return match self.begin_leg(thread, at, StepKind::Out) {
                 Ok(()) => false,
@@ -75,35 +84,69 @@ impl Engine<'_> {
         self.landed(thread, at)
     }
 
-    /// Whether a step out has come to a handler of the very method that it is to leave, or of one that it has called: the
-    /// runtime ends a step where an exception is caught, and where blocks run because a filter has decided to catch it.
-    fn is_still_inside(&self, thread: &Thread, at: Position) -> bool {
+    /// Whether the rest of a step is not of this thread's: the result of the invocation that it leaves is just being handed
+    /// on, or has been, and what waits for those who go on with it is there. Whoever was asked now who they are would
+    /// not know any more.
+    fn is_followed_already(&mut self, thread: &Thread, at: Position) -> bool {
+        if self.is_back_in_resumer(at) == Some(false) && self.has_left_invocation(thread) {
+            return true;
+        }
         let steps = self.stepping.steps.as_ref();
-        steps.is_some_and(|steps| {
-            let from = steps.from;
-            steps.kind == StepKind::Out
-                && steps.leg.leaves
-                && at.method.is_some()
-                && at.frame <= from.frame
-                && (at.method == from.method || self.is_called_by(thread, from))
-        })
+        let is_prepared = steps.is_some_and(|steps| {
+            let leg = &steps.leg;
+            let leaves = leg.at.is_some_and(|from| from.method == at.method);
+            leaves && (leg.is_awaited() || leg.alone.is_some() || leg.returns_to.is_some())
+        });
+        is_prepared && self.is_being_completed(at)
     }
 
-    /// Whether the frame of a position waits on a thread's stack for what it has called.
-    fn is_called_by(&self, thread: &Thread, caller: Position) -> bool {
-        let Some(target) = &self.target else {
+    /// Whether a step out has come to a block of the very method that it is to leave, or of one that it has called: the
+    /// runtime ends a step where an exception is caught, and where blocks run because a filter has decided to catch it. Such
+    /// a block runs above all that the exception has left: what counts is the frame of its method.
+    fn is_still_inside(&self, thread: &Thread, at: Position) -> bool {
+        let Some(steps) = self.stepping.steps.as_ref() else {
             return false;
         };
-        let is_it = |frame: &Frame| {
-            let function = frame.function().ok()?;
-            let method = MethodId {
-                module: function.module().ok()?.identity(),
-                token: Token(function.token().ok()?),
-            };
-            Some(caller.method == Some(method) && frame.stack_end().ok() == Some(caller.frame.0))
+        if steps.kind != StepKind::Out || !steps.leg.leaves || at.method.is_none() {
+            return false;
+        }
+        self.home(thread, at).unwrap_or(at.frame) <= steps.left()
+    }
+
+    /// Whether a thread runs a block of a method further out than the one that a step began in: an exception has left that.
+    fn is_block_further_out(&self, thread: &Thread, at: Position) -> bool {
+        let steps = self.stepping.steps.as_ref();
+        let left = steps.map(super::Steps::left);
+        self.home(thread, at) > left && left.is_some()
+    }
+
+    /// What is to be known of the block that a step begins in: where it is left for good.
+    pub(super) fn block_of_step(
+        &self,
+        thread: &Thread,
+        from: Position,
+        kind: StepKind,
+    ) -> Option<(FrameId, FrameId)> {
+        let is_needed = kind == StepKind::Out || self.is_in_filter(from);
+        let home = is_needed.then(|| self.home(thread, from)).flatten()?;
+        Some((from.frame, home))
+    }
+
+    /// The frame of the method that a thread runs a block of, if it is in one.
+    pub(super) fn home(&self, thread: &Thread, at: Position) -> Option<FrameId> {
+        let target = self.target.as_ref()?;
+        let mut frames = target.frames(thread);
+        let block = frames.next()?;
+        let token = |frame: &Frame| frame.function().ok()?.token().ok();
+        let method = if block.is_funclet() {
+            frames.find(|outer| block.is_funclet_of(outer))
+        } else if self.is_in_filter(at) {
+            // For the runtime a filter is a frame like any other.
+            frames.find(|outer| token(outer) == token(&block) && !outer.is_funclet())
+        } else {
+            None
         };
-        let mut callers = target.frames(thread).skip(1);
-        callers.any(|frame| is_it(&frame).unwrap_or(false))
+        Some(FrameId(method?.stack_end().ok()?))
     }
 
     fn is_waiter(&self, stepper: &Com<ICorDebugStepper>) -> bool {
@@ -139,9 +182,9 @@ impl Engine<'_> {
                 Err(error) => self.step_failed(thread, &error),
             };
         }
-        let mut next = self.after(at);
+        let mut next = self.after(thread, at);
         tracing::trace!(?at, ?next, "a leg of a step has ended");
-        if self.has_left_invocation(thread) {
+        if self.is_back_in_resumer(at) != Some(true) && self.has_left_invocation(thread) {
             next = Next::Wait;
         }
         // Whoever awaits the invocation may go on inside the call that completes it: its trap is near.
@@ -164,11 +207,13 @@ impl Engine<'_> {
             }
             steps.from = at;
             steps.follows_taker = false;
-            next = Next::Leg(steps.kind);
+            let kind = steps.kind;
+            next = Next::Leg(kind);
             self.forget_returns();
             let boundary = self.is_called_from_boundary(thread);
+            let block = self.block_of_step(thread, at, kind);
             if let Some(steps) = &mut self.stepping.steps {
-                steps.boundary = boundary;
+                (steps.boundary, steps.block) = (boundary, block);
             }
         }
         if matches!(next, Next::Leg(_) | Next::Through(_)) {
@@ -207,7 +252,16 @@ impl Engine<'_> {
         true
     }
 
-    fn after(&mut self, at: Position) -> Next {
+    /// Whether a step of the kind that is under way ends in the method of a position, there or behind code without text.
+    pub(super) fn ends_in(&mut self, thread: &Thread, at: Position) -> bool {
+        match self.after(thread, at) {
+            Next::Stop => true,
+            Next::Leg(kind) => kind != StepKind::Out && matches!(at.standing, Standing::Hidden(_)),
+            Next::Through(_) | Next::Wait => false,
+        }
+    }
+
+    fn after(&mut self, thread: &Thread, at: Position) -> Next {
         let Some(steps) = &self.stepping.steps else {
             return Next::Wait;
         };
@@ -228,7 +282,11 @@ impl Engine<'_> {
         {
             // A filter runs above the methods that its exception is about to leave: their finally blocks come next, and
             // belong to calls that were stepped over.
-            if kind == StepKind::Over && has_returned && self.is_in_filter(from) {
+            if kind == StepKind::Over
+                && has_returned
+                && self.is_in_filter(from)
+                && !self.is_block_further_out(thread, at)
+            {
                 return Next::Leg(StepKind::Out);
             }
             let entered = at.frame < from.frame;
@@ -254,6 +312,7 @@ impl Engine<'_> {
         }
         match at.standing {
             Standing::AtStatement(_) | Standing::InStatement(_) => Next::Stop,
+            Standing::Hidden(_) if has_returned && self.is_in_await(at) => Next::Stop,
             Standing::Hidden(_) | Standing::NoText => Next::Leg(through(kind)),
             Standing::NoSymbols if self.stepping.options.just_my_code => Next::Leg(StepKind::Out),
             Standing::NoSymbols => Next::Stop,
@@ -261,7 +320,7 @@ impl Engine<'_> {
     }
 
     /// Whether a position lies in the filter of a catch block.
-    fn is_in_filter(&self, at: Position) -> bool {
+    pub(super) fn is_in_filter(&self, at: Position) -> bool {
         let lies = || {
             let method = at.method?;
             let target = self.target.as_ref()?;
@@ -297,6 +356,7 @@ impl Engine<'_> {
                 self.unwrapped(thread);
                 false
             }
+            TrapKind::Chosen => self.chosen(thread),
             TrapKind::Taken => self.result_taken(thread),
             TrapKind::Return(call) => {
                 self.call_returned(thread, call);

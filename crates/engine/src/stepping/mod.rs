@@ -14,13 +14,16 @@ mod completion;
 mod delegates;
 pub(crate) mod il;
 mod invocation;
+mod items;
 mod landing;
 mod my_code;
 mod next_statement;
 mod position;
+mod resumers;
 mod returns;
 mod run_to;
 mod stored;
+mod suspending;
 mod targets;
 mod waiters;
 mod work;
@@ -43,7 +46,8 @@ use awaits::Suspended;
 pub(crate) use awaits::resumes;
 use completion::Alone;
 use invocation::Invocation;
-use position::{IlRange, MethodId, Position, Standing};
+use items::Leaving;
+use position::{FrameId, IlRange, MethodId, Position, Standing};
 pub(crate) use stored::StoredResult;
 use targets::Wanted;
 
@@ -74,6 +78,8 @@ struct Steps {
     thread: u32,
     /// Where the step that is under way began.
     from: Position,
+    /// If a step out, or one of a filter, began in a block that runs apart from the rest of its method: where it began, and the method's frame.
+    block: Option<(FrameId, FrameId)>,
     /// Whether a return from the method that it began in makes it a run.
     boundary: bool,
     /// Whether it follows the thread that has just taken the result of the invocation that it left.
@@ -81,6 +87,16 @@ struct Steps {
     /// The one call of the statement that it goes into.
     wanted: Option<Wanted>,
     leg: Leg,
+}
+
+impl Steps {
+    /// The frame of the method that the step began in, whatever block of it that was.
+    fn left(&self) -> FrameId {
+        match self.block {
+            Some((block, method)) if block == self.from.frame => method,
+            _ => self.from.frame,
+        }
+    }
 }
 
 /// What the runtime is asked for at a time.
@@ -93,6 +109,8 @@ struct Leg {
     stepper: Option<Stepper>,
     /// Waits for what is run after a return to code that is not shown: see [`Engine::stepper_beyond`].
     beyond: Option<Stepper>,
+    /// The frame of the user's code that an invocation which nobody awaits returns to; `beyond` waits for that.
+    returns_to: Option<FrameId>,
     traps: Vec<Trap>,
     /// The result of a call that will be in a variable when the leg has ended.
     stored: Option<StoredResult>,
@@ -108,6 +126,8 @@ struct Leg {
     alone: Option<Alone>,
     /// Whether it leaves code that a task runs for somebody: what runs next for the same task is still a part of that.
     leaves_work: bool,
+    /// What its thread runs for nobody, if it may leave that.
+    leaving: Option<Leaving>,
     /// Returns to other invocations of the same code that were seen.
     strange_returns: u32,
     /// Calls that run in any case and of which the runtime does not say where they return to; where their code ends.
@@ -151,6 +171,8 @@ enum TrapKind {
     Completion,
     /// A task of the framework's takes over the result of another, which may be the one nobody awaited.
     Unwrapped,
+    /// One of two tasks is chosen, which may be the one nobody awaited.
+    Chosen,
     /// Somebody takes a result that may be the one nobody awaited.
     Taken,
     /// The call at this offset has returned.
@@ -265,6 +287,7 @@ impl Engine<'_> {
             .hint("thaw it first, or step another thread"));
         }
         let from = self.origin_of_step(thread, position, kind);
+        let block = self.block_of_step(thread, from, kind);
         self.stepping.steps = Some(Steps {
             kind,
             count: StepsMade {
@@ -273,6 +296,7 @@ impl Engine<'_> {
             },
             thread: id,
             from,
+            block,
             boundary: self.is_called_from_boundary(thread),
             follows_taker: false,
             wanted,
@@ -376,7 +400,7 @@ impl Engine<'_> {
             ..Leg::default()
         };
         self.arm_awaits(thread, at, range, kind, &mut leg);
-        tracing::trace!(?range, ?kind, "a leg of a step begins");
+        tracing::trace!(?range, ?kind, ?leg, "a leg of a step begins");
         self.arm_returns(thread, at, range, kind, &mut leg);
         // From code without symbols the way back may lead to code that the runtime does not take for the user's.
         let from = self.stepping.steps.as_ref();
@@ -384,10 +408,12 @@ impl Engine<'_> {
         let mut methods = at.method.into_iter().chain(from);
         let only_marked = just_my_code && methods.all(|method| self.is_marked(method));
         let (is_awaited, is_alone) = (leg.is_awaited(), leg.alone.is_some());
-        let is_followed = (is_awaited || is_alone) && !leg.leaves_work;
+        let returns = leg.returns_to.is_some();
+        let is_left = leg.leaving.as_ref().is_some_and(Leaving::is_left);
+        let is_followed = (is_awaited || is_alone || returns) && !leg.leaves_work;
         let into = kind == StepKind::Into;
         let begin = || -> Result<Option<Stepper>, cordebug::Error> {
-            if kind == StepKind::Out && (is_awaited || is_alone) {
+            if kind == StepKind::Out && (is_awaited || is_alone || returns || is_left) {
                 return Ok(None);
             }
             let stepper = thread.stepper()?;
@@ -505,6 +531,10 @@ impl Engine<'_> {
     fn replace_leg(&mut self, leg: Leg) {
         let ended = self.take_leg();
         self.end_leg(ended);
+        if let Some(alone) = &leg.alone {
+            // It may be the one that was left before, whose flag has just been taken back.
+            self.expect_completion(alone);
+        }
         if let Some(steps) = &mut self.stepping.steps {
             steps.leg = leg;
         }
@@ -520,6 +550,8 @@ impl Engine<'_> {
         self.stepping.retired.extend(leg.stepper);
         self.stepping.retired.extend(leg.beyond);
         self.stepping.retired.extend(leg.waiters);
+        let leaving = leg.leaving.and_then(Leaving::into_stepper);
+        self.stepping.retired.extend(leaving);
         // The library does not pass on news of a stepper that was deactivated meanwhile, and may wait for the answer
         // to it all the same.
         // What is on its way may also be that a thread ended, see `thread_ended`.
@@ -545,6 +577,10 @@ impl Engine<'_> {
             leg.waiters.retain(others);
             leg.stepper = leg.stepper.take().filter(others);
             leg.beyond = leg.beyond.take().filter(others);
+            let own = steps.thread;
+            let left = leg.leaving.as_mut();
+            let note = left.and_then(|it| it.thread_ended(thread, own));
+            self.notes.extend(note.map(Into::into));
         }
     }
 
@@ -582,15 +618,22 @@ impl Engine<'_> {
         }
     }
 
-    /// Tells of a step that left an async method and has not ended since.
+    /// Tells of a step that left what nobody waited for and has not ended since.
     pub(crate) fn note_unfinished_step(&mut self) {
-        let steps = self.stepping.steps.as_ref();
-        if steps.is_some_and(|steps| {
-            let (leg, count) = (&steps.leg, steps.count);
-            leg.alone.is_some() && leg.stepper.is_none() && count.made < count.asked
-        }) {
-            let note = "the step left an async method that nobody awaited: it would have ended where its result is taken";
-            self.notes.push(note.into());
+        let Some(Steps { leg, count, .. }) = &self.stepping.steps else {
+            return;
+        };
+        if leg.alone.is_none() || leg.stepper.is_some() || count.made >= count.asked {
+            return;
         }
+        let note = match leg.leaves_work {
+            true => {
+                "the step left what a task ran, and nobody has waited for that task: it would have ended where somebody does"
+            }
+            false => {
+                "the step left an async method that nobody awaited: it would have ended where its result is taken"
+            }
+        };
+        self.notes.push(note.into());
     }
 }

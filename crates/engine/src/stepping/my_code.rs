@@ -115,7 +115,8 @@ impl Engine<'_> {
                 let is_accessor = method.semantics().is_ok_and(|it| it.is_some());
                 let is_operator = method.flags().is_special_name()
                     && method.name().is_ok_and(|name| name.starts_with("op_"));
-                is_accessor || is_operator
+                let of_extension = || metadata.is_extension_accessor(&method) == Ok(true);
+                is_accessor || is_operator || of_extension()
             })
     }
 

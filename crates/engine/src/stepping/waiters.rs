@@ -4,7 +4,7 @@
 //! it back to the user's statement.
 
 use cordebug::stepper::Stepper;
-use cordebug::thread::Thread;
+use cordebug::thread::{Frame, Thread};
 use cordebug::value::Value;
 use metadata::Token;
 
@@ -37,22 +37,16 @@ impl Engine<'_> {
         };
         let own = other_than.id().ok();
         let threads = target.process.threads().unwrap_or_default();
-        let others = threads
-            .into_iter()
-            .filter(|thread| thread.id().ok() != own)
-            .filter(|thread| self.waits_for_a_task(thread).unwrap_or(false));
-        let begin = |thread: &Thread| -> Result<Stepper, cordebug::Error> {
-            let stepper = thread.stepper()?;
-            stepper.prepare(true)?;
-            stepper.step_out()?;
-            Ok(stepper)
-        };
-        others.filter_map(|thread| begin(&thread).ok()).collect()
+        let others = threads.into_iter().filter(|thread| thread.id().ok() != own);
+        let begin =
+            |thread: Thread| stepper_back_to(&self.waits_for_a_task(&thread)?, &thread).ok();
+        others.filter_map(begin).collect()
     }
 
-    /// Whether the innermost of the user's frames of a thread has called a method of tasks that waits.
-    fn waits_for_a_task(&self, thread: &Thread) -> Option<bool> {
+    /// The innermost of the user's frames of a thread, if it has called a method of tasks that waits.
+    fn waits_for_a_task(&self, thread: &Thread) -> Option<Frame> {
         let target = self.target.as_ref()?;
+        let mut waits = false;
         for frame in target.frames(thread).take(MAX_FRAMES) {
             let Ok(function) = frame.function() else {
                 continue;
@@ -60,16 +54,23 @@ impl Engine<'_> {
             let module = function.module().ok()?;
             let module = target.modules.get(module.identity())?;
             if module.symbols(&target.process).is_ok() {
-                return Some(false);
+                return waits.then_some(frame);
             }
             let metadata = module.metadata(&target.process).ok()?.metadata();
             let method = metadata.method(Token(function.token().ok()?)).ok()?;
             let is_wait = method.name().is_ok_and(|name| name.contains("Wait"));
             let class = method.declaring_type().ok()?;
-            if is_wait && metadata.is_type_named(class, "System.Threading.Tasks", "Task") {
-                return Some(true);
-            }
+            waits |= is_wait && metadata.is_type_named(class, "System.Threading.Tasks", "Task");
         }
-        Some(false)
+        None
     }
+}
+
+/// A stepper that ends when a frame of a thread gets control back: what it has called returns, or throws what it, or whoever
+/// called it, catches.
+pub(super) fn stepper_back_to(frame: &Frame, thread: &Thread) -> Result<Stepper, cordebug::Error> {
+    let stepper = frame.stepper(thread)?;
+    stepper.prepare(false)?;
+    stepper.step_over_instruction()?;
+    Ok(stepper)
 }

@@ -29,9 +29,6 @@ const MAX_PARENTS: usize = 100;
 impl Engine<'_> {
     /// Prepares a leg that leaves the innermost method of a thread, if a task runs it.
     pub(super) fn await_work(&mut self, thread: &Thread, leg: &mut Leg) {
-        if !self.is_called_by_unseen(thread).unwrap_or(false) {
-            return;
-        }
         let Caller::Nobody = self.caller(thread, 1) else {
             return;
         };
@@ -66,7 +63,7 @@ impl Engine<'_> {
     }
 
     /// Whether code without symbols has called the innermost method of a thread: most steps are made where that is not so.
-    fn is_called_by_unseen(&self, thread: &Thread) -> Option<bool> {
+    pub(super) fn is_called_by_unseen(&self, thread: &Thread) -> Option<bool> {
         let target = self.target.as_ref()?;
         let caller = my_code::caller(target, thread)?;
         let module = caller.function().ok()?.module().ok()?;

@@ -28,10 +28,43 @@ struct Offsets {
     frame: u64,
 }
 
+/// Where a thread has the piece of the heap that it allocates from.
+#[derive(Debug, PartialEq, Eq)]
+struct AllocationOffsets {
+    /// Where it leads to what is the thread's own.
+    locals: u64,
+    /// Where that has the piece: its first free byte, its end, and behind that the number of bytes that the thread was given.
+    free: u64,
+    end: u64,
+}
+
+/// The piece of the heap that a thread allocates from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Allocation {
+    free: u64,
+    end: u64,
+    given: u64,
+}
+
+impl Allocation {
+    /// Whether there is one.
+    pub(crate) fn is_some(&self) -> bool {
+        self.free != 0
+    }
+
+    /// Whether it is the same piece as before, of which more may be used.
+    pub(crate) fn continues(&self, before: &Self) -> bool {
+        before.is_some()
+            && (before.free..=before.end).contains(&self.free)
+            && (self.end, self.given) == (before.end, before.given)
+    }
+}
+
 /// Where the threads of one process are.
 #[derive(Debug)]
 pub(crate) struct Layout {
     offsets: Offsets,
+    allocation: Option<AllocationOffsets>,
     /// The address of the pointer to the list's owner.
     store: u64,
 }
@@ -53,36 +86,61 @@ impl Layout {
         let offsets = Offsets::of(&contract)?;
         let memory = File::open(format!("/proc/{pid}/mem")).ok()?;
         let store = pointer(&memory, contract.entry(offsets.store_index)?).ok()?;
-        Some(Self { offsets, store })
+        let allocation = AllocationOffsets::of(&contract);
+        Some(Self {
+            offsets,
+            allocation,
+            store,
+        })
+    }
+
+    /// Where the runtime has so many of its threads.
+    pub(crate) fn some_threads(&self, memory: &File, most: usize) -> io::Result<Vec<u64>> {
+        self.addresses(memory, most)
+    }
+
+    /// What a thread allocates from; `None` if the runtime does not tell.
+    pub(crate) fn allocation(&self, memory: &File, thread: u64) -> Option<Allocation> {
+        let it = self.allocation.as_ref()?;
+        let locals = pointer(memory, thread.wrapping_add(it.locals)).ok()?;
+        let at = |offset| pointer(memory, locals.wrapping_add(offset)).ok();
+        Some(Allocation {
+            free: at(it.free)?,
+            end: at(it.end)?,
+            given: at(it.end.wrapping_add(8))?,
+        })
     }
 
     /// The threads that the runtime has in its list, dead ones and those that were not started included.
     pub(crate) fn threads(&self, memory: &File) -> io::Result<Vec<Thread>> {
         let it = &self.offsets;
-        let states = self.addresses(memory)?.into_iter().map(|thread| {
-            let at = thread.wrapping_add(it.state);
-            let newest = pointer(memory, thread.wrapping_add(it.frame))?;
-            // The one below is that which each thread has from its start.
-            let enters =
-                is_frame(newest) && is_frame(pointer(memory, newest.wrapping_add(NEXT_FRAME))?);
-            Ok(Thread {
-                id: word(memory, thread.wrapping_add(it.system_id))?,
-                at,
-                state: word(memory, at)?,
-                cooperative: word(memory, thread.wrapping_add(it.mode))? != 0,
-                enters,
-            })
-        });
+        let states = self
+            .addresses(memory, MAX_THREADS)?
+            .into_iter()
+            .map(|thread| {
+                let at = thread.wrapping_add(it.state);
+                let newest = pointer(memory, thread.wrapping_add(it.frame))?;
+                // The one below is that which each thread has from its start.
+                let enters =
+                    is_frame(newest) && is_frame(pointer(memory, newest.wrapping_add(NEXT_FRAME))?);
+                Ok(Thread {
+                    id: word(memory, thread.wrapping_add(it.system_id))?,
+                    at,
+                    state: word(memory, at)?,
+                    cooperative: word(memory, thread.wrapping_add(it.mode))? != 0,
+                    enters,
+                })
+            });
         states.collect()
     }
 
-    /// Where the runtime has its threads.
-    fn addresses(&self, memory: &File) -> io::Result<Vec<u64>> {
+    /// Where the runtime has its threads, so many at most.
+    fn addresses(&self, memory: &File, most: usize) -> io::Result<Vec<u64>> {
         let it = &self.offsets;
         let store = pointer(memory, self.store)?;
         let mut link = pointer(memory, store.wrapping_add(it.first_link))?;
         let mut threads = Vec::new();
-        while link != 0 && threads.len() < MAX_THREADS {
+        while link != 0 && threads.len() < most {
             threads.push(link.wrapping_sub(it.next_link));
             link = pointer(memory, link)?;
         }
@@ -122,6 +180,21 @@ impl Offsets {
     }
 }
 
+impl AllocationOffsets {
+    fn of(contract: &Contract) -> Option<Self> {
+        let own = contract.field("RuntimeThreadLocals", "AllocContext")?;
+        // From .NET 10 on there is something of the runtime's around it.
+        let around = contract.field("EEAllocContext", "GCAllocationContext");
+        let at = own.wrapping_add(around.unwrap_or(0));
+        let field = |name| Some(at.wrapping_add(contract.field("GCAllocContext", name)?));
+        Some(Self {
+            locals: contract.field("Thread", "RuntimeThreadLocals")?,
+            free: field("Pointer")?,
+            end: field("Limit")?,
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,6 +218,42 @@ mod tests {
             frame: 8,
         };
         assert_eq!(parse(TEXT), Some(expected));
+    }
+
+    #[test]
+    fn pieces_of_the_heap_are_found_on_all_versions() {
+        let offsets = |more: &str| {
+            let text = format!(
+                r#"{{"types":{{"Thread":{{"RuntimeThreadLocals":32}},{more}"GCAllocContext":{{"Pointer":0,"Limit":8}}}},"globals":{{}}}}"#
+            );
+            AllocationOffsets::of(&Contract::parse(&text, (0, 0))?)
+                .map(|it| (it.locals, it.free, it.end))
+        };
+        let nine = r#""RuntimeThreadLocals":{"AllocContext":[16,"AllocContext"]},"#;
+        let ten = r#""RuntimeThreadLocals":{"AllocContext":16},"EEAllocContext":{"GCAllocationContext":8},"#;
+        assert_eq!(offsets(nine), Some((32, 16, 24)));
+        assert_eq!(offsets(ten), Some((32, 24, 32)));
+        assert_eq!(offsets(""), None);
+    }
+
+    #[test]
+    fn only_the_same_piece_of_the_heap_proves_that_nothing_was_collected() {
+        let before = Allocation {
+            free: 0x100,
+            end: 0x200,
+            given: 0x1000,
+        };
+        let now = |free, end, given| Allocation { free, end, given }.continues(&before);
+        assert!(now(0x100, 0x200, 0x1000) && now(0x1f0, 0x200, 0x1000));
+        // Taken away; another piece; the same place given out again.
+        assert!(!now(0, 0, 0xf00) && !now(0x300, 0x400, 0x1100) && !now(0x120, 0x200, 0x1080));
+        assert!(!now(0x80, 0x200, 0x1000));
+        let none = Allocation {
+            free: 0,
+            end: 0,
+            given: 0,
+        };
+        assert!(!none.continues(&none));
     }
 
     #[test]

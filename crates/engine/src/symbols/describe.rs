@@ -257,8 +257,9 @@ impl<'a> Writer<'_, 'a> {
             ".ctor" | ".cctor" => String::new(),
             _ => self.metadata.return_text(method, &none, SHORT)? + " ",
         };
+        // The name of a conversion has what it gives.
         let named = match &*raw {
-            "op_Implicit" | "op_Explicit" => format!("{name} {}", returns.trim_end()),
+            "op_Implicit" | "op_Explicit" | "op_CheckedExplicit" => name.clone(),
             _ => format!("{returns}{name}"),
         };
         let constraints = self.constraints(method)?;
@@ -348,7 +349,7 @@ impl<'a> Writer<'_, 'a> {
     fn nested(&self, token: Token) -> Result<Option<TypeMember>> {
         let ty = self.metadata.type_def(token)?;
         let raw = ty.name()?;
-        if GeneratedName::parse(&raw).is_some() {
+        if GeneratedName::parse(&raw).is_some() || self.metadata.is_extension_group(token) {
             return Ok(None);
         }
         let names = GenericNames::declared(self.metadata, Some(token), None);

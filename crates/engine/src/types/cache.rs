@@ -47,6 +47,8 @@ pub(crate) struct TypeCache {
     pub(super) runtime: Map<Type, RuntimeType>,
     pub(super) texts: Map<Type, Rc<str>>,
     pub(super) namespaces: Map<ModuleId, Rc<HashSet<Box<str>>>>,
+    /// Not forgotten: no module of the program has part in them.
+    pub(super) shapes: super::shapes::Shapes,
 }
 
 impl TypeCache {

@@ -24,6 +24,7 @@ mod lookup;
 mod members;
 mod resolve;
 mod runtime;
+mod shapes;
 mod text;
 mod tuple_names;
 
@@ -142,6 +143,10 @@ pub(crate) enum TypeError {
     Runtime(Rc<cordebug::Error>),
     #[error("the type is open: it has parameters that stand for nothing here")]
     Open,
+    #[error(
+        "the program has no anonymous type with these members: this one exists only in the debugger"
+    )]
+    OnlyHere,
     #[error("the type is nested too deeply")]
     TooDeep,
 }
@@ -181,11 +186,17 @@ impl<'t> Types<'t> {
 
     /// A module by its name.
     pub(crate) fn module(self, id: ModuleId) -> Result<&'t LoadedModule> {
+        if self.is_shape(id) {
+            return Err(TypeError::OnlyHere);
+        }
         self.modules.get(id.0).ok_or(TypeError::ModuleGone)
     }
 
     /// What a module's file says.
     pub(crate) fn metadata(self, id: ModuleId) -> Result<&'t metadata::Module> {
+        if self.is_shape(id) {
+            return self.shape(id);
+        }
         let module = self.module(id)?;
         module
             .described(self.process)

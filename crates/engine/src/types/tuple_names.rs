@@ -27,6 +27,15 @@ impl TypeNotes {
         self.only(range.unwrap_or_default())
     }
 
+    /// What the declaration of a dictionary, or of a pair, says of its keys.
+    pub(crate) fn of_key(&self, types: Types<'_>, ty: &Type, key: &Type) -> Self {
+        let arguments = ty.without_ref().as_named().map(|it| &*it.arguments);
+        match arguments {
+            Some([first, _]) if first == key => self.only(0..types.count_tuple_names(key)),
+            _ => self.of_part(types, ty, key, false),
+        }
+    }
+
     /// What it says of an element of a tuple.
     pub(crate) fn of_item(&self, types: Types<'_>, items: &[Type], number: usize) -> Self {
         let start = types.names_inside(items, number);
@@ -121,6 +130,27 @@ impl Types<'_> {
             }
             start += names;
         }
-        found
+        found.or_else(|| {
+            // What is made of the same arguments, or of the only one that has names, has the same names.
+            let own = part.as_named().map(|it| &*it.arguments);
+            let mut with_names = arguments
+                .iter()
+                .filter(|it| self.count_tuple_names(it) == start);
+            let is_same = own == Some(&**arguments)
+                || with_names.next().is_some_and(|it| is_made_of(part, it, 0));
+            (count == start && is_same).then_some(0..count)
+        })
     }
+}
+
+/// Whether a type is another, or one over it.
+fn is_made_of(ty: &Type, of: &Type, depth: u32) -> bool {
+    let inside = |it: &Type| is_made_of(it, of, depth + 1);
+    ty == of
+        || depth < MAX_DEPTH
+            && match ty {
+                Type::Named(named) => named.arguments.iter().any(inside),
+                Type::SzArray(element) | Type::Array { element, .. } => inside(element),
+                _ => false,
+            }
 }

@@ -32,6 +32,7 @@ pub(super) struct Allowance {
     limit: Duration,
     total: Duration,
     deadline: Instant,
+    is_free_of_frames: bool,
 }
 
 impl Allowance {
@@ -48,7 +49,13 @@ impl Allowance {
             limit: Duration::from_millis(limit.into()),
             total,
             deadline: Instant::now() + total,
+            is_free_of_frames: query.path.as_deref().is_some_and(is_held),
         }
+    }
+
+    /// Whether what is looked at can be found again when an evaluation could not be ended: its frames are on the thread then.
+    pub(super) fn is_free_of_frames(&self) -> bool {
+        self.is_free_of_frames
     }
 
     fn is_over(&self) -> bool {
@@ -117,10 +124,13 @@ impl Engine<'_> {
                 Ok(answer) => answer,
                 Err(why) => {
                     // The frames that paths begin in are not where they were.
-                    if self.evaluations.is_disabled() || matches!(why, CallError::ProgramEnded) {
+                    let is_lost = self.evaluations.is_disabled() && !allowance.is_free_of_frames();
+                    if is_lost || matches!(why, CallError::ProgramEnded) {
                         return Err(Error::from(why));
                     }
-                    if let CallError::Unsafe { .. } = &why {
+                    if let Err(why) = self.evaluations.check() {
+                        answers.close(why.to_string());
+                    } else if let CallError::Unsafe { .. } = &why {
                         answers.close(why.to_string());
                     }
                     failed(&question.what, &why)
@@ -376,6 +386,12 @@ impl Engine<'_> {
             Err(error) => Err(CallError::Refused(error.message)),
         }
     }
+}
+
+/// Whether a path begins with a result or an object that is kept.
+fn is_held(path: &str) -> bool {
+    let number = path.strip_prefix('$').or_else(|| path.strip_prefix("#e"));
+    number.is_some_and(|it| it.starts_with(|digit: char| digit.is_ascii_digit()))
 }
 
 fn failed(what: &What, why: &dyn std::fmt::Display) -> Answer {

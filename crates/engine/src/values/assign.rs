@@ -6,6 +6,7 @@
 
 use std::rc::Rc;
 
+use cordebug::homes::Slot;
 use cordebug::thread::Thread;
 
 use crate::api::{Error, ErrorCode, Reply, SetVariable, VariablesQuery};
@@ -15,6 +16,7 @@ use crate::expressions::frames::is_in;
 use crate::stack::frame_at;
 use crate::types::{Field, Kind, Named, Type};
 
+use super::fixed_refs::leads_to_fixed;
 use super::literal::{self, Literal};
 use super::roots::Roots;
 use super::scope::VariableKind;
@@ -23,10 +25,10 @@ use super::walk::{self, Step};
 use super::{Place, Reader, Unreadable, Value};
 
 /// Where a value goes, and what must be known to put it there.
-struct Destination {
-    value: Value,
+pub(crate) struct Destination {
+    pub(crate) value: Value,
     /// The library's own value of the place, through which references are set.
-    runtime: Option<cordebug::value::Value>,
+    pub(crate) runtime: Option<cordebug::value::Value>,
     /// The name of the readonly field that it is, or that it is a part of.
     readonly: Option<String>,
 }
@@ -80,6 +82,11 @@ impl Engine<'_> {
         {
             let ty = std::mem::take(&mut parent.value.type_name);
             parent.value = super::view::masked_source(ty);
+        }
+        if let Reply::Variables(told) = &mut done
+            && self.may_go_on_with_copy(set, &thread)?
+        {
+            told.notes.push(super::optimised::SET.into());
         }
         Ok(done)
     }
@@ -301,7 +308,7 @@ fn put_reference(reader: &Reader<'_>, to: &Destination, address: u64) -> super::
 
 impl Roots<'_, '_> {
     /// The place that a path leads to, if it may be written.
-    fn destination(
+    pub(crate) fn destination(
         &self,
         viewer: &Viewer<'_, '_>,
         set: &SetVariable,
@@ -431,13 +438,16 @@ impl Roots<'_, '_> {
             let (object, member) = variable.holder.as_ref()?;
             self.runtime_field(object.address, member)
         });
-        let is_in = variable.kind == VariableKind::Argument
-            && matches!(variable.ty, Type::ByRef(_))
-            && is_in(self.reader.types, &scope.context.at, root);
+        let (types, place) = (self.reader.types, &scope.context.at);
+        let is_fixed = matches!(variable.ty, Type::ByRef(_))
+            && match variable.slot {
+                Some(Slot::Local(slot)) => leads_to_fixed(types, place, slot),
+                _ => variable.kind == VariableKind::Argument && is_in(types, place, root),
+            };
         Ok(Destination {
             value,
             runtime,
-            readonly: is_in.then(|| root.to_owned()),
+            readonly: is_fixed.then(|| root.to_owned()),
         })
     }
 

@@ -7,7 +7,9 @@
 use cordebug::thread::Thread;
 
 use super::assign::{BY_FORCE, refused};
-use super::literal;
+use super::roots::Roots;
+use super::view::Viewer;
+use super::{Place, literal};
 use crate::api::{
     Error, ErrorCode, Evaluate, EvaluatedValue, Reply, SetVariable, ThreadId, Value, ValueKind,
     Variable, VariableKind, Variables,
@@ -39,7 +41,27 @@ impl Engine<'_> {
             force: set.force,
             ..Evaluate::read(format!("{} = {}", set.path, set.value))
         };
-        let Reply::Evaluated(all) = self.evaluate_expressions(&request)? else {
+        // Before anything runs: what C# does not assign to may still be a place, such as a field of a struct in a box.
+        let binds = self.evaluate_expressions(&Evaluate {
+            types_only: true,
+            ..request.clone()
+        })?;
+        let is_bound =
+            matches!(&binds, Reply::Evaluated(all) if all.iter().all(|it| it.outcome.is_ok()));
+        // And what it does assign to may be a reference that the library knows no place of: in an inline array or a span.
+        let place = |roots: &Roots<'_, '_>, viewer: &Viewer<'_, '_>| {
+            let place = roots.destination(viewer, set).ok();
+            Ok(place.map(|it| {
+                let is_in_memory = matches!(it.value.place, Place::Memory(_));
+                it.runtime.is_none() && it.value.ty.is_reference() && is_in_memory
+            }))
+        };
+        let evaluated = match self.seen_from(set, thread, place)? {
+            Some(true) => self.evaluate_into(set, &request, true)?,
+            Some(false) if !is_bound => self.evaluate_into(set, &request, false)?,
+            _ => self.evaluate_expressions(&request)?,
+        };
+        let Reply::Evaluated(all) = evaluated else {
             return Err(first);
         };
         match all.into_iter().next().map(|it| it.outcome) {

@@ -141,7 +141,10 @@ impl LayoutCache {
                 // It is known by name, and no more.
                 Err(Unreadable::NotInitialized) => match types.shared_id(ty) {
                     Some(id) => self.members(types, ty, || Ok(id)),
-                    None => Err(Unreadable::NotLoaded { ty: types.text(ty) }),
+                    // Not kept: whether it is loaded is asked by its fields.
+                    None => self
+                        .sequential(types, ty)?
+                        .ok_or_else(|| Unreadable::NotLoaded { ty: types.text(ty) }),
                 },
                 members => members,
             },
@@ -156,18 +159,19 @@ impl LayoutCache {
         };
         let definition = types.definition(named)?;
         let is_packed = definition.layout()?.is_some_and(|it| it.packing != 0);
-        if !definition.flags().is_sequential() || is_packed {
+        let instance = |it: &&crate::types::Field| !it.flags.is_static();
+        // Only one can lie nowhere but at the beginning: a `DateTime`, which is declared to be laid out as the runtime likes.
+        let flags = definition.flags();
+        let is_lonely =
+            flags.is_auto_layout() && types.fields(named)?.iter().filter(instance).count() == 1;
+        if !(flags.is_sequential() || is_lonely) || is_packed {
             return Ok(None);
         }
         // Its flag comes first whatever the value holds: the runtime moves references before numbers, but not structs.
         let is_nullable = types.nullable_of(ty).is_some();
         let mut members = Vec::new();
         let mut end = 0_u32;
-        for field in types
-            .fields(named)?
-            .iter()
-            .filter(|it| !it.flags.is_static())
-        {
+        for field in types.fields(named)?.iter().filter(instance) {
             let of_inner = field.ty.as_named().map(|inner| types.fields(inner));
             let is_padding = of_inner.transpose()?.is_some_and(|it| it.is_empty());
             if field

@@ -62,6 +62,11 @@ fn number(text: &str) -> Option<Literal> {
     let real = lower.trim_end_matches(['f', 'd', 'm']);
     real.parse::<f64>().ok()?;
     let minus = if sign < 0 { "-" } else { "" };
+    // A float is one before it becomes anything else.
+    if lower.ends_with('f') {
+        let float = real.parse().ok().filter(|it: &f32| it.is_finite())?;
+        return Some(Literal::Real(format!("{minus}{}", f64::from(float))));
+    }
     Some(Literal::Real(format!("{minus}{real}")))
 }
 
@@ -287,7 +292,12 @@ mod tests {
         assert_eq!(parse("1.50m"), Some(Literal::Real("1.50".into())));
         assert_eq!(parse("'\\n'"), Some(Literal::Char(10)));
         assert_eq!(parse("\"a\\\"b\\u0041\""), text("a\"bA"));
-        for other in ["x", "\"a\"b\"", "''", "'ab'", "-", "1.2.3", ""] {
+        assert_eq!(
+            parse("-0.1f"),
+            Some(Literal::Real("-0.10000000149011612".into()))
+        );
+        assert_eq!(parse("16777217f"), Some(Literal::Real("16777216".into())));
+        for other in ["1e39f", "x", "\"a\"b\"", "''", "'ab'", "-", "1.2.3", ""] {
             assert_eq!(parse(other), None, "{other}");
         }
     }

@@ -11,6 +11,7 @@ use crate::types::{Method, Type};
 use super::answering::Allowance;
 use super::roots::Roots;
 use super::view::masking::has_secrets;
+use super::view::telling::MAY_TELL;
 use super::view::{Children, Opens, Viewer};
 use super::{Unreadable, Value};
 
@@ -18,12 +19,18 @@ use super::{Unreadable, Value};
 const MAX_GETTERS: usize = 200;
 
 /// A property and its getter; none if that is not to be run.
-type Getter = (String, Option<Method>);
+struct Getter {
+    name: String,
+    method: Option<Method>,
+    root_hidden: bool,
+}
 
 /// What a getter gave.
 pub(super) struct Computed {
     name: String,
     result: Result<Outcome, CallError>,
+    /// Whether what it holds is shown in its place.
+    root_hidden: bool,
 }
 
 impl Computed {
@@ -46,16 +53,24 @@ impl Engine<'_> {
     ) -> Result<Vec<Computed>, Error> {
         let (this, getters) = self.getters(query, thread, path)?;
         let mut computed = Vec::new();
-        for (name, getter) in getters {
-            let Some(getter) = getter else {
-                let why = "its getter was not run: it may tell what is masked".into();
-                let result = Err(CallError::Refused(why));
-                computed.push(Computed { name, result });
+        for getter in getters {
+            let (name, root_hidden) = (getter.name, getter.root_hidden);
+            let told = |result| Computed {
+                name: name.clone(),
+                result,
+                root_hidden,
+            };
+            let Some(getter) = getter.method else {
+                computed.push(told(Err(CallError::Refused(MAY_TELL.into()))));
                 continue;
             };
+            // One before it may not have ended.
+            if let Err(why) = self.evaluations.check() {
+                computed.push(told(Err(why)));
+                continue;
+            }
             if let Some(why) = allowance.is_used_up(self.evaluations.is_cancelled()) {
-                let result = Err(CallError::Refused(why));
-                computed.push(Computed { name, result });
+                computed.push(told(Err(CallError::Refused(why))));
                 continue;
             }
             let call = Call {
@@ -65,13 +80,17 @@ impl Engine<'_> {
                 arguments: Vec::new(),
             };
             let result = self.call(&allowance.site(), &call);
-            // The frames that paths begin in are not where they were.
-            if let Err(why) = &result
-                && (self.evaluations.is_disabled() || matches!(why, CallError::ProgramEnded))
-            {
-                return Err(Error::from(why.clone()));
+            match &result {
+                Err(why @ CallError::ProgramEnded) => return Err(Error::from(why.clone())),
+                // The frames that paths begin in are not where they were.
+                Err(why) if self.evaluations.is_disabled() && !allowance.is_free_of_frames() => {
+                    let mut error = Error::from(why.clone());
+                    error.message = format!("the getter of {name}: {}", error.message);
+                    return Err(error);
+                }
+                _ => {}
             }
-            computed.push(Computed { name, result });
+            computed.push(told(result));
         }
         Ok(computed)
     }
@@ -124,8 +143,13 @@ impl Engine<'_> {
             if let Ok(Some(getter)) = viewer.getter(ty, &member.name)
                 && getters.len() < MAX_GETTERS
             {
-                let is_kept_back = may_tell && getter.returns == Type::STRING;
-                getters.push((member.name, (!is_kept_back).then_some(getter)));
+                let is_kept_back =
+                    may_tell && getter.returns == Type::STRING || viewer.may_tell(&value, &getter);
+                getters.push(Getter {
+                    root_hidden: viewer.is_root_hidden(ty, &member.name),
+                    name: member.name,
+                    method: (!is_kept_back).then_some(getter),
+                });
             }
         }
         let this = if getters.is_empty() {
@@ -146,14 +170,20 @@ impl Children {
         let Children::Members(list) = self else {
             return;
         };
-        for child in list {
-            if !matches!(child.value, Err(Unreadable::WouldRunCode)) {
-                continue;
+        for mut child in std::mem::take(list) {
+            let is_open = matches!(child.value, Err(Unreadable::WouldRunCode));
+            let found = computed.iter().find(|it| is_open && it.name == child.name);
+            if let Some(found) = found {
+                child.value = viewer.outcome(&found.result);
+                if found.root_hidden
+                    && let Ok(value) = &child.value
+                    && let Some(inner) = viewer.root_hidden(value, &child.path)
+                {
+                    list.extend(inner);
+                    continue;
+                }
             }
-            let Some(found) = computed.iter().find(|it| it.name == child.name) else {
-                continue;
-            };
-            child.value = viewer.outcome(&found.result);
+            list.push(child);
         }
     }
 }
@@ -168,6 +198,12 @@ impl Viewer<'_, '_> {
             }),
             Ok(Outcome::Threw(exception)) => Err(Unreadable::Threw {
                 exception: self.brief_kept(exception),
+            }),
+            Err(why @ CallError::Disabled { .. }) => Err(Unreadable::Failed {
+                why: format!("its getter was not run: {why}"),
+            }),
+            Err(CallError::Refused(why)) => Err(Unreadable::Failed {
+                why: format!("its getter was not run: {why}"),
             }),
             Err(why) => Err(Unreadable::NotRun {
                 why: why.to_string(),

@@ -259,6 +259,16 @@ impl Reader<'_> {
         self.memory.word(address)
     }
 
+    /// Bytes from an address on.
+    pub(super) fn bytes_at(&self, address: u64, length: u64) -> Result<Vec<u8>> {
+        if length > MAX_VALUE.into() {
+            return Err(Unreadable::TooLarge { size: length });
+        }
+        let mut bytes = vec![0; length as usize];
+        self.memory.read(address, &mut bytes)?;
+        Ok(bytes)
+    }
+
     /// The 32-bit number at an address.
     pub(super) fn number_at(&self, address: u64) -> Result<u32> {
         self.memory.u32(address)
@@ -418,12 +428,15 @@ impl Reader<'_> {
         let Ok(runtime) = self.types.to_runtime(ty) else {
             return true;
         };
-        if matches!(runtime.id(), Err(why) if why.code() == Some(CORDBG_E_CLASS_NOT_LOADED)) {
-            return false;
-        }
+        let id = match runtime.id() {
+            Err(why) if why.code() == Some(CORDBG_E_CLASS_NOT_LOADED) => return false,
+            id => id,
+        };
         // It may be known by name, and no more.
-        let members = || self.struct_members(ty);
-        ty.is_value() != Some(true) || !matches!(members(), Err(Unreadable::NotLoaded { .. }))
+        let members = || self.layouts.members(self.types, ty, || Ok(id?));
+        ty.is_value() != Some(true)
+            || !matches!(members(), Err(Unreadable::NotInitialized))
+            || self.types.shared_id(ty).is_some()
     }
 
     /// The instance fields of a struct, with where they lie in it.

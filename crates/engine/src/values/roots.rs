@@ -199,7 +199,7 @@ impl Roots<'_, '_> {
         let Some(object) = object else {
             return Err(Error::new(
                 ErrorCode::StaleReference,
-                format!("there is no object {name}: it was never told, or the program ran since"),
+                format!("there is no object {name}: it was never told, or the program or its collector ran since"),
             )
             .hint("ask again for the value; its object id is told with it"));
         };
@@ -211,7 +211,11 @@ impl Roots<'_, '_> {
     fn result(&self, name: &str, number: &str) -> Result<Child, Error> {
         let number = number.parse().ok();
         let found = number.and_then(|it| self.target.result_place(self.reader, it));
-        found.map(|value| pseudo(name, value)).ok_or_else(|| {
+        let found = found.map(|(value, notes)| Child {
+            notes,
+            ..pseudo(name, value)
+        });
+        found.ok_or_else(|| {
             Error::new(
                 ErrorCode::StaleReference,
                 format!("there is no result {name}: it is of an earlier stop, or of too long ago"),

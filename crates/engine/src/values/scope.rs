@@ -11,6 +11,7 @@ use cordebug::hresult::E_INVALIDARG;
 
 use super::assigned::{self, Suspension};
 use super::floats;
+use super::optimised;
 use super::places::Slot;
 use super::shape::{Declared, Home, Shape};
 use super::sound::FrameHomes;
@@ -266,6 +267,7 @@ impl FrameVariables {
                 return Ok((value, None, holder));
             }
             Home::Constant(_) => return Err(Unreadable::OptimizedAway),
+            Home::Unused => return Err(Unreadable::Unused),
         };
         let frame = &self.context.frame;
         let value = reader.places.variable(reader.run, frame, (slot, ty), || {
@@ -287,9 +289,13 @@ impl FrameVariables {
 
     /// Where the variables live, if some may be in registers: only optimised code keeps them there.
     fn optimised_homes(&self, reader: &Reader<'_>) -> Option<&FrameHomes> {
+        self.is_optimised(reader).then(|| self.homes(reader))?
+    }
+
+    /// Whether its code may be optimised.
+    pub(super) fn is_optimised(&self, reader: &Reader<'_>) -> bool {
         let module = reader.types.module(self.context.module);
-        let is_optimized = module.is_ok_and(|it| it.is_optimized() != Some(false));
-        is_optimized.then(|| self.homes(reader))?
+        module.is_ok_and(|it| it.is_optimized() != Some(false))
     }
 
     /// The number that was passed in a floating-point register, where nothing of the method has run yet.
@@ -325,6 +331,14 @@ impl FrameVariables {
             let passed = self.passed_float(reader, homes, slot, ty);
             let bytes = passed.ok_or(Unreadable::InFloatingRegister)?;
             return Ok(reader.copied(ty.clone(), bytes));
+        }
+        if homes.is_overwritten(reader, slot) {
+            return Err(Unreadable::Overwritten);
+        }
+        if let Slot::Argument(index) = slot
+            && optimised::may_be_changed(reader, &self.context.at, index, ty)
+        {
+            return Err(Unreadable::MayBeOld);
         }
         if let Some(address) = homes.unknown_address(slot) {
             return Ok(reader.at(ty.clone(), address));

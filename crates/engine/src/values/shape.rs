@@ -94,6 +94,8 @@ pub(crate) enum Home {
     Local(u32),
     /// Nowhere: it is a constant. `None` if its value is of a kind that is not known.
     Constant(Option<Place>),
+    /// Nowhere: nothing in the method uses it, and the compiler has not kept it.
+    Unused,
     /// In a field of the object or struct there.
     Field(Rc<Home>, Type, Field),
 }

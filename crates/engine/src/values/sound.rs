@@ -9,7 +9,7 @@ use cordebug::thread::Frame;
 
 use crate::types::Type;
 
-use super::{Reader, floats};
+use super::{Reader, floats, optimised};
 
 /// Where a type of the runtime keeps the type that it is derived from. Checked against known types before it is relied on.
 const PARENT: u64 = 0x10;
@@ -102,6 +102,21 @@ impl FrameHomes {
             && (!is_argument
                 || here.iter().all(|it| it.is_in_memory())
                 || !floats::holds_float(reader, ty))
+    }
+
+    /// Whether a variable is said to be in a register that the call which has just returned was free to use: the compiler
+    /// does not always note that it has put it elsewhere before.
+    pub(super) fn is_overwritten(&self, reader: &Reader<'_>, slot: Slot) -> bool {
+        let is_old = |home: &VariableHome| home.is_lost_by_calls() && home.code.0 < self.at;
+        self.home(slot).is_some_and(is_old) && self.is_behind_call(reader)
+    }
+
+    /// Whether the frame is right behind a call.
+    fn is_behind_call(&self, reader: &Reader<'_>) -> bool {
+        let length = (self.at as usize).min(optimised::LONGEST_CALL);
+        let mut code = vec![0; length];
+        let start = self.start + u64::from(self.at) - length as u64;
+        reader.memory.read(start, &mut code).is_ok() && optimised::ends_with_call(&code)
     }
 
     /// What a floating-point register held when the method was called, if nothing can have changed it since.

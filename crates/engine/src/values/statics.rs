@@ -38,6 +38,12 @@ impl Reader<'_> {
             self.of_runtime(&value, Some(field.ty.clone()))
         });
         let value = match value {
+            // The runtime looks for those of the code that is shared, which has none.
+            Err(Unreadable::NotInitialized)
+                if self.is_of_thread(declared_in, field) && is_shared(&declared_in.arguments) =>
+            {
+                return Err(Unreadable::ThreadStaticOfShared);
+            }
             // The thread has no fields of its own before it uses one: then they are empty.
             Err(Unreadable::NotInitialized)
                 if self.is_of_thread(declared_in, field)
@@ -122,4 +128,12 @@ impl Reader<'_> {
         let state = self.memory.word(description.checked_add(STATE)?).ok()?;
         Some(self.memory.u32(state).ok()? & INITIALIZED != 0)
     }
+}
+
+/// Whether code over these types is shared with that over others: there is a reference among them.
+fn is_shared(arguments: &[Type]) -> bool {
+    arguments.iter().any(|it| match it {
+        Type::Named(named) if it.is_value() == Some(true) => is_shared(&named.arguments),
+        other => other.is_reference(),
+    })
 }

@@ -18,8 +18,18 @@ pub(crate) enum Unreadable {
         "it is in a register for floating-point numbers, which the runtime's debugger library does not tell here"
     )]
     InFloatingRegister,
+    #[error(
+        "it is said to be in a register that the last call was free to use: what is in there now is something else"
+    )]
+    Overwritten,
+    #[error(
+        "the method changes it, and optimised code may keep what it is now elsewhere: only what it was at the beginning is known"
+    )]
+    MayBeOld,
     #[error("not assigned yet")]
     NotAssigned,
+    #[error("the compiler has not kept it: nothing in the method uses it")]
+    Unused,
     #[error("not kept over the {over}: nothing reads it afterwards, so the compiler let it go")]
     NotKept { over: &'static str },
     #[error(
@@ -59,6 +69,10 @@ pub(crate) enum Unreadable {
     NotConstructed { ty: Rc<str> },
     #[error("the runtime does not tell what a call returned that returns {ty}")]
     NotReturned { ty: Rc<str> },
+    #[error(
+        "the runtime does not tell it: it is a [ThreadStatic] field of a generic type over a reference type; a method of the program that returns it can be called"
+    )]
+    ThreadStaticOfShared,
     #[error("only its getter can tell, which would run code in the program")]
     WouldRunCode,
     #[error(

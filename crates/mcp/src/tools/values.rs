@@ -256,6 +256,7 @@ pub(super) async fn set(call: &Call, arguments: SetArguments) -> Result<SetRepor
     variable.was = before
         .map(|before| before.value)
         .filter(|was| *was != variable.value);
+    variable.notes.extend(told.notes);
     Ok(SetReport {
         session: session.id().to_owned(),
         stop: stop.0,

@@ -247,6 +247,14 @@ fn rubbish_on_the_wire_is_answered_and_survived() {
         too_long.to_string().contains("4194304 bytes at most"),
         "{too_long}"
     );
+    // Whoever waits for an answer to such a request gets one.
+    server
+        .send_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":77,\"method\":\"ping\",\"params\":{\"text\":\"");
+    server.send_bytes(&[b'x'; 5 << 20]);
+    server.send_bytes(b"\"}}\n");
+    let too_long = server.next();
+    assert_eq!(too_long["id"], 77, "{too_long}");
+    assert_eq!(too_long["error"]["code"], -32700, "{too_long}");
     let status = server.call("debug_status", json!({}));
     assert_eq!(
         status["structuredContent"],

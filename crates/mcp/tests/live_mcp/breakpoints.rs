@@ -236,10 +236,10 @@ fn what_cannot_be_set_says_why() {
             !INVALID_PARAMETER: "Order.*": wildcards are not supported; search the symbols for the names you mean, then set one breakpoint for each
             Hint: write Namespace.Type.Method, Type.Method or Method; Type.Method(int, string) for one overload; module.dll!Type.Method for one module
             > breakpoint_set {"function":"NoSuchMethod"}
-            Breakpoint 3 at NoSuchMethod: pending, no loaded module with symbols has a method NoSuchMethod.
+            Breakpoint 1 at NoSuchMethod: pending, no loaded module with symbols has a method NoSuchMethod.
             It is set as soon as a module with that place is loaded.
             > breakpoint_update {"enabled":true,"id":99}
-            !BREAKPOINT_NOT_FOUND: there is no breakpoint 99; there are 3
+            !BREAKPOINT_NOT_FOUND: there is no breakpoint 99; there are 1
             Hint: breakpoint_list lists the breakpoints
             > breakpoint_update {"id":1}
             !INVALID_PARAMETER: there is nothing to change
@@ -248,7 +248,7 @@ fn what_cannot_be_set_says_why() {
             !INVALID_PARAMETER: breakpoint_remove needs an id, or all=true
             Hint: breakpoint_list tells the ids
             > breakpoint_remove {"id":77}
-            !BREAKPOINT_NOT_FOUND: there is no breakpoint 77; there are 3
+            !BREAKPOINT_NOT_FOUND: there is no breakpoint 77; there are 1
             Hint: breakpoint_list lists the breakpoints
             > debug_launch {"breakpoints":[{"file":"a.cs","lien":3}],"program":"<fixtures>/hello/hello.dll"}
             !INVALID_PARAMETER: breakpoints[0]: there is no parameter "lien", did you mean line?
@@ -556,6 +556,30 @@ fn condition_that_fails_is_counted_as_failed() {
         let listed = &structured(&listed)["breakpoints"][0];
         let counts = ["hits", "passed_by", "failed"].map(|it| listed[it].as_u64());
         assert_eq!(counts, [Some(0), Some(2), Some(1)], "{listed}");
+        agent.close().await;
+    });
+}
+
+/// What is told of a breakpoint that its module brought back is as of the stop, not as of the moment it was set in the code.
+#[test]
+fn counts_of_a_breakpoint_that_is_bound_again_are_those_of_the_stop() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let launch = json!({
+            "program": dll("bp_plugins"),
+            "args": ["context", dll("bp_plugin")],
+            "breakpoints": [at("bp_plugin", "plugin"), at("bp_plugins", "unloaded")],
+        });
+        agent.call("debug_launch", launch).await;
+        let unbound = agent.call("debug_continue", json!({})).await;
+        assert!(text(&unbound).contains("unbound"), "{}", text(&unbound));
+        let again = agent.call("debug_continue", json!({})).await;
+        assert!(
+            text(&again).contains("bound. Hit 2 times."),
+            "{}",
+            text(&again)
+        );
         agent.close().await;
     });
 }

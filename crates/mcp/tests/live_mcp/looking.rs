@@ -184,6 +184,15 @@ fn a_frozen_thread_makes_calls_but_no_steps() {
         agent.call("threads_get", json!({"thaw": [current]})).await;
         let step = agent.call("debug_step", json!({"kind": "over"})).await;
         assert_eq!(structured(&step)["state"], "stopped", "{}", text(&step));
+        // Nor would the program, and whoever waits for it hears why.
+        agent
+            .call("threads_get", json!({"freeze": [current]}))
+            .await;
+        let waited = agent
+            .call("debug_continue", json!({"timeout_ms": 300}))
+            .await;
+        let why = format!("thread {current} is frozen");
+        assert!(text(&waited).contains(&why), "{}", text(&waited));
         agent.close().await;
     });
 }

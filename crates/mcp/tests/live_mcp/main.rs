@@ -21,6 +21,7 @@ mod locks;
 mod looking;
 mod meant;
 mod one_value;
+mod opened;
 mod opening;
 mod packages;
 mod places;

@@ -184,7 +184,7 @@ fn what_exists_only_in_the_debugger_is_written_as_variables_are() {
             orders.Where(o => o.Id > 27).ToList(): System.Collections.Generic.List<Order> = Count = 2 { order28 #28 x0, order29 #29 x0 }
             orders.Take(2).ToArray(): Order[] = Length = 2 { order0 #0 x0, order1 #1 x0 }
             orders.Select(o => o.Id).Take(3): System.Collections.Generic.IEnumerable<int> = Count = 3 { 0, 1, 2 }
-            orders.Take(2).Select(o => (o.Id, o)): System.Collections.Generic.IEnumerable<(int, Order)> = Count = 2 { (0, order0 #0 x0), (1, order1 #1 x0) }
+            orders.Take(2).Select(o => (o.Id, o)): System.Collections.Generic.IEnumerable<(int Id, Order o)> = Count = 2 { (0, order0 #0 x0), (1, order1 #1 x0) }
             new int[0]: int[] = Length = 0
             new[] { 1, 2 }: int[] = Length = 2 { 1, 2 }
             orders.Take(1).ToDictionary(o => o.Id): System.Collections.Generic.Dictionary<int, Order> = Count = 1 { [0] = order0 #0 x0 }

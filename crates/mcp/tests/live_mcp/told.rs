@@ -91,7 +91,7 @@ fn threads_with_news_of_their_own_are_told() {
         });
         let mut stopped = agent.call("debug_launch", launch).await;
         for _ in 0..160 {
-            if text(&stopped).contains("news comes after the next resume") {
+            if text(&stopped).contains("reached a breakpoint at the same time") {
                 return;
             }
             stopped = agent.call("debug_continue", json!({})).await;

@@ -103,7 +103,7 @@ fn variables_are_told_by_scope_name_and_page() {
             !INVALID_PARAMETER: "account.Next.Owner" cannot be followed at 12: null has no field Owner
             Hint: variables_get with the path before it tells what is there
             > variables_get {"path":"#9999"}
-            !STALE_REFERENCE: there is no object #9999: it was never told, or the program ran since
+            !STALE_REFERENCE: there is no object #9999: it was never told, or the program or its collector ran since
             Hint: variables_get tells the value again, with its object id
             > variables_get {"stop":9999}
             !STALE_REFERENCE: stop 9999 is over: frames and values that were told then are gone
@@ -138,6 +138,48 @@ fn type_arguments_and_statics_are_told() {
               Shared: string = "inside"
         "#]]
         .assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
+fn an_object_that_is_shown_twice_is_said_to_be_the_same() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        stopped(&agent, "values_numbers", "stop").await;
+        for arguments in [
+            json!({"names": ["first", "tenth"], "depth": 1}),
+            json!({"path": "nodes", "count": 2, "depth": 1}),
+        ] {
+            agent.say("variables_get", arguments).await;
+        }
+        let expressions = json!({"expressions": ["first", "nodes[0]", "tenth"]});
+        agent.say("evaluate", expressions).await;
+        expect![[r#"
+            > variables_get {"depth":1,"names":["first","tenth"]}
+            Variables of frame #0 of thread <tid>:
+              first: Node = { Name = "n0", Next = null }
+                Name: string = "n0"
+                Next: Node = null
+              tenth: Node = { Name = "n10", Next = { Name = "n9", Next = {Node} } }
+                Name: string = "n10"
+                Next: Node = { Name = "n9", Next = { Name = "n8", Next = {Node} } }
+            > variables_get {"count":2,"depth":1,"path":"nodes"}
+            nodes: Node[] = Length = 100 { { Name = "n0", Next = null }, { Name = "n1", Next = {Node} }, { Name = "n2", Next = {Node} }, { Name = "n3", Next = {Node} }, { Name = "n4", Next = {Node} }, { Name = "n5", Next = {Node…
+              [0] = { Name = "n0", Next = null }
+                Name: string = "n0"
+                Next: Node = null
+              [1] = { Name = "n1", Next = { Name = "n0", Next = null } }
+                Name: string = "n1"
+                Next: Node = { Name = "n0", Next = null } (the same object as nodes[0])
+              … 98 more: variables_get with start=2
+            > evaluate {"expressions":["first","nodes[0]","tenth"]}
+            first: Node = { Name = "n0", Next = null }  (2 inside: #e1)
+            nodes[0]: Node = { Name = "n0", Next = null }  (2 inside: #e2)
+            Note: the same object as first.
+            tenth: Node = { Name = "n10", Next = { Name = "n9", Next = {Node} } }  (2 inside: #e3)
+        "#]].assert_eq(&agent.transcript());
         agent.close().await;
     });
 }
@@ -462,5 +504,24 @@ fn expressions_are_evaluated_without_and_with_side_effects() {
         "#]]
         .assert_eq(&agent.transcript());
         agent.close().await;
+    });
+}
+
+#[test]
+fn what_is_set_in_optimised_code_is_told_with_a_doubt() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let place = Fixture::named("values_optimised").marker("changed");
+        let launch = json!({
+            "program": dll("values_optimised"),
+            "keep_optimized": true,
+            "env": {"DOTNET_TieredCompilation": "0"},
+            "breakpoints": [{"file": place.file, "line": place.line}],
+        });
+        agent.call("debug_launch", launch).await;
+        let set = json!({"path": "kept.A", "value": "3"});
+        let set = text(&agent.call("variable_set", set).await);
+        assert!(set.contains("may go on with a copy"), "{set}");
     });
 }

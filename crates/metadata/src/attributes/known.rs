@@ -56,6 +56,12 @@ impl<'a> Metadata<'a> {
         self.diagnostics(token, "DebuggerHiddenAttribute")
     }
 
+    /// Whether a method or type is left out of the traces of exceptions, as those are whose only task is to throw.
+    #[must_use]
+    pub fn is_stack_trace_hidden(self, token: Token) -> bool {
+        self.diagnostics(token, "StackTraceHiddenAttribute")
+    }
+
     /// Whether steps pass through a method or type.
     #[must_use]
     pub fn is_debugger_step_through(self, token: Token) -> bool {

@@ -14,7 +14,7 @@ use crate::view::Metadata;
 /// Lambdas in local functions in state machines nest names; nobody nests them this deep.
 const MAX_NESTING: usize = 16;
 /// Among more methods or types than this none is looked for.
-const MAX_SIBLINGS: usize = 4096;
+pub(super) const MAX_SIBLINGS: usize = 4096;
 
 /// The name of a method: the type that a person wrote it in, and the way to it from there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,15 @@ pub struct MethodName {
     pub owner: String,
     /// The method; then, for code inside it, local functions and `AnonymousMethod`.
     pub path: Vec<String>,
+}
+
+/// A member of an `extension` block, whose code is in a static method of the class around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExtensionMember {
+    /// Whether its method takes the receiver that the block declares before its own parameters.
+    pub takes_receiver: bool,
+    /// How many generic parameters the block has; the method has them before its own.
+    pub arity: usize,
 }
 
 impl fmt::Display for MethodName {
@@ -43,14 +52,88 @@ impl<'a> Metadata<'a> {
         names: &GenericNames,
         style: Style,
     ) -> Result<MethodName> {
+        self.method_name_inside(method, &[], names, style)
+    }
+
+    /// The name of a method that is written in local functions (see [`crate::pdb::Pdb::local_functions_around`]):
+    /// `Owner.Method.Outer.Inner`.
+    pub fn method_name_inside(
+        self,
+        method: Token,
+        around: &[Token],
+        names: &GenericNames,
+        style: Style,
+    ) -> Result<MethodName> {
+        let (name, ty) = self.written_in(method)?;
+        let method = self.method(method)?;
+        let raw = method.name_bytes()?;
+        let names = self.or_declared(names, method.declaring_type()?, method.token());
+        let is_special = method.flags().is_special_name()
+            || raw != name.as_bytes()
+            || name.contains(".op_")
+            || self.is_extension_accessor(&method)?;
+
+        // Closures and state machines repeat the parameters of the type, then have those of the method.
+        let n_of_owner = self.generic_params(ty).count().min(names.of_type.len());
+        let (of_owner, of_outer_method) = names.of_type.split_at(n_of_owner);
+        let owner = GenericNames {
+            of_type: of_owner.to_vec(),
+            of_method: Vec::new(),
+        };
+        let mut path = method_path(&name, is_special, 0);
+        if let [only] = path.as_mut_slice()
+            && is_special
+            && is_conversion(only)
+        {
+            // What it gives tells it from others.
+            let short = Style { namespaces: false };
+            let gives = self.return_text(&method, &names, short)?;
+            *only = format!("{only} {gives}");
+        }
+        let (mut of_outer, mut of_inner) = (of_outer_method, names.of_method.as_slice());
+        // A local function repeats the parameters of the methods around it, or its closure has some of both.
+        let all = [of_outer, of_inner].concat();
+        let mut n_outer = of_outer.len();
+        if path.len() > 1
+            && !all.is_empty()
+            && let Some(arity) = self.arity_of(ty, outermost(&name))
+            && let Some((outer, inner)) = all.split_at_checked(arity)
+        {
+            (of_outer, of_inner, n_outer) = (outer, inner, arity);
+        }
+        if let Some(first) = path.first_mut() {
+            push_arguments(first, of_outer);
+        }
+        if let Some(mut last) = path.pop() {
+            for &function in around {
+                let Ok((name, _)) = self.written_in(function) else {
+                    continue;
+                };
+                let mut part = method_path(&name, true, 0).pop().unwrap_or_default();
+                let n_with = self.n_type_arguments(function).saturating_sub(n_of_owner);
+                if let Some((own, rest)) = of_inner.split_at_checked(n_with.saturating_sub(n_outer))
+                {
+                    push_arguments(&mut part, own);
+                    of_inner = rest;
+                    n_outer = n_with.max(n_outer);
+                }
+                path.push(part);
+            }
+            push_arguments(&mut last, of_inner);
+            path.push(last);
+        }
+        Ok(MethodName {
+            owner: self.type_def_text(ty, &owner, style),
+            path,
+        })
+    }
+
+    /// The name of a method before the compiler moved its code to a state machine, and the type that it is written in,
+    /// without closures.
+    pub(super) fn written_in(self, method: Token) -> Result<(String, Token)> {
         let method = self.method(method)?;
         let mut name = method.name()?.into_owned();
         let mut ty = method.declaring_type()?;
-        let names = self.or_declared(names, ty, method.token());
-
-        let mut is_special = method.flags().is_special_name()
-            || name.contains(".op_")
-            || self.is_extension_accessor(&method)?;
         let type_name = self.simple_name(ty)?.1;
         // A `finally` of an iterator is a method of its own: it must run when the iterator is disposed of early.
         let runs_method = name == "MoveNext" || name.starts_with("<>m__Finally");
@@ -58,7 +141,6 @@ impl<'a> Metadata<'a> {
             let original = GeneratedName::parse(split_arity(&type_name).0);
             // Dots of an explicit implementation's name cannot stand in a type's.
             name = original.map_or(name, |it| it.text.replace('-', "."));
-            is_special = true;
             ty = self.enclosing_type(ty)?.unwrap_or(ty);
         }
         // Constructors of closures are nobody's code.
@@ -72,35 +154,14 @@ impl<'a> Metadata<'a> {
             };
             ty = outer;
         }
+        Ok((name, ty))
+    }
 
-        // Closures and state machines repeat the parameters of the type, then have those of the method.
-        let n_of_owner = self.generic_params(ty).count().min(names.of_type.len());
-        let (of_owner, of_outer_method) = names.of_type.split_at(n_of_owner);
-        let owner = GenericNames {
-            of_type: of_owner.to_vec(),
-            of_method: Vec::new(),
-        };
-        let mut path = method_path(&name, is_special, 0);
-        let (mut of_outer, mut of_inner) = (of_outer_method, names.of_method.as_slice());
-        // A local function repeats the parameters of the method around it, or its closure has some of both.
-        let all = [of_outer, of_inner].concat();
-        if path.len() > 1
-            && !all.is_empty()
-            && let Some(n_outer) = self.arity_of(ty, outermost(&name))
-            && let Some((outer, inner)) = all.split_at_checked(n_outer)
-        {
-            (of_outer, of_inner) = (outer, inner);
-        }
-        if let Some(first) = path.first_mut() {
-            push_arguments(first, of_outer);
-        }
-        if let Some(last) = path.last_mut() {
-            push_arguments(last, of_inner);
-        }
-        Ok(MethodName {
-            owner: self.type_def_text(ty, &owner, style),
-            path,
-        })
+    /// How many generic parameters the code of a method sees: those of its type and its own.
+    fn n_type_arguments(self, method: Token) -> usize {
+        let ty = self.method(method).and_then(|it| it.declaring_type());
+        let of_type = ty.map_or(0, |it| self.generic_params(it).count());
+        of_type + self.generic_params(method).count()
     }
 
     /// How many generic parameters the methods of a name have, if all have the same number.
@@ -121,28 +182,65 @@ impl<'a> Metadata<'a> {
     }
 
     /// Whether a type holds the declarations of an `extension` block.
-    fn is_extension_group(self, ty: Token) -> bool {
+    #[must_use]
+    pub fn is_extension_group(self, ty: Token) -> bool {
         self.simple_name(ty)
             .is_ok_and(|it| it.1.starts_with("<G>$"))
     }
 
     /// Whether a method is an accessor or operator of an `extension` block: its type then has the declaration in a nested type.
-    fn is_extension_accessor(self, method: &Method<'a>) -> Result<bool> {
+    pub fn is_extension_accessor(self, method: &Method<'a>) -> Result<bool> {
         let name = method.name_bytes()?;
         let prefixes: [&[u8]; 3] = [b"get_", b"set_", b"op_"];
         if !method.flags().is_static() || !prefixes.iter().any(|it| name.starts_with(it)) {
             return Ok(false);
         }
+        let mut declarations = self.extension_declarations(method)?;
+        Ok(declarations.any(|(_, it)| it.flags().is_special_name()))
+    }
+
+    /// What a method is of an `extension` block, if it holds the code of a member of one.
+    #[must_use]
+    pub fn extension_member(self, method: Token) -> Option<ExtensionMember> {
+        let method = self.method(method).ok()?;
+        if !method.flags().is_static() {
+            return None;
+        }
+        let n_parameters = method.signature().ok()?.parameters.len();
+        let n_generic = method.generic_params().count();
+        let mut declarations = self.extension_declarations(&method).ok()?;
+        declarations.find_map(|(block, declared)| {
+            let takes_receiver = !declared.flags().is_static();
+            let n_declared = declared.signature().ok()?.parameters.len();
+            let arity = self.generic_params(block).count();
+            let is_it = n_declared + usize::from(takes_receiver) == n_parameters
+                && arity + declared.generic_params().count() == n_generic;
+            is_it.then_some(ExtensionMember {
+                takes_receiver,
+                arity,
+            })
+        })
+    }
+
+    /// The declarations of a method's name in the `extension` blocks of its type, each with the type that stands for its block.
+    fn extension_declarations(
+        self,
+        method: &Method<'a>,
+    ) -> Result<impl Iterator<Item = (Token, Method<'a>)>> {
+        let name = method.name_bytes()?;
         let nested = self.type_def(method.declaring_type()?)?.nested();
-        let mut declarations = nested
+        let declared = nested
             .take(MAX_SIBLINGS)
             .flatten()
-            .filter(|&it| self.is_extension_group(it))
-            .filter_map(|it| self.type_def(it).ok())
-            .flat_map(|it| it.methods().flatten())
+            .filter(move |&it| self.is_extension_group(it))
+            .filter_map(move |it| self.type_def(it).ok())
+            .flat_map(|it| {
+                it.methods()
+                    .flatten()
+                    .map(move |method| (it.token(), method))
+            })
             .take(MAX_SIBLINGS);
-        Ok(declarations
-            .any(|it| it.flags().is_special_name() && it.name_bytes().is_ok_and(|it| it == name)))
+        Ok(declared.filter(move |(_, it)| it.name_bytes().is_ok_and(|it| it == name)))
     }
 
     /// The names given, with declared ones where none are given.
@@ -268,7 +366,15 @@ impl<'a> Metadata<'a> {
             self.return_text(&method, &names, style)?,
             self.parameters_text(&method, &names, style)?,
         );
-        Ok(format!("{ret} {name}({parameters})"))
+        // The name of a conversion has what it gives.
+        let is_told = name
+            .path
+            .last()
+            .is_some_and(|it| it.contains("plicit operator"));
+        Ok(match is_told {
+            true => format!("{name}({parameters})"),
+            false => format!("{ret} {name}({parameters})"),
+        })
     }
 }
 
@@ -290,7 +396,7 @@ fn by_ref<'t>(ty: &'t Type, writer: &mut Writer<'_, '_>) -> Option<&'t Type> {
     }
 }
 
-fn kind(type_name: &str) -> Option<GeneratedKind> {
+pub(super) fn kind(type_name: &str) -> Option<GeneratedKind> {
     GeneratedName::parse(split_arity(type_name).0).map(|it| it.kind)
 }
 
@@ -302,8 +408,14 @@ fn push_arguments(name: &mut String, arguments: &[String]) {
     }
 }
 
+/// Whether a name is a conversion's as C# declares it, without what it gives.
+fn is_conversion(name: &str) -> bool {
+    let name = name.strip_suffix(" checked").unwrap_or(name);
+    name.ends_with("plicit operator")
+}
+
 /// The name of the method around local functions and lambdas.
-fn outermost(name: &str) -> &str {
+pub(super) fn outermost(name: &str) -> &str {
     let mut name = name;
     while let Some(GeneratedName {
         kind: GeneratedKind::Lambda | GeneratedKind::LocalFunction,

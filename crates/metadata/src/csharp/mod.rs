@@ -4,6 +4,7 @@
 
 mod generated;
 mod methods;
+mod nesting;
 mod types;
 
 use std::borrow::Cow;
@@ -15,7 +16,7 @@ use crate::view::Metadata;
 
 pub(crate) use generated::split_arity;
 pub use generated::{GeneratedKind, GeneratedName, field_display_name, type_display_name};
-pub use methods::{MethodName, special_name};
+pub use methods::{ExtensionMember, MethodName, special_name};
 
 /// More generic parameters than this are not written out.
 const MAX_PARAMETERS: usize = 1024;

@@ -512,8 +512,12 @@ impl<'w, 'a> Writer<'w, 'a> {
     ) -> bool {
         let is_anonymous = GeneratedName::parse(split_arity(name).0)
             .is_some_and(|it| it.kind == GeneratedKind::AnonymousType);
-        if !is_anonymous || range.is_empty() || !token.is(Table::TypeDef) {
+        if !is_anonymous || !token.is(Table::TypeDef) {
             return false;
+        }
+        if range.is_empty() {
+            self.push("<empty anonymous type>");
+            return true;
         }
         let Ok(ty) = self.metadata.type_def(token) else {
             return false;

@@ -164,6 +164,12 @@ impl TypeFlags {
     pub const fn is_sequential(self) -> bool {
         self.0 & 0x18 == 8
     }
+
+    /// Whether the runtime lays the fields out as it likes.
+    #[must_use]
+    pub const fn is_auto_layout(self) -> bool {
+        self.0 & 0x18 == 0
+    }
 }
 
 impl MethodFlags {

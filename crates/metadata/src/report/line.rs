@@ -140,12 +140,12 @@ impl Inspection {
             Some(module) => {
                 let names = crate::csharp::GenericNames::default();
                 let style = Style { namespaces: true };
-                Some(
-                    module
-                        .metadata()
-                        .method_name(point.method(), &names, style)?
-                        .to_string(),
-                )
+                let (metadata, method) = (module.metadata(), point.method());
+                let pdb = self.symbols.as_ref().map(Symbols::pdb);
+                let around = pdb.map(|it| it.local_functions_around(metadata, method));
+                let around = around.unwrap_or_default();
+                let name = metadata.method_name_inside(method, &around, &names, style)?;
+                Some(name.to_string())
             }
             None => None,
         };

@@ -227,10 +227,12 @@ pub(super) fn assign(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
         Some(parent) => Some(parent.as_ref()),
         None => found.variables.first(),
     };
+    let mut variable = now.map(VariableEntry::from).unwrap_or_default();
+    variable.notes.extend(found.notes.iter().cloned());
     let report = SetReport {
         session: NAME.into(),
         stop: found.stop.0,
-        variable: now.map(VariableEntry::from).unwrap_or_default(),
+        variable,
     };
     repl.say(&report.render_for(Reader::Person));
     Ok(())

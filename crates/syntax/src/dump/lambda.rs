@@ -3,6 +3,7 @@
 use super::Dumper;
 use crate::tree::{
     FromClause, Lambda, LambdaParameter, Query, QueryBody, QueryClause, QueryEnd, ReturnRef,
+    Statement,
 };
 
 impl Dumper {
@@ -35,6 +36,22 @@ impl Dumper {
                 this.text(")");
             }
             this.text(" ");
+            for statement in lambda.block.iter().flat_map(|it| &it.statements) {
+                match statement {
+                    Statement::Declare { ty, name, value } => this.node("= ", |this| {
+                        this.ty(ty);
+                        this.text(" ");
+                        this.identifier(name);
+                        this.text(" ");
+                        this.expr(value);
+                    }),
+                    Statement::Expr(expr) => this.expr(expr),
+                }
+                this.text("; ");
+            }
+            if lambda.block.as_ref().is_some_and(|it| it.returns) {
+                this.text("return ");
+            }
             this.expr(&lambda.body);
         });
     }

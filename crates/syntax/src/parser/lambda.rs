@@ -4,7 +4,9 @@ use super::scan::ScanMode;
 use super::{Parsed, Parser};
 use crate::error::{ErrorKind, Expected, Refused};
 use crate::lexer::{Keyword, P, T, Word};
-use crate::tree::{Expr, ExprKind, Lambda, LambdaParameter, ParameterModifier, ReturnRef, Type};
+use crate::tree::{
+    Block, Expr, ExprKind, Lambda, LambdaParameter, ParameterModifier, ReturnRef, Statement, Type,
+};
 
 impl Parser<'_> {
     /// Whether a lambda starts at `index`: its `=>` decides, which stands behind a name or a parenthesis.
@@ -122,10 +124,13 @@ impl Parser<'_> {
             });
         }
         self.expect(P::FatArrow)?;
-        if self.at(P::OpenBrace) {
-            return Err(self.error(ErrorKind::Refused(Refused::StatementLambda), self.span()));
-        }
-        let body = self.possible_ref()?;
+        let (block, body) = match self.at(P::OpenBrace) {
+            true => {
+                let (block, body) = self.block()?;
+                (Some(block), body)
+            }
+            false => (None, self.possible_ref()?),
+        };
         self.in_async = was_async;
         let lambda = Lambda {
             is_static,
@@ -134,9 +139,89 @@ impl Parser<'_> {
             return_ref,
             parameters,
             parenthesized,
+            block,
             body,
         };
         Ok(self.expr(ExprKind::Lambda(Box::new(lambda)), start))
+    }
+
+    /// `{ var a = b; c(); return d; }`: what comes before the last expression, and that.
+    fn block(&mut self) -> Parsed<(Block, Expr)> {
+        let open = self.span();
+        let other = |this: &Self, at| this.error(ErrorKind::Refused(Refused::StatementLambda), at);
+        self.expect(P::OpenBrace)?;
+        let mut statements = Vec::new();
+        loop {
+            let at = self.span();
+            if self.at(P::CloseBrace) {
+                self.bump();
+                let last = statements.pop();
+                let Some(Statement::Expr(body)) = last else {
+                    return Err(other(self, open));
+                };
+                let returns = false;
+                return Ok((
+                    Block {
+                        statements,
+                        returns,
+                    },
+                    body,
+                ));
+            }
+            if self.kind() == T::Keyword(Keyword::Statement) {
+                if at.of(self.text()) != "return"
+                    || self.kind_at(self.pos + 1) == T::Punct(P::Semicolon)
+                {
+                    return Err(other(self, at));
+                }
+                self.bump();
+                let body = self.possible_ref()?;
+                self.expect(P::Semicolon)?;
+                if !self.at(P::CloseBrace) && !self.is_cut_off() {
+                    return Err(other(self, self.span()));
+                }
+                self.bump();
+                let returns = true;
+                return Ok((
+                    Block {
+                        statements,
+                        returns,
+                    },
+                    body,
+                ));
+            }
+            let statement = match self.scan_type(self.pos, ScanMode::Normal) {
+                Ok(Some(ty)) if self.is_declared_at(ty.end) => {
+                    let ty = self.ty()?;
+                    let name = self.identifier(Expected::Identifier)?;
+                    self.expect(P::Equal)?;
+                    let value = self.any_expression()?;
+                    Statement::Declare { ty, name, value }
+                }
+                _ => Statement::Expr(self.any_expression()?),
+            };
+            if self.is_cut_off() {
+                // Completion asks for what stands last.
+                let body = match statement {
+                    Statement::Expr(body) | Statement::Declare { value: body, .. } => body,
+                };
+                let returns = false;
+                return Ok((
+                    Block {
+                        statements,
+                        returns,
+                    },
+                    body,
+                ));
+            }
+            self.expect(P::Semicolon)?;
+            statements.push(statement);
+        }
+    }
+
+    /// Whether a variable with a value is declared by the name at `index`.
+    fn is_declared_at(&self, index: usize) -> bool {
+        self.is_identifier_at(index) && self.kind_at(index + 1) == T::Punct(P::Equal)
     }
 
     fn return_type(&mut self) -> Parsed<(Option<ReturnRef>, Option<Type>)> {

@@ -75,10 +75,18 @@ impl Parser<'_> {
     fn query_body(&mut self) -> Parsed<QueryBody> {
         let mut clauses = Vec::new();
         while let Some(clause) = self.query_clause()? {
+            self.grow_by_call()?;
             clauses.push(clause);
         }
         let end = self.query_end()?;
+        self.grow_by_call()?;
         Ok(QueryBody { clauses, end })
+    }
+
+    /// Notes that a clause is put around all before it: it stands for a call of a member, and is as high.
+    fn grow_by_call(&mut self) -> Parsed<()> {
+        self.grow()?;
+        self.grow()
     }
 
     /// A clause in the middle, if one follows.
@@ -159,6 +167,7 @@ impl Parser<'_> {
             if !self.eat(P::Comma) {
                 return Ok(QueryClause::OrderBy(orderings));
             }
+            self.grow_by_call()?;
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::Printer;
 use crate::tree::{
     FromClause, Lambda, LambdaParameter, Query, QueryBody, QueryClause, QueryEnd, ReturnRef,
+    Statement,
 };
 
 impl Printer {
@@ -30,7 +31,28 @@ impl Printer {
             self.text(")");
         }
         self.text(" => ");
+        let Some(block) = &lambda.block else {
+            return self.any(&lambda.body);
+        };
+        self.text("{ ");
+        for statement in &block.statements {
+            match statement {
+                Statement::Declare { ty, name, value } => {
+                    self.ty(ty);
+                    self.text(" ");
+                    self.identifier(name);
+                    self.text(" = ");
+                    self.any(value);
+                }
+                Statement::Expr(expr) => self.any(expr),
+            }
+            self.text("; ");
+        }
+        if block.returns {
+            self.text("return ");
+        }
         self.any(&lambda.body);
+        self.text("; }");
     }
 
     fn lambda_parameter(&mut self, parameter: &LambdaParameter) {

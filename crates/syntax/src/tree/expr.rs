@@ -394,8 +394,35 @@ pub struct Lambda {
     pub parameters: Vec<LambdaParameter>,
     /// Whether there are parentheses around them; `x => x` has none.
     pub parenthesized: bool,
-    /// The body.
+    /// What comes before the body, if that is in braces.
+    pub block: Option<Block>,
+    /// The body: what it returns, or what it does last.
     pub body: Expr,
+}
+
+/// The braces of a lambda: `{ var a = b; c(); return d; }`, of which `d` is the body.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Block {
+    /// What is done before the body.
+    pub statements: Vec<Statement>,
+    /// Whether `return` stands before the body.
+    pub returns: bool,
+}
+
+/// A statement of a lambda.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Statement {
+    /// `var a = b;`
+    Declare {
+        /// The type; `var` is one.
+        ty: Type,
+        /// The variable.
+        name: Identifier,
+        /// Its value.
+        value: Expr,
+    },
+    /// `a();`
+    Expr(Expr),
 }
 
 /// The keyword before the return type of a lambda.

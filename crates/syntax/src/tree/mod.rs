@@ -13,9 +13,10 @@ mod query;
 mod types;
 
 pub use expr::{
-    AnonymousMember, Argument, ArgumentModifier, ArrayElement, ArrayInitializer, CollectionElement,
-    Expr, ExprKind, InitValue, Initializer, InitializerMember, Interpolation, InterpolationPart,
-    Lambda, LambdaParameter, MemberAccess, New, NewArray, ParameterModifier, ReturnRef, SwitchArm,
+    AnonymousMember, Argument, ArgumentModifier, ArrayElement, ArrayInitializer, Block,
+    CollectionElement, Expr, ExprKind, InitValue, Initializer, InitializerMember, Interpolation,
+    InterpolationPart, Lambda, LambdaParameter, MemberAccess, New, NewArray, ParameterModifier,
+    ReturnRef, Statement, SwitchArm,
 };
 pub use literal::{
     Decimal, IntegerForm, IntegerLiteral, IntegerSuffix, IntegerType, Literal, Utf16String,

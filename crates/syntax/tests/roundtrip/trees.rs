@@ -316,8 +316,22 @@ fn lambda(expr: S<Expr>) -> S<Expr> {
         }
     });
     let parameters = prop_oneof![untyped, vec(typed, 1..3)];
-    (any::<bool>(), any::<bool>(), parameters, expr)
-        .prop_map(|(is_static, is_async, parameters, body)| {
+    let declare = (ty(), identifier(), expr.clone())
+        .prop_map(|(ty, name, value)| Statement::Declare { ty, name, value });
+    let statement = prop_oneof![
+        declare,
+        expr.clone().prop_map(|it| Statement::Expr(paren(it)))
+    ];
+    let block = (vec(statement, 0..3), any::<bool>()).prop_map(|(statements, returns)| Block {
+        statements,
+        returns,
+    });
+    let head = (any::<bool>(), any::<bool>());
+    (head, parameters, option::of(block), expr)
+        .prop_map(|((is_static, is_async), parameters, block, body)| {
+            // `a * b = c;` declares a pointer.
+            let is_plain = block.as_ref().is_none_or(|it| it.returns);
+            let body = if is_plain { body } else { paren(body) };
             at(ExprKind::Lambda(Box::new(Lambda {
                 is_static,
                 is_async,
@@ -325,6 +339,7 @@ fn lambda(expr: S<Expr>) -> S<Expr> {
                 return_ref: None,
                 parameters,
                 parenthesized: true,
+                block,
                 body,
             })))
         })

@@ -18,6 +18,25 @@ fn attributes_take_methods_out_of_steps_and_what_they_call_stays_in() {
 }
 
 #[test]
+fn attributes_take_async_methods_out_of_steps_behind_their_awaits_too() {
+    super::walk::check(
+        "step_attributes_async",
+        StepKind::Into,
+        &expect_file!["walks/attributes_async_into.txt"],
+    );
+}
+
+#[test]
+fn a_step_out_to_an_awaiter_that_attributes_take_out_is_to_who_awaits_that() {
+    let sandbox = Sandbox::new();
+    let program = launch_to(&sandbox, "step_attributes_async", &[], &["own"]);
+    step(&program, StepKind::Out);
+    assert_at(&program, "step_attributes_async", "through");
+    program.cont();
+    program.expect_exit(0);
+}
+
+#[test]
 fn properties_and_operators_are_passed_over_if_asked() {
     let sandbox = Sandbox::new();
     let program = sandbox

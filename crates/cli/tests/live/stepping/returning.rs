@@ -44,3 +44,39 @@ fn a_step_into_the_framework_from_optimised_code_comes_back() {
     program.cont();
     program.expect_exit(0);
 }
+
+#[test]
+fn a_step_out_of_a_method_that_throws_ends_where_that_is_caught() {
+    let fixture = "out_by_exceptions";
+    let cases = [
+        ("throws", "catch"),
+        ("cleans", "catch"),
+        ("rethrows", "catch"),
+        ("deepest", "recursed"),
+    ];
+    for (from, to) in cases {
+        let sandbox = Sandbox::new();
+        let program = launch_to(&sandbox, fixture, &[], &[from]);
+        without_breakpoints(&program);
+        step(&program, StepKind::Out);
+        assert_at(&program, fixture, to);
+        program.cont();
+        program.expect_exit(0);
+    }
+}
+
+#[test]
+fn a_step_behind_a_filter_that_declines_ends_where_the_exception_is_caught() {
+    let fixture = "filter_declines";
+    for kind in [StepKind::Over, StepKind::Into, StepKind::Out] {
+        let sandbox = Sandbox::new();
+        let program = launch_to(&sandbox, fixture, &[], &["throws"]);
+        without_breakpoints(&program);
+        step(&program, StepKind::Over);
+        assert_at(&program, fixture, "filter");
+        step(&program, kind);
+        assert_at(&program, fixture, "catch");
+        program.cont();
+        program.expect_exit(0);
+    }
+}

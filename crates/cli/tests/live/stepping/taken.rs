@@ -65,3 +65,26 @@ fn results_that_only_callbacks_are_told_of_lead_to_the_callbacks() {
     }
     program.expect_exit(0);
 }
+
+#[test]
+fn results_that_nobody_takes_lead_to_where_their_tasks_are_chosen() {
+    const CHOSEN: &str = "step_chosen";
+    for kind in [StepKind::Out, StepKind::Over] {
+        let sandbox = Sandbox::new();
+        let program = launch_to(&sandbox, CHOSEN, &[], &["work"]);
+        for to in ["two", "three"] {
+            assert_at(&program, CHOSEN, "work");
+            step(&program, kind);
+            if kind == StepKind::Over {
+                // The end of the method.
+                step(&program, kind);
+            }
+            let stop = program.status().stop.expect("a stop");
+            assert_eq!(stop.reasons, [StopReason::Step], "to {to}");
+            assert_at(&program, CHOSEN, to);
+            program.request(Request::Continue).expect("continues");
+            program.settle();
+        }
+        program.expect_exit(0);
+    }
+}

@@ -62,7 +62,7 @@ pub(super) fn here(program: &Debuggee<'_>) -> String {
 
 /// Walks a stopped program to its end.
 #[track_caller]
-pub(super) fn walk(program: &Debuggee<'_>, kind: StepKind) -> String {
+pub(crate) fn walk(program: &Debuggee<'_>, kind: StepKind) -> String {
     let mut visited = String::new();
     let mut method = String::new();
     for _ in 0..LIMIT {
@@ -88,7 +88,7 @@ pub(super) fn walk(program: &Debuggee<'_>, kind: StepKind) -> String {
 
 /// Walks a fixture from the first line of `Main` to its end.
 #[track_caller]
-pub(super) fn check(fixture: &str, kind: StepKind, expected: &ExpectFile) {
+pub(crate) fn check(fixture: &str, kind: StepKind, expected: &ExpectFile) {
     let sandbox = Sandbox::new();
     let program = sandbox.launch(fixture).stop_at_entry().start();
     program.wait_stop();

@@ -7,7 +7,8 @@ use syntax::Span;
 use syntax::tree::{Argument, Expr, ExprKind};
 
 use super::late::is_late;
-use super::overloads::{Arg, Misfit};
+use super::misfits::Misfit;
+use super::overloads::Arg;
 use super::{Binder, Group, Operand, local_functions};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::intrinsics::Intrinsic;
@@ -29,10 +30,17 @@ impl Binder<'_> {
         {
             return self.name_of(named, span).map(Operand::Value);
         }
-        let bound = self.bind(target)?;
+        let bound = match self.bind(target) {
+            Ok(bound) => bound,
+            Err(fail) => {
+                let assumed = self.assumed(&fail, target, arguments, span)?;
+                return assumed.map(Operand::Value).ok_or(fail);
+            }
+        };
         match bound {
             Operand::Group(mut group) => {
                 group.span = span;
+                self.note_arguments(&group.methods, arguments, 0);
                 let arguments = self.arguments(arguments)?;
                 self.call_group(&group, arguments, span).map(Operand::Value)
             }
@@ -42,10 +50,18 @@ impl Binder<'_> {
             Operand::Value(node) => {
                 let mut property = None;
                 // A property that cannot be called does not hide an extension method of its name.
-                if self.invoke(&node.ty).is_none()
-                    && let ExprKind::Member { target, name, .. } = &target.kind
-                    && let Ok(Operand::Value(receiver)) = self.bind(target)
-                {
+                let member = match &target.kind {
+                    _ if self.invoke(&node.ty).is_some() => None,
+                    ExprKind::Member { target, name, .. } => match self.bind(target) {
+                        Ok(Operand::Value(receiver)) => Some((receiver, name)),
+                        _ => None,
+                    },
+                    ExprKind::MemberBinding(name) => {
+                        self.receivers.last().cloned().map(|it| (it, name))
+                    }
+                    _ => None,
+                };
+                if let Some((receiver, name)) = member {
                     let (_, type_arguments) = self.type_arguments(name)?;
                     let group = Group {
                         name: name.identifier.text.clone(),
@@ -64,8 +80,12 @@ impl Binder<'_> {
                     }
                     property = Some(group.name);
                 }
+                let is_member = matches!(target.kind, ExprKind::Member { .. });
                 let called = self.invoke_value(node, arguments, span);
                 called.map(Operand::Value).map_err(|mut fail| {
+                    if is_member && fail.code == Some("CS0149") {
+                        fail.code = Some("CS1955");
+                    }
                     // The name tells whether an assembly that is not loaded would bring the method.
                     if let (Some(name), Some("CS1955")) = (property, fail.code) {
                         fail.message = format!("`{name}` is no method: {}", fail.message);
@@ -359,12 +379,12 @@ impl Binder<'_> {
             operand: Operand::Value(target.clone()),
             name: None,
             by_ref: None,
+            is_in: false,
             receiver: true,
             span: target.span,
         }];
         all.extend(arguments.iter().cloned());
-        let mut misfit = None;
-        let mut violation = None;
+        let mut nearest = None;
         for methods in self.extension_methods(&group.name) {
             // The receiver must convert without a user-defined or numeric conversion.
             match self.resolve(&methods, &group.type_arguments, &all) {
@@ -390,226 +410,14 @@ impl Binder<'_> {
                         ),
                     ));
                 }
-                Err((Some(found), _)) if misfit.is_none() => match *found {
-                    (_, Misfit::Argument(index, to)) if index > 0 => misfit = Some((index, to)),
-                    (_, Misfit::Constraint(found)) => violation = Some(found),
-                    // A lambda whose body does not bind tells more than that nothing could be inferred.
-                    (_, Misfit::Inference) => {
-                        if let Some(fail) = self.lambda_error(&methods, &all) {
-                            return Err(fail);
-                        }
-                    }
-                    _ => {}
-                },
-                Err(_) => {}
+                Err((misfit, _)) => nearest = nearest.or(misfit.map(|it| (methods, it))),
             }
         }
-        if let (Some((index, to)), true) = (misfit, group.methods.is_empty()) {
-            return Err(self.bad_argument(&all, index, &to, span));
-        }
-        if let (Some((code, told)), true) = (violation, group.methods.is_empty()) {
-            return Err(Fail::cs(code, span, told));
-        }
-        Ok(None)
-    }
-
-    pub(super) fn bad_argument(
-        &mut self,
-        arguments: &[Arg<'_>],
-        index: usize,
-        to: &Type,
-        span: Span,
-    ) -> Box<Fail> {
-        let Some(argument) = arguments.get(index) else {
-            return Fail::cs("CS1503", span, "an argument does not fit");
-        };
-        if let Operand::Lambda(lambda, at) = &argument.operand {
-            return self.lambda_misfit(lambda, to, *at);
-        }
-        let given = match &argument.operand {
-            Operand::Value(node) => self.text(&node.ty),
-            Operand::Null(_) => "null".into(),
-            Operand::Default(_) => "default".into(),
-            Operand::Group(_) => "method group".into(),
-            _ => "expression".into(),
-        };
-        Fail::cs(
-            "CS1503",
-            argument.span,
-            format!(
-                "argument {}: `{given}` cannot be converted to `{}`",
-                index + 1,
-                self.text(to)
-            ),
-        )
-    }
-
-    /// What is wrong with a call of an extension method that takes the type: arguments are missing, or only its type
-    /// arguments are in question.
-    fn extension_error(
-        &mut self,
-        name: &str,
-        ty: &Type,
-        arguments: &[Arg<'_>],
-        span: Span,
-    ) -> Option<Box<Fail>> {
-        let is_lambda = |it: &Arg<'_>| matches!(it.operand, Operand::Lambda(..));
-        if arguments.iter().any(is_lambda) {
-            return None;
-        }
-        let mut all: Vec<Method> = self.extension_methods(name).concat();
-        all.retain(|it| self.may_extend(it, ty));
-        let count = arguments.len() + 1;
-        let infers = |it: &Method| it.arity > 0 && it.parameters.len() == count;
-        if all.iter().any(infers) {
-            let told = format!("the type arguments of `{name}` cannot be inferred");
-            return Some(Fail::cs("CS0411", span, told).hint("write them: Name<int>(…)"));
-        }
-        let lacking = |it: &Method| {
-            it.parameters
-                .get(count)
-                .is_some_and(|it| !it.flags.is_optional())
-        };
-        if !all.iter().all(lacking) {
-            return None;
-        }
-        match &*all {
-            [] => None,
-            [one] => {
-                let missing = one.parameters.get(count).map(|it| it.name.clone());
-                let missing = missing.unwrap_or_default();
-                let told = format!(
-                    "there is no argument for the required parameter `{missing}` of `{name}`"
-                );
-                Some(Fail::cs("CS7036", span, told))
+        match nearest {
+            Some((methods, misfit)) if group.methods.is_empty() => {
+                Err(self.extension_misfit(group, &methods, &all, *misfit, span))
             }
-            _ => {
-                let told = format!(
-                    "no overload of `{name}` takes {} arguments",
-                    arguments.len()
-                );
-                Some(Fail::cs("CS1501", span, told))
-            }
-        }
-    }
-
-    fn misfit(
-        &mut self,
-        group: &Group,
-        arguments: &[Arg<'_>],
-        misfit: Option<Box<(Method, Misfit)>>,
-        span: Span,
-    ) -> Box<Fail> {
-        let name = &group.name;
-        if group.methods.is_empty() {
-            let of = group
-                .ty
-                .as_ref()
-                .map(|it| self.text(it))
-                .unwrap_or_default();
-            if let Some(ty) = &group.ty
-                && group.type_arguments.is_empty()
-                && let Some(fail) = self.extension_error(name, ty, arguments, span)
-            {
-                return fail;
-            }
-            return Fail::cs(
-                "CS1929",
-                span,
-                format!(
-                    "`{of}` has no definition for `{name}`, and no extension method of that name fits"
-                ),
-            );
-        }
-        let single = group.methods.len() == 1;
-        match misfit.map(|it| *it) {
-            Some((_, Misfit::Argument(index, to))) => {
-                self.bad_argument(arguments, index, &to, span)
-            }
-            Some((_, Misfit::Modifier(index, modifier))) => {
-                let at = arguments.get(index).map_or(span, |it| it.span);
-                match modifier {
-                    Some(modifier) => Fail::cs(
-                        "CS1620",
-                        at,
-                        format!("argument {} must be passed with `{modifier}`", index + 1),
-                    ),
-                    None => Fail::cs(
-                        "CS1615",
-                        at,
-                        format!(
-                            "argument {} may not be passed with `ref` or `out`",
-                            index + 1
-                        ),
-                    ),
-                }
-            }
-            Some((_, Misfit::Constraint((code, told)))) => Fail::cs(code, span, told),
-            Some((_, Misfit::Twice(parameter, is_named))) => match is_named {
-                true => Fail::cs("CS1740", span, format!("`{parameter}` is named twice")),
-                false => Fail::cs(
-                    "CS1744",
-                    span,
-                    format!("`{parameter}` is named although an argument stands in its place"),
-                ),
-            },
-            Some((_, Misfit::Moved(index))) => {
-                let before = index.checked_sub(1).and_then(|it| arguments.get(it));
-                Fail::cs(
-                    "CS8323",
-                    before.map_or(span, |it| it.span),
-                    "a named argument that is out of its place is followed by one without a name",
-                )
-            }
-            Some((_, Misfit::Named(parameter))) => Fail::cs(
-                "CS1739",
-                span,
-                format!("the best overload for `{name}` has no parameter named `{parameter}`"),
-            ),
-            Some((_, Misfit::Missing(parameter))) if single => Fail::cs(
-                "CS7036",
-                span,
-                format!(
-                    "there is no argument for the required parameter `{parameter}` of `{name}`"
-                ),
-            ),
-            Some((_, Misfit::Inference)) => {
-                let methods = group.methods.clone();
-                if let Some(fail) = self.lambda_error(&methods, arguments) {
-                    return fail;
-                }
-                Fail::cs(
-                    "CS0411",
-                    span,
-                    format!("the type arguments of `{name}` cannot be inferred"),
-                )
-                .hint("write them: Name<int>(…)")
-            }
-            Some((method, Misfit::Arity)) if single => Fail::cs(
-                if method.arity == 0 {
-                    "CS0308"
-                } else {
-                    "CS0305"
-                },
-                span,
-                format!("`{name}` takes {} type arguments", method.arity),
-            ),
-            Some((_, Misfit::Arity)) => Fail::cs(
-                "CS0305",
-                span,
-                format!(
-                    "no overload of `{name}` takes {} type arguments",
-                    group.type_arguments.len()
-                ),
-            ),
-            _ => Fail::cs(
-                "CS1501",
-                span,
-                format!(
-                    "no overload of `{name}` takes {} arguments",
-                    arguments.len()
-                ),
-            ),
+            _ => Ok(None),
         }
     }
 
@@ -668,7 +476,7 @@ impl Binder<'_> {
                 ),
             )),
             None => Err(Fail::cs(
-                "CS0208",
+                "CS0233",
                 span,
                 format!(
                     "the size of the managed type `{}` cannot be taken",

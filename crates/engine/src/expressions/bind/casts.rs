@@ -7,7 +7,7 @@ use syntax::Span;
 
 use super::conversions::Conv;
 use super::well_known::primitive_kind;
-use super::{Binder, Operand};
+use super::{Binder, Late, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Callee, Constant, Conversion, Node, Op};
 use crate::expressions::scalar::{self, Kind, Scalar};
@@ -33,6 +33,10 @@ impl Binder<'_> {
         let operand = self.bind(inner)?;
         let mut node = self.cast_operand(operand, &to, span)?;
         self.name_as_written(&mut node, ty);
+        // What is cast to `dynamic` is bound when it runs.
+        if to == Type::OBJECT && ty.is_dynamic() {
+            return Ok(self.late(Late::Value, vec![node], span));
+        }
         Ok(node)
     }
 

@@ -123,7 +123,7 @@ impl Binder<'_> {
         Ok((all, slot, each))
     }
 
-    /// Types whose `CollectionBuilder` has a method that takes an array: immutable arrays, lists, sets.
+    /// Types whose `CollectionBuilder` makes them: immutable arrays, lists, sets, and one's own.
     fn built_collection(
         &mut self,
         elements: &[CollectionElement],
@@ -138,21 +138,30 @@ impl Binder<'_> {
             return Ok(None);
         };
         let arity = named.arguments.len();
-        let takes_array = |it: &&Method| {
-            it.arity as usize == arity
-                && matches!(it.parameters.as_slice(), [one] if matches!(one.ty, Type::SzArray(_)))
+        let taking = |is: &dyn Fn(&Type) -> bool| {
+            let fits = |it: &&Method| {
+                it.arity as usize == arity
+                    && matches!(it.parameters.as_slice(), [one] if is(&one.ty))
+            };
+            methods.iter().find(fits)
         };
-        let Some(method) = methods.iter().find(takes_array) else {
+        // An array needs no conversion.
+        let method = taking(&|it| matches!(it, Type::SzArray(_)))
+            .or_else(|| taking(&|it| self.is_read_only_span(it)));
+        let Some(method) = method else {
             let told = format!(
-                "`{}` is made by `{name}` of a span, which cannot be passed to the program",
+                "`{}` has no method `{name}` that makes it of a span",
                 self.text(to)
             );
-            return Err(Fail::new(span, told).hint("cast it to an array and convert that"));
+            return Err(Fail::cs("CS9187", span, told));
         };
+        let method = self.types.construct_method(method, &named.arguments);
         let array = Type::SzArray(Rc::new(element.clone()));
         let nodes = self.collected(elements, &element)?;
-        let array = Node::new(Op::Collection(nodes), array, span);
-        let method = self.types.construct_method(method, &named.arguments);
+        let mut array = Node::new(Op::Collection(nodes), array, span);
+        if let Some(taken) = method.parameters.first() {
+            array = self.convert(Operand::Value(array), &taken.ty, span)?;
+        }
         let returns = method.returns.clone();
         let callee = self.callee(method, named.arguments.to_vec(), false);
         let call = Op::Call(Rc::new(callee), None, vec![array]);
@@ -248,6 +257,7 @@ impl Binder<'_> {
             operand: Operand::Value(value),
             name: None,
             by_ref: None,
+            is_in: false,
             receiver: false,
             span,
         };

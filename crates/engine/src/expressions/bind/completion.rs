@@ -7,14 +7,18 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
+use metadata::Token;
 use metadata::model::Visibility;
 use metadata::tables::{Table, TypeDefRow};
-use syntax::tree::{QualifiedName, SimpleName};
+use syntax::tree::{Argument, Expr, ExprKind, PatternKind, QualifiedName, SimpleName, Subpattern};
 use syntax::{Completion, CompletionKind, Span};
 
 use super::context::Import;
 use super::{Binder, Operand};
-use crate::types::{Method, ModuleId, Named, Type};
+use crate::api::{CompletedName, NameKind};
+use crate::expressions::intrinsics;
+use crate::expressions::plan::Node;
+use crate::types::{Kind, Method, ModuleId, Named, Type};
 
 /// Types and namespaces that the language itself names.
 const PREDEFINED: [&str; 18] = [
@@ -31,18 +35,27 @@ pub(super) struct Probe {
     receiver: Option<Receiver>,
     /// Variables of the expression itself that are in scope there.
     locals: Vec<String>,
+    /// Parameters that an argument there could be for.
+    parameters: Vec<String>,
+    /// The enum that is compared there.
+    compared: Option<Type>,
 }
 
-/// What stands before a dot.
+/// What stands before a dot, or what the members of a pattern or an initialiser belong to.
 enum Receiver {
     Namespace(String),
     Type(Type),
-    Value(Type),
+    Value(Box<Node>),
+}
+
+fn offered(kind: NameKind, names: impl IntoIterator<Item = String>) -> Vec<CompletedName> {
+    let names = names.into_iter();
+    names.map(|name| CompletedName { name, kind }).collect()
 }
 
 impl Binder<'_> {
     /// The names that begin with what is written at the cursor, by any case.
-    pub(crate) fn completions(&mut self, wanted: &Completion) -> Vec<String> {
+    pub(crate) fn completions(&mut self, wanted: &Completion) -> Vec<CompletedName> {
         let prefix = wanted.prefix.to_lowercase();
         let written = u32::try_from(wanted.prefix.len()).unwrap_or(0);
         let start = wanted.replace.start;
@@ -50,13 +63,16 @@ impl Binder<'_> {
         // An unfinished text need not bind.
         let _ = self.bind(&wanted.tree).map(|it| self.natural(it).is_ok());
         let (mut near, mut inside) = (HashSet::new(), HashSet::new());
+        let mut wanted_first = Vec::new();
         let mut names = match &wanted.kind {
             CompletionKind::Name => {
-                let mut names = std::mem::take(&mut self.probe.locals);
-                near.extend(names.iter().cloned());
+                wanted_first = self.expected(&prefix);
+                let locals = std::mem::take(&mut self.probe.locals);
+                let mut names = offered(NameKind::Variable, locals);
+                near.extend(names.iter().map(|it| it.name.clone()));
                 near.extend(self.context.variables.iter().map(|it| it.name.to_string()));
                 names.extend(self.names_in_scope());
-                inside.extend(names.iter().cloned());
+                inside.extend(names.iter().map(|it| it.name.clone()));
                 names.extend(self.types_in_scope(&prefix));
                 names
             }
@@ -75,7 +91,7 @@ impl Binder<'_> {
             }
             CompletionKind::TypeName => {
                 let mut names = self.types_in_scope(&prefix);
-                names.extend(PREDEFINED.map(str::to_owned));
+                names.extend(offered(NameKind::Keyword, PREDEFINED.map(str::to_owned)));
                 names
             }
             CompletionKind::TypeMember { qualifier } => match self.qualified(qualifier) {
@@ -92,25 +108,127 @@ impl Binder<'_> {
             },
             CompletionKind::InitializerMember { ty } => {
                 let ty = ty.as_ref().and_then(|it| self.ty(it).ok());
-                ty.map_or_else(Vec::new, |it| self.members(&it, false, false))
+                self.names_of_parts(ty, &[])
             }
             CompletionKind::PatternMember { ty, path } => {
-                let mut ty = ty.as_ref().and_then(|it| self.ty(it).ok());
-                for name in path {
-                    ty = ty.and_then(|it| self.type_of_member(&it, &name.text));
-                }
-                ty.map_or_else(Vec::new, |it| self.members(&it, false, false))
+                let ty = ty.as_ref().and_then(|it| self.ty(it).ok());
+                let path: Vec<&str> = path.iter().map(|it| &*it.text).collect();
+                self.names_of_parts(ty, &path)
             }
             CompletionKind::Pseudo => Vec::new(),
         };
-        names.retain(|it| it.to_lowercase().starts_with(&prefix));
+        names.retain(|it| it.name.to_lowercase().starts_with(&prefix));
         names.sort();
-        names.dedup();
+        names.dedup_by(|one, other| one.name == other.name);
         // With nothing written there are more types than anybody reads.
         if prefix.is_empty() {
-            names.sort_by_key(|it| (!near.contains(it), !inside.contains(it)));
+            names.sort_by_key(|it| (!near.contains(&it.name), !inside.contains(&it.name)));
         }
-        names
+        wanted_first.extend(names);
+        wanted_first
+    }
+
+    /// What the place itself asks for: values of the enum that is compared, names of arguments.
+    fn expected(&mut self, prefix: &str) -> Vec<CompletedName> {
+        let mut found = Vec::new();
+        if let Some(ty) = self.probe.compared.take() {
+            let (of, own) = (self.text(&ty), self.members(&ty, true, false));
+            found.extend(own.into_iter().filter_map(|it| {
+                let fits = it.name.to_lowercase().starts_with(prefix);
+                let name = format!("{of}.{}", it.name);
+                let fits = fits || name.to_lowercase().starts_with(prefix);
+                let kind = NameKind::EnumMember;
+                (fits && it.kind == kind).then_some(CompletedName { name, kind })
+            }));
+        }
+        let mut names = std::mem::take(&mut self.probe.parameters);
+        names.retain(|it| it.to_lowercase().starts_with(prefix));
+        names.sort();
+        names.dedup();
+        let named = names.into_iter().map(|it| format!("{it}:"));
+        found.extend(offered(NameKind::Argument, named));
+        found
+    }
+
+    /// The members that a pattern tests or an initialiser sets: of the type that is written, else of what it is about.
+    fn names_of_parts(&mut self, written: Option<Type>, path: &[&str]) -> Vec<CompletedName> {
+        let noted = match self.probe.receiver.take() {
+            Some(Receiver::Value(node)) => Some(node),
+            _ => None,
+        };
+        let tuple = noted.filter(|_| written.is_none());
+        let mut ty = written.or_else(|| tuple.as_ref().map(|it| it.ty.clone()));
+        if let (Some(node), []) = (&tuple, path)
+            && let Some(names) = self.element_names(node)
+        {
+            return names;
+        }
+        for name in path {
+            ty = ty.and_then(|it| self.type_of_member(&it, name));
+        }
+        ty.map_or_else(Vec::new, |it| {
+            let it = self.without_nullable(&it);
+            self.members(&it, false, false)
+        })
+    }
+
+    /// The names of a tuple's elements.
+    fn element_names(&self, node: &Node) -> Option<Vec<CompletedName>> {
+        let count = self.tuple_elements(&node.ty)?.len();
+        let own = node.names.iter().take(count).flatten();
+        let mut names: Vec<String> = own.map(|it| it.to_string()).collect();
+        names.extend((1..=count).map(|it| format!("Item{it}")));
+        Some(offered(NameKind::Field, names))
+    }
+
+    /// Called where a call or a constructor has arguments.
+    pub(super) fn note_arguments(
+        &mut self,
+        methods: &[Method],
+        arguments: &[Argument],
+        skip: usize,
+    ) {
+        let Some(at) = self.probe.at else { return };
+        let is_here = |it: &Argument| it.name.is_none() && is_name_at(&it.value, at);
+        if !arguments.iter().any(is_here) {
+            return;
+        }
+        let parameters = methods
+            .iter()
+            .flat_map(|it| it.parameters.iter().skip(skip));
+        let names = parameters.map(|it| it.name.to_string());
+        let names: Vec<String> = names
+            .filter(|it| is_written(it) && !it.is_empty())
+            .collect();
+        self.probe.parameters.extend(names);
+    }
+
+    /// Called where something is compared with what may be the name that is being written.
+    pub(super) fn note_compared(&mut self, with: &Operand<'_>, written: &Expr) {
+        if let (Some(at), Operand::Value(node)) = (self.probe.at, with)
+            && is_name_at(written, at)
+        {
+            let ty = self.without_nullable(&node.ty);
+            self.probe.compared = Self::enum_of(&ty).is_some().then_some(ty);
+        }
+    }
+
+    /// Called where a pattern tests a member of something.
+    pub(super) fn note_part(&mut self, sub: &Subpattern, of: &Node) {
+        if let (Some(at), PatternKind::TypeOrConstant(expr) | PatternKind::Constant(expr)) =
+            (self.probe.at, &sub.pattern.kind)
+            && is_name_at(expr, at)
+            && self.probe.receiver.is_none()
+        {
+            self.probe.receiver = Some(Receiver::Value(Box::new(of.clone())));
+        }
+    }
+
+    /// Called where an initialiser sets or adds something.
+    pub(super) fn note_initial(&mut self, span: Span, of: &Node) {
+        if self.probe.at == Some(span) && self.probe.receiver.is_none() {
+            self.probe.receiver = Some(Receiver::Value(Box::new(of.clone())));
+        }
     }
 
     /// Called where a name stands alone.
@@ -134,18 +252,21 @@ impl Binder<'_> {
             Operand::Type(ty, _) => Some(Receiver::Type(ty.clone())),
             other => {
                 let value = self.natural(other.clone());
-                value.ok().map(|it| Receiver::Value(it.ty))
+                value.ok().map(|it| Receiver::Value(Box::new(it)))
             }
         };
     }
 
     /// Variables, and the members that need nothing before them.
-    fn names_in_scope(&self) -> Vec<String> {
+    fn names_in_scope(&self) -> Vec<CompletedName> {
         let variables = self.context.variables.iter().map(|it| it.name.to_string());
-        let mut names: Vec<String> = variables.filter(|it| !it.is_empty()).collect();
+        let variables = variables.filter(|it| !it.is_empty());
+        let mut names = offered(NameKind::Variable, variables);
         let mut outer = self.context.ty.clone();
         while let Some(named) = outer {
-            names.extend(self.member_names(&Type::Named(named.clone())));
+            let ty = Type::Named(named.clone());
+            names.extend(self.members(&ty, false, true));
+            names.extend(self.members(&ty, true, true));
             outer = self.enclosing(&named);
         }
         for import in self.context.imports.iter().flatten() {
@@ -157,9 +278,10 @@ impl Binder<'_> {
     }
 
     /// Types and namespaces that can be named without what they lie in.
-    pub(super) fn types_in_scope(&self, prefix: &str) -> Vec<String> {
+    pub(super) fn types_in_scope(&self, prefix: &str) -> Vec<CompletedName> {
         let parameters = self.context.type_parameters.iter();
-        let mut names: Vec<String> = parameters.map(|(name, _)| name.to_string()).collect();
+        let parameters = parameters.map(|(name, _)| name.to_string());
+        let mut names = offered(NameKind::TypeParameter, parameters);
         let mut outer = self.context.ty.clone();
         while let Some(named) = outer {
             names.extend(self.nested_names(&Type::Named(named.clone())));
@@ -181,8 +303,11 @@ impl Binder<'_> {
                     names.extend(self.types_of_namespace(namespace, prefix));
                 }
                 Import::Static(ty) => names.extend(self.nested_names(ty)),
-                Import::TypeAlias(alias, _) | Import::NamespaceAlias(alias, _) => {
-                    names.push(alias.clone());
+                Import::TypeAlias(alias, _) => {
+                    names.extend(offered(NameKind::Alias, [alias.clone()]));
+                }
+                Import::NamespaceAlias(alias, _) => {
+                    names.extend(offered(NameKind::Namespace, [alias.clone()]));
                 }
             }
         }
@@ -217,14 +342,15 @@ impl Binder<'_> {
         found
     }
 
-    fn names_in_namespace(&self, namespace: &str, prefix: &str) -> Vec<String> {
+    fn names_in_namespace(&self, namespace: &str, prefix: &str) -> Vec<CompletedName> {
         let mut names = self.types_of_namespace(namespace, prefix);
-        names.extend(self.types.namespaces_in(namespace));
+        let inner = self.types.namespaces_in(namespace);
+        names.extend(offered(NameKind::Namespace, inner));
         names
     }
 
     /// The types of a namespace that the user's code could name.
-    fn types_of_namespace(&self, namespace: &str, prefix: &str) -> Vec<String> {
+    fn types_of_namespace(&self, namespace: &str, prefix: &str) -> Vec<CompletedName> {
         let mut names = Vec::new();
         for module in self.types.modules.iter() {
             let id = ModuleId(module.identity());
@@ -234,7 +360,7 @@ impl Binder<'_> {
             if !namespace.is_empty() && !self.types.module_has_namespace(id, namespace) {
                 continue;
             }
-            for (_, row) in metadata.rows::<TypeDefRow>() {
+            for (number, row) in metadata.rows::<TypeDefRow>() {
                 // The lowest bits are the visibility: 1 is public, 0 internal, others are nested types.
                 let Ok(row) = row else { continue };
                 let is_own = Some(id) == self.context.module;
@@ -247,15 +373,30 @@ impl Binder<'_> {
                 let Ok(name) = metadata.string(row.name) else {
                     continue;
                 };
-                if name.to_lowercase().starts_with(prefix) {
-                    names.extend(plain(&name));
+                if name.to_lowercase().starts_with(prefix)
+                    && let Some(name) = plain(&name)
+                {
+                    let kind = self.kind_of_type(id, Token::new(Table::TypeDef, number));
+                    names.push(CompletedName { name, kind });
                 }
             }
         }
         names
     }
 
-    fn nested_names(&self, ty: &Type) -> Vec<String> {
+    /// What kind of type a definition is.
+    fn kind_of_type(&self, module: ModuleId, token: Token) -> NameKind {
+        let open = self.types.open(module, token);
+        let kind = open.ok().and_then(|it| it.as_named().map(|it| it.kind));
+        match kind {
+            Some(Kind::Struct) => NameKind::Struct,
+            Some(Kind::Interface) => NameKind::Interface,
+            Some(Kind::Enum(_)) => NameKind::Enum,
+            _ => NameKind::Class,
+        }
+    }
+
+    fn nested_names(&self, ty: &Type) -> Vec<CompletedName> {
         let mut names = Vec::new();
         for named in self.levels(ty) {
             let Ok(metadata) = self.types.metadata(named.module).map(|it| it.metadata()) else {
@@ -267,53 +408,67 @@ impl Binder<'_> {
             for token in definition.nested().filter_map(Result::ok) {
                 debug_assert!(token.is(Table::TypeDef), "nested types are types");
                 let name = metadata.type_def(token).and_then(|it| it.name());
-                names.extend(name.ok().and_then(|it| plain(&it)));
+                if let Some(name) = name.ok().and_then(|it| plain(&it)) {
+                    let kind = self.kind_of_type(named.module, token);
+                    names.push(CompletedName { name, kind });
+                }
             }
         }
         names
     }
 
     /// What can stand behind a type and a dot.
-    fn names_in_type(&self, ty: &Type) -> Vec<String> {
+    fn names_in_type(&self, ty: &Type) -> Vec<CompletedName> {
         let mut names = self.members(ty, true, true);
         names.extend(self.nested_names(ty));
         names
     }
 
     /// What can stand behind a value and a dot.
-    fn names_of_value(&mut self, ty: &Type, prefix: &str) -> Vec<String> {
+    fn names_of_value(&mut self, node: &Node, prefix: &str) -> Vec<CompletedName> {
+        let ty = &node.ty;
         let mut names = self.members(ty, false, true);
-        names.extend(self.extension_names(ty, prefix));
+        names.extend(self.element_names(node).unwrap_or_default());
+        let now = self.names_of_now(node);
+        names.extend(offered(NameKind::Property, now));
+        let mut methods = self.extension_names(ty, prefix);
+        if self.uses_linq() && !self.has_linq() && self.is_sequence(ty) {
+            methods.extend(intrinsics::linq().map(str::to_owned));
+        }
+        names.extend(offered(NameKind::Method, methods));
         names
     }
 
     /// The static members of a type, or those of its objects.
-    fn members(&self, ty: &Type, statics: bool, methods: bool) -> Vec<String> {
+    fn members(&self, ty: &Type, statics: bool, methods: bool) -> Vec<CompletedName> {
         let mut names = Vec::new();
+        let is_enum = Self::enum_of(ty).is_some();
         for named in self.levels(ty) {
             if let Ok(fields) = self.types.fields(&named) {
                 let fields = fields.iter().filter(|it| it.flags.is_static() == statics);
-                names.extend(fields.map(|it| it.name.to_string()));
+                let kind = match is_enum {
+                    true => NameKind::EnumMember,
+                    false => NameKind::Field,
+                };
+                names.extend(offered(kind, fields.map(|it| it.name.to_string())));
             }
             let properties = self.types.properties(&named).unwrap_or_default();
-            let properties = properties.into_iter().filter(|it| it.is_static == statics);
-            names.extend(
-                properties
-                    .filter(|it| it.parameters.is_empty())
-                    .map(|it| it.name),
-            );
+            let properties = properties
+                .into_iter()
+                .filter(|it| it.is_static == statics && it.parameters.is_empty());
+            names.extend(offered(NameKind::Property, properties.map(|it| it.name)));
             if methods {
                 let methods = self.types.methods(&named, None).unwrap_or_default();
                 let methods = methods
                     .into_iter()
                     .filter(|it| it.flags.is_static() == statics && !it.flags.is_special_name());
-                names.extend(methods.map(|it| it.name));
+                names.extend(offered(NameKind::Method, methods.map(|it| it.name)));
             }
         }
         if !statics && matches!(ty, Type::SzArray(_) | Type::Array { .. }) {
-            names.push("Length".into());
+            names.extend(offered(NameKind::Property, ["Length".to_owned()]));
         }
-        names.retain(|it| is_written(it));
+        names.retain(|it| is_written(&it.name));
         names
     }
 
@@ -405,4 +560,9 @@ fn is_written(name: &str) -> bool {
 fn plain(name: &str) -> Option<String> {
     let bare = name.split_once('`').map_or(name, |(bare, _)| bare);
     is_written(bare).then(|| bare.to_owned())
+}
+
+/// Whether an expression is the name at the cursor.
+fn is_name_at(expr: &Expr, at: Span) -> bool {
+    matches!(&expr.kind, ExprKind::Name(name) if name.identifier.span == at)
 }

@@ -57,6 +57,22 @@ pub(crate) struct Variable {
     pub(crate) constant: Option<crate::expressions::plan::Constant>,
 }
 
+impl Variable {
+    /// A variable of which no more is known.
+    pub(crate) fn named(name: &str, ty: Type) -> Self {
+        Self {
+            name: name.into(),
+            ty,
+            names: TupleNames::default(),
+            dynamic: Rc::from([]),
+            holds: None,
+            read_only: false,
+            bounds: None,
+            constant: None,
+        }
+    }
+}
+
 /// What is demanded of a type parameter.
 #[derive(Debug, Default)]
 pub(crate) struct Bounds {

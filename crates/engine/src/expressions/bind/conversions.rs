@@ -504,8 +504,15 @@ impl Binder<'_> {
             }
             Operand::Lambda(lambda, span) => return self.lambda_misfit(lambda, to, span),
             Operand::Group(group) => {
+                if let Some(fail) = self.returns_other(&group, to) {
+                    return fail;
+                }
+                let code = match self.invoke(to) {
+                    Some(_) => "CS0123",
+                    None => "CS0428",
+                };
                 return Fail::cs(
-                    "CS0428",
+                    code,
                     group.span,
                     format!(
                         "the method group `{}` cannot be converted to `{target}`",
@@ -553,6 +560,18 @@ impl Binder<'_> {
                     scalar::text(value)
                 ),
             );
+        }
+        let suffix = match self.kind(to) {
+            Some(Kind::Float) => Some('f'),
+            Some(Kind::Decimal) => Some('m'),
+            _ => None,
+        };
+        if let (Some(suffix), Some(Scalar::Double(_))) = (suffix, node.scalar())
+            && matches!(node.op, Op::Constant(_))
+        {
+            let told =
+                format!("a literal of type double cannot be converted to `{target}` implicitly");
+            return Fail::cs("CS0664", span, told).hint(format!("write the suffix {suffix}"));
         }
         if self.explicit(&node, to).is_some() {
             return Fail::cs(

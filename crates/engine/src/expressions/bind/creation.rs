@@ -12,7 +12,7 @@ use super::literals::inferred_name;
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Node, Op};
-use crate::types::{Kind, Method, Type};
+use crate::types::{Kind, Type};
 
 impl Binder<'_> {
     pub(super) fn new_object(&mut self, new: &New, span: Span) -> Result<Node> {
@@ -30,7 +30,13 @@ impl Binder<'_> {
     }
 
     pub(super) fn new_of(&mut self, new: &New, ty: &Type, span: Span) -> Result<Node> {
-        let arguments = self.arguments(new.arguments.as_deref().unwrap_or_default())?;
+        let arguments = new.arguments.as_deref().unwrap_or_default();
+        if let Type::Named(named) = ty
+            && let Ok(constructors) = self.types.methods(named, Some(".ctor"))
+        {
+            self.note_arguments(&constructors, arguments, 0);
+        }
+        let arguments = self.arguments(arguments)?;
         // `new int?(5)` and `new()` for a nullable make the value inside.
         if let Some(inner) = self.nullable_of(ty) {
             return match arguments.into_iter().next() {
@@ -114,23 +120,19 @@ impl Binder<'_> {
                     ));
                 }
                 Err((misfit, _)) => {
-                    use super::overloads::Misfit;
+                    use super::misfits::Misfit;
                     let text = self.text(ty);
                     return Err(match misfit.map(|it| *it) {
                         Some((_, Misfit::Argument(index, to))) => {
                             self.bad_argument(&arguments, index, &to, span)
                         }
-                        Some((_, Misfit::Missing(parameter)))
-                            if constructors.iter().filter(|it| !is_copying(it)).count() == 1 =>
-                        {
-                            Fail::cs(
-                                "CS7036",
-                                span,
-                                format!(
-                                    "there is no argument for the required parameter `{parameter}` of the constructor of `{text}`"
-                                ),
-                            )
-                        }
+                        Some((_, Misfit::Missing(parameter))) => Fail::cs(
+                            "CS7036",
+                            span,
+                            format!(
+                                "there is no argument for the required parameter `{parameter}` of the constructor of `{text}`"
+                            ),
+                        ),
                         Some((_, Misfit::Named(parameter))) => Fail::cs(
                             "CS1739",
                             span,
@@ -286,7 +288,7 @@ impl Binder<'_> {
         ))
     }
 
-    /// `new { A = 1 }`, if the program has an anonymous type of that shape.
+    /// `new { A = 1 }`, of the program's type for that shape, or of one that exists only here.
     pub(super) fn anonymous(&mut self, members: &[AnonymousMember], span: Span) -> Result<Node> {
         let mut fields = Vec::new();
         for member in members {
@@ -302,6 +304,10 @@ impl Binder<'_> {
                     })?
                     .to_owned(),
             };
+            if fields.iter().any(|(it, _)| *it == name) {
+                let told = format!("an anonymous object has one member `{name}`");
+                return Err(Fail::cs("CS0833", member.value.span, told));
+            }
             let operand = self.bind(&member.value)?;
             if matches!(
                 operand,
@@ -313,15 +319,20 @@ impl Binder<'_> {
                     "an anonymous object's member needs a value with a type",
                 ));
             }
+            if fields.iter().any(|(it, _)| *it == name) {
+                let told = format!("the anonymous object has two members called `{name}`");
+                return Err(Fail::cs("CS0833", member.value.span, told));
+            }
             fields.push((name, self.natural(operand)?));
         }
         let wanted: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
-        let Some(ty) = self.anonymous_type(&wanted, &fields) else {
-            return Err(Fail::new(
-                span,
-                "the program has no anonymous type with these members, and none can be made while it is stopped",
-            )
-            .hint("use a tuple: (A: 1, B: 2)"));
+        let types = || fields.iter().map(|(_, node)| node.ty.clone()).collect();
+        let ty = self
+            .anonymous_type(&wanted, &fields)
+            .or_else(|| self.types.anonymous(&wanted, types()));
+        let Some(ty) = ty else {
+            let told = "the anonymous object has too many members, or too many different ones were made in this session";
+            return Err(Fail::new(span, told).hint("use a tuple: (A: 1, B: 2)"));
         };
         let nodes = fields
             .into_iter()
@@ -433,10 +444,4 @@ impl Binder<'_> {
         let op = Op::Let(vec![(slot, value)], Box::new(made));
         Ok(Node::new(op, ty, span))
     }
-}
-
-/// Whether a constructor is the one by which a record is copied: nobody writes a call of it.
-fn is_copying(method: &Method) -> bool {
-    let of_itself = |it: &Type| it.as_named() == Some(&method.declared_in);
-    matches!(method.parameters.as_slice(), [only] if of_itself(&only.ty))
 }

@@ -20,6 +20,16 @@ impl Binder<'_> {
     ) -> Result<Option<Node>> {
         let equal = op == BinaryOp::Equal;
         let (left, right) = match (left, right) {
+            // A method is compared as the delegate that the other one is.
+            (Operand::Value(node), Operand::Group(_))
+            | (Operand::Group(_), Operand::Value(node))
+                if self.invoke(&node.ty).is_some() =>
+            {
+                let ty = node.ty.clone();
+                let left = self.convert(left.clone(), &ty, left.span())?;
+                let right = self.convert(right.clone(), &ty, right.span())?;
+                return self.delegate_equality(equal, &left, &right, span);
+            }
             (Operand::Value(node), Operand::Null(at))
             | (Operand::Null(at), Operand::Value(node)) => {
                 if !self.admits_null(&node.ty) {

@@ -2,6 +2,9 @@
 
 use std::rc::Rc;
 
+use syntax::Span;
+use syntax::tree::Lambda;
+
 use super::overloads::Arg;
 use super::relations::Variance;
 use super::{Binder, Operand};
@@ -31,6 +34,17 @@ impl Binder<'_> {
         parameters: &[Type],
         arguments: &[Arg<'_>],
     ) -> Option<Vec<Type>> {
+        let known = self.infer_partly(arity, parameters, arguments);
+        known.into_iter().collect()
+    }
+
+    /// What is known of the type parameters of a method, of each by itself.
+    pub(super) fn infer_partly(
+        &mut self,
+        arity: usize,
+        parameters: &[Type],
+        arguments: &[Arg<'_>],
+    ) -> Vec<Option<Type>> {
         let mut bounds = vec![Bounds::default(); arity];
         for (argument, parameter) in arguments.iter().zip(parameters) {
             match &argument.operand {
@@ -43,6 +57,9 @@ impl Binder<'_> {
                     for ty in types {
                         self.bound(&mut bounds, &inner, &ty, Mode::Lower, 0);
                     }
+                }
+                Operand::Lambda(lambda, span) => {
+                    self.written_bounds(&mut bounds, lambda, parameter, *span);
                 }
                 _ => {}
             }
@@ -77,22 +94,28 @@ impl Binder<'_> {
             .collect()
     }
 
-    /// What the arguments that have types tell of the type parameters.
-    pub(super) fn infer_plain(
+    /// What a lambda tells by the types that are written in it: of a delegate what it takes, of a type parameter what delegate
+    /// it is by itself.
+    fn written_bounds(
         &mut self,
-        arity: usize,
-        parameters: &[Type],
-        arguments: &[Arg<'_>],
-    ) -> Vec<Option<Type>> {
-        let mut bounds = vec![Bounds::default(); arity];
-        for (argument, parameter) in arguments.iter().zip(parameters) {
-            if let Operand::Value(node) = &argument.operand {
-                self.bound(&mut bounds, parameter, &node.ty, Mode::Lower, 0);
+        bounds: &mut [Bounds],
+        lambda: &Lambda,
+        parameter: &Type,
+        span: Span,
+    ) {
+        if let Type::MethodVariable(_) = parameter {
+            if let Ok(node) = self.natural_lambda(lambda, span) {
+                self.bound(bounds, parameter, &node.ty, Mode::Lower, 0);
             }
+            return;
         }
-        (0..arity)
-            .map(|index| self.fix(&mut bounds, index))
-            .collect()
+        let (Some(invoke), Some(written)) = (self.invoke(parameter), self.written_inputs(lambda))
+        else {
+            return;
+        };
+        for (input, written) in invoke.parameters.iter().zip(&written) {
+            self.bound(bounds, &input.ty, written, Mode::Exact, 0);
+        }
     }
 
     /// Adds what a lambda tells; `None` if what it takes is not known yet.
@@ -119,8 +142,14 @@ impl Binder<'_> {
         match &argument.operand {
             Operand::Lambda(lambda, _) => {
                 let body = self.lambda_body(lambda, &inputs).ok()?;
-                if let Operand::Value(node) = body {
-                    self.bound(bounds, &invoke.returns, &node.ty, Mode::Lower, 0);
+                if let Operand::Value(node) = body
+                    && !super::lambdas::does_not_return(lambda)
+                {
+                    let mode = match lambda.return_type {
+                        Some(_) => Mode::Exact,
+                        None => Mode::Lower,
+                    };
+                    self.bound(bounds, &invoke.returns, &node.ty, mode, 0);
                 }
                 Some(())
             }
@@ -282,11 +311,14 @@ impl Binder<'_> {
     pub(super) fn common_type(&mut self, operands: &[Operand<'_>]) -> Option<Type> {
         let mut candidates: Vec<Type> = Vec::new();
         for operand in operands {
-            if let Operand::Value(node) = operand
-                && !candidates.contains(&node.ty)
-            {
-                candidates.push(node.ty.clone());
-            }
+            let ty = match operand {
+                Operand::Value(node) => Some(node.ty.clone()),
+                Operand::Lambda(lambda, span) => {
+                    self.natural_lambda(lambda, *span).ok().map(|it| it.ty)
+                }
+                _ => None,
+            };
+            candidates.extend(ty.filter(|it| !candidates.contains(it)));
         }
         let mut best: Vec<Type> = Vec::new();
         for candidate in candidates {

@@ -36,9 +36,15 @@ impl Binder<'_> {
         span: Span,
         steps: &mut Vec<Initial>,
     ) -> Result<()> {
+        let mut set: Vec<&str> = Vec::new();
         for member in &initializer.members {
             match member {
                 InitializerMember::Property(name, value) => {
+                    if set.contains(&&*name.text) {
+                        let told = format!("`{}` is set twice", name.text);
+                        return Err(Fail::cs("CS1912", name.span, told));
+                    }
+                    set.push(&name.text);
                     let place = self.initial_member(target, name)?;
                     self.initial_value(place, value, name.span, steps)?;
                 }
@@ -50,6 +56,7 @@ impl Binder<'_> {
                     self.initial_value(place, value, span, steps)?;
                 }
                 InitializerMember::Element(value) => {
+                    self.note_initial(value.span, target);
                     steps.push(self.add_call(target, std::slice::from_ref(value), span)?);
                 }
                 InitializerMember::Elements(values, at) => {
@@ -62,6 +69,7 @@ impl Binder<'_> {
 
     /// The member that an initialiser names: a field, or a property by its accessors.
     fn initial_member(&mut self, target: &Node, name: &Identifier) -> Result<Node> {
+        self.note_initial(name.span, target);
         let outer = std::mem::replace(&mut self.assigning, true);
         let place = self.member_value(target.clone(), &name.text, name.span);
         self.assigning = outer;
@@ -129,6 +137,16 @@ impl Binder<'_> {
             arguments: None,
             span,
         };
+        let enumerable = self.types.core("System.Collections", "IEnumerable");
+        if enumerable.is_some_and(|it| !self.reference_converts(&target.ty, &it))
+            && target.ty.is_reference()
+        {
+            let told = format!(
+                "`{}` is no collection that elements could be added to",
+                self.text(&target.ty)
+            );
+            return Err(Fail::cs("CS1922", span, told));
+        }
         let operand = self.instance_member(target.clone(), &name, span)?;
         let Operand::Group(group) = operand else {
             return Err(Fail::cs(
@@ -143,6 +161,7 @@ impl Binder<'_> {
                 operand: self.bind(value)?,
                 name: None,
                 by_ref: None,
+                is_in: false,
                 receiver: false,
                 span: value.span,
             });

@@ -6,13 +6,40 @@ use std::time::Instant;
 
 use metadata::signature::Primitive;
 use syntax::Span;
-use syntax::tree::Lambda;
+use syntax::tree::{Expr, ExprKind, Lambda, PostfixOp, Statement, UnaryOp};
 
 use super::overloads::Arg;
 use super::{Binder, Group, Operand};
 use crate::expressions::error::{Fail, Result};
-use crate::expressions::plan::{Closure, Node, Op};
+use crate::expressions::plan::{Closure, Conversion, Node, Op};
 use crate::types::{Method, Type};
+
+/// What is computed before the body of a lambda, and the slots that it goes to.
+type Before = Vec<(u32, Node)>;
+
+/// Whether a lambda has braces without `return`.
+pub(super) fn does_not_return(lambda: &Lambda) -> bool {
+    lambda.block.as_ref().is_some_and(|it| !it.returns)
+}
+
+/// Refuses an expression that is no statement (C# 13.7).
+fn must_do_something(expr: &Expr) -> Result<()> {
+    let does = match &expr.kind {
+        ExprKind::Call { .. } | ExprKind::Assign(..) | ExprKind::New(_) => true,
+        ExprKind::Postfix(op, _) => *op != PostfixOp::NullForgiving,
+        ExprKind::Unary(op, _) => matches!(op, UnaryOp::Increment | UnaryOp::Decrement),
+        ExprKind::ConditionalAccess { .. } => true,
+        _ => false,
+    };
+    match does {
+        true => Ok(()),
+        false => Err(Fail::cs(
+            "CS0201",
+            expr.span,
+            "only assignments, calls, `++`, `--` and `new` are statements",
+        )),
+    }
+}
 
 impl Binder<'_> {
     /// Binds the body of a lambda whose parameters have these types.
@@ -22,17 +49,17 @@ impl Binder<'_> {
         inputs: &[Type],
     ) -> Result<Operand<'e>> {
         let parts = self.lambda_parts(lambda, inputs, |_, body| Ok(body))?;
-        Ok(parts.1)
+        Ok(parts.2)
     }
 
-    /// The slots of a lambda's parameters and what is made of its body, where they can be seen: a lambda inside has no type
-    /// before it is converted.
+    /// The slots of a lambda's parameters, what is done before its body, and what is made of that, where they can be seen: a
+    /// lambda inside has no type before it is converted.
     fn lambda_parts<'e, T>(
         &mut self,
         lambda: &'e Lambda,
         inputs: &[Type],
         made: impl FnOnce(&mut Self, Operand<'e>) -> Result<T>,
-    ) -> Result<(Vec<u32>, T)> {
+    ) -> Result<(Vec<u32>, Before, T)> {
         self.lambda_binds = self.lambda_binds.saturating_sub(1);
         if self.lambda_binds == 0 {
             return Err(Fail::new(
@@ -67,7 +94,7 @@ impl Binder<'_> {
         let outermost = self.outermost_lambda;
         self.outermost_lambda = outermost.or(Some(self.slots));
         let parts = match self.lambda_inside(lambda, inputs) {
-            Ok((slots, body)) => made(self, body).map(|made| (slots, made)),
+            Ok((slots, before, body)) => made(self, body).map(|made| (slots, before, made)),
             Err(fail) => Err(fail),
         };
         self.outermost_lambda = outermost;
@@ -79,21 +106,184 @@ impl Binder<'_> {
         &mut self,
         lambda: &'e Lambda,
         inputs: &[Type],
-    ) -> Result<(Vec<u32>, Operand<'e>)> {
+    ) -> Result<(Vec<u32>, Before, Operand<'e>)> {
         let mut slots = Vec::new();
         for (parameter, input) in lambda.parameters.iter().zip(inputs) {
-            let ty = match &parameter.ty {
-                Some(written) => self.ty(written)?,
-                None => input.clone(),
+            let Some(written) = &parameter.ty else {
+                slots.push(self.declare_parameter(&parameter.name.text, input));
+                continue;
             };
-            slots.push(self.declare_parameter(&parameter.name.text, &ty));
+            let ty = self.ty(written)?;
+            let names = self.names_as_written(&ty, written);
+            slots.push(match names.is_empty() {
+                true => self.declare_parameter(&parameter.name.text, &ty),
+                false => self.declare(&parameter.name.text, &ty, names),
+            });
         }
+        let before = self.done_before(lambda)?;
         let body = self.bind(&lambda.body)?;
-        Ok((slots, body))
+        let returns = self.written_return(lambda)?;
+        match returns.filter(|it| *it != Type::Primitive(Primitive::Void)) {
+            Some(returns) => {
+                let span = body.span();
+                let node = self.convert(body, &returns, span)?;
+                Ok((slots, before, Operand::Value(node)))
+            }
+            None => Ok((slots, before, body)),
+        }
+    }
+
+    /// What the statements of a lambda compute, and the slots that it goes to.
+    fn done_before(&mut self, lambda: &Lambda) -> Result<Before> {
+        let mut before = Vec::new();
+        let Some(block) = &lambda.block else {
+            return Ok(before);
+        };
+        for statement in &block.statements {
+            match statement {
+                Statement::Declare { ty, name, value } => {
+                    let operand = self.bind(value)?;
+                    let mut node = match ty.is_var() {
+                        true => self.natural(operand)?,
+                        false => {
+                            let ty = self.ty(ty)?;
+                            self.convert(operand, &ty, value.span)?
+                        }
+                    };
+                    self.name_as_written(&mut node, ty);
+                    if node.ty == Type::Primitive(Primitive::Void) {
+                        let told = format!("`void` cannot be assigned to `{}`", name.text);
+                        return Err(Fail::cs("CS0815", value.span, told));
+                    }
+                    let (ty, names) = (node.ty.clone(), node.names.clone());
+                    before.push((self.declare(&name.text, &ty, names), node));
+                }
+                Statement::Expr(expr) => {
+                    must_do_something(expr)?;
+                    let operand = self.bind(expr)?;
+                    let node = self.natural(operand)?;
+                    before.push((self.slot(), node));
+                }
+            }
+        }
+        if !block.returns {
+            must_do_something(&lambda.body)?;
+        }
+        Ok(before)
+    }
+
+    /// The type that a lambda says it returns.
+    fn written_return(&mut self, lambda: &Lambda) -> Result<Option<Type>> {
+        let written = lambda.return_type.as_ref();
+        written.map(|it| self.ty(it)).transpose()
+    }
+
+    /// The types that a lambda says it takes, if it says them.
+    pub(super) fn written_inputs(&mut self, lambda: &Lambda) -> Option<Vec<Type>> {
+        let written = lambda.parameters.iter().map(|it| it.ty.as_ref());
+        let written: Vec<_> = written.collect::<Option<_>>()?;
+        written.into_iter().map(|it| self.ty(it).ok()).collect()
+    }
+
+    /// Refuses a lambda that says it takes or returns something else than the delegate.
+    fn as_delegate_says(
+        &mut self,
+        lambda: &Lambda,
+        inputs: &[Type],
+        returns: &Type,
+        to: &Type,
+    ) -> Result<()> {
+        let taken = self.written_inputs(lambda);
+        for ((parameter, input), ty) in lambda
+            .parameters
+            .iter()
+            .zip(inputs)
+            .zip(taken.iter().flatten())
+        {
+            if ty != input {
+                let told = format!(
+                    "the parameter `{}` is a `{}`, but the delegate `{}` takes a `{}`",
+                    parameter.name.text,
+                    self.text(ty),
+                    self.text(to),
+                    self.text(input)
+                );
+                return Err(Fail::cs("CS1678", parameter.name.span, told));
+            }
+        }
+        let written = self.written_return(lambda)?;
+        if let Some(written) = written.filter(|it| it != returns) {
+            let told = format!(
+                "the lambda returns a `{}`, but the delegate `{}` a `{}`",
+                self.text(&written),
+                self.text(to),
+                self.text(returns)
+            );
+            return Err(Fail::cs("CS8934", lambda.body.span, told));
+        }
+        Ok(())
+    }
+
+    /// The delegate that a lambda is by itself, whose parameters all say their types (C# 10.7.1): one of the framework's.
+    pub(super) fn natural_lambda(&mut self, lambda: &Lambda, span: Span) -> Result<Node> {
+        let written = lambda.parameters.iter().all(|it| it.ty.is_some());
+        if !written {
+            let told = "the delegate type of a lambda cannot be inferred here";
+            return Err(
+                Fail::cs("CS8917", span, told).hint("cast it: (Func<int, int>)(x => x + 1)")
+            );
+        }
+        let mut shape = Vec::new();
+        for it in lambda.parameters.iter().filter_map(|it| it.ty.as_ref()) {
+            shape.push(self.ty(it)?);
+        }
+        let returns = match self.written_return(lambda)? {
+            Some(returns) => returns,
+            None => {
+                let slots = self.slots;
+                let body = self.lambda_parts(lambda, &shape, Self::natural_of);
+                self.slots = slots;
+                let ty = body?.2.ty;
+                match does_not_return(lambda) {
+                    true => Type::Primitive(Primitive::Void),
+                    false => ty,
+                }
+            }
+        };
+        let is_plain =
+            |it: &syntax::tree::LambdaParameter| it.modifier.is_none() && it.default.is_none();
+        let is_void = returns == Type::Primitive(Primitive::Void);
+        if !is_void {
+            shape.push(returns);
+        }
+        let name = if is_void { "Action" } else { "Func" };
+        let open = match lambda.parameters.iter().all(is_plain) && lambda.return_ref.is_none() {
+            true => self.types.find("System", name, shape.len()),
+            false => Vec::new(),
+        };
+        let closed = match open.first() {
+            Some(Type::Named(open)) if !shape.is_empty() => self.types.close(open, &shape).ok(),
+            plain => plain.cloned(),
+        };
+        let Some(ty) = closed else {
+            let told = "the compiler would make up a delegate type for this lambda, as none of the framework fits it; that cannot be done in the debugger";
+            return Err(Fail::new(span, told).hint("cast it to a delegate type of the program"));
+        };
+        self.lambda_to(lambda, &ty, span)
+    }
+
+    fn natural_of(&mut self, operand: Operand<'_>) -> Result<Node> {
+        self.natural(operand)
     }
 
     /// A lambda whose own variables begin at the slot `first`.
-    fn closure(&self, first: u32, slots: Vec<u32>, body: Node) -> Rc<Closure> {
+    fn closure(
+        &self,
+        first: u32,
+        slots: Vec<u32>,
+        body: Node,
+        method_of: Option<Type>,
+    ) -> Rc<Closure> {
         let mut captures = Vec::new();
         // What belongs to no lambda is set once, and may be set after the lambda is made.
         if let Some(outermost) = self.outermost_lambda {
@@ -110,6 +300,7 @@ impl Binder<'_> {
             slots,
             captures,
             body,
+            method_of,
         })
     }
 
@@ -124,6 +315,16 @@ impl Binder<'_> {
     /// A lambda as a delegate of a type.
     pub(super) fn lambda_to(&mut self, lambda: &Lambda, to: &Type, span: Span) -> Result<Node> {
         let Some(invoke) = self.invoke(to) else {
+            if self.takes_any_delegate(to) {
+                let node = self.natural_lambda(lambda, span)?;
+                let op = Op::Convert(Conversion::Keep, Box::new(node));
+                return Ok(Node::new(op, to.clone(), span));
+            }
+            if self.is_expression_tree(to) {
+                let told = "an expression tree cannot be made of a lambda here: lambdas exist only in the debugger";
+                let fail = Fail::new(span, told);
+                return Err(fail.hint("compute it here: put .AsEnumerable() before the operator"));
+            }
             return Err(Fail::cs(
                 "CS1660",
                 span,
@@ -138,23 +339,76 @@ impl Binder<'_> {
             .iter()
             .map(|it| it.ty.without_ref().clone())
             .collect();
+        let is_void = invoke.returns == Type::Primitive(Primitive::Void);
+        match &lambda.block {
+            Some(block) if block.returns && is_void => {
+                let told = "the lambda returns something, but its delegate returns nothing";
+                return Err(Fail::cs("CS8030", lambda.body.span, told));
+            }
+            Some(block) if !block.returns && !is_void => {
+                let told = format!(
+                    "the lambda returns nothing, but its delegate a `{}`",
+                    self.text(&invoke.returns)
+                );
+                return Err(
+                    Fail::cs("CS1643", lambda.body.span, told).hint("write return before it")
+                );
+            }
+            _ => {}
+        }
+        if lambda.parameters.len() == inputs.len() {
+            self.as_delegate_says(lambda, &inputs, &invoke.returns, to)?;
+        }
         let first = self.slots;
-        let (slots, body) = self.lambda_parts(lambda, &inputs, |this, body| {
-            if invoke.returns == Type::Primitive(Primitive::Void) {
+        let (slots, before, body) = self.lambda_parts(lambda, &inputs, |this, body| {
+            if is_void {
+                if lambda.block.is_none() && !is_statement(&lambda.body) {
+                    let told = "only calls, assignments, ++, -- and new can be statements";
+                    return Err(Fail::cs("CS0201", lambda.body.span, told));
+                }
                 this.natural(body)
             } else {
                 let span = body.span();
                 this.convert(body, &invoke.returns, span)
             }
         })?;
-        let closure = self.closure(first, slots, body);
+        let body = match before.is_empty() {
+            true => body,
+            false => {
+                let (ty, at, names) = (body.ty.clone(), body.span, body.names.clone());
+                let mut whole = Node::new(Op::Let(before, Box::new(body)), ty, at);
+                whole.names = names;
+                whole
+            }
+        };
+        let closure = self.closure(first, slots, body, None);
         Ok(Node::new(Op::Lambda(closure), to.clone(), span))
+    }
+
+    /// Whether a lambda would be taken as its tree, in a type whose assembly may not be loaded.
+    fn is_expression_tree(&self, to: &Type) -> bool {
+        match to {
+            Type::Named(named) => {
+                self.types
+                    .is_named(named, "System.Linq.Expressions", "Expression`1")
+            }
+            Type::Missing { name, .. } => name.starts_with("System.Linq.Expressions.Expression`1"),
+            _ => false,
+        }
+    }
+
+    /// Whether a type is a base of all delegates, so that a lambda is converted to its own type first.
+    fn takes_any_delegate(&self, to: &Type) -> bool {
+        let is = |it: &str| {
+            let named = to.as_named();
+            named.is_some_and(|named| self.types.is_named(named, "System", it))
+        };
+        *to == Type::OBJECT || is("Delegate") || is("MulticastDelegate")
     }
 
     /// Says why a lambda is not a delegate of a type.
     pub(super) fn lambda_misfit(&mut self, lambda: &Lambda, to: &Type, span: Span) -> Box<Fail> {
         match self.lambda_to(lambda, to, span) {
-            Err(fail) if fail.code == Some("CS0029") || fail.code == Some("CS0266") => fail,
             Err(fail) => fail,
             Ok(_) => Fail::cs(
                 "CS1503",
@@ -164,41 +418,75 @@ impl Binder<'_> {
         }
     }
 
-    /// The error inside a lambda's body that keeps a method's types from being inferred.
+    /// The error inside a lambda that keeps a call from being bound: one that it has whichever of the methods is meant.
     pub(super) fn lambda_error(
         &mut self,
         methods: &[Method],
+        type_arguments: &[Type],
         arguments: &[Arg<'_>],
     ) -> Option<Box<Fail>> {
-        for method in methods {
-            if method.parameters.len() != arguments.len() {
+        for (index, argument) in arguments.iter().enumerate() {
+            let Operand::Lambda(lambda, at) = &argument.operand else {
                 continue;
+            };
+            let mut error = None;
+            for method in methods {
+                match self.lambda_as(method, type_arguments, arguments, (index, lambda, *at)) {
+                    Some(Ok(())) => {
+                        error = None;
+                        break;
+                    }
+                    Some(Err(fail)) => error = error.or(Some(fail)),
+                    None => {}
+                }
             }
-            let parameters: Vec<Type> = method
-                .parameters
-                .iter()
-                .map(|it| it.ty.without_ref().clone())
-                .collect();
-            for (index, argument) in arguments.iter().enumerate() {
-                let Operand::Lambda(lambda, _) = &argument.operand else {
-                    continue;
-                };
-                let Some(parameter) = parameters.get(index) else {
-                    continue;
-                };
-                let inputs = self.lambda_inputs(method, &parameters, arguments, parameter);
-                let Some(inputs) = inputs.filter(|it| it.len() == lambda.parameters.len()) else {
-                    continue;
-                };
-                if inputs.iter().any(Type::is_open) {
-                    continue;
-                }
-                if let Err(fail) = self.lambda_body(lambda, &inputs) {
-                    return Some(fail);
-                }
+            if error.is_some() {
+                return error;
             }
         }
         None
+    }
+
+    /// Whether a lambda can be an argument of a method; `None` if that has no delegate with as many parameters there.
+    fn lambda_as(
+        &mut self,
+        method: &Method,
+        type_arguments: &[Type],
+        arguments: &[Arg<'_>],
+        (index, lambda, at): (usize, &Lambda, Span),
+    ) -> Option<Result<()>> {
+        if method.parameters.len() != arguments.len() {
+            return None;
+        }
+        let parameters = method.parameters.iter();
+        let parameters: Vec<Type> = parameters.map(|it| it.ty.without_ref().clone()).collect();
+        let parameter = parameters.get(index)?;
+        let invoke = self.invoke(parameter)?;
+        if invoke.parameters.len() != lambda.parameters.len() {
+            return None;
+        }
+        let arity = method.arity as usize;
+        let known = match type_arguments.len() == arity {
+            true => Some(type_arguments.to_vec()),
+            false => self.infer(arity, &parameters, arguments),
+        };
+        let slots = self.slots;
+        let bound = match known {
+            Some(known) => {
+                let method = self.types.construct_method(method, &known);
+                let to = method.parameters.get(index)?.ty.without_ref();
+                self.lambda_to(lambda, to, at).map(|_| ())
+            }
+            None => {
+                let inputs = self.lambda_inputs(method, &parameters, arguments, parameter)?;
+                if inputs.iter().any(Type::is_open) {
+                    return None;
+                }
+                self.lambda_body(lambda, &inputs).map(|_| ())
+            }
+        };
+        self.slots = slots;
+        Some(bound)
     }
 
     fn lambda_inputs(
@@ -209,7 +497,7 @@ impl Binder<'_> {
         parameter: &Type,
     ) -> Option<Vec<Type>> {
         let known: Rc<[Type]> = self
-            .infer_plain(method.arity as usize, parameters, arguments)
+            .infer_partly(method.arity as usize, parameters, arguments)
             .into_iter()
             .zip(0_u32..)
             .map(|(it, index)| it.unwrap_or(Type::MethodVariable(index)))
@@ -230,8 +518,12 @@ impl Binder<'_> {
 
     /// Which delegate type is better for a lambda: the one that returns the better type.
     pub(super) fn better_lambda(&mut self, lambda: &Lambda, one: &Type, other: &Type) -> Ordering {
-        let (Some(one_invoke), Some(other_invoke)) = (self.invoke(one), self.invoke(other)) else {
-            return Ordering::Equal;
+        let (one_invoke, other_invoke) = match (self.invoke(one), self.invoke(other)) {
+            (Some(one), Some(other)) => (one, other),
+            // What it has a type of its own for comes last.
+            (Some(_), None) => return Ordering::Greater,
+            (None, Some(_)) => return Ordering::Less,
+            (None, None) => return self.better_target(one, other),
         };
         let same = one_invoke.parameters.len() == other_invoke.parameters.len()
             && one_invoke
@@ -269,6 +561,7 @@ impl Binder<'_> {
                 operand: Operand::Value(Node::new(Op::Default, ty.clone(), group.span)),
                 name: None,
                 by_ref: None,
+                is_in: false,
                 receiver: false,
                 span: group.span,
             })
@@ -290,6 +583,14 @@ impl Binder<'_> {
                 ),
             ));
         };
+        // What the method is called on is computed when the delegate is made, not when it is called.
+        let (mut group, mut before) = (group.clone(), None);
+        if let Some(target) = group.target.as_mut().filter(|it| it.may_act()) {
+            let slot = self.slot();
+            let read = self.slot_node(slot, &target.ty, target.span);
+            before = Some((slot, std::mem::replace(target, read)));
+        }
+        let group = &group;
         let first = self.slots;
         let mut slots = Vec::new();
         let mut arguments = Vec::new();
@@ -304,6 +605,7 @@ impl Binder<'_> {
                 )),
                 name: None,
                 by_ref: None,
+                is_in: false,
                 receiver: false,
                 span: group.span,
             });
@@ -314,7 +616,27 @@ impl Binder<'_> {
         } else {
             self.convert(Operand::Value(call), &invoke.returns, group.span)?
         };
-        let closure = self.closure(first, slots, body);
-        Ok(Node::new(Op::Lambda(closure), to.clone(), group.span))
+        let closure = self.closure(first, slots, body, Some(to.clone()));
+        let node = Node::new(Op::Lambda(closure), to.clone(), group.span);
+        Ok(match before {
+            Some(before) => {
+                let op = Op::Let(vec![before], Box::new(node));
+                Node::new(op, to.clone(), group.span)
+            }
+            None => node,
+        })
+    }
+}
+
+/// Whether an expression may be a statement (C# 13.7).
+fn is_statement(body: &Expr) -> bool {
+    match &body.kind {
+        ExprKind::Call { .. }
+        | ExprKind::Assign(..)
+        | ExprKind::New(_)
+        | ExprKind::ConditionalAccess { .. } => true,
+        ExprKind::Unary(op, _) => matches!(op, UnaryOp::Increment | UnaryOp::Decrement),
+        ExprKind::Postfix(op, _) => *op != PostfixOp::NullForgiving,
+        _ => false,
     }
 }

@@ -9,6 +9,7 @@ use syntax::Span;
 use syntax::tree::{Argument, BinaryOp, Expr, ExprKind, Identifier, SimpleName, UnaryOp};
 
 use super::overloads::Arg;
+use super::postfix::Change;
 use super::{Binder, Group, Local, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Node, Op};
@@ -33,6 +34,10 @@ pub(crate) enum Late {
     Index,
     /// `a[b] = c`
     SetIndex,
+    /// `a.Name += b`, `a.Name++`
+    ChangeMember(SimpleName, Change),
+    /// `a[b] += c`, `a[b]++`
+    ChangeIndex(Change),
     /// An operator.
     Unary(UnaryOp),
     /// An operator; neither `&&` nor `||`.
@@ -222,6 +227,35 @@ impl Binder<'_> {
         Ok(Some(self.late(set, operands, span)))
     }
 
+    /// `place += value` or `place++` where the place is a late member or element.
+    pub(super) fn late_change(
+        &mut self,
+        place: &Node,
+        how: Change,
+        value: Option<Operand<'_>>,
+        span: Span,
+    ) -> Result<Node> {
+        let not_a_place = || {
+            Fail::cs(
+                "CS0131",
+                span,
+                "what is changed must be a member or element",
+            )
+        };
+        let Op::Late(late, operands) = &place.op else {
+            return Err(not_a_place());
+        };
+        let change = match &**late {
+            Late::Member(name) => Late::ChangeMember(name.clone(), how),
+            Late::Index => Late::ChangeIndex(how),
+            _ => return Err(not_a_place()),
+        };
+        let value = value.map(|it| self.natural(it)).transpose()?;
+        let operands = operands.iter().map(|(_, it)| it.clone()).chain(value);
+        let operands = operands.collect();
+        Ok(self.late(change, operands, span))
+    }
+
     /// Binds an operation whose operands are known now.
     pub(crate) fn bind_late(
         &mut self,
@@ -258,6 +292,7 @@ impl Binder<'_> {
                 operand,
                 name,
                 by_ref: None,
+                is_in: false,
                 receiver: false,
             })
             .collect::<Vec<_>>()
@@ -306,24 +341,34 @@ impl Binder<'_> {
                 let arguments = named(std::mem::take(operands), &names);
                 self.call_delegate(callee, arguments, span)
             }
-            Late::Index | Late::SetIndex => {
+            Late::ChangeMember(name, how) => {
+                let target = self.late_target(operands, name, span)?;
+                let place = self.late_place(target, name, span)?;
+                self.changed(place, *how, operands.pop(), span)
+            }
+            Late::Index | Late::SetIndex | Late::ChangeIndex(_) => {
                 let value = match late {
-                    Late::SetIndex => operands.pop(),
+                    Late::SetIndex | Late::ChangeIndex(Change::By(_)) => operands.pop(),
                     _ => None,
                 };
+                let is_read = matches!(late, Late::Index);
                 if operands.is_empty() {
                     return Err(missing());
                 }
                 let target = self.natural(operands.remove(0))?;
                 let mark = self.locals.len();
                 let arguments = self.late_names(std::mem::take(operands))?;
-                let outer = std::mem::replace(&mut self.assigning, value.is_some());
+                let outer = std::mem::replace(&mut self.assigning, !is_read);
                 let place = self.element_of(target, &arguments, span);
                 self.assigning = outer;
                 self.locals.truncate(mark);
-                match value {
-                    Some(value) => self.late_store(place?, value, span),
-                    None => place,
+                match (late, value) {
+                    (Late::ChangeIndex(how), value) => {
+                        let place = self.assigned_place(Operand::Value(place?), span)?;
+                        self.changed(place, *how, value, span)
+                    }
+                    (_, Some(value)) => self.late_store(place?, value, span),
+                    _ => place,
                 }
             }
             Late::Unary(op) => {
@@ -395,14 +440,19 @@ impl Binder<'_> {
         value: Operand<'static>,
         span: Span,
     ) -> Result<Node> {
+        let place = self.late_place(target, name, span)?;
+        self.late_store(place, value, span)
+    }
+
+    /// A member that is assigned.
+    fn late_place(&mut self, target: Node, name: &SimpleName, span: Span) -> Result<Node> {
         if let Some(entry) = self.expando_entry(&target, name, span) {
-            return self.late_store(entry, value, span);
+            return Ok(entry);
         }
         let outer = std::mem::replace(&mut self.assigning, true);
         let place = self.instance_member(target, name, span);
         self.assigning = outer;
-        let place = self.assigned_place(place?, span)?;
-        self.late_store(place, value, span)
+        self.assigned_place(place?, span)
     }
 
     fn late_store(&mut self, place: Node, value: Operand<'static>, span: Span) -> Result<Node> {

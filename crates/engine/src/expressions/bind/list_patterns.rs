@@ -186,6 +186,7 @@ impl Binder<'_> {
             operand: Operand::Value(it),
             name: None,
             by_ref: None,
+            is_in: false,
             receiver: false,
         });
         self.call_group(&group, arguments.into(), span)
@@ -222,6 +223,7 @@ impl Binder<'_> {
             operand: Operand::Value(index),
             name: None,
             by_ref: None,
+            is_in: false,
             receiver: false,
         }];
         self.call_group(&group, arguments, span)

@@ -86,6 +86,21 @@ impl Binder<'_> {
             inner_names.extend(self.names_within(&node));
             nodes.push(node);
         }
+        for (index, element) in elements.iter().enumerate() {
+            let Some(name) = &element.name else { continue };
+            let same = |it: &Argument| it.name.as_ref().is_some_and(|it| it.text == name.text);
+            if elements.iter().take(index).any(same) {
+                let told = format!("a tuple has one element `{}`", name.text);
+                return Err(Fail::cs("CS8127", name.span, told));
+            }
+            let number = name.text.strip_prefix("Item");
+            if let Some(number) = number.and_then(|it| it.parse::<usize>().ok())
+                && number != index + 1
+            {
+                let told = format!("`{}` is the name of another element", name.text);
+                return Err(Fail::cs("CS8125", name.span, told));
+            }
+        }
         // A name that is used twice is inferred for neither.
         let written: Vec<_> = elements.iter().map(|it| it.name.is_some()).collect();
         let all = names.clone();

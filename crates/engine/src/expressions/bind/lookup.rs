@@ -205,13 +205,26 @@ impl Binder<'_> {
                 };
             }
             match imports.next() {
-                Some(imports) => scopes.push(methods_in(&|namespace, class| {
-                    imports.iter().any(|import| match import {
-                        Import::Namespace(it) => it == namespace,
-                        Import::Static(Type::Named(it)) => it == class,
-                        _ => false,
-                    })
-                })),
+                // In the order of the imports: the first that nearly fits is the one that is told of.
+                Some(imports) => {
+                    let methods = imports.iter().flat_map(|import| {
+                        methods_in(&|namespace, class| match import {
+                            Import::Namespace(it) => it == namespace,
+                            Import::Static(Type::Named(it)) => it == class,
+                            _ => false,
+                        })
+                    });
+                    let mut scope: Vec<Method> = Vec::new();
+                    for method in methods {
+                        let same = |it: &Method| {
+                            it.token == method.token && it.declared_in == method.declared_in
+                        };
+                        if !scope.iter().any(same) {
+                            scope.push(method);
+                        }
+                    }
+                    scopes.push(scope);
+                }
                 None if namespace.is_none() => break,
                 None => {}
             }

@@ -45,6 +45,11 @@ impl Binder<'_> {
             }
             Operand::Type(ty, _) => self.static_member(&ty, name, span),
             Operand::Null(at) => Err(Fail::cs("CS0023", at, "`.` cannot be applied to `null`")),
+            Operand::Group(group) => {
+                let told = format!("`{}` is a method, which has no members", group.name);
+                let fail = Fail::cs("CS0119", group.span, told);
+                Err(fail.hint(format!("call it: {}(…)", group.name)))
+            }
             other => {
                 let node = self.natural(other)?;
                 // A property may be called as its type is: `Color.Red` may mean the type.
@@ -149,6 +154,11 @@ impl Binder<'_> {
                 implied: false,
                 span,
             })));
+        }
+        if self.nested_type(&ty, text, 0).is_some() {
+            let of = self.text(&ty);
+            let told = format!("`{text}` is a type inside `{of}`, no member of an object");
+            return Err(Fail::cs("CS0572", name.span, told).hint(format!("write {of}.{text}")));
         }
         let fail = Fail::cs(
             "CS1061",

@@ -34,14 +34,19 @@ pub(crate) fn image_of(types: Types<'_>, assembly: &str) -> Option<MappedFile> {
 
 /// The names of the assemblies that a module refers to and that are not loaded.
 pub(crate) fn unloaded_references(types: Types<'_>, module: ModuleId) -> Option<Vec<String>> {
+    let mut names = references(types, module)?;
+    names.retain(|it| types.assembly(it).is_none());
+    Some(names)
+}
+
+/// The names of the assemblies that a module refers to.
+fn references(types: Types<'_>, module: ModuleId) -> Option<Vec<String>> {
     let metadata = types.metadata(module).ok()?.metadata();
     let mut names = Vec::new();
     for (row, _) in metadata.rows::<AssemblyRefRow>() {
         let token = Token::new(Table::AssemblyRef, row);
         let reference = metadata.assembly_ref(token).ok()?;
-        if types.assembly(&reference.name).is_none() {
-            names.push(reference.name.to_string());
-        }
+        names.push(reference.name.to_string());
     }
     Some(names)
 }
@@ -57,7 +62,43 @@ impl Binder<'_> {
         }
         if let Some(assembly) = &fail.lacks {
             fail.hint = Some(not_loaded(assembly));
+            return fail;
         }
+        self.not_so(fail)
+    }
+
+    /// Says of a name that is there, but as something else: with other type arguments, or as a variable.
+    fn not_so(&self, mut fail: Box<Fail>) -> Box<Fail> {
+        let is_type = fail.code == Some("CS0246");
+        if !is_type && fail.code != Some("CS0103") {
+            return fail;
+        }
+        let Some(name) = quoted(&fail.message).next().map(str::to_owned) else {
+            return fail;
+        };
+        let identifier = syntax::tree::Identifier {
+            text: name.as_str().into(),
+            verbatim: false,
+            span: fail.span,
+        };
+        let has = |arity: &usize| matches!(self.plain_type(&identifier, *arity), Ok(Some(_)));
+        let is_variable = self.context.variables.iter().any(|it| *it.name == *name);
+        (fail.code, fail.message, fail.hint) = match (0..=4).find(has) {
+            Some(0) => {
+                let told = format!("`{name}` takes no type arguments");
+                (Some("CS0308"), told, None)
+            }
+            Some(arity) => {
+                let told = format!("`{name}` needs {arity} type arguments");
+                let hint = format!("write {name}<{}>", vec!["int"; arity].join(", "));
+                (Some("CS0305"), told, Some(hint))
+            }
+            None if is_type && is_variable => {
+                let told = format!("`{name}` is a variable but is used like a type");
+                (Some("CS0118"), told, None)
+            }
+            None => (fail.code, fail.message, fail.hint),
+        };
         fail
     }
 
@@ -110,16 +151,26 @@ impl Binder<'_> {
             "CS0234" => vec![names.next()?],
             _ => return None,
         };
-        let mut assemblies = unloaded_references(self.types, self.context.module?)?;
+        let module = self.context.module?;
+        let mut assemblies = unloaded_references(self.types, module)?;
         for namespace in &namespaces {
             let whole = [format!("{namespace}.{name}"), (*namespace).to_owned()];
             assemblies.extend(whole.iter().flat_map(|it| with_outer(it)));
         }
         let mut seen = std::collections::BTreeSet::new();
         assemblies.retain(|it| seen.insert(it.clone()) && self.types.assembly(it).is_none());
-        assemblies
+        let found = assemblies
             .iter()
-            .find_map(|it| self.brings(it, name, &namespaces, true))
+            .find_map(|it| self.brings(it, name, &namespaces, true));
+        // One that is loaded may pass on what another has, as the one does that every program is compiled against.
+        found.or_else(|| {
+            let mut others = references(self.types, module)?;
+            others.push("System.Runtime".into());
+            others.iter().find_map(|it| {
+                let found = self.brings(it, name, &namespaces, true);
+                found.filter(|it| self.types.assembly(it).is_none())
+            })
+        })
     }
 
     /// The assembly, if it has a type or namespace of the name in one of the namespaces; the one that has it if it passes it on.

@@ -3,6 +3,7 @@
 //! Only metadata and the names of a frame are looked at, never a value, so that a plan fits every stop in the same
 //! method and instantiation. Every error has its place in the text and, where C# has one, its code.
 
+mod assumed;
 mod callers;
 mod calls;
 mod casts;
@@ -28,6 +29,7 @@ mod literals;
 mod local_functions;
 mod lookup;
 mod members;
+mod misfits;
 pub(crate) mod missing;
 mod names;
 mod operators;
@@ -92,6 +94,8 @@ pub(crate) struct Binder<'t> {
     receivers: Vec<Node>,
     /// Whether what is bound is to be assigned, so that properties stay properties.
     assigning: bool,
+    /// Whether LINQ is taken for loaded where it is not.
+    assumes: bool,
     /// Whether fields that are readonly may be assigned.
     forced: bool,
     lambda_binds: u32,
@@ -223,6 +227,7 @@ impl<'t> Binder<'t> {
             extensions: None,
             probe_of_values: None,
             met_dynamic: false,
+            assumes: false,
             dynamic_elements: false,
             probe: completion::Probe::default(),
         }
@@ -409,18 +414,13 @@ impl<'t> Binder<'t> {
                 span,
                 "there is no target type for the default literal",
             )),
-            // Its parameters tell what delegate it is in C#.
-            Operand::Lambda(lambda, span) if lambda.parameters.iter().all(|it| it.ty.is_some()) => {
-                let told = "a lambda alone is a delegate of its own type in C#, which cannot be made here: lambdas exist only in the debugger";
-                Err(Fail::new(span, told)
-                    .hint("call it, as in ((Func<int, int>)(x => x + 1))(2), or pass it to LINQ"))
+            Operand::Lambda(lambda, span) => self.natural_lambda(lambda, span),
+            Operand::Group(group) if !self.is_found(&group) => {
+                let of = group.ty.as_ref().map(|it| self.text(it));
+                let (of, name) = (of.unwrap_or_default(), &group.name);
+                let told = format!("`{of}` has no definition for `{name}`");
+                Err(Fail::cs("CS1061", group.span, told))
             }
-            Operand::Lambda(_, span) => Err(Fail::cs(
-                "CS8917",
-                span,
-                "the delegate type of a lambda cannot be inferred here",
-            )
-            .hint("cast it: (Func<int, int>)(x => x + 1)")),
             Operand::Group(group) => Err(Fail::cs(
                 "CS8917",
                 group.span,

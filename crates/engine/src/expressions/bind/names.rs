@@ -244,7 +244,8 @@ impl Binder<'_> {
         elsewhere.or_else(|| {
             // A variable is not taken for a type.
             if name.starts_with(char::is_uppercase) {
-                known.extend(self.types_in_scope(""));
+                let types = self.types_in_scope("").into_iter();
+                known.extend(types.map(|it| it.name));
             }
             nearest(name, &known).map(str::to_owned)
         })

@@ -188,6 +188,9 @@ impl Binder<'_> {
         let mut value = self.bind(first)?;
         while let Some((op, right, span)) = chain.pop() {
             // Variables of patterns on the left are in scope on the right of && only if it is true; C# checks that, we need not.
+            if matches!(op, BinaryOp::Equal | BinaryOp::NotEqual) {
+                self.note_compared(&value, right);
+            }
             let right = self.bind(right)?;
             value = Operand::Value(self.binary_operands(op, value, right, span)?);
         }
@@ -375,8 +378,12 @@ impl Binder<'_> {
         {
             return Fail::cs("CS0457", span, told);
         }
+        let is_default = |it: &Operand<'_>| matches!(it, Operand::Default(_));
         Fail::cs(
-            "CS0019",
+            match is_default(left) || is_default(right) {
+                true => "CS8310",
+                false => "CS0019",
+            },
             span,
             format!(
                 "`{}` cannot be applied to operands of type `{}` and `{}`",

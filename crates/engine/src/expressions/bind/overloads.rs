@@ -7,8 +7,8 @@ use metadata::signature::Primitive;
 use syntax::Span;
 use syntax::tree::{Argument, ArgumentModifier, Designation, ExprKind};
 
-use super::constraints::Violation;
 use super::conversions::Conv;
+use super::misfits::{Misfit, Unresolved, nearer};
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Constant, Node, Op, Referred};
@@ -20,6 +20,8 @@ pub(super) struct Arg<'e> {
     pub(super) operand: Operand<'e>,
     pub(super) name: Option<Box<str>>,
     pub(super) by_ref: Option<ByRef>,
+    /// Whether it is written with `in`.
+    pub(super) is_in: bool,
     /// Whether it is what an extension method is called on: it converts to bases and boxes only.
     pub(super) receiver: bool,
     pub(super) span: Span,
@@ -66,27 +68,6 @@ pub(super) struct Candidate {
     open: Method,
 }
 
-/// Why no overload is chosen: what is wrong with the nearest one, and whether several are equally good.
-pub(super) type Unresolved = (Option<Box<(Method, Misfit)>>, bool);
-
-/// Why a method cannot be called with the arguments.
-pub(super) enum Misfit {
-    Count,
-    Named(Box<str>),
-    Inference,
-    Arity,
-    Missing(String),
-    Argument(usize, Type),
-    /// A type argument is not what its parameter demands.
-    Constraint(Violation),
-    /// A parameter is named twice, or named although an argument stands in its place already.
-    Twice(Box<str>, bool),
-    /// An argument without a name comes behind a named one that is out of its place.
-    Moved(usize),
-    /// An argument lacks this modifier, or has one too many.
-    Modifier(usize, Option<&'static str>),
-}
-
 /// Whether it is an `in` or `ref readonly` parameter.
 pub(in crate::expressions) fn is_in(parameter: &Parameter) -> bool {
     matches!(parameter.ty, Type::ByRef(_)) && parameter.flags.is_in()
@@ -119,6 +100,7 @@ impl Binder<'_> {
                 operand,
                 name: argument.name.as_ref().map(|it| it.text.clone()),
                 by_ref: None,
+                is_in: argument.modifier == Some(ArgumentModifier::In),
                 receiver: false,
                 span: argument.value.span,
             });
@@ -167,6 +149,7 @@ impl Binder<'_> {
             operand,
             name: argument.name.as_ref().map(|it| it.text.clone()),
             by_ref: Some(ByRef { is_out, to }),
+            is_in: false,
             receiver: false,
             span,
         })
@@ -196,11 +179,22 @@ impl Binder<'_> {
             );
             return Err(Fail::cs(code, span, told));
         }
-        let is_place = matches!(
-            node.op,
-            Op::Variable(_) | Op::Slot(_) | Op::Field(..) | Op::StaticField(_) | Op::Element(..)
-        );
-        match is_place {
+        fn is_place(node: &Node) -> bool {
+            match &node.op {
+                Op::Variable(_) | Op::Slot(_) | Op::Field(..) | Op::StaticField(_) => true,
+                Op::Element(..) => true,
+                Op::Let(_, inner) => is_place(inner),
+                Op::Call(callee, ..) => super::postfix::returns_reference(callee),
+                _ => false,
+            }
+        }
+        if let Op::Call(callee, ..) = &node.op
+            && self.returns_read_only(callee)
+        {
+            let told = "what is returned as `ref readonly` cannot be passed with ref or out";
+            return Err(Fail::cs("CS8329", span, told));
+        }
+        match is_place(node) {
             true => Ok(()),
             false => Err(no_place(span)),
         }
@@ -220,31 +214,25 @@ impl Binder<'_> {
         let mut misfit: Option<Box<(Method, Misfit)>> = None;
         for methods in [visible, hidden] {
             let mut candidates = Vec::new();
+            let mut misfits = Vec::new();
             for method in methods {
                 match self.candidate(method, type_arguments, arguments, false) {
                     Ok(candidate) => candidates.push(candidate),
                     Err(why) => {
-                        let better = !matches!(why, Misfit::Count);
-                        if misfit.is_none()
-                            || better
-                                && misfit
-                                    .as_deref()
-                                    .is_some_and(|(_, it)| matches!(it, Misfit::Count))
-                        {
-                            misfit = Some(Box::new((method.clone(), why)));
-                        }
-                        if self.takes_params(method) {
-                            match self.candidate(method, type_arguments, arguments, true) {
-                                Ok(candidate) => candidates.push(candidate),
-                                Err(why @ Misfit::Argument(..)) => {
-                                    misfit = Some(Box::new((method.clone(), why)));
-                                }
-                                Err(_) => {}
+                        let expanded = self
+                            .takes_params(method)
+                            .then(|| self.candidate(method, type_arguments, arguments, true));
+                        match expanded {
+                            Some(Ok(candidate)) => candidates.push(candidate),
+                            Some(Err(other)) if why.is_of_count() && !other.is_of_count() => {
+                                misfits.push((method.clone(), other));
                             }
+                            _ => misfits.push((method.clone(), why)),
                         }
                     }
                 }
             }
+            misfit = misfit.or_else(|| nearer(misfits));
             if candidates.is_empty() {
                 continue;
             }
@@ -362,6 +350,19 @@ impl Binder<'_> {
                 Ordering::Equal => {}
             }
         }
+        if better || worse {
+            return better && !worse;
+        }
+        // What is given without `in` is rather passed by value.
+        let takes_in = |it: &Candidate, index: usize| {
+            let place = it.places.get(index);
+            let parameter = place.and_then(|place| it.method.parameters.get(*place));
+            parameter.is_some_and(is_in)
+        };
+        for index in 0..arguments.len() {
+            better |= !takes_in(one, index) && takes_in(other, index);
+            worse |= takes_in(one, index) && !takes_in(other, index);
+        }
         better && !worse
     }
 
@@ -446,7 +447,10 @@ impl Binder<'_> {
                 let modifier = is_ref.then_some(if is_out { "out" } else { "ref" });
                 return Err(Misfit::Modifier(index, modifier));
             }
-            if given.is_some() && !is_given {
+            if argument.is_in && !parameter.is_some_and(is_in) {
+                return Err(Misfit::Modifier(index, None));
+            }
+            if (given.is_some() || argument.is_in) && !is_given {
                 return Err(Misfit::Argument(index, to.clone()));
             }
             let conv = self.implicit(&argument.operand, to);

@@ -7,6 +7,7 @@ use syntax::tree::{
     SimpleName, Subpattern,
 };
 
+use super::conversions::Conv;
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Constant, Conversion, Node, Op, Test};
@@ -46,6 +47,16 @@ impl Binder<'_> {
             PatternKind::Type(ty) => Some(self.ty(ty)?),
             PatternKind::TypeOrConstant(expr) => match self.bind(expr) {
                 Ok(Operand::Type(ty, _)) => Some(ty),
+                // What is no constant was meant as a type.
+                Err(mut fail) if fail.code == Some("CS0103") => {
+                    fail.code = Some("CS0246");
+                    fail.message = fail.message.replace("the name", "the type or constant");
+                    return Err(fail);
+                }
+                Err(mut fail) if fail.code == Some("CS0117") => {
+                    fail.code = Some("CS0426");
+                    return Err(fail);
+                }
                 _ => None,
             },
             _ => None,
@@ -75,14 +86,7 @@ impl Binder<'_> {
             PatternKind::TypeOrConstant(expr) => match self.bind(expr) {
                 Ok(Operand::Type(ty, _)) => self.type_test(&ty, subject, span)?,
                 Ok(operand) => self.constant_test(operand, subject, span)?,
-                Err(mut fail) => {
-                    // What is no constant was meant as a type.
-                    if fail.code == Some("CS0103") {
-                        fail.code = Some("CS0246");
-                        fail.message = fail.message.replace("the name", "the type or constant");
-                    }
-                    return Err(fail);
-                }
+                Err(fail) => return Err(fail),
             },
             PatternKind::Type(ty) => {
                 let ty = self.ty(ty)?;
@@ -278,8 +282,12 @@ impl Binder<'_> {
         let operand = self.bind(expr)?;
         let node = self.natural(operand)?;
         if node.constant.is_none() {
+            let code = match self.implicit_types(&node.ty, &subject.ty) {
+                Some(Conv::Box) | None => "CS0150",
+                Some(_) => "CS9135",
+            };
             return Err(Fail::cs(
-                "CS9135",
+                code,
                 expr.span,
                 "a constant value is expected in a pattern",
             ));
@@ -454,6 +462,7 @@ impl Binder<'_> {
     /// `A.B: pattern`: each but the last must not be null.
     fn property_part(&mut self, sub: &Subpattern, value: Node) -> Result<Test> {
         let Some((last, path)) = sub.path.split_last() else {
+            self.note_part(sub, &value);
             return self.part(sub, value);
         };
         let mut at = value;
@@ -487,7 +496,7 @@ impl Binder<'_> {
         let ty = target.ty.clone();
         self.member_value(target, &name.text, name.span)
             .map_err(|fail| {
-                if fail.code == Some("CS1061") {
+                if matches!(fail.code, Some("CS1061" | "CS8917")) {
                     Fail::cs(
                         "CS0117",
                         name.span,

@@ -143,6 +143,7 @@ impl Binder<'_> {
             operand,
             name: None,
             by_ref: (!is_first).then_some(ByRef::NOWHERE),
+            is_in: false,
             receiver: is_first,
             span,
         };

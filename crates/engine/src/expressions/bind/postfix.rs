@@ -3,11 +3,25 @@
 use syntax::Span;
 use syntax::tree::{Argument, AssignOp, BinaryOp, Expr, ExprKind, PostfixOp, UnaryOp};
 
-use super::{Binder, Operand};
+use super::{Binder, Late, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Callee, Node, Op};
 use crate::expressions::scalar::{Kind, Scalar};
 use crate::types::{Property, Type};
+
+/// How what is in a place is changed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Change {
+    /// `x += y` and its like.
+    By(BinaryOp),
+    /// `x++` and its like.
+    Step {
+        /// Whether it is counted up.
+        up: bool,
+        /// Whether the new value is the result.
+        prefix: bool,
+    },
+}
 
 impl Binder<'_> {
     pub(super) fn postfix<'e>(
@@ -42,7 +56,19 @@ impl Binder<'_> {
             }
             fail
         })?;
+        let how = Change::Step { up, prefix };
+        if let Op::Late(..) = place.op {
+            return self.late_change(&place, how, None, span);
+        }
         must_be_readable(&place, span)?;
+        self.stepped(place, how, span)
+    }
+
+    /// A place whose number is counted up or down.
+    fn stepped(&mut self, place: Node, how: Change, span: Span) -> Result<Node> {
+        let Change::Step { up, prefix } = how else {
+            return Err(not_a_variable(span));
+        };
         let slot = self.slot();
         let old = self.old_value(&place, slot, span);
         let held = old.ty.clone();
@@ -113,12 +139,15 @@ impl Binder<'_> {
         }
         let place = self.place(left, span)?;
         if let Op::Late(..) = place.op {
-            if op != AssignOp::Assign {
-                let told = "only `=` assigns to a member of something dynamic whose type is known only when it runs";
-                let fail = Fail::new(span, told);
-                return Err(fail.hint("write a = a + b, or cast what is dynamic to what it is"));
-            }
             let value = self.bind(right)?;
+            if let Some(binary) = op.binary() {
+                return self.late_change(&place, Change::By(binary), Some(value), span);
+            }
+            if op == AssignOp::Coalesce {
+                let told = "`??=` cannot be applied to a member of something dynamic whose type is known only when it runs";
+                let fail = Fail::new(span, told);
+                return Err(fail.hint("write a = a ?? b, or cast what is dynamic to what it is"));
+            }
             let assigned = self.late_assignment(&place, value, span)?;
             return assigned.ok_or_else(|| not_a_variable(span));
         }
@@ -168,16 +197,61 @@ impl Binder<'_> {
                 span,
             ));
         };
+        let right = self.bind(right)?;
+        self.compounded(place, binary, &right, span)
+    }
+
+    /// `place += right` and its like.
+    fn compounded(
+        &mut self,
+        place: Node,
+        binary: BinaryOp,
+        right: &Operand<'_>,
+        span: Span,
+    ) -> Result<Node> {
+        let ty = place.ty.clone();
         let slot = self.slot();
         let old = self.old_value(&place, slot, span);
-        let right = self.bind(right)?;
         let computed = self.binary_operands(binary, Operand::Value(old), right.clone(), span)?;
-        let value = self.compound(binary, computed, &right, &ty, span)?;
+        let value = self.compound(binary, computed, right, &ty, span)?;
         Ok(Node::new(
             Op::Update(Box::new(place), slot, Box::new(value), false),
             ty,
             span,
         ))
+    }
+
+    /// Changes a place that was found only now, as it belongs to something dynamic.
+    pub(super) fn changed(
+        &mut self,
+        place: Node,
+        how: Change,
+        right: Option<Operand<'_>>,
+        span: Span,
+    ) -> Result<Node> {
+        must_be_readable(&place, span)?;
+        // What it holds is dynamic too.
+        let is_open = place.ty == Type::OBJECT;
+        match (how, right) {
+            (Change::By(binary), Some(right)) if !is_open => {
+                self.compounded(place, binary, &right, span)
+            }
+            (Change::Step { .. }, _) if !is_open => self.stepped(place, how, span),
+            (how, right) => {
+                let slot = self.slot();
+                let old = self.slot_node(slot, &Type::OBJECT, span);
+                let one = Node::constant(Scalar::Int(Kind::Int, 1), Type::INT, span);
+                let right = self.natural(right.unwrap_or(Operand::Value(one)))?;
+                let (binary, is_old) = match how {
+                    Change::By(binary) => (binary, false),
+                    Change::Step { up: true, prefix } => (BinaryOp::Add, !prefix),
+                    Change::Step { prefix, .. } => (BinaryOp::Subtract, !prefix),
+                };
+                let value = self.late(Late::Binary(binary), vec![old, right], span);
+                let op = Op::Update(Box::new(place), slot, Box::new(value), is_old);
+                Ok(Node::new(op, Type::OBJECT, span))
+            }
+        }
     }
 
     /// What a compound assignment sets: `b += 1` converts back to a byte, if the right side fits it by itself (C# 12.21.4).
@@ -213,7 +287,13 @@ impl Binder<'_> {
             let told = format!("null cannot be converted to `{}`", self.text(ty));
             return Err(Fail::cs("CS0037", *at, told));
         }
-        Err(self.no_conversion(result, ty, span))
+        match right {
+            // A number that does not fit is told as that.
+            Operand::Value(node) if is_predefined && node.constant.is_some() => {
+                Err(self.no_conversion(right.clone(), ty, node.span))
+            }
+            _ => Err(self.no_conversion(result, ty, span)),
+        }
     }
 
     /// Something that can be assigned.
@@ -233,9 +313,18 @@ impl Binder<'_> {
                 format!("`{}` is a method group and cannot be assigned", group.name),
             ));
         }
+        if let Operand::Type(ty, at) = &bound {
+            let told = format!("`{}` is a type and cannot be assigned", self.text(ty));
+            return Err(Fail::cs("CS0118", *at, told));
+        }
         let node = self.natural(bound)?;
         match &node.op {
             _ if node.constant.is_some() => Err(not_a_variable(span)),
+            Op::Length(_) => Err(Fail::cs(
+                "CS0200",
+                span,
+                "the length of an array cannot be set",
+            )),
             Op::Variable(_) if self.is_read_only(&node) => Err(Fail::cs(
                 "CS8331",
                 span,
@@ -266,8 +355,12 @@ impl Binder<'_> {
             Op::StaticField(field) | Op::Field(_, field)
                 if !self.forced && self.is_readonly(field) =>
             {
+                let code = match &node.op {
+                    Op::StaticField(_) => "CS0198",
+                    _ => "CS0191",
+                };
                 Err(Fail::cs(
-                    "CS0191",
+                    code,
                     span,
                     format!("`{}` is readonly and cannot be assigned", field.name),
                 ))
@@ -284,11 +377,7 @@ impl Binder<'_> {
                 if target.ty.is_reference() || is_variable(target) {
                     Ok(node)
                 } else {
-                    Err(Fail::cs(
-                        "CS1612",
-                        span,
-                        "the value whose field is assigned is not a variable",
-                    ))
+                    Err(lost(target, span, "field"))
                 }
             }
             Op::Let(_, element) if matches!(element.op, Op::Element(..)) => Ok(node),
@@ -310,11 +399,7 @@ impl Binder<'_> {
                     && callee.method.name.starts_with("get_")
                     && !is_variable(target) =>
             {
-                Err(Fail::cs(
-                    "CS1612",
-                    span,
-                    "the value whose property is assigned is not a variable",
-                ))
+                Err(lost(target, span, "property"))
             }
             Op::Call(callee, ..) if is_set_only(callee) => Ok(node),
             Op::Call(callee, ..) if callee.method.name.starts_with("get_") => {
@@ -344,7 +429,7 @@ impl Binder<'_> {
     }
 
     /// Whether a method returns `ref readonly`.
-    fn returns_read_only(&self, callee: &Callee) -> bool {
+    pub(super) fn returns_read_only(&self, callee: &Callee) -> bool {
         let Ok(module) = self.types.metadata(callee.method.declared_in.module) else {
             return false;
         };
@@ -462,6 +547,10 @@ impl Binder<'_> {
             let named = index.ty.as_named();
             named.is_some_and(|it| self.types.is_named(it, "System", name))
         };
+        let is_sliced_here = matches!(target.ty, Type::SzArray(_)) || target.ty == Type::STRING;
+        if is("Range") && !is_sliced_here {
+            return self.sliced_by_value(target, index, span).map(Some);
+        }
         if is("Range") {
             return Ok(Some(Node::new(
                 Op::Slice(Box::new(target.clone()), Box::new(index)),
@@ -481,27 +570,7 @@ impl Binder<'_> {
         let Some(length) = self.length_of(&read, span) else {
             return Ok(None);
         };
-        let zero = Node::constant(Scalar::Int(Kind::Int, 0), Type::INT, span);
-        let one = Node::constant(Scalar::Int(Kind::Int, 1), Type::INT, span);
-        let value = Operand::Value;
-        let from_start = self.binary_operands(
-            BinaryOp::GreaterOrEqual,
-            value(number_read.clone()),
-            value(zero),
-            span,
-        )?;
-        let end = self.binary_operands(BinaryOp::Add, value(length), value(one), span)?;
-        let from_end =
-            self.binary_operands(BinaryOp::Add, value(end), value(number_read.clone()), span)?;
-        let offset = Node::new(
-            Op::Conditional(
-                Box::new(from_start),
-                Box::new(number_read),
-                Box::new(from_end),
-            ),
-            Type::INT,
-            span,
-        );
+        let offset = self.offset(number_read, length, span)?;
         let element = self.element_at(&read, offset, span)?;
         let ty = element.ty.clone();
         let values = vec![(array, target.clone()), (at, number)];
@@ -510,6 +579,58 @@ impl Binder<'_> {
             ty,
             span,
         )))
+    }
+
+    /// Where the number of an index leads: one below zero is the complement of what to count from the end.
+    fn offset(&mut self, number: Node, length: Node, span: Span) -> Result<Node> {
+        let zero = Node::constant(Scalar::Int(Kind::Int, 0), Type::INT, span);
+        let one = Node::constant(Scalar::Int(Kind::Int, 1), Type::INT, span);
+        let value = Operand::Value;
+        let from_start = self.binary_operands(
+            BinaryOp::GreaterOrEqual,
+            value(number.clone()),
+            value(zero),
+            span,
+        )?;
+        let end = self.binary_operands(BinaryOp::Add, value(length), value(one), span)?;
+        let from_end =
+            self.binary_operands(BinaryOp::Add, value(end), value(number.clone()), span)?;
+        Ok(Node::new(
+            Op::Conditional(Box::new(from_start), Box::new(number), Box::new(from_end)),
+            Type::INT,
+            span,
+        ))
+    }
+
+    /// `list[range]` of what has a length and a method `Slice`, by a range that is a value.
+    fn sliced_by_value(&mut self, target: &Node, range: Node, span: Span) -> Result<Node> {
+        let (list, ends, from) = (self.slot(), self.slot(), self.slot());
+        let read = self.slot_node(list, &target.ty, target.span);
+        let ends_read = self.slot_node(ends, &range.ty, range.span);
+        let Some(length) = self.count_of(&read, span) else {
+            let told = format!(
+                "`{}` has no length to take a part of",
+                self.text(&target.ty)
+            );
+            return Err(Fail::cs("CS1503", span, told));
+        };
+        let end = |this: &mut Self, name: &str| {
+            let index = this.member_value(ends_read.clone(), name, range.span)?;
+            let number = this.member_value(index, "_value", range.span)?;
+            this.offset(number, length.clone(), span)
+        };
+        let (start, end) = (end(self, "Start")?, end(self, "End")?);
+        let from_read = self.slot_node(from, &Type::INT, span);
+        let count = self.binary_operands(
+            BinaryOp::Subtract,
+            Operand::Value(end),
+            Operand::Value(from_read.clone()),
+            span,
+        )?;
+        let part = self.sliced(&read, from_read, count, span)?;
+        let ty = part.ty.clone();
+        let values = vec![(list, target.clone()), (ends, range), (from, start)];
+        Ok(Node::new(Op::Let(values, Box::new(part)), ty, span))
     }
 
     fn counted_back(&mut self, target: &Node, inner: &Expr, span: Span) -> Result<Node> {
@@ -651,6 +772,16 @@ fn not_a_variable(span: Span) -> Box<Fail> {
     )
 }
 
+/// Why a part of a struct that is no variable is not assigned: it would be gone right after.
+fn lost(target: &Node, span: Span, part: &str) -> Box<Fail> {
+    let code = match target.op {
+        Op::New(..) | Op::Default | Op::Initialize(..) => "CS0131",
+        _ => "CS1612",
+    };
+    let told = format!("the value whose {part} is assigned is not a variable");
+    Fail::cs(code, span, told)
+}
+
 /// Whether a struct is a variable, or a part of one.
 fn is_variable(node: &Node) -> bool {
     match &node.op {
@@ -662,6 +793,6 @@ fn is_variable(node: &Node) -> bool {
     }
 }
 
-fn returns_reference(callee: &Callee) -> bool {
+pub(super) fn returns_reference(callee: &Callee) -> bool {
     matches!(callee.method.returns, Type::ByRef(_))
 }

@@ -14,16 +14,19 @@ impl Binder<'_> {
     pub(super) fn query(&mut self, query: &Query, span: Span) -> Result<Node> {
         let expr = translate(query, span)?;
         let bound = self.bind(&expr).map_err(|fail| {
-            let is_lacking = matches!(fail.code, Some("CS1929" | "CS1061"));
+            // Binding the source once more costs twice as much for each query inside of it.
+            if !matches!(fail.code, Some("CS1929" | "CS1061" | "CS0411")) {
+                return told_of_clause(fail);
+            }
             match self.bind(&query.from.source) {
-                Ok(Operand::Value(source)) if is_lacking && !self.is_sequence(&source.ty) => {
+                Ok(Operand::Value(source)) if !self.is_sequence(&source.ty) => {
                     let told = format!(
                         "`{}` is no sequence that a query could begin with",
                         self.text(&source.ty)
                     );
                     Fail::cs("CS1936", source.span, told)
                 }
-                _ => fail,
+                _ => told_of_clause(fail),
             }
         })?;
         match bound {
@@ -36,12 +39,48 @@ impl Binder<'_> {
     }
 }
 
+/// Where types cannot be inferred, the clause is told that the method stands for.
+fn told_of_clause(mut fail: Box<Fail>) -> Box<Fail> {
+    if fail.code == Some("CS0411") {
+        let clause = match super::missing::quoted(&fail.message).next() {
+            Some("Join" | "GroupJoin") => {
+                Some(("CS1941", "the two sides of `join` have other types"))
+            }
+            Some("SelectMany") => Some((
+                "CS1943",
+                "what the second `from` goes through is no sequence",
+            )),
+            Some("Select") => Some((
+                "CS1942",
+                "the type of what `select` gives cannot be inferred",
+            )),
+            _ => None,
+        };
+        if let Some((code, told)) = clause {
+            fail.code = Some(code);
+            fail.message = told.into();
+            fail.hint = None;
+        }
+    }
+    fail
+}
+
 /// The variables in scope: one, or several that travel in a tuple.
 struct Scope {
     names: Vec<Identifier>,
 }
 
 impl Scope {
+    /// Takes in one more variable.
+    fn declare(&mut self, name: &Identifier) -> Result<()> {
+        if self.names.iter().any(|it| it.text == name.text) {
+            let told = format!("the query has a variable `{}` already", name.text);
+            return Err(Fail::cs("CS1930", name.span, told));
+        }
+        self.names.push(name.clone());
+        Ok(())
+    }
+
     /// A lambda over all variables in scope; several are parts of one parameter.
     fn lambda(&self, body: &Expr) -> Expr {
         match self.names.as_slice() {
@@ -118,6 +157,7 @@ fn lambda(parameters: &[Identifier], body: Expr) -> Expr {
                 })
                 .collect(),
             parenthesized: true,
+            block: None,
             body,
         })),
         span,
@@ -185,6 +225,18 @@ fn translate(query: &Query, span: Span) -> Result<Expr> {
 fn body(mut value: Expr, first: Identifier, body: &QueryBody, span: Span) -> Result<Expr> {
     let mut scope = Scope { names: vec![first] };
     for clause in &body.clauses {
+        let named = match clause {
+            QueryClause::Let { name, .. } => Some(name),
+            QueryClause::From(from) => Some(&from.name),
+            QueryClause::Join(join) => Some(join.into.as_ref().unwrap_or(&join.from.name)),
+            _ => None,
+        };
+        if let Some(name) = named
+            && scope.names.iter().any(|it| it.text == name.text)
+        {
+            let told = format!("the query has a variable `{}` already", name.text);
+            return Err(Fail::cs("CS1930", name.span, told));
+        }
         match clause {
             QueryClause::Where(condition) => {
                 value = call(
@@ -198,14 +250,14 @@ fn body(mut value: Expr, first: Identifier, body: &QueryBody, span: Span) -> Res
             QueryClause::Let { name, value: of } => {
                 let tuple = scope.tuple_with(of.clone());
                 value = call(value, "Select", None, vec![scope.lambda(&tuple)], of.span);
-                scope.names.push(name.clone());
+                scope.declare(name)?;
             }
             QueryClause::From(from) => {
                 let tuple = scope.tuple_with(name(&from.name));
                 let inner = scope.lambda(&source(from));
                 let result = scope.lambda_with(&from.name, &tuple);
                 value = call(value, "SelectMany", None, vec![inner, result], from.span);
-                scope.names.push(from.name.clone());
+                scope.declare(&from.name)?;
             }
             QueryClause::Join(join) => {
                 let outer = scope.lambda(&join.left);
@@ -225,7 +277,7 @@ fn body(mut value: Expr, first: Identifier, body: &QueryBody, span: Span) -> Res
                     vec![source(&join.from), outer, inner, result],
                     join.from.span,
                 );
-                scope.names.push(bound.clone());
+                scope.declare(bound)?;
             }
             QueryClause::OrderBy(orderings) => {
                 for (index, ordering) in orderings.iter().enumerate() {

@@ -23,8 +23,29 @@ impl Binder<'_> {
         let Some(element) = self.stored_element(&target.ty) else {
             return Ok(None);
         };
+        if let Op::Slice(..) = target.op {
+            // It exists only here, and what it is made of is read once.
+            let slot = self.slot();
+            let mut part = self.slot_node(slot, &target.ty, target.span);
+            part.names = target.names.clone();
+            let inner = self.element_in_place(&part, arguments, span)?;
+            return Ok(inner.map(|inner| {
+                let (ty, names) = (inner.ty.clone(), inner.names.clone());
+                let op = Op::Let(vec![(slot, target.clone())], Box::new(inner));
+                let mut node = Node::new(op, ty, span);
+                node.names = names;
+                node
+            }));
+        }
         let index = match &argument.value.without_parens().kind {
-            ExprKind::Range(..) => return Ok(None),
+            ExprKind::Range(start, end) => {
+                let Some(ty) = self.part_of_inline(target, &element) else {
+                    return Ok(None);
+                };
+                let range = self.range(start.as_deref(), end.as_deref(), argument.value.span)?;
+                let op = Op::Slice(Box::new(target.clone()), Box::new(range));
+                return Ok(Some(Node::new(op, ty, span)));
+            }
             ExprKind::Unary(UnaryOp::FromEnd, inner) => {
                 let Some(length) = self.stored_length(target, span) else {
                     return Ok(None);
@@ -47,6 +68,19 @@ impl Binder<'_> {
         let mut node = Node::new(op, element, span);
         node.names = names;
         Ok(Some(node))
+    }
+
+    /// What a range of an inline array is: a span, which may only be read where the array may (C# 12 inline arrays).
+    fn part_of_inline(&self, target: &Node, element: &Type) -> Option<Type> {
+        let named = target.ty.as_named()?;
+        crate::values::buffer_length(self.types, named)?;
+        let name = match self.is_read_only(target) {
+            true => "ReadOnlySpan`1",
+            false => "Span`1",
+        };
+        let open = self.types.core("System", name)?;
+        let element = std::slice::from_ref(element);
+        self.types.close(open.as_named()?, element).ok()
     }
 
     /// How many elements there are; `None` where asking would evaluate once more what leads there.

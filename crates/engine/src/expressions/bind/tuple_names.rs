@@ -9,7 +9,7 @@ use syntax::tree::{TypeArguments, TypeKind};
 
 use super::overloads::Arg;
 use super::{Binder, Operand, TupleNames};
-use crate::expressions::plan::{Node, Op};
+use crate::expressions::plan::{Callee, Node, Op};
 use crate::types::Type;
 
 /// The names in a type as it is written: of a tuple its own, then those inside its elements.
@@ -130,11 +130,20 @@ impl Binder<'_> {
 
     /// Gives a value the names that its type is written with: `new List<(int Id, string Title)>()`.
     pub(super) fn name_as_written(&self, node: &mut Node, written: &syntax::tree::Type) {
+        let names = self.names_as_written(&node.ty, written);
+        if !names.is_empty() {
+            node.names = names;
+        }
+    }
+
+    /// The names that a type is written with; empty if it is written without.
+    pub(super) fn names_as_written(&self, ty: &Type, written: &syntax::tree::Type) -> TupleNames {
         let mut names = Vec::new();
         written_names(written, &mut names);
         // What an alias stands for is not seen.
-        if names.iter().any(Option::is_some) && names.len() == self.count_names(&node.ty) {
-            node.names = names.into();
+        match names.iter().any(Option::is_some) && names.len() == self.count_names(ty) {
+            true => names.into(),
+            false => TupleNames::default(),
         }
     }
 
@@ -163,7 +172,11 @@ impl Binder<'_> {
         if !node.names.is_empty() || self.count_names(&node.ty) == 0 {
             return node;
         }
-        if let Op::Call(_, _, arguments) = &node.op {
+        if let Op::Call(callee, _, arguments) = &node.op {
+            // What is declared without names has none, whatever its arguments have.
+            if !self.returns_parameters(callee) {
+                return node;
+            }
             let bodies: Vec<Node> = arguments
                 .iter()
                 .filter_map(|it| match &it.op {
@@ -177,6 +190,14 @@ impl Binder<'_> {
         }
         node.names = self.known_names(&node.ty);
         node
+    }
+
+    /// Whether a method is declared to return something of a type parameter.
+    fn returns_parameters(&self, callee: &Callee) -> bool {
+        let declared_in = &callee.method.declared_in;
+        let open = self.types.open_named(declared_in.module, declared_in.token);
+        let open = open.and_then(|it| self.types.method(&it, callee.method.token));
+        open.map_or(true, |it| it.returns.is_open())
     }
 
     /// What is read of a value, with the names that the value's type has for it.

@@ -291,11 +291,7 @@ impl Binder<'_> {
     }
 
     /// A type by a name alone: type parameters, nested types of the types around, namespaces around, imports.
-    pub(super) fn plain_type(
-        &mut self,
-        name: &tree::Identifier,
-        arity: usize,
-    ) -> Result<Option<Type>> {
+    pub(super) fn plain_type(&self, name: &tree::Identifier, arity: usize) -> Result<Option<Type>> {
         let text = &*name.text;
         if arity == 0
             && let Some((_, ty)) = self

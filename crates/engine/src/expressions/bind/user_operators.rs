@@ -229,6 +229,7 @@ impl Binder<'_> {
                     operand,
                     name: None,
                     by_ref: None,
+                    is_in: false,
                     receiver: false,
                 })
                 .collect()

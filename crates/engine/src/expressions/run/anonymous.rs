@@ -6,6 +6,7 @@ use std::rc::Rc;
 use syntax::Span;
 
 use super::{Effect, Made, Result, Runner, Val};
+use crate::expressions::error::Fail;
 use crate::expressions::plan::Callee;
 use crate::types::Type;
 
@@ -34,7 +35,8 @@ impl Runner<'_, '_> {
             text.extend(head.encode_utf16());
             text.extend(self.text_of(value, ty, span)?);
         }
-        text.extend(" }".encode_utf16());
+        let end = if fields.is_empty() { "}" } else { " }" };
+        text.extend(end.encode_utf16());
         Ok(text)
     }
 
@@ -90,6 +92,16 @@ impl Runner<'_, '_> {
         fields: &[(Rc<str>, Val)],
         span: Span,
     ) -> Result<Option<Val>> {
+        if ty
+            .as_named()
+            .is_some_and(|it| self.types.is_shape(it.module))
+        {
+            let told = "code of the program cannot be given this anonymous object: the program has no type with these members, so it exists only in the debugger";
+            let fail = Fail::new(span, told);
+            return Err(fail
+                .hint("pass a tuple, (A: 1, B: 2), or what is in it")
+                .into());
+        }
         let constructor = ty.as_named().and_then(|it| {
             let all = self.types.methods(it, Some(".ctor")).ok()?;
             let mut all = all.into_iter();

@@ -552,14 +552,14 @@ impl Runner<'_, '_> {
         Ok(integer(&order).unwrap_or(0).cmp(&0))
     }
 
-    /// How two texts sort: as the program's culture has it, which plain letters and digits tell, or by their numbers where
-    /// the program has no cultures.
+    /// How two texts sort: as the program's culture has it, which plain letters and digits tell if its language has no rules of
+    /// its own for them, or by their numbers where the program has no cultures.
     fn order_texts(&mut self, a: &[u16], b: &[u16], span: Span) -> Result<Ordering> {
         if a == b {
             return Ok(Ordering::Equal);
         }
         let by_numbers = a.cmp(b);
-        let collated = collate(a, b);
+        let collated = collate(a, b).filter(|_| self.has_plain_culture(span));
         if collated == Some(by_numbers) || self.is_invariant(span)? {
             return Ok(by_numbers);
         }

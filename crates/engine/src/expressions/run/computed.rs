@@ -7,6 +7,7 @@ use syntax::Span;
 
 use super::times::{DAY, HOUR, MILLISECOND, MINUTE, SECOND, date, first_day};
 use super::{Made, Result, Runner, Val, integer};
+use crate::expressions::error::Fail;
 use crate::expressions::plan::{Callee, Node};
 use crate::expressions::scalar::{Kind, Scalar};
 use crate::types::Type;
@@ -54,6 +55,11 @@ impl Runner<'_, '_> {
         };
         let whole = ty == "System.DateOnly";
         let made: Option<i128> = match (ty, name, &*times) {
+            ("System.DateTime" | "System.DateOnly", ".ctor", _) if is_no_day(&numbers) => {
+                let told = "Year, Month, and Day parameters describe an un-representable DateTime.";
+                let thrown = "System.ArgumentOutOfRangeException";
+                return Err(Fail::thrown(span, thrown, Some(told.into())).into());
+            }
             (_, ".ctor", _) if is_static => created(ty, &numbers),
             ("System.DateTime", "get_Kind", [Some(_)]) => {
                 return Ok(Some(Val::int(match kind >> 62 {
@@ -144,7 +150,7 @@ impl Runner<'_, '_> {
     }
 
     /// A date or time of the node's type.
-    fn time(&self, node: &Node, number: i128, kind: u64) -> Val {
+    pub(super) fn time(&self, node: &Node, number: i128, kind: u64) -> Val {
         let named = node.ty.as_named();
         let is_day = named.is_some_and(|it| self.types.is_named(it, "System", "DateOnly"));
         let bytes = match is_day {
@@ -165,7 +171,11 @@ impl Runner<'_, '_> {
     ) -> Result<Option<Val>> {
         let span = node.span;
         match (ty, target, arguments) {
-            ("System.Guid", Some((Val::Struct(_), _)), []) | ("System.Guid", None, [_, _]) => {
+            ("System.Guid", Some((value, ty)), []) if name == "GetHashCode" => {
+                self.hash_code(value, ty, span)
+            }
+            ("System.Guid", Some((Val::Struct(_), _)), [] | [Val::Struct(_)])
+            | ("System.Guid", None, [_, _]) => {
                 self.identifier(name, target.map(|it| it.0), arguments, span)
             }
             ("System.Text.StringBuilder", Some((Val::Object(builder), _)), _) => {
@@ -190,12 +200,6 @@ impl Runner<'_, '_> {
                 Some((queue @ Val::Object(_), _)),
                 [],
             ) => Ok(self.items_of(queue, span)?.into_iter().next()),
-            (
-                "System.Collections.Concurrent.ConcurrentDictionary`2"
-                | "System.Collections.Immutable.ImmutableList`1",
-                Some((all @ Val::Object(_), _)),
-                [],
-            ) => Ok(Some(Val::int(self.items_of(all, span)?.len() as i128))),
             ("System.Collections.Immutable.ImmutableArray`1", Some((Val::Struct(place), _)), _) => {
                 let array = self.reader.field(place, "array");
                 let array = array.map_err(|why| self.unreadable(&why, span))?;
@@ -261,7 +265,7 @@ impl Runner<'_, '_> {
             all.push(bytes);
         }
         Ok(match (name, &*all) {
-            ("op_Equality", [one, other]) => Some(Val::bool(one == other)),
+            ("op_Equality" | "Equals", [one, other]) => Some(Val::bool(one == other)),
             ("op_Inequality", [one, other]) => Some(Val::bool(one != other)),
             ("ToString", [one]) => {
                 let [a, b, c, d, e, f, g, h, rest @ ..] = one;
@@ -401,6 +405,7 @@ impl Runner<'_, '_> {
     pub(super) fn split(
         &mut self,
         target: &Val,
+        callee: &Callee,
         arguments: &[Val],
         node: &Node,
     ) -> Result<Option<Val>> {
@@ -414,10 +419,19 @@ impl Runner<'_, '_> {
         };
         let (separators, options) = match arguments {
             [one] => (one, 0),
-            [one, options] => match integer(options) {
-                Some(options @ 0..=3) if !matches!(options, 2 | 3) => (one, options),
-                _ => return Ok(None),
-            },
+            // A count of parts is a number, too.
+            [one, options]
+                if callee
+                    .method
+                    .parameters
+                    .get(1)
+                    .is_some_and(|it| it.ty != Type::INT) =>
+            {
+                match integer(options) {
+                    Some(options @ 0..=1) => (one, options),
+                    _ => return Ok(None),
+                }
+            }
             _ => return Ok(None),
         };
         let separators: Vec<Vec<u16>> = match (unit(separators), separators) {
@@ -495,6 +509,10 @@ fn composite(format: &str) -> Option<Vec<Composite>> {
                 };
                 let (index, width) = place.split_once(',').unwrap_or((place, "0"));
                 pieces.push(Composite::Text(std::mem::take(&mut text)));
+                // A sign would be taken by Rust, and is none of the format's.
+                if place.contains('+') {
+                    return None;
+                }
                 let index = index.trim_end_matches(' ').parse().ok()?;
                 let width = width.trim_matches(' ').parse().ok()?;
                 pieces.push(Composite::Hole(index, width, shown));
@@ -519,8 +537,18 @@ fn day_of(year: i128, month: i128, day: i128) -> Option<i128> {
     let exists = (1..=9999).contains(&year)
         && (1..=12).contains(&month)
         && (1..=days_in(year, month)).contains(&day);
-    let before: i128 = (1..month).map(|it| days_in(year, it)).sum();
-    exists.then(|| first_day(year) + before + day - 1)
+    exists.then(|| {
+        let before: i128 = (1..month).map(|it| days_in(year, it)).sum();
+        first_day(year) + before + day - 1
+    })
+}
+
+/// Whether numbers of a constructor begin with a day that there is none of.
+fn is_no_day(numbers: &[Option<i128>]) -> bool {
+    match numbers {
+        [Some(year), Some(month), Some(day), ..] => day_of(*year, *month, *day).is_none(),
+        _ => false,
+    }
 }
 
 /// The same day of another month, or its last one.

@@ -5,7 +5,7 @@ use syntax::Span;
 
 use super::{Made, Result, Runner, Val};
 use crate::expressions::scalar::{self, Kind, Scalar};
-use crate::types::Type;
+use crate::types::{Type, TypeNotes};
 use crate::values::view::secrets::is_secret;
 use crate::values::view::{ObjectIds, Viewer};
 use crate::values::{Reader, Value};
@@ -27,6 +27,8 @@ pub(crate) struct Limits {
     pub(crate) quotes: bool,
     /// Whether fields with names of secrets are masked.
     pub(crate) masked: bool,
+    /// Whether the object that was asked for is told by its fields, whatever it is.
+    pub(crate) raw: bool,
     /// Whether values are written as those of variables: `Count = 2 { 1, 2 }`, `{ X = 1 }`, objects by their own lines.
     pub(crate) as_variables: bool,
     /// How deep inside the value that was asked for.
@@ -57,6 +59,15 @@ impl Runner<'_, '_> {
         limits: Limits,
         span: Span,
     ) -> Result<String> {
+        if let Val::Object(object) = value
+            && limits.raw
+            && limits.level == 0
+            && object.ty != Type::STRING
+            && object.ty.element().is_none()
+            && self.reader.unboxed(object).is_none()
+        {
+            return self.describe_fields(&object.clone(), limits, span);
+        }
         if let Some(line) = self.line_of_variable(value, limits) {
             return Ok(line);
         }
@@ -77,6 +88,14 @@ impl Runner<'_, '_> {
                 let (digits, bits) = (2 * kind.size(), 8 * kind.size());
                 let number = number & ((1_i128 << bits) - 1);
                 format!("0x{number:0digits$x}")
+            }
+            Val::Scalar(Scalar::Int(_, address))
+                if matches!(inner, Type::Pointer(_) | Type::Function(_)) =>
+            {
+                match *address as u64 {
+                    0 => "null".into(),
+                    address => format!("0x{address:x}"),
+                }
             }
             Val::Scalar(number) if limits.numbers => scalar::text(number),
             Val::Scalar(number) => self
@@ -242,6 +261,35 @@ impl Runner<'_, '_> {
         limits: Limits,
         span: Span,
     ) -> Result<String> {
+        let parts = self.fields_of(object, span)?;
+        self.describe_parts(&object.ty, parts, limits, span)
+    }
+
+    /// An object as its fields are.
+    fn describe_fields(
+        &mut self,
+        object: &crate::values::Object,
+        limits: Limits,
+        span: Span,
+    ) -> Result<String> {
+        let mut told = Vec::new();
+        for (name, value, ty) in self.fields_of(object, span)? {
+            let text = match limits.masked && is_secret(&name) {
+                true => "***".to_owned(),
+                false => self.describe(&value, &ty, limits.inner(), span)?,
+            };
+            told.push(format!("{name} = {text}"));
+        }
+        let ty = self.types.full_text(&object.ty);
+        Ok(format!("{{{ty}}} {{ {} }}", told.join(", ")))
+    }
+
+    /// The fields of an object by the names that they are shown with.
+    fn fields_of(
+        &mut self,
+        object: &crate::values::Object,
+        span: Span,
+    ) -> Result<Vec<(String, Val, Type)>> {
         let members = self
             .reader
             .members(object)
@@ -253,7 +301,7 @@ impl Runner<'_, '_> {
             let name = shown_name(&member.field.name);
             parts.push((name, value, member.field.ty.clone()));
         }
-        self.describe_parts(&object.ty, parts, limits, span)
+        Ok(parts)
     }
 
     fn describe_parts(
@@ -263,6 +311,7 @@ impl Runner<'_, '_> {
         limits: Limits,
         span: Span,
     ) -> Result<String> {
+        let of = ty;
         let is_anonymous = self.is_anonymous(ty);
         if ty.is_reference() && !is_anonymous || limits.depth == 0 {
             return Ok(format!("{{{}}}", self.types.full_text(ty)));
@@ -272,7 +321,9 @@ impl Runner<'_, '_> {
         let mut told = Vec::new();
         let parts = self.flat_tuple(is_tuple, parts, span)?;
         for (name, value, ty) in &parts {
-            let is_secret = || is_secret(name) || self.is_secret_pair(&parts, name);
+            let is_secret = || {
+                is_secret(name) || self.is_secret_pair(&parts, name) || self.names_secrets(of, name)
+            };
             let text = if limits.masked && is_secret() {
                 "***".to_owned()
             } else {
@@ -302,6 +353,20 @@ impl Runner<'_, '_> {
         } else {
             format!("{{{joined}}}")
         })
+    }
+
+    /// Whether the declaration of a field gives elements of tuples in it names of secrets: its value is not looked into for
+    /// them.
+    fn names_secrets(&self, of: &Type, name: &str) -> bool {
+        let find = || {
+            let named = of.as_named()?;
+            let fields = self.types.fields(named).ok()?;
+            let field = fields.iter().find(|it| shown_name(&it.name) == name)?;
+            let metadata = self.types.metadata(named.module).ok()?.metadata();
+            let names = TypeNotes::of(metadata, field.token).tuple_names;
+            Some(names.iter().flatten().any(|it| is_secret(it)))
+        };
+        find().unwrap_or(false)
     }
 
     /// The elements of a long tuple in one row.
@@ -346,6 +411,24 @@ impl Runner<'_, '_> {
         if !limits.as_variables || (limits.level == 0 && is_plain) {
             return None;
         }
+        Some(self.line_at(&place, limits))
+    }
+
+    /// What has a place in the program and cannot be read through, by the line of a variable.
+    pub(in crate::expressions) fn line_of_damaged(
+        &self,
+        value: &Val,
+        limits: Limits,
+    ) -> Option<String> {
+        let place = match value {
+            Val::Object(object) => self.reader.reference_to(object),
+            Val::Struct(place) => place.clone(),
+            _ => return None,
+        };
+        Some(self.line_at(&place, limits))
+    }
+
+    fn line_at(&self, place: &Value, limits: Limits) -> String {
         let view = crate::api::View {
             hex: limits.hex,
             mask_secrets: limits.masked,
@@ -354,7 +437,7 @@ impl Runner<'_, '_> {
         };
         let ids = ObjectIds::default();
         let viewer = Viewer::new(self.reader, &view, &ids);
-        Some(viewer.line_within(&place, limits.level))
+        viewer.line_within(place, limits.level)
     }
 
     fn is_pair(&self, ty: &Type) -> bool {

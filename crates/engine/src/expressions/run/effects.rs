@@ -5,11 +5,13 @@ use std::rc::Rc;
 use syntax::Span;
 
 use super::known::is_closure;
+use super::lazy::as_lazy;
 use super::places::{Home, Located};
 use super::{Interrupt, Made, Result, Runner, Val, null_reference, unreadable};
 use crate::expressions::bind::is_in;
 use crate::expressions::error::Fail;
 use crate::expressions::getters::field_behind;
+use crate::expressions::intrinsics::Intrinsic;
 use crate::expressions::plan::{Callee, FieldRef, Node, Op, Referred};
 use crate::expressions::scalar::Scalar;
 use crate::types::{Kind, Method, Type};
@@ -66,6 +68,17 @@ pub(crate) enum Effect {
         /// Where its static field stands.
         span: Span,
     },
+    /// A delegate of a method is to be made.
+    Delegate {
+        /// The method.
+        method: Method,
+        /// What it is called on, or its first argument.
+        target: Val,
+        /// The type of the delegate.
+        ty: Type,
+        /// Where it stands.
+        span: Span,
+    },
     /// An object is to be created.
     New {
         /// The constructor.
@@ -92,6 +105,8 @@ pub(crate) enum Effect {
 enum Leads<'n> {
     Slot(u32),
     Place(Located, &'n Node),
+    /// To what a member returns by reference.
+    Led,
     Nowhere,
 }
 
@@ -221,10 +236,13 @@ impl Runner<'_, '_> {
         let mut passed = Vec::with_capacity(arguments.len());
         for (index, (value, ty)) in arguments.into_iter().zip(parameters).enumerate() {
             let value = match nodes.get(index) {
-                Some(node) if is_closure(&value) => {
-                    return Err(lambda_for(&callee.method, node.span));
+                Some(node) => {
+                    let lasting = self.lasting(value, node)?;
+                    if is_closure(&lasting) {
+                        return Err(lambda_for(&callee.method, node.span));
+                    }
+                    lasting
                 }
-                Some(node) => self.lasting(value, node)?,
                 None => value,
             };
             passed.push((value, ty));
@@ -302,6 +320,7 @@ impl Runner<'_, '_> {
         if let [(index, leads, _)] = given.referred.as_slice()
             && index + 1 == given.values.len()
             && (self.around.writes || !matches!(leads, Leads::Place(..)))
+            && !matches!(leads, Leads::Led)
         {
             let receiver = target.as_ref().map(|(value, ty)| (value, ty));
             let known = self.known_by_reference(callee, receiver, &given.values, node)?;
@@ -376,7 +395,7 @@ impl Runner<'_, '_> {
             Leads::Place(at, place) => {
                 self.store(&at, place, value, place.span)?;
             }
-            Leads::Nowhere => {}
+            Leads::Led | Leads::Nowhere => {}
         }
         Ok(())
     }
@@ -392,6 +411,18 @@ impl Runner<'_, '_> {
         for (index, node) in nodes.iter().enumerate() {
             let parameter = callee.method.parameters.get(index);
             let (value, leads) = match &node.op {
+                Op::Reference(Referred::Place(place), _) if self.is_led_by_call(place) => {
+                    // What leads there is called last: nothing may move the place before it is passed.
+                    let home = self.led_home(place)?;
+                    if referred
+                        .iter()
+                        .any(|(_, leads, _)| matches!(leads, Leads::Led))
+                    {
+                        let told = "two arguments are what a member returns by reference, of which the second call could move the first place";
+                        return Err(Fail::new(node.span, told).into());
+                    }
+                    (Val::Null, Some((Leads::Led, home)))
+                }
                 Op::Reference(Referred::Place(place), _) => {
                     let (at, place) = self.locate(place)?;
                     let value = self.read_place(&at, place)?;
@@ -411,7 +442,12 @@ impl Runner<'_, '_> {
                 }
                 _ => {
                     let value = self.eval(node)?;
-                    (self.lasting(value, node)?, None)
+                    // Whether a sequence can be counted is told by what it is before its elements are there.
+                    let counts = |it: Intrinsic| it.name == "TryGetNonEnumeratedCount";
+                    match callee.intrinsic.is_some_and(counts) && as_lazy(&value).is_some() {
+                        true => (value, None),
+                        false => (self.lasting(value, node)?, None),
+                    }
                 }
             };
             values.push(value);
@@ -458,9 +494,15 @@ impl Runner<'_, '_> {
             return Ok(Some(value));
         }
         if let Val::Made(made) = target
-            && let Made::Sequence(_, items, _) = &**made
+            && let Made::Sequence(ty, items, _) = &**made
         {
+            let of_span = |name: &str| self.is_core(ty, "System", name);
             return Ok(match name {
+                "ToArray" if of_span("Span`1") || of_span("ReadOnlySpan`1") => {
+                    let element = ty.as_named().and_then(|it| it.arguments.first());
+                    let array = element.map(|it| Type::SzArray(Rc::new(it.clone())));
+                    array.map(|array| Val::sequence(array, items.clone()))
+                }
                 "get_Count" | "get_Length" => Some(Val::int(items.len() as i128)),
                 _ => None,
             });
@@ -566,15 +608,16 @@ impl Runner<'_, '_> {
         let inside: Vec<(u32, Val)> = captured.iter().cloned().chain(arguments).collect();
         let mut outer = Vec::with_capacity(inside.len());
         for (slot, value) in inside {
-            let before = self.slots.get(slot as usize).cloned().unwrap_or(Val::Null);
-            outer.push((slot, before));
+            outer.push((slot, self.held(slot)));
             self.set(slot, value);
         }
         self.nesting += 1;
         let result = self.eval(&closure.body);
         self.nesting -= 1;
         for (slot, value) in outer.into_iter().rev() {
-            self.set(slot, value);
+            if let Some(place) = self.slots.get_mut(slot as usize) {
+                *place = value;
+            }
         }
         result
     }
@@ -595,7 +638,7 @@ fn lambda_for(method: &Method, span: Span) -> Interrupt {
         name => format!("`{name}`"),
     };
     let told = format!(
-        "a lambda cannot be passed to {name}, which runs in the program: it exists only in the debugger (so does a delegate that is made of a method here)"
+        "a lambda cannot be passed to {name}, which runs in the program: it exists only in the debugger"
     );
     let hint = "pass a delegate that the program has, or compute it here: LINQ and the methods of List<T> and Array take lambdas";
     Fail::new(span, told).hint(hint).into()

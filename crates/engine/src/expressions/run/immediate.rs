@@ -46,7 +46,6 @@ impl Runner<'_, '_> {
                 };
                 Some(Val::Scalar(Scalar::Int(kind, count)))
             }
-            ("TryGetNonEnumeratedCount", _) => None,
             ("Any", []) => Some(Val::bool(match self.cheap_count(source, span)? {
                 Some(count) => count > 0,
                 None => self

@@ -8,7 +8,7 @@ use syntax::tree::BinaryOp;
 use super::{Interrupt, Made, Result, Runner, Val, integer, null_reference};
 use crate::api::View;
 use crate::expressions::error::Fail;
-use crate::expressions::intrinsics::Intrinsic;
+use crate::expressions::intrinsics::{self, Intrinsic};
 use crate::expressions::plan::{Callee, Node};
 use crate::expressions::scalar::{self, Scalar};
 use crate::types::Type;
@@ -34,9 +34,16 @@ impl Runner<'_, '_> {
                 }
                 _ => Ok(None),
             },
+            "System.String" if intrinsic.name == "GetHashCode" && arguments.is_empty() => {
+                match target {
+                    Some((Val::Null, _)) => Err(null_reference(span)),
+                    Some((value, ty)) => self.hash_code(value, ty, span),
+                    None => Ok(None),
+                }
+            }
             "System.String" if intrinsic.name == "Format" => self.composed(callee, arguments, span),
             "System.String" if intrinsic.name == "Split" => match target {
-                Some((text, _)) => self.split(text, arguments, node),
+                Some((text, _)) => self.split(text, callee, arguments, node),
                 None => Ok(None),
             },
             "System.String" => self.string_member(intrinsic.name, target, arguments, callee, span),
@@ -47,11 +54,22 @@ impl Runner<'_, '_> {
             "System.Object" | "System.ValueType" | "System.Enum" => {
                 self.object_member(intrinsic.name, target, arguments, nodes, span)
             }
+            "System.Exception" if intrinsic.name == "GetType" => {
+                self.object_member(intrinsic.name, target, arguments, nodes, span)
+            }
             "System.Exception" => self.exception_message(callee, target, span),
+            "System.DateTimeOffset" => self.offset_member(intrinsic.name, target, arguments, node),
+            "System.Threading.CancellationToken" | "System.Threading.CancellationTokenSource" => {
+                match target {
+                    Some((value, _)) => self.is_cancelled(value, span),
+                    None => Ok(None),
+                }
+            }
             "System.Nullable`1" => self.nullable_member(intrinsic.name, target, arguments, span),
-            "System.Math" => self.math(intrinsic.name, arguments, span),
+            "System.Math" => self.math(intrinsic.name, callee, arguments, span),
             "System.Char" => self.char_member(intrinsic.name, target, arguments, span),
             "System.Boolean" => match (intrinsic.name, target) {
+                ("GetHashCode", Some((value, ty))) => self.hash_code(value, ty, span),
                 ("ToString", Some((value, ty))) if arguments.is_empty() => {
                     Ok(self.plain_text(value, ty, span)?.map(Val::units))
                 }
@@ -63,6 +81,9 @@ impl Runner<'_, '_> {
             }
             "System.DateTime" | "System.TimeSpan" | "System.DateOnly" | "System.TimeOnly" => {
                 let (ty, name) = (intrinsic.ty, intrinsic.name);
+                if let ("GetHashCode", Some((value, ty))) = (name, target) {
+                    return self.hash_code(value, ty, span);
+                }
                 if name == "ToString" {
                     return self.date_to_string(target, arguments, span);
                 }
@@ -86,14 +107,18 @@ impl Runner<'_, '_> {
             | "System.Lazy`1"
             | "System.Collections.Generic.Queue`1"
             | "System.Collections.Generic.Stack`1"
-            | "System.Collections.Concurrent.ConcurrentDictionary`2"
-            | "System.Collections.Immutable.ImmutableList`1"
             | "System.Collections.Immutable.ImmutableArray`1"
             | "System.Collections.Generic.KeyValuePair"
             | "System.ValueTuple" => {
                 self.looked_up(intrinsic.ty, intrinsic.name, target, arguments, node)
             }
             "System.Array" => self.array_member(intrinsic.name, target, arguments, node),
+            "System.Collections.Generic.CollectionExtensions" => {
+                self.value_or_default(arguments, node)
+            }
+            ty if intrinsics::HOLDERS.contains(&ty) => {
+                self.held_member((ty, intrinsic.name), target, arguments, node)
+            }
             "System.Collections.Generic.List`1" => {
                 self.list_member(intrinsic.name, target, arguments, node)
             }
@@ -157,7 +182,7 @@ impl Runner<'_, '_> {
                 ("Max" | "Min" | "Abs" | "Clamp" | "Sign", all) => {
                     let is_whole = |it: &Val| matches!(it, Val::Scalar(Scalar::Int(..)));
                     match all.iter().all(is_whole) {
-                        true => self.math(intrinsic.name, arguments, span),
+                        true => self.math(intrinsic.name, callee, arguments, span),
                         false => Ok(None),
                     }
                 }
@@ -264,10 +289,29 @@ impl Runner<'_, '_> {
                 (Val::Null, _) | (_, Val::Null) => Ok(Some(Val::bool(false))),
                 _ => self.values_equal(a, &Type::OBJECT, b, &Type::OBJECT, span),
             },
-            ("HasFlag", Some((value, _)), [flag]) => {
+            ("GetHashCode", Some((value @ Val::Scalar(_), ty)), []) => {
+                self.hash_code(value, ty, span)
+            }
+            ("CompareTo", Some((Val::Scalar(value), ty)), [Val::Boxed(other_ty, other)])
+                if ty == other_ty =>
+            {
+                let Val::Scalar(other) = &**other else {
+                    return Ok(None);
+                };
+                Ok(super::numbers::compare_to(value, other))
+            }
+            ("HasFlag", Some((value, ty)), [flag @ Val::Boxed(of, _)]) => {
+                let ty = match value {
+                    Val::Boxed(ty, _) => ty,
+                    _ => ty,
+                };
                 let (Some(value), Some(flag)) = (integer(value), integer(flag)) else {
                     return Ok(None);
                 };
+                // Flags of another enum are an error.
+                if ty != of {
+                    return Ok(None);
+                }
                 Ok(Some(Val::bool(value & flag == flag)))
             }
             _ => Ok(None),
@@ -349,6 +393,10 @@ impl Runner<'_, '_> {
             ("GetValueOrDefault", [other]) if is_null => Some(other.clone()),
             ("GetValueOrDefault", _) => Some(value.clone()),
             ("ToString", []) => self.plain_text(value, ty, span)?.map(Val::units),
+            ("GetHashCode", []) => self.hash_code(value, ty, span)?,
+            ("Equals", [Val::Null]) => Some(Val::bool(is_null)),
+            ("Equals", [_]) if is_null => Some(Val::bool(false)),
+            ("Equals", [other]) => self.values_equal(value, &inner, other, &Type::OBJECT, span)?,
             _ => None,
         })
     }
@@ -473,7 +521,15 @@ impl Runner<'_, '_> {
                 let is_ours = self.compares_plainly(object, key_ty, span)?;
                 let compares = matches!(name, "get_Item" | "ContainsKey");
                 if compares && !is_ours {
-                    return Ok(None);
+                    let [key] = arguments else {
+                        return Ok(None);
+                    };
+                    return match (name, self.by_folded_key(object, key, span)?) {
+                        (_, None) => Ok(None),
+                        ("ContainsKey", Some(found)) => Ok(Some(Val::bool(found.is_some()))),
+                        (_, Some(Some(value))) => Ok(Some(value)),
+                        (_, Some(None)) => Err(self.no_such_key(key, span)?),
+                    };
                 }
                 match (name, arguments) {
                     ("get_Count", _) => return self.count_of_table(object, span).map(Some),

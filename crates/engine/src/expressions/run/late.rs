@@ -27,7 +27,9 @@ impl Runner<'_, '_> {
                 given.push(Given::Null(operand.span));
                 continue;
             }
-            if operand.constant.is_some() && !matches!(late, Late::Index | Late::SetIndex) {
+            if operand.constant.is_some()
+                && !matches!(late, Late::Index | Late::SetIndex | Late::ChangeIndex(_))
+            {
                 given.push(Given::Value(operand.clone()));
                 continue;
             }
@@ -46,7 +48,7 @@ impl Runner<'_, '_> {
         };
         let used = u32::try_from(self.slots.len()).unwrap_or(u32::MAX);
         let (node, slots) = bind(late, &given, used, span)?;
-        self.slots.resize(slots as usize, Val::Null);
+        self.slots.resize(slots as usize, None);
         let value = self.eval(&node);
         self.slots.truncate(used as usize);
         let value = value?;

@@ -260,6 +260,36 @@ impl Runner<'_, '_> {
         })
     }
 
+    /// What `TryGetNonEnumeratedCount` says of a sequence that is not enumerated yet, and leaves; `None` for any other.
+    pub(super) fn told_count(&mut self, value: &Val, span: Span) -> Result<Option<(Val, Val)>> {
+        let Some(lazy) = as_lazy(value) else {
+            return Ok(None);
+        };
+        if let Some(count) = self.cheap_count(value, span)? {
+            return Ok(Some((Val::bool(true), Val::int(count.into()))));
+        }
+        match lazy.op {
+            Operator::Where(_)
+            | Operator::SelectMany(_)
+            | Operator::SkipWhile(_)
+            | Operator::TakeWhile(_)
+            | Operator::Distinct
+            | Operator::Union
+            | Operator::Among(..)
+            | Operator::GroupBy(_)
+            | Operator::Join
+            | Operator::GroupJoin(_)
+            | Operator::OfType(..) => Ok(Some((Val::bool(false), Val::int(0)))),
+            // The others are of different minds in different versions of the framework.
+            _ => Err(Fail::new(
+                span,
+                "the sequence exists only in the debugger, which does not know whether the framework could count it without enumerating",
+            )
+            .hint("Count() enumerates it")
+            .into()),
+        }
+    }
+
     /// An element of what [`Self::indexed`] knows the length of.
     pub(super) fn nth(&mut self, value: &Val, index: u64, span: Span) -> Result<Val> {
         self.item(span)?;

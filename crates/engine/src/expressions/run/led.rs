@@ -207,6 +207,16 @@ impl Runner<'_, '_> {
         }
     }
 
+    /// Whether a place is what a call returns by reference, or a part of that.
+    pub(super) fn is_led_by_call(&self, node: &Node) -> bool {
+        let is_call = |node: &Node| match &node.op {
+            Op::Field(target, _) => self.is_led_by_call(target),
+            Op::Call(..) => true,
+            _ => false,
+        };
+        self.around.calls && is_call(node) && self.leads(node)
+    }
+
     /// Whether something lies where its method could change it, although no way leads there.
     fn is_in_place(&self, node: &Node) -> bool {
         match &node.op {
@@ -245,7 +255,7 @@ impl Runner<'_, '_> {
     }
 
     /// The way to something that a reference leads to: what leads there is evaluated, but for the call itself.
-    fn led_home(&mut self, node: &Node) -> Result<Option<Home>> {
+    pub(super) fn led_home(&mut self, node: &Node) -> Result<Option<Home>> {
         let span = node.span;
         match &node.op {
             Op::Let(values, inner) => {

@@ -226,15 +226,19 @@ impl Runner<'_, '_> {
                 (op, vec![one(0), comparer])
             }
             "ThenBy" | "ThenByDescending" => {
-                let Some(lazy) = as_lazy(&applied.source) else {
+                let known = match as_lazy(&applied.source) {
+                    Some(lazy) => match &lazy.op {
+                        Operator::Ordered(descending) => {
+                            Some((descending.clone(), lazy.parts.clone()))
+                        }
+                        _ => None,
+                    },
+                    None => self.ordering_in_program(&applied.source, span)?,
+                };
+                let Some((mut descending, mut parts)) = known else {
                     return Ok(None);
                 };
-                let Operator::Ordered(descending) = &lazy.op else {
-                    return Ok(None);
-                };
-                let mut descending = descending.clone();
                 descending.push(applied.name != "ThenBy");
-                let mut parts = lazy.parts.clone();
                 parts.extend([one(0), comparer]);
                 let op = Operator::Ordered(descending);
                 return self.lazy(&node.ty, op, parts, span).map(Some);

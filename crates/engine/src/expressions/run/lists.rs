@@ -8,7 +8,7 @@ use super::known::is_closure;
 use super::places::Located;
 use super::{Effect, Made, Result, Runner, Val, integer, null_reference};
 use crate::expressions::error::Fail;
-use crate::expressions::plan::{Callee, Node};
+use crate::expressions::plan::{Callee, Node, Op};
 use crate::types::Type;
 
 const GENERIC: &str = "System.Collections.Generic";
@@ -104,10 +104,12 @@ impl Runner<'_, '_> {
                 Ok(at.map(|it| Val::bool(integer(&it).unwrap_or(-1) >= 0)))
             }
             ("RemoveAll", [lambda]) if is_closure(lambda) => {
-                self.remove_all(list, lambda, span).map(Some)
+                let list = self.changeable(list, node)?;
+                self.remove_all(&list, lambda, span).map(Some)
             }
             ("Sort", [lambda]) if is_closure(lambda) => {
-                self.sort_list(list, lambda, span)?;
+                let list = self.changeable(list, node)?;
+                self.sort_list(&list, lambda, span)?;
                 Ok(Some(Val::Null))
             }
             (_, [range @ .., lambda]) if is_closure(lambda) => {
@@ -186,7 +188,7 @@ impl Runner<'_, '_> {
         }
     }
 
-    fn index_of(&mut self, list: &Val, wanted: &Val, span: Span) -> Result<Option<Val>> {
+    pub(super) fn index_of(&mut self, list: &Val, wanted: &Val, span: Span) -> Result<Option<Val>> {
         let comparer = self.usual_comparer(Some(&self.element_type(list)));
         let at = self.consume(list, span, |this, pull| {
             let mut at = 0;
@@ -228,6 +230,14 @@ impl Runner<'_, '_> {
                 _ => Err(super::misfit(span)),
             },
             _ => Err(super::misfit(span)),
+        }
+    }
+
+    /// The list that a member is called on, where that changes it: one that was made here becomes one of the program.
+    fn changeable(&mut self, list: &Val, call: &Node) -> Result<Val> {
+        match &call.op {
+            Op::Call(_, Some(from), _) if self.around.writes => self.lasting(list.clone(), from),
+            _ => Ok(list.clone()),
         }
     }
 
@@ -330,6 +340,10 @@ impl Runner<'_, '_> {
             let is_ours = self.compares_plainly(object, of, span)?;
             return match (name, arguments) {
                 ("get_Count", []) => self.count_of_table(object, span).map(Some),
+                ("Contains", [wanted]) if !is_ours && !self.around.calls => {
+                    let found = self.by_folded_key(object, wanted, span)?;
+                    Ok(found.map(|it| Val::bool(it.is_some())))
+                }
                 ("Contains", [wanted]) if is_ours && !self.around.calls => {
                     let at = self.index_of(set, wanted, span)?;
                     Ok(at.map(|it| Val::bool(integer(&it).unwrap_or(-1) >= 0)))
@@ -399,6 +413,10 @@ impl Runner<'_, '_> {
             && self.is_anonymous(ty)
         {
             let made = self.anonymous_in_program(ty, fields, span)?;
+            return Ok(made.unwrap_or(value));
+        }
+        if let Made::Closure(closure, captured) = &**made {
+            let made = self.delegate_in_program(closure, captured, span)?;
             return Ok(made.unwrap_or(value));
         }
         let Made::Sequence(ty, items, key) = &**made else {

@@ -12,7 +12,7 @@ use syntax::tree::BinaryOp;
 impl Runner<'_, '_> {
     /// What a switch expression throws for a value that no arm takes, in the framework's words.
     pub(super) fn no_arm(&mut self, slot: u32, ty: &Type, span: Span) -> Interrupt {
-        let value = self.slots.get(slot as usize).cloned().unwrap_or(Val::Null);
+        let value = self.held(slot).unwrap_or(Val::Null);
         let mut message =
             String::from("Non-exhaustive switch expression failed to match its input.");
         if !matches!(value, Val::Null)
@@ -33,7 +33,7 @@ impl Runner<'_, '_> {
         declared: &Type,
         span: Span,
     ) -> Result<bool> {
-        let value = self.slots.get(slot as usize).cloned().unwrap_or(Val::Null);
+        let value = self.held(slot).unwrap_or(Val::Null);
         Ok(match test {
             Test::Any => true,
             Test::Null => matches!(value, Val::Null),

@@ -51,6 +51,9 @@ pub(super) fn function(name: &str) -> Option<fn(f64) -> f64> {
         "Sinh" => f64::sinh,
         "Cosh" => f64::cosh,
         "Tanh" => f64::tanh,
+        "Asinh" => |it| cordebug::c_math::asinh(it),
+        "Acosh" => |it| cordebug::c_math::acosh(it),
+        "Atanh" => |it| cordebug::c_math::atanh(it),
         _ => return None,
     })
 }

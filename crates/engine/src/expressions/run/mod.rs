@@ -8,12 +8,16 @@ mod anonymous;
 mod comparing;
 mod computed;
 mod convert;
+mod cultures;
 mod cursors;
 mod dates;
+mod delegates;
 mod describe;
 mod effects;
 mod format;
 mod grids;
+mod hashes;
+mod holders;
 mod immediate;
 mod journal;
 mod keys;
@@ -26,10 +30,13 @@ mod lists;
 mod matching;
 mod maths;
 mod numbers;
+mod offsets;
 mod operating;
 mod ordering;
+mod orderings;
 mod parsing;
 mod places;
+mod plain;
 mod pulling;
 mod reading;
 mod secrecy;
@@ -96,6 +103,8 @@ pub(crate) struct Surroundings<'r> {
     pub(crate) forced: bool,
     /// When to give up.
     pub(crate) deadline: Instant,
+    /// Why to give up before that, if somebody wants it.
+    pub(crate) given_up: &'r dyn Fn() -> Option<&'static str>,
     /// `$pid`, `$tid`, `$hitcount`.
     pub(crate) numbers: (u32, u32, u64),
     /// `$exception`, `$returnvalue` and kept values.
@@ -118,7 +127,7 @@ pub(crate) struct Runner<'r, 't> {
     pub(super) reader: &'r Reader<'t>,
     pub(super) types: Types<'t>,
     around: &'r Surroundings<'r>,
-    slots: Vec<Val>,
+    slots: Vec<Option<Val>>,
     journal: &'r mut Journal,
     steps: u32,
     items: usize,
@@ -132,6 +141,12 @@ pub(crate) struct Runner<'r, 't> {
     whole: bool,
     /// Whether the program runs without cultures, once that was asked.
     invariant: Option<bool>,
+    /// Whether the thread's culture has no rules of its own for ASCII, once that was asked.
+    plain_culture: Option<bool>,
+    /// Whether it writes numbers as the invariant one does, once that was asked.
+    plain_numbers: Option<bool>,
+    /// Whether texts are for people to read: those are the same in every culture.
+    pub(in crate::expressions) for_people: bool,
     /// Whether it is to be noticed when a secret is read.
     notices_secrets: bool,
     has_read_secret: bool,
@@ -149,7 +164,7 @@ impl<'r, 't> Runner<'r, 't> {
             types: reader.types,
             reader,
             around,
-            slots: vec![Val::Null; slots as usize],
+            slots: vec![None; slots as usize],
             journal,
             steps: 0,
             items: 0,
@@ -158,6 +173,9 @@ impl<'r, 't> Runner<'r, 't> {
             open: Vec::new(),
             whole: false,
             invariant: None,
+            plain_culture: None,
+            plain_numbers: None,
+            for_people: false,
             notices_secrets: false,
             has_read_secret: false,
         }
@@ -165,8 +183,13 @@ impl<'r, 't> Runner<'r, 't> {
 
     fn set(&mut self, slot: u32, value: Val) {
         if let Some(place) = self.slots.get_mut(slot as usize) {
-            *place = value;
+            *place = Some(value);
         }
+    }
+
+    /// What a slot holds, if anything was put there.
+    fn held(&self, slot: u32) -> Option<Val> {
+        self.slots.get(slot as usize).cloned().flatten()
     }
 
     fn unreadable(&self, why: &Unreadable, span: Span) -> Interrupt {
@@ -174,11 +197,17 @@ impl<'r, 't> Runner<'r, 't> {
     }
 
     fn tick(&mut self, span: Span) -> Result<()> {
-        self.steps += 1;
-        if self.steps.is_multiple_of(STEPS) && Instant::now() >= self.around.deadline {
+        self.steps = self.steps.wrapping_add(1);
+        if !self.steps.is_multiple_of(STEPS) {
+            return Ok(());
+        }
+        if Instant::now() >= self.around.deadline {
             return Err(Fail::new(span, "the evaluation took longer than its time limit").into());
         }
-        Ok(())
+        match (self.around.given_up)() {
+            Some(why) => Err(Fail::new(span, format!("the evaluation was given up: {why}")).into()),
+            None => Ok(()),
+        }
     }
 
     /// Counts an element of a sequence.
@@ -251,7 +280,10 @@ impl<'r, 't> Runner<'r, 't> {
                     this.decode(&value, span)
                 })?
             }
-            Op::Slot(slot) => self.slots.get(*slot as usize).cloned().unwrap_or(Val::Null),
+            Op::Slot(slot) => match self.held(*slot) {
+                Some(value) => value,
+                None => return Err(unassigned(span)),
+            },
             Op::Pseudo(pseudo) => self.pseudo(*pseudo, span)?,
             Op::Field(target, field) => {
                 self.notice_item(target, &field.name);
@@ -504,10 +536,8 @@ impl<'r, 't> Runner<'r, 't> {
             Op::TypeOf(ty) => Val::Made(Rc::new(Made::Type(ty.clone()))),
             Op::Late(late, operands) => self.late(late, operands, span)?,
             Op::Lambda(closure) => {
-                let captured = closure.captures.iter().map(|slot| {
-                    let value = self.slots.get(*slot as usize).cloned();
-                    (*slot, value.unwrap_or(Val::Null))
-                });
+                let captured = closure.captures.iter();
+                let captured = captured.filter_map(|slot| Some((*slot, self.held(*slot)?)));
                 Val::Made(Rc::new(Made::Closure(closure.clone(), captured.collect())))
             }
             Op::Assign(place, value) => self.assign(place, value, node)?,
@@ -522,7 +552,7 @@ impl<'r, 't> Runner<'r, 't> {
             Op::Slice(target, range) => {
                 let target = self.eval(target)?;
                 let range = self.eval(range)?;
-                let part = self.slice(&target, &range, span)?;
+                let part = self.slice(&target, &range, node)?;
                 self.counted(part, span)?
             }
             Op::Index(number, from_end) => {
@@ -608,4 +638,11 @@ pub(super) fn null_reference(span: Span) -> Interrupt {
 /// A value of a kind that binding excludes; the program's memory may be damaged.
 pub(super) fn misfit(span: Span) -> Interrupt {
     Fail::new(span, "a value is not of the type that it is declared with").into()
+}
+
+/// A variable of a pattern that has not matched, or of a call that was not made.
+fn unassigned(span: Span) -> Interrupt {
+    let told =
+        "the variable is not assigned here: its pattern has not matched, or its call was not made";
+    Fail::cs("CS0165", span, told).into()
 }

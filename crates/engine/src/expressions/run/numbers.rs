@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use syntax::Span;
 use syntax::tree::{BinaryOp, UnaryOp};
 
+use super::plain;
 use super::{Result, Runner, Val, format, integer, maths, thrown};
 use crate::expressions::bind::well_known;
 use crate::expressions::error::Fail;
@@ -41,8 +42,16 @@ impl Runner<'_, '_> {
                     self.plain_text(value, ty, span)?.map(Val::units)
                 }
                 ("ToString", [Scalar::String(format)]) => {
-                    format::number(number, &String::from_utf16_lossy(format))
-                        .map(|it| Val::text(&it))
+                    let format = String::from_utf16_lossy(format);
+                    let is_ours = match arguments {
+                        [_] | [_, Val::Null] => {
+                            self.is_written_plainly(number, Some(&format), span)
+                        }
+                        [_, provider] => self.is_invariant_culture(provider),
+                        _ => false,
+                    };
+                    let text = is_ours.then(|| format::number(number, &format)).flatten();
+                    text.map(|it| Val::text(&it))
                 }
                 ("Equals", [other])
                     if matches!(arguments.first(), Some(Val::Scalar(_)))
@@ -50,21 +59,26 @@ impl Runner<'_, '_> {
                 {
                     Some(Val::bool(super::known::same_value(number, other)))
                 }
-                ("CompareTo", [other]) if number.kind() == other.kind() => {
-                    compare(number, other).map(|order| {
-                        // The small ones give the difference.
-                        let small = matches!(
-                            number.kind(),
-                            Kind::SByte | Kind::Byte | Kind::Short | Kind::UShort | Kind::Char
-                        );
-                        match (small, number.integer(), other.integer()) {
-                            (true, Some(a), Some(b)) => Val::int(a - b),
-                            _ => Val::int(order as i128),
-                        }
-                    })
+                // Another type is never equal, whatever it holds; where the type says it itself, a number is converted.
+                ("Equals", [other]) if matches!(arguments.first(), Some(Val::Boxed(..))) => {
+                    Some(Val::bool(
+                        number.kind() == other.kind() && super::known::same_value(number, other),
+                    ))
+                }
+                ("GetHashCode", []) if arguments.is_empty() => {
+                    return self.hash_code(value, ty, span);
+                }
+                ("CompareTo", [other])
+                    if number.kind() == other.kind()
+                        && !matches!(arguments, [Val::Boxed(boxed, _)] if boxed != ty) =>
+                {
+                    compare_to(number, other)
                 }
                 _ => None,
             });
+        }
+        if scalars.len() != arguments.len() {
+            return Ok(None);
         }
         let binary = match name {
             "op_Addition" => Some(BinaryOp::Add),
@@ -118,6 +132,17 @@ impl Runner<'_, '_> {
                 Some(Err(fault)) => return Err(thrown(fault, span)),
                 None => None,
             },
+            ([value], ..) if let Some(told) = plain::of_number(name, value) => {
+                Some(Val::Scalar(told))
+            }
+            ([Scalar::Decimal(_), ..], ..)
+                if matches!(name, "Round" | "Floor" | "Ceiling" | "Truncate") =>
+            {
+                return self.math(name, callee, arguments, span);
+            }
+            ([a @ Scalar::Decimal(_), b], ..) if name == "Compare" => {
+                compare(a, b).map(|it| Val::int(it as i128))
+            }
             ([value], ..) => match name {
                 "IsNaN" => float(value).map(|it| Val::bool(it.is_nan())),
                 "IsInfinity" => float(value).map(|it| Val::bool(it.is_infinite())),
@@ -136,19 +161,36 @@ impl Runner<'_, '_> {
         })
     }
 
+    /// The places and the `MidpointRounding` that a call of `Round` has behind the number.
+    fn rounding(&self, callee: &Callee, rest: &[&Scalar]) -> (i128, i128) {
+        let (mut places, mut mode) = (0, 0);
+        for (parameter, given) in callee.method.parameters.iter().skip(1).zip(rest) {
+            let number = given.integer().unwrap_or(-1);
+            match parameter.ty == Type::INT {
+                true => places = number,
+                false => mode = number,
+            }
+        }
+        (places, mode)
+    }
+
     pub(super) fn math(
         &mut self,
         name: &str,
+        callee: &Callee,
         arguments: &[Val],
         span: Span,
     ) -> Result<Option<Val>> {
-        let scalars: Vec<&Scalar> = arguments
+        let scalars: Option<Vec<&Scalar>> = arguments
             .iter()
-            .filter_map(|it| match it {
+            .map(|it| match it {
                 Val::Scalar(value) => Some(value),
                 _ => None,
             })
             .collect();
+        let Some(scalars) = scalars else {
+            return Ok(None);
+        };
         let real = |f: fn(f64) -> f64, value: &Scalar| match value {
             Scalar::Double(number) => Some(Val::Scalar(Scalar::Double(f(*number)))),
             _ => None,
@@ -164,6 +206,11 @@ impl Runner<'_, '_> {
                 let Some(order) = compare(a, b) else {
                     return Ok(None);
                 };
+                // Equal decimals may be written differently: the framework takes this one.
+                if order == Ordering::Equal && matches!(a, Scalar::Decimal(_)) {
+                    let taken = if name == "Max" { a } else { b };
+                    return Ok(Some(Val::Scalar((*taken).clone())));
+                }
                 // Zeros have signs, which count here.
                 if order == Ordering::Equal && float(a).is_some() {
                     let first = float(a).is_some_and(|it| it.is_sign_negative()) == (name == "Min");
@@ -196,24 +243,40 @@ impl Runner<'_, '_> {
                 _ => None,
             },
             ("Sqrt", [value]) => real(f64::sqrt, value),
+            ("Round" | "Floor" | "Ceiling" | "Truncate", [Scalar::Decimal(number), rest @ ..])
+                if rest.len() + 1 == arguments.len() =>
+            {
+                let (places, mode) = self.rounding(callee, rest);
+                let rounded = plain::of_decimal(name, *number, places, mode);
+                rounded.map(|it| Val::Scalar(Scalar::Decimal(it)))
+            }
+            ("CopySign", [Scalar::Double(number), Scalar::Double(sign)]) => {
+                Some(Val::Scalar(Scalar::Double(number.copysign(*sign))))
+            }
+            ("BigMul", [Scalar::Int(Kind::Int, one), Scalar::Int(Kind::Int, other)]) => {
+                Some(Val::Scalar(Scalar::Int(Kind::Long, one * other)))
+            }
             ("Floor", [value]) => real(f64::floor, value),
             ("Ceiling", [value]) => real(f64::ceil, value),
             ("Truncate", [value]) => real(f64::trunc, value),
             ("Round", [value]) if arguments.len() == 1 => real(f64::round_ties_even, value),
-            (
-                "Round",
-                [
-                    Scalar::Double(number),
-                    Scalar::Int(Kind::Int, places @ 0..=15),
-                ],
-            ) if arguments.len() == 2 => {
-                let power = 10f64.powi(*places as i32);
-                let rounded = match number.abs() < 1e16 {
-                    true => (number * power).round_ties_even() / power,
-                    false => *number,
+            ("Round", [Scalar::Double(number), rest @ ..]) if rest.len() + 1 == arguments.len() => {
+                let (places, mode) = self.rounding(callee, rest);
+                if !(0..=15).contains(&places) {
+                    return Ok(None);
+                }
+                let power = 10f64.powi(places as i32);
+                let rounded = match (places, number.abs() < 1e16) {
+                    (0, _) => plain::rounded(*number, mode),
+                    (_, true) => plain::rounded(number * power, mode).map(|it| it / power),
+                    (_, false) => Some(*number),
                 };
-                Some(Val::Scalar(Scalar::Double(rounded)))
+                rounded.map(|it| Val::Scalar(Scalar::Double(it)))
             }
+            ("Cbrt", [Scalar::Double(number)]) => match maths::is_shared(self.around.numbers.0) {
+                true => cordebug::c_math::cbrt(*number).map(|it| Val::Scalar(Scalar::Double(it))),
+                false => None,
+            },
             (_, [Scalar::Double(number)]) if let Some(f) = maths::function(name) => {
                 let is_same = maths::is_shared(self.around.numbers.0);
                 is_same.then(|| Val::Scalar(Scalar::Double(f(*number))))
@@ -237,6 +300,8 @@ impl Runner<'_, '_> {
                     _ => None,
                 },
             },
+            // What is not a number is not compared as in an order.
+            ("Clamp", all) if all.iter().any(|it| float(it).is_some_and(f64::is_nan)) => None,
             ("Clamp", [value, min, max]) => {
                 match (compare(value, min), compare(value, max), compare(min, max)) {
                     (Some(low), Some(high), Some(Ordering::Less | Ordering::Equal)) => {
@@ -265,6 +330,7 @@ impl Runner<'_, '_> {
         if let Some((value, ty)) = target {
             return Ok(match (name, arguments) {
                 ("ToString", []) => self.plain_text(value, ty, span)?.map(Val::units),
+                ("GetHashCode", []) => self.hash_code(value, ty, span)?,
                 ("Equals", [Val::Scalar(Scalar::Int(Kind::Char, other))]) => {
                     Some(Val::bool(integer(value) == Some(*other)))
                 }
@@ -273,6 +339,13 @@ impl Runner<'_, '_> {
                 }
                 _ => None,
             });
+        }
+        let units: Option<Vec<i128>> = arguments.iter().map(integer).collect();
+        let is_char = |it: &Val| matches!(it, Val::Scalar(Scalar::Int(Kind::Char, _)));
+        if let Some(units) = units.filter(|_| arguments.iter().all(is_char))
+            && let Some(told) = plain::of_char(name, &units)
+        {
+            return Ok(Some(Val::Scalar(told)));
         }
         let [Val::Scalar(Scalar::Int(Kind::Char, unit))] = arguments else {
             return Ok(None);
@@ -306,6 +379,19 @@ fn float(value: &Scalar) -> Option<f64> {
         Scalar::Float(number) => Some(f64::from(*number)),
         _ => None,
     }
+}
+
+/// What `CompareTo` of two numbers of one type gives: the small ones give the difference.
+pub(super) fn compare_to(number: &Scalar, other: &Scalar) -> Option<Val> {
+    let order = compare(number, other)?;
+    let small = matches!(
+        number.kind(),
+        Kind::SByte | Kind::Byte | Kind::Short | Kind::UShort | Kind::Char
+    );
+    Some(match (small, number.integer(), other.integer()) {
+        (true, Some(a), Some(b)) => Val::int(a - b),
+        _ => Val::int(order as i128),
+    })
 }
 
 /// How two numbers of one kind compare; NaN comes first.

@@ -13,6 +13,7 @@ use crate::expressions::error::Fail;
 use crate::expressions::plan::{Callee, Constant, Node};
 use crate::expressions::scalar::{self, Decimal, Fault, Kind, Scalar};
 use crate::types::{self, Type};
+use crate::values::Object;
 
 /// What a text says about a number.
 #[derive(Debug, PartialEq)]
@@ -73,6 +74,9 @@ impl Runner<'_, '_> {
         if has_fraction && !is_invariant && !self.has_invariant_culture(span) {
             return Ok(None);
         }
+        if !is_invariant && !self.has_plain_numbers(span) {
+            return Ok(None);
+        }
         let units = self.string_of(text, span)?;
         Ok(units.map(|it| String::from_utf16_lossy(&it)))
     }
@@ -104,6 +108,7 @@ impl Runner<'_, '_> {
                     None => None,
                 })
             }
+            ("TryGetNonEnumeratedCount", [source, _]) => self.told_count(source, node.span),
             ("TryParse", [given @ .., _]) if intrinsic.ty == "System.Enum" => {
                 let [text, more @ ..] = given else {
                     return Ok(None);
@@ -168,6 +173,13 @@ impl Runner<'_, '_> {
         if callee.method.returns == Type::STRING {
             let is_number = *declared != Type::STRING && written_name(&callee.method) == "ToString";
             return match is_number {
+                // With a provider it is the invariant culture that counts, not the thread's.
+                true if provider.is_some() => {
+                    let before = std::mem::replace(&mut self.for_people, true);
+                    let text = self.plain_text(value, declared, span);
+                    self.for_people = before;
+                    Ok(text?.map(Val::units))
+                }
                 true => Ok(self.plain_text(value, declared, span)?.map(Val::units)),
                 false => Ok(None),
             };
@@ -175,6 +187,11 @@ impl Runner<'_, '_> {
         let Some(to) = well_known::kind(self.types, &callee.method.returns) else {
             return Ok(None);
         };
+        // This one parses what is not there, if it is told a culture.
+        let parses_null = to == Kind::SByte && provider.is_some();
+        if matches!(value, Val::Null) && parses_null {
+            return Ok(None);
+        }
         if matches!(value, Val::Null) && to != Kind::Char {
             let zero = if to == Kind::Bool {
                 Some(Scalar::Bool(false))
@@ -187,6 +204,16 @@ impl Runner<'_, '_> {
         let Val::Scalar(value) = value else {
             return Ok(None);
         };
+        if let (Scalar::String(units), Kind::Char) = (&value, to) {
+            // Others than of one unit are refused by the program.
+            return Ok(match **units {
+                [unit] => Some(Val::Scalar(Scalar::Int(Kind::Char, unit.into()))),
+                _ => None,
+            });
+        }
+        if to == Kind::Char && value.integer().is_none() {
+            return Ok(None);
+        }
         if let Scalar::String(_) = value {
             let returns = callee.method.returns.clone();
             return self.parsed(callee, arguments, &returns, span);
@@ -369,18 +396,7 @@ impl Runner<'_, '_> {
         if self.is_invariant(span).is_ok_and(|it| it) {
             return true;
         }
-        let sources = [
-            "s_currentThreadCulture",
-            "s_DefaultThreadCurrentCulture",
-            "s_userDefaultCulture",
-        ];
-        let found = sources
-            .into_iter()
-            .find_map(|name| match self.culture_field(name) {
-                Some(Val::Object(culture)) => Some(culture),
-                _ => None,
-            });
-        let Some(culture) = found else {
+        let Some(culture) = self.thread_culture() else {
             return false;
         };
         let name = self.raw(&culture, "_name", span);
@@ -394,6 +410,45 @@ impl Runner<'_, '_> {
         matches!(name, Ok(Some(name)) if name.is_empty()) && is_fixed
     }
 
+    /// The culture that the thread has, if anything has asked for it.
+    pub(super) fn thread_culture(&self) -> Option<Object> {
+        let sources = [
+            "s_currentThreadCulture",
+            "s_DefaultThreadCurrentCulture",
+            "s_userDefaultCulture",
+        ];
+        let mut found = sources.into_iter();
+        found.find_map(|name| match self.culture_field(name) {
+            Some(Val::Object(culture)) => Some(culture),
+            _ => None,
+        })
+    }
+
+    /// Whether letters, digits and signs of ASCII are compared and changed by the thread's culture as they are in all
+    /// languages without rules of their own for them: Danish sorts `aa` as a letter of its own, Turkish has another `i`.
+    pub(super) fn has_plain_culture(&mut self, span: Span) -> bool {
+        if let Some(known) = self.plain_culture {
+            return known;
+        }
+        let language = match self.thread_culture() {
+            Some(culture) if self.is_core(&culture.ty, "System.Globalization", "CultureInfo") => {
+                let name = self.raw(&culture, "_name", span);
+                let name = name.and_then(|it| self.string_of(&it, span));
+                name.ok().flatten().map(|it| String::from_utf16_lossy(&it))
+            }
+            Some(_) => None,
+            // The runtime will ask the environment that the program was started with.
+            None => started_in(self.around.numbers.0),
+        };
+        let is_plain = language.is_some_and(|it| {
+            let language = it.split(['-', '_', '.', '@']).next().unwrap_or_default();
+            PLAIN_LANGUAGES.contains(&language)
+        });
+        let is_plain = is_plain || self.is_invariant(span).is_ok_and(|it| it);
+        self.plain_culture = Some(is_plain);
+        is_plain
+    }
+
     fn culture_field(&self, name: &str) -> Option<Val> {
         let culture = self
             .types
@@ -403,6 +458,25 @@ impl Runner<'_, '_> {
         let value = self.reader.static_field(&culture, field, self.around.frame);
         self.decode(&value.ok()?, Span::empty(0)).ok()
     }
+}
+
+/// Languages that have no rules of their own for letters of ASCII; the first is the invariant one.
+const PLAIN_LANGUAGES: &[&str] = &["", "C", "POSIX", "de", "en", "fr", "it", "nl", "pt"];
+
+/// The language that the environment of a process names.
+pub(super) fn started_in(pid: u32) -> Option<String> {
+    let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let variables: Vec<&[u8]> = environment.split(|it| *it == 0).collect();
+    let value = |name: &str| {
+        let found = variables
+            .iter()
+            .find_map(|it| it.strip_prefix(name.as_bytes()));
+        found.filter(|it| !it.is_empty())
+    };
+    let found = ["LC_ALL=", "LC_MESSAGES=", "LANG="]
+        .into_iter()
+        .find_map(value);
+    Some(String::from_utf8_lossy(found.unwrap_or_default()).into_owned())
 }
 
 /// What a text says about a number of a kind, in the invariant culture; `None` if that is not known here.

@@ -13,7 +13,7 @@ use super::{Result, Runner, Val, integer, null_reference};
 use crate::expressions::error::Fail;
 use crate::expressions::plan::{Callee, FieldRef, Node, Op};
 use crate::types::{Kind, Method, Type};
-use crate::values::{Object, Value};
+use crate::values::{Object, Unreadable, Value};
 
 /// A place, with everything that leads to it evaluated.
 #[derive(Debug)]
@@ -456,7 +456,12 @@ impl Runner<'_, '_> {
                 let value = self
                     .reader
                     .static_field(&field.declared_in, &found, self.around.frame);
-                value.map_err(|why| self.unreadable(&why, span))
+                value.map_err(|why| match why {
+                    Unreadable::NotConstructed { .. } | Unreadable::NotInitialized => {
+                        self.construct(field, &why, span)
+                    }
+                    why => self.unreadable(&why, span),
+                })
             }
             Located::Member(Val::Null, _) => Err(null_reference(span)),
             Located::Member(Val::Object(object), field) => {

@@ -1,5 +1,7 @@
 //! Reads what the program has: variables of the debugger's own, fields, statics, and what a place holds.
 
+use std::rc::Rc;
+
 use syntax::Span;
 use syntax::tree::PseudoVariable;
 
@@ -7,6 +9,7 @@ use super::{Made, Result, Runner, Val, null_reference, well_known};
 use crate::expressions::error::Fail;
 use crate::expressions::plan::FieldRef;
 use crate::expressions::scalar::{Kind, Scalar};
+use crate::types::Type;
 use crate::values::{Object, Reader, Unreadable};
 
 impl Runner<'_, '_> {
@@ -18,7 +21,13 @@ impl Runner<'_, '_> {
             .string_units(object, LONGEST)
             .map_err(|why| self.unreadable(&why, span))?;
         if length > u64::from(LONGEST) {
-            return Err(Fail::new(span, "the string is too long to be evaluated").into());
+            return Err(Fail::new(
+                span,
+                format!(
+                    "the string has {length} characters, which is too long to be evaluated: at most {LONGEST} are; its parts can be read as those of a variable"
+                ),
+            )
+            .into());
         }
         Ok(units)
     }
@@ -67,12 +76,19 @@ impl Runner<'_, '_> {
                 Made::Index(_, number, from_end) if &*field.name == "_value" => {
                     Ok(Val::int(if *from_end { !*number } else { *number }.into()))
                 }
+                Made::Range(_, start, _) if &*field.name == "<Start>k__BackingField" => {
+                    Ok(index(&field.ty, start.unwrap_or((0, false))))
+                }
+                Made::Range(_, _, end) if &*field.name == "<End>k__BackingField" => {
+                    Ok(index(&field.ty, end.unwrap_or((0, true))))
+                }
                 Made::Span(_, text) if &*field.name == "_length" => {
                     let units = self.string_of(text, span)?.unwrap_or_default();
                     Ok(Val::int(units.len() as i128))
                 }
                 Made::Sequence(_, items, _) => match &*field.name {
-                    "_size" => Ok(Val::int(items.len() as i128)),
+                    // Of a list and of a span.
+                    "_size" | "_length" => Ok(Val::int(items.len() as i128)),
                     _ => Err(Fail::new(
                         span,
                         format!("a value that was made here has no field `{}`", field.name),
@@ -137,6 +153,11 @@ impl Runner<'_, '_> {
         let read = self
             .reader
             .static_field(&field.declared_in, &found, self.around.frame);
+        if read.is_err()
+            && let Some(fixed) = self.fixed_static(field)
+        {
+            return Ok(fixed);
+        }
         let value = read.map_err(|why| match why {
             Unreadable::NotConstructed { .. } | Unreadable::NotInitialized => {
                 self.construct(field, &why, span)
@@ -150,6 +171,11 @@ impl Runner<'_, '_> {
     pub(super) fn decode(&self, value: &crate::values::Value, span: Span) -> Result<Val> {
         Ok(decode(self.reader, value, span)?)
     }
+}
+
+/// An index that is made here.
+fn index(ty: &Type, (number, from_end): (i64, bool)) -> Val {
+    Val::Made(Rc::new(Made::Index(ty.clone(), number, from_end)))
 }
 
 /// What a place of the program holds.

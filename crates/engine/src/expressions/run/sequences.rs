@@ -6,6 +6,7 @@ use super::{Effect, MAX_ITEMS, Made, Result, Runner, Val, null_reference};
 use crate::api::View;
 use crate::expressions::error::Fail;
 use crate::expressions::plan::Callee;
+use crate::expressions::plan::Node;
 use crate::expressions::scalar::{Kind, Scalar};
 use crate::types::{Method, Type};
 use crate::values::view::known::Known;
@@ -179,6 +180,10 @@ impl Runner<'_, '_> {
         let Some(found) = found.map_err(|why| self.unreadable(&why, span))? else {
             return Ok(None);
         };
+        // What could not be counted in time is not all there is.
+        if found.is_cut {
+            return Ok(None);
+        }
         let is_lookup = self.reader.known(&object.ty) == Known::Lookup;
         if more_than.is_some_and(|it| found.count <= it) {
             return Ok(None);
@@ -205,6 +210,10 @@ impl Runner<'_, '_> {
                 }
                 (_, Some(_)) => return Ok(None),
             });
+        }
+        // Nor is what could not be read in time.
+        if (items.len() as u64) < wanted {
+            return Ok(None);
         }
         Ok(Some((
             items,
@@ -385,11 +394,20 @@ impl Runner<'_, '_> {
     }
 
     /// `target[range]`
-    pub(super) fn slice(&mut self, target: &Val, range: &Val, span: Span) -> Result<Val> {
+    pub(super) fn slice(&mut self, target: &Val, range: &Val, node: &Node) -> Result<Val> {
+        let span = node.span;
         let (start, end) = &self.range_of(range, span)?;
+        let inline = match target {
+            Val::Struct(value) => {
+                let named = value.ty.as_named();
+                named.and_then(|it| crate::values::buffer_length(self.types, it))
+            }
+            _ => None,
+        };
         let text = self.string_of(target, span)?;
         let length = match &text {
             Some(units) => units.len() as i64,
+            None if let Some(length) = inline => length.into(),
             None => self.array_length(target, span)? as i64,
         };
         let resolve = |it: &Option<(i64, bool)>, missing: i64| match it {
@@ -412,6 +430,14 @@ impl Runner<'_, '_> {
             return Ok(Val::units(
                 units.get(start..end).unwrap_or_default().to_vec(),
             ));
+        }
+        if inline.is_some() {
+            let mut items = Vec::with_capacity(end - start);
+            for at in start..end {
+                let at = [at as i128];
+                items.push(self.journaled(span, |this| this.element(target, &at, span))?);
+            }
+            return Ok(Val::sequence(node.ty.clone(), items));
         }
         let items = self.items_of(target, span)?;
         let ty = self.exact_type(target).unwrap_or(Type::OBJECT);

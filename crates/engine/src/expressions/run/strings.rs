@@ -39,6 +39,32 @@ impl Runner<'_, '_> {
         Ok(items)
     }
 
+    /// The letters that a span of characters leads to; `None` if the value is none.
+    fn letters_of_span(&mut self, value: &Val, span: Span) -> Result<Option<Vec<u16>>> {
+        let is_span = |this: &Self, ty: &Type| {
+            ty.as_named().is_some_and(|it| {
+                let is = |name| this.types.is_named(it, "System", name);
+                is("ReadOnlySpan`1") || is("Span`1")
+            })
+        };
+        let items = match value {
+            Val::Made(made) => match &**made {
+                Made::Span(_, text) => {
+                    let units = self.string_of(text, span)?.unwrap_or_default();
+                    return Ok(Some(units.to_vec()));
+                }
+                Made::Default(ty) if is_span(self, ty) => return Ok(Some(Vec::new())),
+                _ => return Ok(None),
+            },
+            Val::Struct(place) if is_span(self, &place.ty) => {
+                self.span_items(value, place, span)?
+            }
+            _ => return Ok(None),
+        };
+        let units = items.iter().filter_map(integer).map(|it| it as u16);
+        Ok(Some(units.collect()))
+    }
+
     /// The length of a string of the program, or one character of it: however long it is, no more is read.
     fn part_of_string(
         &mut self,
@@ -129,10 +155,10 @@ impl Runner<'_, '_> {
             ("Contains", [Piece::Char(unit)]) => Some(Val::bool(text.contains(unit))),
             ("StartsWith", [Piece::Char(unit)]) => Some(Val::bool(text.first() == Some(unit))),
             ("EndsWith", [Piece::Char(unit)]) => Some(Val::bool(text.last() == Some(unit))),
-            ("StartsWith", [Piece::Text(wanted)]) if plain(&text) && plain(wanted) => {
+            ("StartsWith", [Piece::Text(wanted)]) if self.alike(&text, wanted, span) => {
                 Some(Val::bool(text.starts_with(wanted)))
             }
-            ("EndsWith", [Piece::Text(wanted)]) if plain(&text) && plain(wanted) => {
+            ("EndsWith", [Piece::Text(wanted)]) if self.alike(&text, wanted, span) => {
                 Some(Val::bool(text.ends_with(wanted)))
             }
             ("IndexOf", [Piece::Char(unit)]) => Some(Val::int(
@@ -140,7 +166,65 @@ impl Runner<'_, '_> {
                     .position(|it| it == unit)
                     .map_or(-1, |it| it as i128),
             )),
-            ("IndexOf", [Piece::Text(wanted)]) if plain(&text) && plain(wanted) => {
+            ("IndexOf", [Piece::Char(unit), Piece::Number(start)])
+                if callee
+                    .method
+                    .parameters
+                    .get(1)
+                    .is_some_and(|it| it.ty == Type::INT) =>
+            {
+                let Some(rest) = at(*start).and_then(|it| text.get(it..)) else {
+                    return Ok(None);
+                };
+                let found = rest.iter().position(|it| it == unit);
+                Some(Val::int(found.map_or(-1, |it| it as i128 + start)))
+            }
+            (
+                "IndexOf",
+                [
+                    Piece::Text(wanted),
+                    Piece::Number(start),
+                    Piece::Number(ORDINAL),
+                ],
+            ) if callee
+                .method
+                .parameters
+                .get(2)
+                .is_some_and(|it| it.ty != Type::INT) =>
+            {
+                match at(*start) {
+                    Some(start) => Some(Val::int(
+                        find(&text, wanted, start).map_or(-1, |it| it as i128),
+                    )),
+                    None => return Ok(None),
+                }
+            }
+            ("Contains" | "IndexOf", [Piece::Char(unit), Piece::Number(mode)])
+                if takes_mode(callee) =>
+            {
+                ordinal(name, &text, &[*unit], *mode)
+            }
+            ("IndexOfAny", [Piece::Other]) => match arguments {
+                [array] => {
+                    let wanted = self.items_of(array, span)?;
+                    let wanted: Vec<i128> = wanted.iter().filter_map(integer).collect();
+                    let found = text.iter().position(|it| wanted.contains(&i128::from(*it)));
+                    Some(Val::int(found.map_or(-1, |it| it as i128)))
+                }
+                _ => None,
+            },
+            ("Trim" | "TrimStart" | "TrimEnd", [Piece::Other]) => match arguments {
+                [array] => {
+                    let goes = self.items_of(array, span)?;
+                    let goes: Vec<i128> = goes.iter().filter_map(integer).collect();
+                    match goes.is_empty() {
+                        true => Some(trimmed(&text, name, is_space)),
+                        false => Some(trimmed(&text, name, |it| goes.contains(&it.into()))),
+                    }
+                }
+                _ => None,
+            },
+            ("IndexOf", [Piece::Text(wanted)]) if self.alike(&text, wanted, span) => {
                 Some(Val::int(find(&text, wanted, 0).map_or(-1, |it| it as i128)))
             }
             ("LastIndexOf", [Piece::Char(unit)]) => Some(Val::int(
@@ -239,6 +323,7 @@ impl Runner<'_, '_> {
                     text.iter().copied().chain(fill).collect()
                 }))
             }
+            ("ToUpper" | "ToLower", []) if !self.alike(&text, &[], span) => None,
             ("ToUpper" | "ToUpperInvariant", []) if plain(&text) => {
                 Some(Val::units(text.iter().map(|it| upper(*it)).collect()))
             }
@@ -261,6 +346,11 @@ impl Runner<'_, '_> {
         })
     }
 
+    /// Whether the thread's culture takes two texts for what they are, unit by unit.
+    fn alike(&mut self, one: &[u16], other: &[u16], span: Span) -> bool {
+        plain(one) && plain(other) && self.has_plain_culture(span)
+    }
+
     fn static_string(
         &mut self,
         name: &str,
@@ -278,6 +368,9 @@ impl Runner<'_, '_> {
             ("IsNullOrEmpty", [Piece::Text(text)]) => Some(Val::bool(text.is_empty())),
             ("IsNullOrWhiteSpace", [Piece::Text(text)]) => {
                 Some(Val::bool(text.iter().all(|it| is_space(*it))))
+            }
+            ("Equals", [a, b, Piece::Number(mode @ (ORDINAL | IGNORING_CASE))]) => {
+                compared(a, b, *mode == IGNORING_CASE).map(|it| Val::bool(it == 0))
             }
             ("CompareOrdinal", [a, b]) => compared(a, b, false).map(Val::int),
             ("Compare", [a, b, Piece::Number(mode @ (ORDINAL | IGNORING_CASE))]) => {
@@ -341,7 +434,10 @@ impl Runner<'_, '_> {
                 let declared = element_of(callee);
                 let mut units = Vec::new();
                 for item in flat {
-                    units.extend(self.text_of(&item, &declared, span)?);
+                    match self.letters_of_span(&item, span)? {
+                        Some(letters) => units.extend(letters),
+                        None => units.extend(self.text_of(&item, &declared, span)?),
+                    }
                     self.room_for_text(units.len(), span)?;
                 }
                 Some(Val::units(units))
@@ -444,7 +540,7 @@ fn compared(a: &Piece, b: &Piece, ignores_case: bool) -> Option<i128> {
     Some(differ.find(|it| *it != 0).unwrap_or(lengths))
 }
 
-/// Text that every culture compares alike: printable ASCII.
+/// Text that nearly every culture compares alike: printable ASCII.
 fn plain(text: &[u16]) -> bool {
     text.iter().all(|it| (0x20..0x7f).contains(it))
 }

@@ -44,6 +44,7 @@ impl Runner<'_, '_> {
             Val::Scalar(Scalar::Int(Kind::Char, unit)) => vec![*unit as u16],
             Val::Scalar(number) => match self.enum_text(number, &ty) {
                 Some(text) => text.encode_utf16().collect(),
+                None if !self.is_written_plainly(number, None, span) => return Ok(None),
                 None => scalar::text(number).encode_utf16().collect(),
             },
             Val::Object(object) if object.ty == Type::STRING => self.units(object, span)?,
@@ -379,7 +380,10 @@ impl Runner<'_, '_> {
                 _ => self.types.nullable_of(ty).unwrap_or_else(|| ty.clone()),
             };
             let is_enum = matches!(&declared, Type::Named(named) if matches!(named.kind, types::Kind::Enum(_)));
-            if !is_enum && let Some(text) = format::number(number, format) {
+            if !is_enum
+                && self.is_written_plainly(number, Some(format), span)
+                && let Some(text) = format::number(number, format)
+            {
                 return Ok(text.encode_utf16().collect());
             }
             if is_enum && let Some(text) = self.enum_formatted(number, &declared, format) {

@@ -41,7 +41,7 @@ impl Runner<'_, '_> {
     }
 }
 
-fn compared(name: &str, order: Ordering) -> Option<Val> {
+pub(super) fn compared(name: &str, order: Ordering) -> Option<Val> {
     Some(Val::bool(match name {
         "op_Equality" | "Equals" => order.is_eq(),
         "op_Inequality" => order.is_ne(),
@@ -54,7 +54,7 @@ fn compared(name: &str, order: Ordering) -> Option<Val> {
     }))
 }
 
-fn part(ty: &str, name: &str, number: i128) -> Option<Val> {
+pub(super) fn part(ty: &str, name: &str, number: i128) -> Option<Val> {
     let long = |value| Some(Val::Scalar(Scalar::Int(Kind::Long, value)));
     let ratio = |unit: i128| Some(Val::Scalar(Scalar::Double(number as f64 / unit as f64)));
     let days = if ty == "System.DateOnly" {

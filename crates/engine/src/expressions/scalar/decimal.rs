@@ -70,6 +70,11 @@ impl Decimal {
         (mantissa | u128::from(self.negative) << 127, scale)
     }
 
+    /// Its sign, its digits, and how many of them are behind the point.
+    pub(crate) fn parts(self) -> (bool, u128, u8) {
+        (self.negative, self.mantissa, self.scale)
+    }
+
     pub(crate) fn is_zero(self) -> bool {
         self.mantissa == 0
     }

@@ -14,7 +14,7 @@ use super::super::Result;
 use super::super::scope::VariableKind;
 use super::{Collector, Declared, Home, MAX_CLOSURES, generated_kind};
 use crate::stepping::il;
-use crate::types::{Field, Type, TypeNotes};
+use crate::types::{Field, Generics, Type, TypeNotes};
 
 /// Whether a name is that of the object that carries the variables of a query from clause to clause.
 pub(super) fn is_of_query(name: &str) -> bool {
@@ -225,9 +225,51 @@ impl Collector<'_, '_> {
                 arguments.extend(self.variables.pop());
             }
         }
-        // Arguments come first, so that a captured one takes the place of its own copy.
-        arguments.append(&mut self.variables);
+        let captured = std::mem::take(&mut self.variables);
         self.variables = arguments;
+        let is_told = |name: &str| captured.iter().any(|it| *it.name == *name);
+        if self.unused_arguments(is_told).is_err() {
+            tracing::debug!("the method of a state machine cannot be read");
+        }
+        // Arguments come first, so that a captured one takes the place of its own copy.
+        self.variables.extend(captured);
+    }
+
+    /// The arguments, and `this`, of the method that a state machine runs for which it has no field for: nothing uses them.
+    fn unused_arguments(&mut self, is_captured: impl Fn(&str) -> bool) -> Result<()> {
+        let kickoff = self.pdb.map(|it| it.kickoff_method(self.place.method));
+        let Some(kickoff) = kickoff.transpose()?.flatten() else {
+            return Ok(());
+        };
+        let method = self.metadata.method(kickoff)?;
+        let user = self.place.user_type(self.types)?;
+        let is_users = method.declaring_type()? == user.token;
+        if method.signature()?.convention.has_this() && is_users && !is_captured("this") {
+            let ty = self
+                .types
+                .construct(user.module, user.token, user.arguments.clone())?;
+            let notes = TypeNotes::default();
+            self.add("this", VariableKind::This, ty, notes, Home::Unused);
+        }
+        // The type parameters of the method have become the last ones of the state machine.
+        let all = &self.place.declared_in.arguments;
+        let generics = Generics {
+            of_type: self.place.generics.of_type.clone(),
+            of_method: all.get(user.arguments.len()..).unwrap_or_default().into(),
+        };
+        for parameter in method.parameters()? {
+            let name = parameter.name.as_deref().unwrap_or_default();
+            let is_told = self.variables.iter().any(|it| *it.name == *name);
+            if name.is_empty() || is_told || is_captured(name) {
+                continue;
+            }
+            let module = self.place.module;
+            let ty = self.types.of_signature(module, &parameter.ty, &generics)?;
+            let notes = parameter.token.map(|token| self.notes(token));
+            let notes = notes.unwrap_or_default();
+            self.add(name, VariableKind::Argument, ty, notes, Home::Unused);
+        }
+        Ok(())
     }
 
     /// Whether the code binds operations at run time: it then reads call sites, which lie in types that the compiler made.

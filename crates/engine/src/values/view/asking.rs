@@ -17,6 +17,7 @@ use super::known::Known;
 use super::labels::Display;
 use super::masking::has_secrets;
 use super::source::{Entry, Items};
+use super::telling::MAY_TELL;
 use super::{Child, Children, Subject, Viewer};
 
 /// The step of a path that leads to what a `DebuggerTypeProxy` shows.
@@ -116,10 +117,17 @@ impl Reader<'_> {
 impl Viewer<'_, '_> {
     /// Asks for what only code can tell.
     pub(super) fn ask(&self, value: &Value, what: What) -> Result<&Answer> {
-        match self.inquiry {
-            Some(inquiry) if !self.is_hushed.get() => inquiry.ask(self.reader, value, what),
-            _ => Err(Unreadable::WouldRunCode),
+        let Some(inquiry) = self.inquiry.filter(|_| !self.is_hushed.get()) else {
+            return Err(Unreadable::WouldRunCode);
+        };
+        if let What::Getter(name) = &what
+            && let Ok(Some(getter)) = self.getter(&value.ty, name)
+            && self.may_tell(value, &getter)
+        {
+            let why = format!("its getter was not run: {MAY_TELL}");
+            return Err(Unreadable::Failed { why });
         }
+        inquiry.ask(self.reader, value, what)
     }
 
     /// The same, of something whose answer is a value.
@@ -130,7 +138,7 @@ impl Viewer<'_, '_> {
         }
     }
 
-    /// What the type's own `ToString` returns; else why it cannot be told, if it was run.
+    /// What the type's own `ToString` returns, with its length if it was cut; else why it cannot be told, if it was run.
     pub(super) fn own_text(&self, subject: &Subject) -> (Option<String>, Option<String>) {
         if self.inquiry.is_none() || self.is_hushed.get() {
             return (None, None);
@@ -149,10 +157,12 @@ impl Viewer<'_, '_> {
         match text.and_then(|text| self.reader.string(&text, self.view.text_length)) {
             Ok(Some((text, length))) => {
                 let mut line: String = text.chars().flat_map(on_one_line).collect();
-                if (text.encode_utf16().count() as u64) < length {
+                let is_cut = (text.encode_utf16().count() as u64) < length;
+                if is_cut {
                     line.push('…');
                 }
-                (Some(line), None)
+                let note = is_cut.then(|| format!("its ToString returned {length} characters"));
+                (Some(line), note)
             }
             Ok(None) => (None, Some("its ToString returned null".into())),
             Err(Unreadable::WouldRunCode) => (None, None),
@@ -226,9 +236,9 @@ impl Viewer<'_, '_> {
             },
             (Opens::Elements, true) => match self.enumerated(&value) {
                 Ok(items) => {
-                    let count = items.count;
-                    let entries = self.entries(&items, 0, count);
-                    list.extend(entries.into_iter().map(|it| self.entry_child(it, "")));
+                    let items = self.declared_in(subject, notes, items);
+                    let entries = self.entries(&items, 0, items.count).into_iter();
+                    list.extend(entries.map(|it| self.entry_child(&items, it, "")));
                     items.note
                 }
                 Err(Unreadable::WouldRunCode) => None,

@@ -1,4 +1,7 @@
-//! The time that one look may take.
+//! The time that one look may take, and what of it each part may.
+//!
+//! Invariant: what takes long uses up its own share, never that of what comes behind it: a part gets some steps even where
+//! all the time is over, so that what is small is always told.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -13,7 +16,7 @@ const STEPS: u32 = 256;
 /// Says when a look has taken long enough.
 #[derive(Debug)]
 pub(in crate::values) struct Clock {
-    until: Instant,
+    until: Cell<Instant>,
     steps: Cell<u32>,
     is_over: Cell<bool>,
 }
@@ -22,20 +25,46 @@ impl Clock {
     /// Starts now, and is over after so many milliseconds.
     pub(super) fn start(limit: u32) -> Self {
         let limit = Duration::from_millis(limit.into());
-        Self::until(Instant::now() + limit.min(MAX_LOOK))
-    }
-
-    fn until(until: Instant) -> Self {
         Self {
-            until,
+            until: Cell::new(Instant::now() + limit.min(MAX_LOOK)),
             steps: Cell::new(0),
             is_over: Cell::new(false),
         }
     }
 
-    /// A shorter one, for a part of the work.
-    pub(super) fn for_counting(&self) -> Self {
-        Self::until(self.until.min(Instant::now() + COUNT))
+    /// Does the first of so many things that are left to do, in its share of the time.
+    pub(super) fn share<T>(&self, left: u64, act: impl FnOnce() -> T) -> T {
+        let parts = u32::try_from(left).unwrap_or(u32::MAX).max(1);
+        self.within(self.left() / parts, act)
+    }
+
+    /// The same, of parts of one line: where the time of that is over, theirs is, too.
+    pub(super) fn part<T>(&self, left: u64, act: impl FnOnce() -> T) -> T {
+        match self.is_over() {
+            true => act(),
+            false => self.share(left, act),
+        }
+    }
+
+    /// Counts something, and leaves time to tell what was counted.
+    pub(super) fn counting<T>(&self, act: impl FnOnce() -> T) -> T {
+        self.within(COUNT.min(self.left() / 2), act)
+    }
+
+    fn left(&self) -> Duration {
+        self.until.get().saturating_duration_since(Instant::now())
+    }
+
+    fn within<T>(&self, limit: Duration, act: impl FnOnce() -> T) -> T {
+        let outer = (self.until.get(), self.steps.get(), self.is_over.get());
+        self.until.set(Instant::now() + limit);
+        self.steps.set(0);
+        self.is_over.set(false);
+        let done = act();
+        self.until.set(outer.0);
+        self.steps.set(outer.1);
+        self.is_over.set(outer.2);
+        done
     }
 
     /// Whether the time is over, as far as was looked.
@@ -47,7 +76,7 @@ impl Clock {
     pub(super) fn is_late(&self) -> bool {
         let steps = self.steps.get().wrapping_add(1);
         self.steps.set(steps);
-        if steps.is_multiple_of(STEPS) && Instant::now() >= self.until {
+        if steps.is_multiple_of(STEPS) && Instant::now() >= self.until.get() {
             self.is_over.set(true);
         }
         self.is_over.get()

@@ -84,7 +84,7 @@ impl Viewer<'_, '_> {
             Known::StringCollection => self.inside(value, &["data"])?,
             Known::StringDictionary => self.inside(value, &["contents"])?,
             Known::UnorderedItems => self.inside(value, &["_queue"])?,
-            Known::ListDictionary => {
+            Known::ListDictionary | Known::InternalDictionary => {
                 let count = self.int(value, &["count"])?;
                 let first = self.any_field(value, &["head"])?;
                 self.chain(count, first, "next", EntryFields::pair("key", "value"))
@@ -330,12 +330,6 @@ impl Viewer<'_, '_> {
     fn concurrent_bag(&self, value: &Value) -> Result<Items> {
         let first = self.any_field(value, &["_workStealingQueues"])?;
         self.rings(RingKind::WorkQueues, first)
-    }
-
-    fn rings(&self, kind: RingKind, first: Value) -> Result<Items> {
-        let count = self.count_rings(kind, &first)?;
-        let parts = Parts::Rings { kind, first };
-        Ok(Items::new(count, Source::Parts(parts)))
     }
 
     fn is_empty_frozen(&self, value: &Value) -> bool {

@@ -262,7 +262,8 @@ impl Viewer<'_, '_> {
             };
             return Ok(text + cut);
         }
-        Ok(self.brief(&Ok(value), level + 1))
+        let notes = self.notes_along(subject, expression, &value.ty);
+        Ok(self.brief_with(&Ok(value), &notes, level + 1))
     }
 
     /// A member path from what is looked at, without running code.

@@ -1,7 +1,7 @@
 //! Single elements: by position, by index, by key; and what they are called.
 
 use crate::api::VariableKind;
-use crate::types::{Type, TypeNotes};
+use crate::types::Type;
 
 use super::super::{Object, Place, Result, Scalar, Unreadable, Value};
 use super::asking::Opens;
@@ -23,10 +23,11 @@ pub(crate) enum Holder {
 
 impl Viewer<'_, '_> {
     /// An element as a child, with the path that leads to it.
-    pub(super) fn entry_child(&self, entry: Entry, parent: &str) -> Child {
+    pub(super) fn entry_child(&self, items: &Items, entry: Entry, parent: &str) -> Child {
+        let (of_key, notes) = self.notes_of_entry(items, &entry);
         let name = match (&entry.name, &entry.key) {
             (Some(name), _) => name.clone(),
-            (None, Some(key)) => format!("[{}]", self.brief(&Ok(key.clone()), 1)),
+            (None, Some(key)) => format!("[{}]", self.brief_with(&Ok(key.clone()), &of_key, 1)),
             (None, None) => format!("[{}]", entry.position),
         };
         let step = match &entry.key {
@@ -50,7 +51,7 @@ impl Viewer<'_, '_> {
             kind: VariableKind::Element,
             path: format!("{parent}{dot}{step}"),
             ty,
-            notes: TypeNotes::default(),
+            notes,
             value: entry.value,
             shadowed: false,
             display: None,

@@ -133,20 +133,25 @@ impl Viewer<'_, '_> {
             Known::KeyValuePair | Known::DictionaryEntry => {
                 let key = self.any_field(value, &["key", "_key"]);
                 let item = self.any_field(value, &["value", "_value"]);
-                let key = self.brief(&key, level + 1);
-                let item = self.brief_unless_secret(&key, &item, level + 1);
+                let of_key = self.notes_of_key(value, notes, key.as_ref().ok());
+                let of_item = self.notes_of_part(value, notes, &item);
+                let key = self.brief_with(&key, &of_key, level + 1);
+                let item = self.brief_unless_secret(&key, (&item, &of_item), level + 1);
                 object(format!("[{key}, {item}]"))
             }
             Known::StringBuilder => self.string_builder(value, level).map(Some),
             Known::Delegate => self.delegate(subject, value, level).map(Some),
             Known::Exception => self.exception(value).map(Some),
-            Known::Task | Known::TaskOf => object(self.task(value, known, level)?),
-            Known::ValueTask | Known::ValueTaskOf => object(self.value_task(value, known, level)?),
+            Known::Task | Known::TaskOf => object(self.task(value, known, notes, level)?),
+            Known::ValueTask | Known::ValueTaskOf => {
+                object(self.value_task(value, known, notes, level)?)
+            }
             Known::Lazy => {
                 let state = self.any_field(value, &["_state"])?;
                 if self.reader.word(&state)? == 0 {
                     let inner = self.any_field(value, &["_value"]);
-                    object(format!("Value = {}", self.brief(&inner, level + 1)))
+                    let inner = self.brief_part(value, notes, &inner, level + 1);
+                    object(format!("Value = {inner}"))
                 } else {
                     object(
                         self.lazy_failure(&state, level)
@@ -157,7 +162,8 @@ impl Viewer<'_, '_> {
             Known::WeakReference | Known::WeakReferenceOf => {
                 object(match self.weak_target(value)? {
                     Some(target) => {
-                        format!("Target = {}", self.brief(&Ok(target), level + 1))
+                        let target = self.brief_target(value, notes, target, level + 1);
+                        format!("Target = {target}")
                     }
                     None => "its target is gone".into(),
                 })
@@ -333,7 +339,7 @@ impl Viewer<'_, '_> {
         text
     }
 
-    fn task(&self, value: &Value, known: Known, level: u32) -> Result<String> {
+    fn task(&self, value: &Value, known: Known, notes: &TypeNotes, level: u32) -> Result<String> {
         const FAULTED: i64 = 0x20_0000;
         const CANCELED: i64 = 0x40_0000;
         const COMPLETED: i64 = 0x100_0000;
@@ -370,7 +376,8 @@ impl Viewer<'_, '_> {
                 })
             };
             if known == Known::TaskOf && !result.as_ref().is_ok_and(is_void) {
-                text.push_str(&format!(", Result = {}", self.brief(&result, level + 1)));
+                let result = self.brief_part(value, notes, &result, level + 1);
+                text.push_str(&format!(", Result = {result}"));
             }
             text
         } else if flags & WAITING_ON_CHILDREN != 0 {
@@ -421,16 +428,23 @@ impl Viewer<'_, '_> {
             .map(|first| Some((first, count)))
     }
 
-    fn value_task(&self, value: &Value, known: Known, level: u32) -> Result<String> {
+    fn value_task(
+        &self,
+        value: &Value,
+        known: Known,
+        notes: &TypeNotes,
+        level: u32,
+    ) -> Result<String> {
         let inner = self.any_field(value, &["_obj"])?;
         if self.reader.word(&inner)? != 0 {
-            return Ok(self.brief(&Ok(inner), level));
+            // The task behind it is over the same type.
+            return Ok(self.brief_with(&Ok(inner), notes, level));
         }
         if known == Known::ValueTaskOf {
             let result = self.any_field(value, &["_result"]);
             return Ok(format!(
                 "Status = RanToCompletion, Result = {}",
-                self.brief(&result, level + 1)
+                self.brief_part(value, notes, &result, level + 1)
             ));
         }
         Ok("Status = RanToCompletion".into())

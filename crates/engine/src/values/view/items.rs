@@ -450,7 +450,10 @@ impl Viewer<'_, '_> {
                 let found = self.entry_at(of, first.saturating_add(position));
                 return half.of(Entry { position, ..found });
             }
-            Source::Chain { .. } | Source::Tree { .. } | Source::Parts(_) => {}
+            Source::Chain { .. }
+            | Source::Tree { .. }
+            | Source::Between { .. }
+            | Source::Parts(_) => {}
         }
         self.veiled(entry)
     }

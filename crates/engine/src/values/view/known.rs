@@ -168,6 +168,7 @@ known! {
         "Queue" => OldQueue,
         "Stack" => OldStack,
         "SortedList" => OldSortedList,
+        "ListDictionaryInternal" => InternalDictionary,
     }
     "System.Collections.Specialized" {
         "StringCollection" => StringCollection,
@@ -375,7 +376,8 @@ fn part_of_dictionary(types: Types<'_>, named: &Named) -> Option<Known> {
         }
         ("System.Collections", "Hashtable", "ValueCollection")
         | ("System.Collections", "SortedList", "ValueList") => Known::ValuesOf,
-        ("System.Collections.Specialized", "ListDictionary", "NodeKeyValueCollection") => {
+        ("System.Collections.Specialized", "ListDictionary", "NodeKeyValueCollection")
+        | ("System.Collections", "ListDictionaryInternal", "NodeKeyValueCollection") => {
             Known::KeysOrValuesOf
         }
         (

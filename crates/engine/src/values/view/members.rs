@@ -15,7 +15,7 @@ use super::super::questions::What;
 use super::super::{Member, Reader, Result, Unreadable, Value, backing};
 use super::known::Known;
 use super::labels::{Display, MemberDisplay};
-use super::{Children, Subject, Viewer};
+use super::{Children, Opens, Subject, Viewer};
 
 /// Elements of a collection that are shown in place of the member that holds it.
 const MAX_ROOT_HIDDEN: u64 = 1000;
@@ -234,6 +234,7 @@ impl Viewer<'_, '_> {
             Known::Tuple => {
                 let mut list = self.field_list(subject)?;
                 self.veil_items(&mut list, notes);
+                self.name_items(&mut list, ty, notes);
                 list
             }
             _ => self.field_list(subject)?,
@@ -241,7 +242,7 @@ impl Viewer<'_, '_> {
         self.veil_pairs(&mut list);
         for child in &mut list {
             if child.notes.tuple_names.is_empty() {
-                child.notes = notes.of_part(self.reader.types, ty, &child.ty, false);
+                child.notes = self.notes_of_member(child, ty, notes);
             }
         }
         if self.view.properties && !self.view.raw {
@@ -466,15 +467,24 @@ impl Viewer<'_, '_> {
     }
 
     /// The children of a member whose own line is not wanted.
-    pub(super) fn root_hidden(&self, value: &Value, name: &str) -> Option<Vec<Child>> {
+    pub(crate) fn root_hidden(&self, value: &Value, name: &str) -> Option<Vec<Child>> {
         let subject = self.subject(value).ok().filter(|_| !self.is_late())?;
         let children = || self.children(&subject, &TypeNotes::default()).ok();
-        match self.nesting.unfold(&subject, children)?? {
+        let children = self.nesting.unfold(&subject, children)??;
+        // What only its enumerator can tell has no members that anybody wants.
+        let is_lazy = matches!(children, Children::Members(_))
+            && self.inquiry.is_some()
+            && self.opens(&subject) == Some(Opens::Elements);
+        let children = match is_lazy.then(|| self.enumerated(&self.as_value(&subject)?).ok()) {
+            Some(items) => Children::Items(Box::new(items?)),
+            None => children,
+        };
+        match children {
             Children::Members(list) => Some(list.iter().map(|it| it.under(name)).collect()),
             Children::Items(items) => Some(
                 self.entries(&items, 0, MAX_ROOT_HIDDEN)
                     .into_iter()
-                    .map(|entry| self.entry_child(entry, name))
+                    .map(|entry| self.entry_child(&items, entry, name))
                     .collect(),
             ),
         }
@@ -575,6 +585,17 @@ impl Viewer<'_, '_> {
         all.filter(|(_, it)| it.parameters.is_empty())
             .map(|(name, _)| name)
             .collect()
+    }
+
+    /// Whether what a property holds is shown in its place.
+    pub(crate) fn is_root_hidden(&self, ty: &Type, name: &str) -> bool {
+        let properties = self.properties(ty).unwrap_or_default();
+        let found = properties.into_iter().find(|(shown, _)| shown == name);
+        let module = |it: &Property| self.reader.types.metadata(it.declared_in.module);
+        found.is_some_and(|(_, it)| {
+            let said = module(&it).map(|module| module.metadata().debugger_browsable(it.token));
+            matches!(said, Ok(Some(BrowsableState::RootHidden)))
+        })
     }
 
     /// Whether a property is an automatic one.

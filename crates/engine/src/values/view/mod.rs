@@ -16,6 +16,7 @@ mod display;
 mod elements;
 mod framework;
 mod hiding;
+mod ids;
 mod items;
 pub(crate) mod known;
 mod labels;
@@ -30,11 +31,12 @@ pub(crate) mod secrets;
 mod source;
 pub(super) mod structures;
 pub(super) mod targeted;
+pub(crate) mod telling;
 mod text;
+mod tuple_notes;
 mod walking;
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 
 use crate::api;
 use crate::types::{Type, TypeNotes};
@@ -45,51 +47,9 @@ use super::{Object, Reader, Result, Unreadable, Value};
 
 pub(crate) use asking::Opens;
 pub(crate) use elements::Holder;
+pub(crate) use ids::ObjectIds;
 pub(crate) use members::{Child, MemberView};
 pub(crate) use source::Items;
-
-/// Objects that are numbered at a time.
-const MAX_IDS: usize = 1 << 20;
-
-/// Numbers of objects: told while the program stays stopped.
-#[derive(Debug, Default)]
-pub(crate) struct ObjectIds {
-    run: Cell<u64>,
-    next: Cell<u64>,
-    by_address: RefCell<HashMap<u64, u64>>,
-}
-
-impl ObjectIds {
-    /// The number of the object at an address.
-    pub(crate) fn of(&self, object: &Object) -> api::ObjectId {
-        self.fresh(object.run);
-        let mut known = self.by_address.borrow_mut();
-        // Ids that were told so long ago are asked for no more.
-        if known.len() >= MAX_IDS {
-            known.clear();
-        }
-        let id = *known.entry(object.address).or_insert_with(|| {
-            self.next.set(self.next.get() + 1);
-            self.next.get()
-        });
-        api::ObjectId(id)
-    }
-
-    /// The address of the object with that number, if it was told since the program ran.
-    pub(crate) fn address(&self, run: u64, id: u64) -> Option<u64> {
-        self.fresh(run);
-        let known = self.by_address.borrow();
-        known
-            .iter()
-            .find_map(|(&address, &it)| (it == id).then_some(address))
-    }
-
-    fn fresh(&self, run: u64) {
-        if self.run.replace(run) != run {
-            self.by_address.borrow_mut().clear();
-        }
-    }
-}
 
 /// What is looked at: a value in place, or an object.
 #[derive(Debug, Clone)]
@@ -393,14 +353,17 @@ impl<'r, 't> Viewer<'r, 't> {
         match children {
             Children::Members(list) => {
                 let from = usize::try_from(start).unwrap_or(usize::MAX);
-                for child in list.iter().skip(from).take(wanted as usize) {
+                let list = list.iter().skip(from).take(wanted as usize);
+                let mut left = list.len() as u64;
+                for child in list {
                     // One is told at least, or nobody would get on from there.
                     if self.is_full() && !told.is_empty() {
                         reason = api::OmitReason::Size;
                         break;
                     }
                     let child = child.under(path);
-                    told.push(self.variable(&child, depth));
+                    told.push(self.clock.share(left, || self.variable(&child, depth)));
+                    left -= 1;
                 }
             }
             Children::Items(items) => {
@@ -411,17 +374,16 @@ impl<'r, 't> Viewer<'r, 't> {
                         false => api::OmitReason::Missing,
                     };
                 }
+                let mut left = entries.len() as u64;
                 for entry in entries {
                     // One is told at least, or nobody would get on from there.
                     if self.is_full() && !told.is_empty() {
                         reason = api::OmitReason::Size;
                         break;
                     }
-                    let mut child = self.entry_child(entry, path);
-                    if let Some((ty, notes)) = items.declared.as_deref() {
-                        child.notes = notes.of_part(self.reader.types, ty, &child.ty, true);
-                    }
-                    told.push(self.variable(&child, depth));
+                    let child = self.entry_child(items, entry, path);
+                    told.push(self.clock.share(left, || self.variable(&child, depth)));
+                    left -= 1;
                 }
             }
         }
@@ -461,7 +423,7 @@ impl<'r, 't> Viewer<'r, 't> {
             .then(|| format!("names were looked for among the first {MAX_SEARCHED} elements"));
         let mut found: Vec<Child> = entries
             .into_iter()
-            .map(|entry| self.entry_child(entry, ""))
+            .map(|entry| self.entry_child(items, entry, ""))
             .collect();
         found.retain(|child| {
             let bare = child.name.trim_start_matches('[').trim_end_matches(']');
@@ -483,12 +445,9 @@ impl<'r, 't> Viewer<'r, 't> {
             items => items?,
         };
         if (array || !self.view.raw)
-            && let Some(mut items) = items
+            && let Some(items) = items
         {
-            let ty = self
-                .type_of(subject)
-                .filter(|_| !notes.tuple_names.is_empty());
-            items.declared = ty.map(|ty| Box::new((ty.clone(), notes.clone())));
+            let items = self.declared_in(subject, notes, items);
             return Ok(Children::Items(Box::new(items)));
         }
         self.member_list(subject, notes).map(Children::Members)

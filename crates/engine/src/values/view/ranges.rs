@@ -1,14 +1,14 @@
 //! Parts of sorted sets, which `GetViewBetween` gives: what lies between two bounds in the tree of the whole set.
 //!
 //! Which elements those are only the set's comparer knows. Without running it, it is known of a bound that is an element
-//! itself, and of numbers in their own order.
+//! itself, and of numbers in their own order: of these only what lies between the bounds is walked.
 
 use std::cmp::Ordering;
 
 use super::super::{Result, Scalar, Unreadable, Value};
 use super::Viewer;
-use super::source::{Half, Items};
-use super::walking::Walked;
+use super::source::{Half, Items, Source};
+use super::walking::{MAX_DEPTH, Nodes, Walked};
 use crate::types::Type;
 
 /// Characters of a bound.
@@ -23,7 +23,6 @@ enum Bound {
 impl Viewer<'_, '_> {
     /// The elements of a part of a sorted set.
     pub(super) fn sorted_range(&self, value: &Value) -> Result<Items> {
-        let whole = self.inside(value, &["_underlying"])?;
         let bound = |active: &str, name: &str| -> Result<Option<Bound>> {
             match self.int(value, &[active])? {
                 0 => Ok(None),
@@ -34,6 +33,21 @@ impl Viewer<'_, '_> {
         let high = bound("_uBoundActive", "_max")?;
         let comparer = self.any_field(value, &["comparer", "_comparer"])?;
         let in_order = self.is_in_own_order(&comparer)?;
+        if let (true, Some(low), Some(high)) = (in_order, number(&low), number(&high)) {
+            let underlying = self.any_field(value, &["_underlying"])?;
+            let root = self.any_field(&underlying, &["_root", "root"])?;
+            let source = Source::Between { root, low, high };
+            // It counts its elements when it is asked, and knows how old that number is.
+            let version = |of: &Value, names: &[&str]| self.int(of, names).ok();
+            let counted = version(value, &["_countVersion"]);
+            let is_counted =
+                counted.is_some() && counted == version(&underlying, &["_version", "version"]);
+            return Ok(match self.int(value, &["_count", "count"]) {
+                Ok(count) if is_counted => Items::new(count.max(0).cast_unsigned(), source),
+                _ => self.count_by_walking(source),
+            });
+        }
+        let whole = self.inside(value, &["_underlying"])?;
         // Where the first is, how many there are, and whether that is known.
         let (mut first, mut end, mut at) = (None, None, 0_u64);
         let (mut above, mut last) = (0_u64, 0_u64);
@@ -89,6 +103,62 @@ impl Viewer<'_, '_> {
         ))
     }
 
+    /// The nodes of a tree of numbers in their own order that lie between two bounds. Nodes are compared on the way to the
+    /// bounds alone.
+    pub(super) fn walk_between(
+        &self,
+        root: &Value,
+        (low, high): (Option<Scalar>, Option<Scalar>),
+        skip: u64,
+        visit: &mut dyn FnMut(&Nodes, u64) -> bool,
+    ) -> Result<Walked> {
+        let Some(root) = self.reader.object(root)? else {
+            return Ok(Walked::All);
+        };
+        let nodes = Nodes::like(self, &root)?;
+        let to_left = self.offset_of(&root, "Left")?;
+        let to_right = self.offset_of(&root, "Right")?;
+        let (low, high) = (
+            low.and_then(Scalar::as_i128),
+            high.and_then(Scalar::as_i128),
+        );
+        // With each node: whether all below it are above the low bound, and below the high one.
+        let mut stack: Vec<(u64, bool, bool)> = Vec::new();
+        let mut next = (root.address, low.is_none(), high.is_none());
+        let mut position = 0;
+        loop {
+            while next.0 != 0 && stack.len() <= MAX_DEPTH {
+                let (node, above, below) = next;
+                if self.is_late() {
+                    return Ok(Walked::Late);
+                }
+                nodes.check(self, node)?;
+                if !above || !below {
+                    let item = self.any_field(&nodes.value(self, node), &["Item"])?;
+                    let item = self.reader.scalar(&item)?.as_i128();
+                    if !above && item < low {
+                        next.0 = self.reader.word_at(node + to_right)?;
+                        continue;
+                    }
+                    if !below && item > high {
+                        next.0 = self.reader.word_at(node + to_left)?;
+                        continue;
+                    }
+                }
+                stack.push(next);
+                next = (self.reader.word_at(node + to_left)?, above, true);
+            }
+            let Some((here, _, below)) = stack.pop() else {
+                return Ok(Walked::All);
+            };
+            if position >= skip && !visit(&nodes, here) {
+                return Ok(Walked::Enough);
+            }
+            position += 1;
+            next = (self.reader.word_at(here + to_right)?, true, below);
+        }
+    }
+
     fn bound(&self, value: &Value) -> Result<Bound> {
         if value.ty == Type::STRING {
             let text = self.reader.string(value, MAX_TEXT)?;
@@ -121,5 +191,14 @@ impl Viewer<'_, '_> {
         Ok(["GenericComparer<", "EnumComparer<", "Comparer<"]
             .iter()
             .any(|it| name.starts_with(&format!("System.Collections.Generic.{it}"))))
+    }
+}
+
+/// A bound that is a whole number, or none at all; `None` for any other.
+fn number(bound: &Option<Bound>) -> Option<Option<Scalar>> {
+    match bound {
+        None => Some(None),
+        Some(Bound::Number(number)) => number.as_i128().map(|_| Some(*number)),
+        Some(Bound::Text(_)) => None,
     }
 }

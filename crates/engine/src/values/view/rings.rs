@@ -1,11 +1,13 @@
 //! Collections whose elements lie in a chain of arrays, each used as a ring: concurrent queues and bags, channels.
 //!
 //! Invariant: what a ring says of itself is checked against the array that it has; a chain ends, by itself, by
-//! [`MAX_PARTS`] or by the time that one look may take.
+//! [`MAX_PARTS`], where it leads back to itself, or by the time that one look may take.
 
-use super::super::{Object, Result, Value};
+use std::collections::HashSet;
+
+use super::super::{Object, Result, Unreadable, Value};
 use super::Viewer;
-use super::source::RingKind;
+use super::source::{Items, Parts, RingKind, Source};
 use super::walking::{MAX_PARTS, Visit, Walked, entry};
 
 /// One array of a chain.
@@ -53,14 +55,24 @@ impl Viewer<'_, '_> {
         })
     }
 
-    /// How many elements a chain of rings has.
-    pub(super) fn count_rings(&self, kind: RingKind, first: &Value) -> Result<u64> {
-        let mut all = 0_u64;
-        self.each_ring(kind, first, |ring| {
-            all = all.saturating_add(ring.count);
-            Ok(Walked::All)
-        })?;
-        Ok(all)
+    /// The elements of a chain of rings, as far as they can be counted.
+    pub(super) fn rings(&self, kind: RingKind, first: Value) -> Result<Items> {
+        let (mut count, mut rings) = (0_u64, 0_u64);
+        let walked = self.clock.counting(|| {
+            self.each_ring(kind, &first, |ring| {
+                count = count.saturating_add(ring.count);
+                rings += 1;
+                Ok(Walked::All)
+            })
+        });
+        let mut items = Items::new(count, Source::Parts(Parts::Rings { kind, first }));
+        match walked {
+            Ok(walked) => items.is_cut = walked != Walked::All,
+            // What was found before is told.
+            Err(why) if rings > 0 => items.note = Some(format!("{why}: there may be more")),
+            Err(why) => return Err(why),
+        }
+        Ok(items)
     }
 
     /// The arrays that a chain of rings lies in.
@@ -88,9 +100,15 @@ impl Viewer<'_, '_> {
             RingKind::SingleReader => &["_next", "m_next"],
         };
         let mut part = first.clone();
+        let mut seen = HashSet::new();
         for _ in 0..MAX_PARTS {
-            if self.reader.word(&part)? == 0 {
+            let address = self.reader.word(&part)?;
+            if address == 0 {
                 return Ok(Walked::All);
+            }
+            if !seen.insert(address) {
+                let why = "its parts lead back to one before them: it is damaged".into();
+                return Err(Unreadable::Failed { why });
             }
             if self.is_late() {
                 return Ok(Walked::Late);

@@ -2,7 +2,7 @@
 
 use crate::types::{Type, TypeNotes};
 
-use super::super::{Object, Result, Value};
+use super::super::{Object, Result, Scalar, Value};
 
 /// The elements of something.
 #[derive(Debug)]
@@ -10,7 +10,7 @@ pub(crate) struct Items {
     /// How many there are.
     pub(crate) count: u64,
     /// Whether there are more than were counted.
-    pub(super) is_cut: bool,
+    pub(crate) is_cut: bool,
     /// What is wrong with them, if something is.
     pub(super) note: Option<String>,
     pub(super) source: Source,
@@ -60,6 +60,12 @@ pub(super) enum Source {
         left: &'static str,
         right: &'static str,
         fields: EntryFields,
+    },
+    /// In a sorted tree, those between two bounds, which belong to them.
+    Between {
+        root: Value,
+        low: Option<Scalar>,
+        high: Option<Scalar>,
     },
     /// In parts that have a shape of their own.
     Parts(Parts),
@@ -235,7 +241,10 @@ impl Items {
     pub(super) fn is_indexed(&self) -> bool {
         match &self.source {
             Source::Table { has_gaps, .. } => !has_gaps,
-            Source::Chain { .. } | Source::Tree { .. } | Source::Parts(_) => false,
+            Source::Chain { .. }
+            | Source::Tree { .. }
+            | Source::Between { .. }
+            | Source::Parts(_) => false,
             Source::Among { of, .. } => of.is_indexed(),
             _ => true,
         }

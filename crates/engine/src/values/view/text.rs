@@ -9,6 +9,7 @@ use crate::types::{Named, Type, TypeNotes};
 
 use super::super::{Object, Place, Result, Scalar, Unreadable, Value};
 use super::known::Known;
+use super::source::{Entry, Items};
 use super::{Children, Subject, Viewer, numbers};
 
 /// Elements and members shown inside a line.
@@ -19,6 +20,9 @@ const BRIEF: usize = 64;
 const MAX_LEVEL: u32 = 2;
 /// How deep they go into tuples, tasks and what else shows one value by another.
 const MAX_NESTED: u32 = 4;
+
+/// What stands in a line for elements that were not reached in time.
+const TOO_LONG: &str = "<reading took too long>";
 
 /// A line, and what it is.
 #[derive(Debug)]
@@ -65,6 +69,16 @@ impl Viewer<'_, '_> {
 
     /// A value as part of another's line.
     pub(super) fn brief(&self, value: &Result<Value>, level: u32) -> String {
+        self.brief_with(value, &TypeNotes::default(), level)
+    }
+
+    /// The same, of what a declaration says more about.
+    pub(super) fn brief_with(
+        &self,
+        value: &Result<Value>,
+        notes: &TypeNotes,
+        level: u32,
+    ) -> String {
         let subject = match value {
             Ok(value) => self.subject(value),
             Err(Unreadable::Masked(_)) => return "***".into(),
@@ -72,7 +86,7 @@ impl Viewer<'_, '_> {
         };
         match subject {
             Ok(Subject::Null) => "null".into(),
-            Ok(subject) => self.line(&subject, &TypeNotes::default(), level).text,
+            Ok(subject) => self.line(&subject, notes, level).text,
             Err(why) => format!("<{why}>"),
         }
     }
@@ -86,14 +100,14 @@ impl Viewer<'_, '_> {
     pub(super) fn brief_unless_secret(
         &self,
         name: &str,
-        value: &Result<Value>,
+        (value, notes): (&Result<Value>, &TypeNotes),
         level: u32,
     ) -> String {
         let ty = value.as_ref().map_or(&Type::OBJECT, |it| &it.ty);
         if self.is_secret_variable(name, ty) {
             "***".into()
         } else {
-            self.brief(value, level)
+            self.brief_with(value, notes, level)
         }
     }
 
@@ -203,7 +217,9 @@ impl Viewer<'_, '_> {
             Some(_) => (None, None),
         };
         if let Some(text) = text {
-            return Ok(Line::new(text, ValueKind::Object));
+            let mut line = Line::new(text, ValueKind::Object);
+            line.notes.extend(failed);
+            return Ok(line);
         }
         // The members of one line are not worth a call each.
         let before = self.is_hushed.replace(true);
@@ -370,34 +386,34 @@ impl Viewer<'_, '_> {
         if known == Known::Grouping && level == 0 {
             let value = self.as_value(subject).ok_or(Unreadable::OptimizedAway)?;
             let key = self.any_field(&value, &["_key"]);
-            text = format!("Key = {}, {text}", self.brief(&key, level + 1));
+            let notes = self.notes_of_key(&value, notes, key.as_ref().ok());
+            let key = self.brief_with(&key, &notes, level + 1);
+            text = format!("Key = {key}, {text}");
         }
         let mut missing = None;
         if level < self.depth_of_line(MAX_LEVEL) && items.count > 0 {
             let shown = self.shown_in_line(if level == 0 { PREVIEW } else { 3 }, items.count);
             let entries = self.entries(&items, 0, shown);
-            let parts: Vec<String> = entries
+            let found = entries.len() as u64;
+            let is_late = found < shown && self.clock.is_over();
+            let mut parts: Vec<String> = entries
                 .iter()
-                .map(|entry| match &entry.key {
-                    Some(key) => {
-                        let key = self.brief(&Ok(key.clone()), level + 1);
-                        let value = self.brief_unless_secret(&key, &entry.value, level + 1);
-                        format!("[{key}] = {value}")
-                    }
-                    None => {
-                        let name = entry.name.as_deref().unwrap_or_default();
-                        self.brief_unless_secret(name, &entry.value, level + 1)
-                    }
+                .zip((1..=found).rev())
+                .map(|(entry, left)| {
+                    let write = || self.entry_in_line(&items, entry, level + 1);
+                    self.clock.part(left, write)
                 })
                 .collect();
-            let found = entries.len() as u64;
-            if found < shown && !self.clock.is_over() && !items.is_cut && items.note.is_none() {
+            if is_late {
+                parts.push(TOO_LONG.into());
+            }
+            if found < shown && !is_late && !items.is_cut && items.note.is_none() {
                 missing = Some(format!(
                     "it says that it has {} elements, but {found} were found: it is damaged or being changed",
                     items.count
                 ));
             }
-            let more = if missing.is_none() && found < items.count {
+            let more = if missing.is_none() && found < items.count && !is_late {
                 ", …"
             } else {
                 ""
@@ -413,6 +429,28 @@ impl Viewer<'_, '_> {
                 .push("counting took too long: there are more than were counted".into());
         }
         Ok(line)
+    }
+
+    /// An element as part of the line of what it lies in.
+    fn entry_in_line(&self, items: &Items, entry: &Entry, level: u32) -> String {
+        let (of_key, of_value) = self.notes_of_entry(items, entry);
+        let value = (&entry.value, &of_value);
+        match &entry.key {
+            Some(key) => {
+                let key = self.brief_with(&Ok(key.clone()), &of_key, level);
+                let value = self.brief_unless_secret(&key, value, level);
+                format!("[{key}] = {value}")
+            }
+            None => {
+                let name = entry.name.as_deref().unwrap_or_default();
+                let told = self.brief_unless_secret(name, value, level);
+                // The members of a dynamic object have names, the elements of an array only indexes.
+                match name.is_empty() || name.starts_with('[') {
+                    true => told,
+                    false => format!("{name} = {told}"),
+                }
+            }
+        }
     }
 
     /// That there is more than elements, of something that shows these.
@@ -456,8 +494,10 @@ impl Viewer<'_, '_> {
         let mut parts = Vec::new();
         let count = members.len() as u64;
         let told = self.shown_in_line(PREVIEW, count);
-        for child in members.iter().take(told as usize) {
-            let shown = self.brief_unless_secret(&child.name, &child.value, level + 1);
+        for (child, left) in members.iter().zip((1..=told).rev()) {
+            let value = (&child.value, &child.notes);
+            let write = || self.brief_unless_secret(&child.name, value, level + 1);
+            let shown = self.clock.part(left, write);
             parts.push(format!("{} = {shown}", child.name));
         }
         let more = if count > told { ", …" } else { "" };
@@ -484,7 +524,10 @@ impl Viewer<'_, '_> {
         let members = self.member_list(subject, notes)?;
         let parts: Vec<String> = members
             .iter()
-            .map(|child| self.brief_unless_secret(&child.name, &child.value, level + 1))
+            .map(|child| {
+                let value = (&child.value, &child.notes);
+                self.brief_unless_secret(&child.name, value, level + 1)
+            })
             .collect();
         Ok(Line::new(
             format!("({})", parts.join(", ")),

@@ -11,7 +11,9 @@ use super::Viewer;
 use super::source::{Entry, EntryFields, Items, Parts, Source};
 
 /// Trees are less deep.
-const MAX_DEPTH: usize = 128;
+pub(super) const MAX_DEPTH: usize = 128;
+/// Bytes of a table that are read at once.
+const TABLE_PART: u64 = 1 << 16;
 /// Parts of a collection that refer to each other.
 pub(super) const MAX_PARTS: u32 = 100_000;
 
@@ -64,6 +66,12 @@ impl Viewer<'_, '_> {
             } => self.walk_tree(root, (left, right), skip, &mut |nodes, node| {
                 visit(entry(self.split(Ok(nodes.value(self, node)), *fields)))
             }),
+            Source::Between { root, low, high } => {
+                let fields = EntryFields::value("Item");
+                self.walk_between(root, (*low, *high), skip, &mut |nodes, node| {
+                    visit(entry(self.split(Ok(nodes.value(self, node)), fields)))
+                })
+            }
             Source::Parts(parts) => {
                 let visit = &mut |entry| visit(self.veiled(entry));
                 self.walk_parts(parts, skip, visit)
@@ -105,8 +113,7 @@ impl Viewer<'_, '_> {
     pub(super) fn count_by_walking(&self, source: Source) -> Items {
         let mut items = Items::new(u64::MAX, source);
         let mut count = 0;
-        let limited = self.clock.for_counting();
-        let walked = match &items.source {
+        let walked = self.clock.counting(|| match &items.source {
             Source::Chain {
                 first,
                 next,
@@ -115,21 +122,28 @@ impl Viewer<'_, '_> {
             } => {
                 let walked = self.walk_chain(first, next, *has_end, 0, &mut |_, _| {
                     count += 1;
-                    !limited.is_late()
+                    true
+                });
+                walked.unwrap_or(Walked::All)
+            }
+            Source::Between { root, low, high } => {
+                let walked = self.walk_between(root, (*low, *high), 0, &mut |_, _| {
+                    count += 1;
+                    true
                 });
                 walked.unwrap_or(Walked::All)
             }
             _ => self.walk_items(&items, 0, &mut |entry| {
                 count += u64::from(entry.value.is_ok());
-                !limited.is_late()
+                true
             }),
-        };
+        });
         items.count = count;
         items.is_cut = walked != Walked::All;
         items
     }
 
-    fn offset_of(&self, object: &Object, name: &str) -> Result<u64> {
+    pub(super) fn offset_of(&self, object: &Object, name: &str) -> Result<u64> {
         let members = self.reader.members(object)?;
         let found = members.iter().find(|it| is_called(&it.field.name, name));
         let found = found.ok_or_else(|| Unreadable::UnknownLayout {
@@ -183,15 +197,21 @@ impl Viewer<'_, '_> {
         let mut position = 0;
         let start = if offset.is_none() { skip } else { 0 };
         position += start;
+        let mut links = Links::new(first, stride, used);
         for slot in start..used {
-            if self.is_late() {
+            // Most slots may be free: what was read as a whole is passed at once.
+            let is_read = offset.is_some() && links.has(slot);
+            if !is_read && self.is_late() {
                 return Ok(Walked::Late);
             }
             if let Some(offset) = offset {
-                let link = self.reader.number_at(first + slot * stride + offset)?;
+                let link = links.at(self, slot, offset)?;
                 if link.cast_signed() < least {
                     continue;
                 }
+            }
+            if is_read && self.is_late() {
+                return Ok(Walked::Late);
             }
             if position >= skip && !visit(slot) {
                 return Ok(Walked::Enough);
@@ -470,14 +490,59 @@ impl Viewer<'_, '_> {
     }
 }
 
+/// The slots of a table as they lie in memory, many at a time.
+struct Links {
+    first: u64,
+    stride: u64,
+    used: u64,
+    /// The first slot that was read, and the bytes from there on.
+    read: (u64, Vec<u8>),
+}
+
+impl Links {
+    fn new(first: u64, stride: u64, used: u64) -> Self {
+        Self {
+            first,
+            stride: stride.max(1),
+            used,
+            read: (0, Vec::new()),
+        }
+    }
+
+    fn has(&self, slot: u64) -> bool {
+        let count = self.read.1.len() as u64 / self.stride;
+        (self.read.0..self.read.0 + count).contains(&slot)
+    }
+
+    /// The number in a slot, so far behind its beginning.
+    fn at(&mut self, viewer: &Viewer<'_, '_>, slot: u64, offset: u64) -> Result<u32> {
+        let address = self.first.saturating_add(slot.saturating_mul(self.stride));
+        if !self.has(slot) {
+            let count = (TABLE_PART / self.stride).min(self.used - slot);
+            self.read = (slot, Vec::new());
+            // What cannot be read as a whole is read slot by slot, up to where that ends.
+            if let Ok(bytes) = viewer.reader.bytes_at(address, count * self.stride) {
+                self.read.1 = bytes;
+            }
+        }
+        let at = (slot - self.read.0) * self.stride + offset;
+        let at = usize::try_from(at).unwrap_or(usize::MAX);
+        let read = self.read.1.get(at..).and_then(<[u8]>::first_chunk);
+        match read {
+            Some(bytes) => Ok(u32::from_le_bytes(*bytes)),
+            None => viewer.reader.number_at(address.saturating_add(offset)),
+        }
+    }
+}
+
 /// Objects of the same type as one that was looked at closely.
-struct Nodes {
+pub(super) struct Nodes {
     object: Object,
     kind: u64,
 }
 
 impl Nodes {
-    fn like(viewer: &Viewer<'_, '_>, object: &Object) -> Result<Self> {
+    pub(super) fn like(viewer: &Viewer<'_, '_>, object: &Object) -> Result<Self> {
         Ok(Self {
             object: object.clone(),
             kind: kind_at(viewer, object.address)?,
@@ -485,7 +550,7 @@ impl Nodes {
     }
 
     /// Refuses what is no such object.
-    fn check(&self, viewer: &Viewer<'_, '_>, address: u64) -> Result<()> {
+    pub(super) fn check(&self, viewer: &Viewer<'_, '_>, address: u64) -> Result<()> {
         if kind_at(viewer, address)? == self.kind {
             Ok(())
         } else {
@@ -493,7 +558,7 @@ impl Nodes {
         }
     }
 
-    fn value(&self, viewer: &Viewer<'_, '_>, address: u64) -> Value {
+    pub(super) fn value(&self, viewer: &Viewer<'_, '_>, address: u64) -> Value {
         viewer.reader.reference_to(&Object {
             address,
             ..self.object.clone()

@@ -1,0 +1,60 @@
+//! Texts of numbers are those of the program's own culture, or are not told without running its code.
+
+use engine::api::{BreakpointSpec, Evaluate, Line, Place, Stream};
+use testkit::fixtures::Fixture;
+use testkit::sandbox::Sandbox;
+
+use crate::evaluate::ask;
+
+const EXPRESSIONS: &[&str] = &[
+    "price.ToString()",
+    "$\"{price:N2}\"",
+    "\"half \" + half",
+    "loss.ToString()",
+    "loss.ToString(\"D3\")",
+    "$\"{count} {count:X2}\"",
+    "string.Concat(boxed, \"!\")",
+    "boxed.ToString()",
+    "$\"{(loss, half)}\"",
+    "string.Join(\" \", new[] { price, 2.5 })",
+    "(int)(double.Parse(\"1,5\") * 10) + \" \" + int.Parse(\"~5\") + \" \" + Convert.ToInt32(\"7\")",
+];
+
+#[test]
+fn numbers_are_written_as_the_program_writes_them() {
+    let sandbox = Sandbox::new();
+    let fixture = Fixture::named("expressions_culture");
+    let marker = fixture.marker("stop");
+    let at = BreakpointSpec::at(Place::Line {
+        file: marker.file.display().to_string(),
+        line: Line(marker.line),
+        column: None,
+    });
+    let program = sandbox
+        .launch_fixture(&fixture)
+        .with(|launch| launch.breakpoints = vec![at])
+        .start();
+    program.wait_stop();
+    let told = program.text(Stream::Stdout);
+    assert_eq!(told.lines().count(), EXPRESSIONS.len(), "{told}");
+    for (text, told) in EXPRESSIONS.iter().zip(told.lines()) {
+        let expected = format!("{told:?}");
+        let with_code = Evaluate {
+            side_effects: true,
+            ..Evaluate::read(*text)
+        };
+        let value = ask(&program, with_code).outcome;
+        assert_eq!(value.expect("it has a text").text, expected, "{text}");
+        // Reading alone never tells another one.
+        match ask(&program, Evaluate::read(*text)).outcome {
+            Ok(value) => assert_eq!(value.text, expected, "{text}"),
+            Err(error) => {
+                let why = error.error.message;
+                assert!(why.contains("code"), "{text}: {why}");
+            }
+        }
+    }
+    // What needs no sign and no separator needs no code either.
+    let plain = ask(&program, Evaluate::read("count.ToString()")).outcome;
+    assert_eq!(plain.expect("digits").text, "\"4\"");
+}

@@ -1,0 +1,98 @@
+//! The names of tuple elements, as C# gives them to the static type of an expression.
+
+use engine::api::{BreakpointSpec, Evaluate, Line, Place, Reply, Request, VariablesQuery};
+use testkit::fixtures::Fixture;
+use testkit::sandbox::Sandbox;
+
+use crate::evaluate::ask;
+
+#[test]
+fn types_are_told_with_the_names_of_tuple_elements() {
+    let sandbox = Sandbox::new();
+    let marker = Fixture::named("eval_names").marker("stop");
+    let place = Place::Line {
+        file: marker.file.display().to_string(),
+        line: Line(marker.line),
+        column: None,
+    };
+    let program = sandbox
+        .launch("eval_names")
+        .with(|launch| launch.breakpoints = vec![BreakpointSpec::at(place)])
+        .start();
+    program.wait_stop();
+    for (text, ty) in [
+        ("order.Head", "(int Id, string Title)"),
+        ("order.Price", "(decimal Net, decimal Gross)"),
+        (
+            "Order.Ranges",
+            "System.Collections.Generic.Dictionary<string, (int Low, int High)>",
+        ),
+        ("Order.Ranges[\"a\"]", "(int Low, int High)"),
+        ("order.Points()", "(int X, (string Deep, int) Inner)[]"),
+        ("order.Points()[0].Inner", "(string Deep, int)"),
+        (
+            "order.Long",
+            "(int A, int B, int C, int D, int E, int F, int G, int H, int I)",
+        ),
+        ("order.Nameless", "(int, int)"),
+        ("Bare(order.Head)", "(int, string)"),
+        ("Same(order.Head)", "(int Id, string Title)"),
+        ("Find(order)", "(bool Found, Order Order)"),
+        ("cell", "(int Row, int Column)?"),
+        ("cell.Value", "(int Row, int Column)"),
+        (
+            "pairs",
+            "System.Collections.Generic.List<(string Key, int Value)>",
+        ),
+        ("pairs[0]", "(string Key, int Value)"),
+        ("pairs.First()", "(string Key, int Value)"),
+        (
+            "pairs.Where(p => p.Value > 1).ToArray()",
+            "(string Key, int Value)[]",
+        ),
+        ("(a: 1, b: \"x\")", "(int a, string b)"),
+        ("(count, text.Length, 3)", "(int count, int Length, int)"),
+        ("(x: (count, 1), text)", "((int count, int) x, string text)"),
+        ("(order.Head.Id, order.Nameless.Item1)", "(int Id, int)"),
+        ("(count, count)", "(int, int)"),
+        ("((long Big, object))order.Nameless", "(long Big, object)"),
+    ] {
+        let asked = Evaluate {
+            side_effects: true,
+            ..Evaluate::read(text)
+        };
+        let told = ask(&program, asked).outcome;
+        let told = told.unwrap_or_else(|why| panic!("{text}: {}", why.error.message));
+        assert_eq!(told.ty, ty, "{text}");
+        // And so without running anything.
+        let asked = Evaluate {
+            types_only: true,
+            ..Evaluate::read(text)
+        };
+        let only = ask(&program, asked).outcome.expect("a type");
+        assert_eq!(only.ty, ty, "{text}");
+    }
+    // What is opened has them too.
+    let names = |text: &str| -> Vec<String> {
+        let asked = Evaluate {
+            side_effects: true,
+            ..Evaluate::read(text)
+        };
+        let opened = ask(&program, asked).outcome.expect("a value").variable;
+        let opened = opened.expect("something to open");
+        if opened.path.is_empty() {
+            return opened.value.members.into_iter().map(|it| it.name).collect();
+        }
+        let query = VariablesQuery {
+            path: Some(opened.path),
+            ..Default::default()
+        };
+        match program.request(Request::Variables(Box::new(query))) {
+            Ok(Reply::Variables(told)) => told.variables.into_iter().map(|it| it.name).collect(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(names("order.Price"), ["Net", "Gross"]);
+    assert_eq!(names("pairs[0]"), ["Key", "Value"]);
+    assert_eq!(names("(count, b: text)"), ["count", "b"]);
+}

@@ -1,0 +1,140 @@
+//! What optimised code says falsely of its variables is not told as their value.
+
+use host::api::{Evaluate, Reply, Request, Stream, VariablesQuery};
+use testkit::debuggee::Debuggee;
+use testkit::sandbox::Sandbox;
+
+use crate::setting::request;
+use crate::support::{at, lines, locals, variables};
+
+const FIXTURE: &str = "values_optimised";
+
+fn launched<'s>(sandbox: &'s Sandbox, marker: &str) -> Debuggee<'s> {
+    let program = sandbox
+        .launch(FIXTURE)
+        .env("DOTNET_TieredCompilation", "0")
+        .with(|launch| {
+            launch.keep_optimized = true;
+            launch.breakpoints = vec![at(FIXTURE, marker)];
+        })
+        .start();
+    program.wait_stop();
+    program
+}
+
+#[test]
+fn struct_that_the_method_changes_is_not_told_as_it_was() {
+    let sandbox = Sandbox::new();
+    let program = launched(&sandbox, "changed");
+    for round in 0..2 {
+        if round == 1 {
+            program.cont();
+            program.wait_stop();
+        }
+        let told = lines(&locals(&program));
+        let changed = told.iter().find(|it| it.starts_with("changed = "));
+        let changed = changed.expect("the argument is told");
+        let is_honest = ["may keep what it is now elsewhere", "has removed it"];
+        assert!(is_honest.iter().any(|it| changed.contains(it)), "{changed}");
+        assert!(
+            told.iter().any(|it| it == "kept = { A = 7, B = 8 }"),
+            "{told:?}"
+        );
+    }
+}
+
+#[test]
+fn numbers_in_registers_that_calls_have_used_are_not_told() {
+    let sandbox = Sandbox::new();
+    let program = launched(&sandbox, "counted");
+    let truth = program.text(Stream::Stdout);
+    let truth = truth
+        .lines()
+        .last()
+        .expect("what the program says")
+        .to_owned();
+    let told = lines(&locals(&program));
+    let mut right = 0;
+    for variable in truth.split(' ') {
+        let (name, value) = variable.split_once('=').expect("a name and a number");
+        let of = |it: &&String| it.starts_with(&format!("{name} = "));
+        let told = told.iter().find(of).expect("told");
+        let is_right = *told == format!("{name} = {value}");
+        right += usize::from(is_right);
+        let is_honest = told.contains("has removed it") || told.contains("was free to use");
+        assert!(
+            is_right || is_honest,
+            "{told}, but the program says {value}"
+        );
+    }
+    assert!(right > 0, "{told:?}");
+}
+
+#[test]
+fn set_in_optimised_code_says_that_a_copy_may_be_used() {
+    let sandbox = Sandbox::new();
+    let program = launched(&sandbox, "changed");
+    let set = |path: &str| {
+        let set = request(0, path, "3");
+        program.request(Request::SetVariable(Box::new(set)))
+    };
+    let refused = set("changed.A").expect_err("nobody knows where it is");
+    assert!(refused.message.contains("elsewhere"), "{}", refused.message);
+    let Ok(Reply::Variables(told)) = set("kept.A") else {
+        panic!("not set")
+    };
+    assert!(
+        told.notes.iter().any(|it| it.contains("is optimised")),
+        "{:?}",
+        told.notes
+    );
+    let told = variables(&program, VariablesQuery::default());
+    assert!(told.notes.is_empty(), "{:?}", told.notes);
+}
+
+#[test]
+fn what_an_async_method_or_iterator_does_not_use_is_told_as_that() {
+    const UNUSED: &str = "values_not_kept";
+    const WHY: &str = "the compiler has not kept it: nothing in the method uses it";
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch(UNUSED)
+        .with(|launch| launch.breakpoints = vec![at(UNUSED, "async"), at(UNUSED, "iterator")])
+        .start();
+    let places: [&[(&str, &str, &str)]; 2] = [
+        &[
+            ("this", "Shop<string>", WHY),
+            ("pieces", "int", "3"),
+            ("unused", "string", WHY),
+            ("list", "List<DateTime>", WHY),
+        ],
+        &[
+            ("this", "Shop<string>", WHY),
+            ("pieces", "int", "4"),
+            ("unused", "string", WHY),
+        ],
+    ];
+    for expected in places {
+        program.wait_stop();
+        let told = locals(&program);
+        for (name, ty, value) in expected {
+            let it = told.iter().find(|it| it.name == *name);
+            let it = it.unwrap_or_else(|| panic!("{name} is not told"));
+            assert_eq!(
+                (it.value.type_name.as_str(), it.value.text.as_str()),
+                (*ty, *value)
+            );
+        }
+        for text in ["this.stock", "stock", "unused"] {
+            let request = Request::Evaluate(Evaluate::read(text));
+            let Ok(Reply::Evaluated(all)) = program.request(request) else {
+                panic!("no answer to {text}");
+            };
+            let one = all.into_iter().next().expect("one answer");
+            let error = one.outcome.expect_err("it is not there").error.message;
+            assert!(error.contains(WHY), "{text}: {error}");
+        }
+        program.cont();
+    }
+    program.expect_exit(0);
+}
