@@ -45,7 +45,9 @@ fn evaluated(program: &Debuggee<'_>, text: &str) -> String {
 #[test]
 fn a_returned_value_is_what_the_program_then_has() {
     let sandbox = Sandbox::new();
-    let markers = ["over", "several", "out", "deep", "end", "straight"];
+    let markers = [
+        "over", "several", "out", "deep", "end", "straight", "hoisted",
+    ];
     let program = stopped(&sandbox, "values_returned", &markers);
     assert!(
         returned(&program).starts_with("error: "),
@@ -113,7 +115,7 @@ fn a_returned_value_is_what_the_program_then_has() {
     assert_eq!(
         lines(&told),
         [
-            "$returnvalue1 = the runtime does not tell what a call returned that returns Mixed",
+            "$returnvalue1 = the runtime does not tell the results of calls that return Mixed",
             "$returnvalue2 = 4",
             "$returnvalue = 5",
         ]
@@ -122,6 +124,19 @@ fn a_returned_value_is_what_the_program_then_has() {
     step(&program, StepKind::Over);
     let said = evaluated(&program, "$returnvalue");
     assert!(said.contains("there is no $returnvalue"), "{said}");
+    // The locals of an async method are fields of its state machine.
+    program.cont();
+    program.wait_stop();
+    for name in ["x1", "x2"] {
+        step(&program, StepKind::Over);
+        assert_eq!(
+            returned(&program),
+            look(&program, name).value.text,
+            "{name}"
+        );
+    }
+    step(&program, StepKind::Over);
+    assert_eq!(returned(&program), "39.90");
     program.cont();
     program.expect_exit(0);
     assert!(program.text(Stream::Stdout).contains("19.95"));

@@ -161,11 +161,26 @@ pub(super) fn is_straight(code: &[u8], from: IlOffset, to: IlOffset) -> bool {
     at == to
 }
 
-/// The local that takes the result of a call, if that is all that is done with it before `end`.
-pub(super) fn local_of_result(code: &[u8], call: IlOffset, end: IlOffset) -> Option<u16> {
+/// What takes the result of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taker {
+    /// The local of this slot.
+    Local(u16),
+    /// This field of an object that the statement has looked up before.
+    Field(Token),
+}
+
+/// What takes the result of a call, if that is all that is done with it before `end`.
+pub(super) fn taker_of_result(code: &[u8], call: IlOffset, end: IlOffset) -> Option<Taker> {
     let store = read(code, call.0 as usize)?.next;
-    let is_last = read(code, store)?.next == end.0 as usize;
-    stored_local(code, store).filter(|_| is_last)
+    if read(code, store)?.next != end.0 as usize {
+        return None;
+    }
+    match *code.get(store)? {
+        // stfld
+        0x7d => i32_at(code, store + 1).map(|it| Taker::Field(Token(it as u32))),
+        _ => stored_local(code, store).map(Taker::Local),
+    }
 }
 
 /// Whether the instruction behind one may be the next (ECMA-335 III.3): not behind `jmp`, `ret`, `br`, `throw`,
@@ -473,16 +488,23 @@ mod tests {
     }
 
     #[test]
-    fn results_that_go_straight_into_a_local_are_known() {
+    fn results_that_go_straight_into_a_local_or_field_are_known() {
         let at = IlOffset;
         // call; stloc.2; nop; ldloca.s 1; call; stloc 300; ret
         let code = [
             0x28, 1, 0, 0, 6, 0x0c, 0x00, 0x12, 1, 0x28, 1, 0, 0, 6, 0xfe, 0x0e, 44, 1, 0x2a,
         ];
-        assert_eq!(local_of_result(&code, at(0), at(6)), Some(2));
+        assert_eq!(taker_of_result(&code, at(0), at(6)), Some(Taker::Local(2)));
         // More is done before the end.
-        assert_eq!(local_of_result(&code, at(0), at(7)), None);
-        assert_eq!(local_of_result(&code, at(9), at(18)), Some(300));
+        assert_eq!(taker_of_result(&code, at(0), at(7)), None);
+        assert_eq!(
+            taker_of_result(&code, at(9), at(18)),
+            Some(Taker::Local(300))
+        );
+        // call; stfld
+        let field = [0x28, 1, 0, 0, 6, 0x7d, 4, 0, 0, 4];
+        let taken = Some(Taker::Field(Token(0x0400_0004)));
+        assert_eq!(taker_of_result(&field, at(0), at(10)), taken);
         assert_eq!(local_address(&code, 7), Some(1));
         assert!(is_straight(&code, at(0), at(18)));
         // Not into the middle of an instruction, and not behind the end.

@@ -10,6 +10,7 @@
 
 use cordebug::thread::{Frame, Thread};
 use cordebug::variables::CompiledCode;
+use metadata::csharp::{GeneratedKind, GeneratedName, special_name};
 use metadata::signature::{self, MethodSignature, Primitive};
 use metadata::tables::{MethodSpecRow, Table};
 use metadata::{IlOffset, Token};
@@ -22,7 +23,7 @@ use crate::engine::Engine;
 use crate::target::Target;
 use crate::types::{Generics, ModuleId, Type, TypeNotes, Types};
 use crate::values::scope::FrameContext;
-use crate::values::{Result as ValueResult, ReturnedCall, Unreadable};
+use crate::values::{Reader, Result as ValueResult, ReturnedCall, Unreadable, Value};
 
 /// Calls of one statement whose results are looked at: each costs a stop.
 const MAX_CALLS: usize = 12;
@@ -240,18 +241,10 @@ impl Engine<'_> {
         let id = thread.id().unwrap_or(0);
         let found = untold.into_iter().filter_map(|call| {
             let (callee, code) = called(target, &frame, method, call)?;
-            let local = il::local_of_result(code, call, end);
             let reader = target.reader();
-            let value = match local {
-                Some(slot) => frame
-                    .local(slot.into())
-                    .map_err(Unreadable::from)
-                    .and_then(|root| reader.of_runtime(&root, Some(callee.returns.clone())))
-                    .and_then(|value| reader.snapshot(&value)),
-                None => Err(Unreadable::NotReturned {
-                    ty: reader.types.text(&callee.returns),
-                }),
-            };
+            let taker = il::taker_of_result(code, call, end);
+            let value = taken(&reader, &frame, method, &callee, taker)
+                .and_then(|value| reader.snapshot(&value));
             Some(ReturnedCall {
                 at: call,
                 method: callee.text,
@@ -377,6 +370,44 @@ pub(super) fn returned(
     })
 }
 
+/// What a call has returned, from where a statement that has ended has put it.
+fn taken(
+    reader: &Reader<'_>,
+    frame: &Frame,
+    method: MethodId,
+    callee: &Callee,
+    taker: Option<il::Taker>,
+) -> ValueResult<Value> {
+    match taker {
+        Some(il::Taker::Local(slot)) => {
+            reader.of_runtime(&frame.local(slot.into())?, Some(callee.returns.clone()))
+        }
+        // Only the state machine itself knows such a field: its own is meant.
+        Some(il::Taker::Field(token))
+            if let Some(name) = hoisted_local(reader.types, ModuleId(method.module), token) =>
+        {
+            let machine = reader.of_runtime(&frame.first_argument()?, None)?;
+            reader.field(&machine, &name)
+        }
+        _ => Err(Unreadable::NotReturned {
+            ty: reader.types.text(&callee.returns),
+        }),
+    }
+}
+
+/// The metadata name of a field, if that is a local of an async method or iterator.
+fn hoisted_local(types: Types<'_>, module: ModuleId, token: Token) -> Option<String> {
+    let metadata = types.metadata(module).ok()?.metadata();
+    let name = if token.is(Table::MemberRef) {
+        metadata.member_ref(token).ok()?.name
+    } else {
+        metadata.field(token).ok()?.name().ok()?
+    };
+    GeneratedName::parse(&name)
+        .is_some_and(|it| it.kind == GeneratedKind::HoistedLocal)
+        .then(|| name.into_owned())
+}
+
 /// What a frame calls at an instruction, and its code.
 fn called<'t>(
     target: &'t Target,
@@ -458,17 +489,19 @@ pub(super) fn callee(
     let returns = types
         .of_signature(module, &signature.return_type, &inner)
         .unwrap_or(Type::OBJECT);
-    let shown = name.strip_prefix("get_").unwrap_or(&name);
+    let shown = if name.starts_with("op_") {
+        special_name(&name)
+    } else {
+        name.strip_prefix("get_").unwrap_or(&name).to_owned()
+    };
     let owner_text = match owner.as_named().map(|named| types.simple_name(named)) {
         // Methods of closures and state machines belong to the code around them.
-        Some(Ok((_, simple))) if metadata::csharp::GeneratedName::parse(&simple).is_some() => {
-            String::new()
-        }
+        Some(Ok((_, simple))) if GeneratedName::parse(&simple).is_some() => String::new(),
         _ => format!("{}.", types.text(&owner)),
     };
-    let shown = match metadata::csharp::GeneratedName::parse(shown) {
+    let shown = match GeneratedName::parse(&shown) {
         Some(generated) if !generated.text.is_empty() => generated.text.to_owned(),
-        _ => shown.to_owned(),
+        _ => shown,
     };
     let text = match &*name {
         AWAITED if owner_text.contains("Awaiter") => "await".to_owned(),

@@ -67,7 +67,7 @@ pub(crate) enum Unreadable {
     NotInitialized,
     #[error("the class constructor of {ty} has not run yet, so its static fields are not set")]
     NotConstructed { ty: Rc<str> },
-    #[error("the runtime does not tell what a call returned that returns {ty}")]
+    #[error("the runtime does not tell the results of calls that return {ty}")]
     NotReturned { ty: Rc<str> },
     #[error(
         "the runtime does not tell it: it is a [ThreadStatic] field of a generic type over a reference type; a method of the program that returns it can be called"
