@@ -153,6 +153,24 @@ fn an_async_method_that_only_the_framework_awaits_leaves_its_exception_to_others
     assert_eq!(told, "later\nsooner\ndelegate\n");
 }
 
+/// Not each handler in an async method without text is the one that the compiler puts around all of it.
+#[test]
+fn an_async_method_of_the_framework_that_catches_is_told_as_that() {
+    let spec = ExceptionSpec {
+        types: vec!["TicketException".into()],
+        ..ExceptionSpec::all()
+    };
+    let told = stops("parallel", spec, |stop| {
+        let exception = stop.exception.as_ref().expect("an exception");
+        let flight = exception.flight.as_deref().expect("a flight");
+        match &flight.handler {
+            Handler::Catch { frame } if frame.method.contains("Parallel") => "caught".into(),
+            other => format!("{other:?}"),
+        }
+    });
+    assert_eq!(told, "caught\n");
+}
+
 /// The type, whether it was thrown before, and who handles it.
 fn in_short(stop: &Stop) -> String {
     let exception = stop.exception.as_ref().expect("an exception");

@@ -62,9 +62,7 @@ pub(super) fn found(
     let module = modules.get(module);
     let clause = module.and_then(|module| {
         let body = module.metadata(process).ok()?.body(token).ok()??;
-        body.clauses
-            .into_iter()
-            .find(|clause| clause.handler_start.0 == offset)
+        Clause::find(body.clauses, |clause| clause.handler_start.0 == offset)
     });
     if let (Some(module), Some(clause)) = (module, &clause) {
         return caught(module, process, token, clause, told);
@@ -178,7 +176,7 @@ fn in_frame(
                 frame: Box::new(frame::describe(target, runtime_frame, index)),
             });
         }
-        let clause = body.clauses.into_iter().find(|clause| {
+        let clause = Clause::find(body.clauses, |clause| {
             is_tried(clause, offset) && takes(metadata, clause.kind, types) != Some(false)
         });
         let static_constructor = || {
@@ -217,14 +215,33 @@ fn takes(metadata: Metadata<'_>, kind: ClauseKind, types: &[String]) -> Option<b
     }
 }
 
+/// A clause that takes an exception.
+struct Clause {
+    it: ExceptionClause,
+    /// Whether it is the last one. Inner ones come first, so the one that the compiler puts around all of an async method is.
+    is_last: bool,
+}
+
+impl Clause {
+    fn find(all: Vec<ExceptionClause>, wanted: impl Fn(&ExceptionClause) -> bool) -> Option<Self> {
+        let index = all.iter().position(wanted)?;
+        let is_last = index + 1 == all.len();
+        all.into_iter().nth(index).map(|it| Self { it, is_last })
+    }
+}
+
 /// What it means that a clause of a method takes the exception.
 fn caught(
     module: &LoadedModule,
     process: &cordebug::process::Process,
     method: Token,
-    clause: &ExceptionClause,
+    clause: &Clause,
     mut told: Frame,
 ) -> Handler {
+    let Clause {
+        it: clause,
+        is_last,
+    } = clause;
     told.il_offset = Some(clause.handler_start.0);
     if let ClauseKind::Filter(start) = clause.kind {
         let text = first_text(module, process, method, start, clause.handler_start);
@@ -235,7 +252,7 @@ fn caught(
     }
     let end = IlOffset(clause.handler_start.0.saturating_add(clause.handler_length));
     let text = first_text(module, process, method, clause.handler_start, end);
-    if text.is_none() && frame::is_async(module, process, method)
+    if text.is_none() && *is_last && frame::is_async(module, process, method)
         || RUNS_TASKS.iter().any(|it| told.method.starts_with(it))
     {
         // The position stays where the method was left: the compiler's own handler has no text.

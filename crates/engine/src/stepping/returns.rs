@@ -435,7 +435,7 @@ fn is_told(types: Types<'_>, module: ModuleId, token: Token, in_statement: bool)
         return false;
     };
     let is_wanted = match &*callee.name {
-        "GetAwaiter" | "get_IsCompleted" => false,
+        "GetAwaiter" | "get_IsCompleted" | "ConfigureAwait" => false,
         AWAITED => true,
         _ => in_statement,
     };
