@@ -11,6 +11,8 @@ use super::{is_zero, text};
 
 /// Links told of one chain.
 const LINKS: usize = 20;
+/// Links told of who awaits a method where that is told beside other things.
+const LINKS_IN_SHORT: usize = 5;
 /// Characters told of a name or path.
 const NAME: usize = 200;
 
@@ -80,15 +82,45 @@ impl From<&AsyncFrame> for AwaitEntry {
 impl AwaitsReport {
     /// From the engine's; none if the thread has nothing to do with awaits.
     pub fn of(stack: &AsyncStack) -> Option<Self> {
+        Self::with(stack, stack.awaiting.iter().take(LINKS))
+    }
+
+    /// The same for a report: of who awaits a resumed method only the user's code, unless none of it is.
+    pub fn in_short(stack: &AsyncStack) -> Option<Self> {
+        let any_user_code = stack.awaiting.iter().any(|it| it.user_code);
+        let telling = stack
+            .awaiting
+            .iter()
+            .filter(|it| it.user_code || !any_user_code)
+            .take(LINKS_IN_SHORT);
+        let mut report = Self::with(stack, telling)?;
+        if report.awaiting.len() < stack.awaiting.len() && stack.end == Some(AsyncEnd::Nobody) {
+            // That is said of the last link, which is not told.
+            report.end = None;
+        }
+        Some(report)
+    }
+
+    fn with<'s>(
+        stack: &'s AsyncStack,
+        awaiting: impl Iterator<Item = &'s AsyncFrame>,
+    ) -> Option<Self> {
         let mut report = Self {
             resumed_frame: stack.resumed,
+            awaiting: awaiting.map(AwaitEntry::from).collect(),
             end: stack.end.as_ref().map(end),
             ..Self::default()
         };
-        report.awaiting = report.links(&stack.awaiting);
+        let mut links = stack.awaiting.len();
         if let Some(blocked) = &stack.blocked {
             report.blocked_frame = Some(blocked.frame);
-            report.waits_for = report.links(&blocked.chain);
+            report.waits_for = blocked
+                .chain
+                .iter()
+                .take(LINKS)
+                .map(AwaitEntry::from)
+                .collect();
+            links += blocked.chain.len();
             report.waits_for_end = blocked.incomplete.as_deref().map(|why| {
                 format!(
                     "what it waits for is not known: {}",
@@ -96,6 +128,8 @@ impl AwaitsReport {
                 )
             });
         }
+        let left_out = links - report.awaiting.len() - report.waits_for.len();
+        report.left_out = u32::try_from(left_out).unwrap_or(u32::MAX);
         (report.resumed_frame.is_some() || report.blocked_frame.is_some()).then_some(report)
     }
 
@@ -121,12 +155,6 @@ impl AwaitsReport {
         self.left_out += u32::try_from(more + before).unwrap_or(u32::MAX);
     }
 
-    fn links(&mut self, frames: &[AsyncFrame]) -> Vec<AwaitEntry> {
-        let more = frames.len().saturating_sub(LINKS);
-        self.left_out += u32::try_from(more).unwrap_or(u32::MAX);
-        frames.iter().take(LINKS).map(AwaitEntry::from).collect()
-    }
-
     /// What there is to say, in lines.
     pub(super) fn push(&self, out: &mut String) {
         // Writing to a String cannot fail.
@@ -141,8 +169,12 @@ impl AwaitsReport {
             let _ = writeln!(out, "Frame #{frame} is blocked until this is done:");
             push_chain(out, &self.waits_for, self.waits_for_end.as_deref());
         }
-        if self.left_out > 0 {
-            let _ = writeln!(out, "  ({} links are not shown)", self.left_out);
+        match self.left_out {
+            0 => {}
+            1 => out.push_str("  (1 link is not shown)\n"),
+            more => {
+                let _ = writeln!(out, "  ({more} links are not shown)");
+            }
         }
     }
 }
@@ -175,5 +207,61 @@ fn end(end: &AsyncEnd) -> String {
         AsyncEnd::Unknown(why) => {
             format!("what comes next is not known: {}", text::one_line(why, 200))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::api::{Line, Source, StopId, ThreadId};
+
+    use super::*;
+
+    fn link(method: &str, user_code: bool) -> AsyncFrame {
+        AsyncFrame {
+            kind: AsyncKind::Method,
+            method: method.into(),
+            module: None,
+            source: user_code.then(|| Source {
+                path: "/src/shop.cs".into(),
+                line: Line(7),
+                column: None,
+            }),
+            il_offset: None,
+            user_code,
+            others: 0,
+        }
+    }
+
+    #[test]
+    fn beside_other_things_only_the_users_links_are_told() {
+        let stack = AsyncStack {
+            stop: StopId(1),
+            thread: ThreadId(1),
+            resumed: Some(0),
+            awaiting: vec![
+                link("Http", false),
+                link("Shop.Price()", true),
+                link("Loop", false),
+            ],
+            end: Some(AsyncEnd::Nobody),
+            blocked: None,
+        };
+        let told = |report: Option<AwaitsReport>| {
+            let mut out = String::new();
+            report.expect("a report").push(&mut out);
+            out
+        };
+        assert_eq!(
+            told(AwaitsReport::in_short(&stack)),
+            "Frame #0 was resumed after an await; it is awaited by:\n  Shop.Price() at shop.cs:7\n  (2 links are not shown)\n"
+        );
+        let framework = AsyncStack {
+            awaiting: vec![link("Http", false)],
+            ..stack
+        };
+        assert_eq!(
+            told(AwaitsReport::in_short(&framework)),
+            told(AwaitsReport::of(&framework))
+        );
     }
 }

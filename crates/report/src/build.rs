@@ -42,7 +42,7 @@ pub struct Stack {
     pub source: Vec<SourceLine>,
     /// The file of that place, if it was changed since the program was built.
     pub changed_source: Option<String>,
-    /// What the thread waits for, if none of its frames is the user's.
+    /// Who awaits what it runs, if that was resumed after an await; what it waits for, if none of its frames is the user's.
     pub awaits: Option<AwaitsReport>,
     /// Variables of that frame, and how many more there are.
     pub variables: (Vec<VariableEntry>, u64),
@@ -132,12 +132,20 @@ pub fn stop_report(stop: &Stop, stack: Option<&Stack>) -> StopReport {
     {
         first.thrown_at = None;
     }
-    let is_blocked = stack.is_some_and(|stack| stack.awaits.is_some());
+    let awaits = stack.and_then(|stack| stack.awaits.as_ref());
+    let resumed = awaits.and_then(|it| it.resumed_frame);
+    // Frames below a resumed one are no callers of it.
+    let callers = all
+        .iter()
+        .take_while(|it| resumed.is_none_or(|resumed| it.index <= resumed));
+    let all = &all[..callers.count()];
     // What is waited for tells more than the framework's way of waiting.
-    let most = if is_blocked { 1 } else { TOLD_FRAMES };
+    let is_idle = resumed.is_none() && awaits.is_some();
+    let most = if is_idle { 1 } else { TOLD_FRAMES };
     let (frames, hidden_frames) = stack::most_telling(all, most);
     let told = frames.last().map_or(0, |last| last.index + 1);
     let walked = all.last().map_or(0, |last| last.index + 1);
+    let goes_on = stack.is_some_and(|stack| stack.more) && resumed.is_none_or(|it| it >= walked);
     StopReport {
         id: stop.id.0,
         reasons: stop.reasons.iter().map(reason).collect(),
@@ -160,7 +168,7 @@ pub fn stop_report(stop: &Stop, stack: Option<&Stack>) -> StopReport {
             .map(|flight| HandlerReport::of(&flight.handler)),
         frames,
         hidden_frames,
-        more_frames: stack.is_some_and(|stack| stack.more) || told < walked,
+        more_frames: goes_on || told < walked,
         source: stack.map_or_else(Vec::new, |stack| stack.source.clone()),
         changed_source: stack
             .and_then(|stack| stack.changed_source.as_deref())

@@ -1,8 +1,8 @@
 //! Asks an engine for what a stop report needs.
 
 use engine::api::{
-    AsyncFrame, AsyncStack, Error, ErrorCode, Reply, Request, Source, Stop, StopId, VariablesQuery,
-    View,
+    AsyncFrame, AsyncStack, Error, ErrorCode, Frame, Reply, Request, Source, Stop, StopId,
+    VariablesQuery, View,
 };
 
 use super::awaits::AwaitsReport;
@@ -34,10 +34,9 @@ pub fn stack(ask: Ask<'_>, stop: &Stop, mask_secrets: bool) -> Option<Stack> {
             let variables = shown.map_or_else(Default::default, |frame| {
                 variables(ask, stop.id, frame.index, mask_secrets)
             });
-            let awaits = match place {
-                None if stop.exception.is_none() && shown.is_none() => awaits(ask),
-                _ => None,
-            };
+            let idle = place.is_none() && stop.exception.is_none() && shown.is_none();
+            let awaits = (idle || may_be_resumed(&frames)).then(|| awaits(ask));
+            let awaits = awaits.flatten().filter(|it| idle || it.resumed.is_some());
             let waits_at = awaits.as_ref().and_then(|it| it.blocked.as_ref());
             let waits_at = waits_at.and_then(|it| it.chain.iter().rev().find_map(at));
             let thrown_at = stop.exception.as_ref().and_then(build::origin);
@@ -49,7 +48,7 @@ pub fn stack(ask: Ask<'_>, stop: &Stop, mask_secrets: bool) -> Option<Stack> {
                 more,
                 source: text.lines,
                 changed_source: text.changed,
-                awaits: awaits.as_ref().and_then(AwaitsReport::of),
+                awaits: awaits.as_ref().and_then(AwaitsReport::in_short),
                 variables,
             })
         }
@@ -64,6 +63,10 @@ pub fn stack(ask: Ask<'_>, stop: &Stop, mask_secrets: bool) -> Option<Stack> {
 /// What [`stack`] will ask for if the program has gone on only a little since `last`, as it does in a step.
 pub fn likely(stop: &Stop, last: Option<&Stack>, mask_secrets: bool) -> Vec<Request> {
     let mut requests = vec![top()];
+    let awaits = last.and_then(|last| last.awaits.as_ref());
+    if awaits.is_some_and(|it| it.resumed_frame.is_some()) {
+        requests.push(Request::AsyncStack { thread: None });
+    }
     let shown = last.and_then(|last| build::shown_frame(stop, &last.frames));
     if let Some(shown) = shown.filter(|_| stop.exception.is_none()) {
         requests.push(variables_of(stop.id, shown.index, mask_secrets));
@@ -145,6 +148,12 @@ fn at(link: &AsyncFrame) -> Option<&Source> {
 }
 
 /// What the stopped thread waits for.
+/// Whether a user's method of these frames may have been resumed after an await, so that its callers are others than the frames
+/// below it.
+fn may_be_resumed(frames: &[Frame]) -> bool {
+    frames.iter().any(|it| it.user_code && it.is_async)
+}
+
 fn awaits(ask: Ask<'_>) -> Option<AsyncStack> {
     match ask(Request::AsyncStack { thread: None }) {
         Ok(Reply::AsyncStack(stack)) => Some(*stack),

@@ -177,7 +177,8 @@ pub struct StopReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-minor" = true))]
     pub changed_source: Option<String>,
-    /// Which async methods the thread waits for, where none of its frames is the user's.
+    /// Who awaits the frame that was resumed after an await: its callers, in place of the frames below it. Which async methods the
+    /// thread waits for, where none of its frames is the user's.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-minor" = true))]
     pub awaits: Option<awaits::AwaitsReport>,

@@ -526,7 +526,9 @@ fn push_for_person(out: &mut String, stop: &StopReport) {
             out.push_str("  … it goes on: `backtrace` shows all\n");
         }
     }
-    if let Some(awaits) = &stop.awaits {
+    if let Some(awaits) = &stop.awaits
+        && (awaits.blocked_frame.is_some() || !stop.exceptions.is_empty())
+    {
         awaits.push(out);
     }
 }

@@ -541,12 +541,25 @@ fn chains_of_awaits_are_told_with_the_stack() {
     let sandbox = Sandbox::new();
     run(async {
         let mut agent = Agent::new(&sandbox).await;
-        agent
-            .call(
-                "debug_launch",
-                json!({"program": dll("async_stacks"), "args": ["task"]}),
-            )
-            .await;
+        let launch = json!({"program": dll("async_stacks"), "args": ["task"]});
+        let report = agent.call("debug_launch", launch).await;
+        // The report tells them in place of the frames below, which belong to whatever completed the task.
+        let stop = &structured(&report)["stop"];
+        let methods = |list: &serde_json::Value| -> Vec<String> {
+            let list = list.as_array().expect("a list").iter();
+            list.map(|it| it["method"].as_str().unwrap_or_default().to_owned())
+                .collect()
+        };
+        assert_eq!(methods(&stop["frames"]), ["Program.Leaf()"], "{stop}");
+        assert_eq!(
+            methods(&stop["awaits"]["awaiting"]),
+            ["Program.Middle()", "Program.Outer()"]
+        );
+        assert!(
+            text(&report).contains("it is awaited by:"),
+            "{}",
+            text(&report)
+        );
         let stack = agent.say("stacktrace_get", json!({"count": 1})).await;
         assert_eq!(stack["awaits"]["awaiting"][0]["kind"], "method", "{stack}");
         expect![[r#"
