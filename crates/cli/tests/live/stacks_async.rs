@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use expect_test::{Expect, expect};
 use host::api::{
-    AsyncEnd, AsyncFrame, AsyncStack, BreakpointSpec, Place, Reply, Request, ThreadId,
+    AsyncEnd, AsyncFrame, AsyncStack, BreakpointSpec, ExceptionSpec, Place, Reply, Request,
+    ThreadId,
 };
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
@@ -441,4 +442,26 @@ fn a_thousand_levels() {
     let deep = "Program.Deep(int depth)";
     assert!(stack.awaiting.iter().all(|frame| frame.method == deep));
     program.disconnect(Some(true), false);
+}
+
+/// Stacks are full of words that only look like objects; the library asked about one crashes, at once or when the program goes on.
+#[test]
+fn what_only_looks_like_an_object_is_not_asked_for() {
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch("async_thrown")
+        .with(|launch| launch.exceptions = vec![ExceptionSpec::all()])
+        .start();
+    let mut stops = 0;
+    while let Some(stop) = program.settle().stop {
+        async_stack(&program, stop.thread);
+        async_stack(&program, Some(ThreadId(program.pid())));
+        stops += 1;
+        program.cont();
+    }
+    program.expect_exit(0);
+    assert_eq!(
+        stops, 3,
+        "thrown, again by the await, and wrapped by the wait"
+    );
 }
