@@ -175,9 +175,7 @@ impl LoadedModule {
         let (Ok(metadata), Ok(symbols)) = (self.metadata(process), self.symbols(process)) else {
             return Rc::default();
         };
-        let around = symbols
-            .pdb()
-            .local_functions_around(metadata.metadata(), method);
+        let around = symbols.local_functions_around(metadata.metadata(), method);
         let around: Rc<[Token]> = around.into();
         let mut known = self.local_functions.borrow_mut();
         known.insert(method, around.clone());
@@ -345,8 +343,9 @@ impl LoadedModule {
         process: &Process,
         method: Token,
     ) -> Option<(IlOffset, PathBuf, u32, u32)> {
-        let pdb = self.symbols(process).ok()?.pdb();
-        let mut points = pdb.sequence_points(method).ok()?.flatten();
+        let symbols = self.symbols(process).ok()?;
+        let pdb = symbols.pdb();
+        let mut points = symbols.sequence_points(method).ok()?;
         let point = points.find(|point| point.span.is_some())?;
         let span = point.span?;
         let path = pdb.document(point.document).ok()?.path().ok()?;

@@ -5,7 +5,7 @@ use cordebug::hresult::CORDBG_E_CODE_NOT_AVAILABLE;
 use cordebug::process::Process;
 use cordebug::thread::{Frame as RuntimeFrame, Mapping};
 use metadata::pe::ClauseKind;
-use metadata::{IlOffset, Metadata, Symbols, Token};
+use metadata::{IlOffset, Metadata, Token};
 
 use super::stubs;
 use crate::api::{Block, Frame, FrameKind, Line, Source};
@@ -113,8 +113,8 @@ fn begins_statement(module: &LoadedModule, process: &Process, method: Token, off
     let points = module
         .symbols(process)
         .ok()
-        .and_then(|symbols| symbols.pdb().sequence_points(method).ok());
-    points.is_some_and(|points| points.flatten().any(|it| it.offset.0 == offset))
+        .and_then(|symbols| symbols.sequence_points(method).ok());
+    points.is_some_and(|mut points| points.any(|it| it.offset.0 == offset))
 }
 
 /// A method with the arguments that it runs with.
@@ -149,9 +149,8 @@ pub(crate) fn kind(module: &LoadedModule, process: &Process, method: Token) -> F
         return FrameKind::External;
     }
     let has_text = symbols
-        .pdb()
         .sequence_points(method)
-        .is_ok_and(|points| points.flatten().any(|point| point.span.is_some()));
+        .is_ok_and(|mut points| points.any(|point| point.span.is_some()));
     if has_text {
         FrameKind::User
     } else {
@@ -202,8 +201,9 @@ pub(crate) fn source(
     method: Token,
     offset: IlOffset,
 ) -> Option<Source> {
-    let pdb = module.symbols(process).ok()?.pdb();
-    let points = pdb.sequence_points(method).ok()?.flatten();
+    let symbols = module.symbols(process).ok()?;
+    let pdb = symbols.pdb();
+    let points = symbols.sequence_points(method).ok()?;
     // Code that no text belongs to is shown with the text before it.
     let before = points
         .take_while(|point| point.offset <= offset)
@@ -225,8 +225,9 @@ pub(crate) fn source_from(
     method: Token,
     offset: IlOffset,
 ) -> Option<Source> {
-    let pdb = module.symbols(process).ok().map(Symbols::pdb)?;
-    let mut points = pdb.sequence_points(method).ok()?.flatten();
+    let symbols = module.symbols(process).ok()?;
+    let pdb = symbols.pdb();
+    let mut points = symbols.sequence_points(method).ok()?;
     let point = points.find(|point| point.offset >= offset && point.span.is_some())?;
     let span = point.span?;
     let path = pdb.document(point.document).ok()?.path().ok()?;

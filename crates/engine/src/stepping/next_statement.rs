@@ -114,10 +114,8 @@ impl Engine<'_> {
         let name = module.method_name(&target.process, method.token);
         let symbols = module.symbols(&target.process).map_err(|_| no_symbols())?;
         let points: Vec<Point> = symbols
-            .pdb()
             .sequence_points(method.token)
             .map_err(|_| no_symbols())?
-            .flatten()
             .filter_map(|point| Some((point, point.span?)))
             .collect();
         let mut documents: Vec<_> = points.iter().map(|(point, _)| point.document).collect();

@@ -124,9 +124,8 @@ impl Position {
         let Ok(symbols) = module.symbols(process) else {
             return position;
         };
-        if let Ok(points) = symbols.pdb().sequence_points(token) {
+        if let Ok(points) = symbols.sequence_points(token) {
             let points: Vec<_> = points
-                .flatten()
                 .map(|point| (point.offset, point.span.is_some()))
                 .collect();
             position.standing = stand(&points, position.ip);

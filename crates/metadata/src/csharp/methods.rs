@@ -55,7 +55,7 @@ impl<'a> Metadata<'a> {
         self.method_name_inside(method, &[], names, style)
     }
 
-    /// The name of a method that is written in local functions (see [`crate::pdb::Pdb::local_functions_around`]):
+    /// The name of a method that is written in local functions (see [`crate::symbols::Symbols::local_functions_around`]):
     /// `Owner.Method.Outer.Inner`.
     pub fn method_name_inside(
         self,

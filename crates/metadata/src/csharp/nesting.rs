@@ -6,7 +6,7 @@
 
 use super::generated::GeneratedKind;
 use super::methods::{MAX_SIBLINGS, kind, outermost};
-use crate::pdb::Pdb;
+use crate::symbols::Symbols;
 use crate::token::Token;
 use crate::view::Metadata;
 
@@ -27,10 +27,10 @@ impl Extent {
     }
 }
 
-impl Pdb<'_> {
+impl Symbols {
     /// The local functions that a local function or lambda of `metadata` is written in, the outermost first.
     #[must_use]
-    pub fn local_functions_around(self, metadata: Metadata<'_>, method: Token) -> Vec<Token> {
+    pub fn local_functions_around(&self, metadata: Metadata<'_>, method: Token) -> Vec<Token> {
         let Ok((name, ty)) = metadata.written_in(method) else {
             return Vec::new();
         };
@@ -71,11 +71,11 @@ impl Pdb<'_> {
     }
 
     /// Where the statements of a method lie, also if it is async or an iterator; nothing if they are in several documents.
-    fn extent(self, method: Token) -> Option<Extent> {
-        let body = self.move_next_method(method).ok().flatten();
+    fn extent(&self, method: Token) -> Option<Extent> {
+        let body = self.pdb().move_next_method(method).ok().flatten();
         let points = self.sequence_points(body.unwrap_or(method)).ok()?;
         let mut extent: Option<Extent> = None;
-        for point in points.flatten() {
+        for point in points {
             let Some(span) = point.span else { continue };
             let of_point = Extent {
                 document: point.document,

@@ -4,10 +4,12 @@
 //! method; whoever asks for many documents gets all methods sorted by document instead.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::pdb::{Pdb, Span};
+use crate::error::Result;
+use crate::pdb::{Pdb, SequencePoint, Span};
 use crate::symbols::Symbols;
 use crate::tables::{MethodDebugInformationRow, RowCells, Table};
 use crate::token::{IlOffset, Token};
@@ -53,10 +55,19 @@ pub struct Candidate {
 /// Points by document and line, found when first asked for.
 #[derive(Debug)]
 pub(crate) struct LineIndex {
-    points: Box<[OnceLock<Box<[LinePoint]>>]>,
+    points: Box<[OnceLock<DocumentPoints>]>,
     /// How many documents were looked for without `methods`.
     n_scans: AtomicU32,
     methods: OnceLock<MethodsByDocument>,
+}
+
+/// The visible points of one document.
+#[derive(Debug, Default)]
+struct DocumentPoints {
+    /// By rising position.
+    points: Box<[LinePoint]>,
+    /// Points that were left out, by method and offset.
+    strays: Box<[(u32, IlOffset)]>,
 }
 
 /// After so many documents it pays to sort all methods by document.
@@ -156,15 +167,11 @@ impl LineIndex {
             .into()
     }
 
-    fn points(&self, pdb: Pdb<'_>, document: Token) -> &[LinePoint] {
-        let slot = document
-            .row()
-            .checked_sub(1)
-            .and_then(|index| self.points.get(index as usize));
-        let Some(slot) = slot.filter(|_| document.is(Table::Document)) else {
-            return &[];
-        };
-        slot.get_or_init(|| {
+    fn points(&self, pdb: Pdb<'_>, document: Token) -> Option<&DocumentPoints> {
+        let index = document.row().checked_sub(1)?;
+        let slot = self.points.get(index as usize);
+        let slot = slot.filter(|_| document.is(Table::Document))?;
+        Some(slot.get_or_init(|| {
             let mut points = Vec::new();
             let budget = pdb.point_budget();
             for &method in self.methods(pdb, document).iter() {
@@ -188,9 +195,59 @@ impl LineIndex {
                 );
             }
             points.sort_unstable();
-            points.into()
-        })
+            let strays = strays(pdb, &points);
+            points.retain(|it| strays.binary_search(&(it.method, it.offset)).is_err());
+            DocumentPoints {
+                points: points.into(),
+                strays: strays.into(),
+            }
+        }))
     }
+}
+
+/// The points among those of a document, by rising position, at which the compiler names the closing brace of another method.
+///
+/// Roslyn ends the code of an async lambda or local function that awaits in a `finally` block, or disposes of something or
+/// enumerates asynchronously, with the brace of the method around it. Of the methods that share a brace it belongs to the one
+/// that begins first.
+fn strays(pdb: Pdb<'_>, points: &[LinePoint]) -> Vec<(u32, IlOffset)> {
+    let is_brace = |it: &Span| {
+        it.start_line == it.end_line && it.start_column.checked_add(1) == Some(it.end_column)
+    };
+    let shared = || {
+        points
+            .chunk_by(|one, other| one.span == other.span)
+            .filter(|it| it.len() > 1 && it.first().is_some_and(|it| is_brace(&it.span)))
+    };
+    let mut methods: Vec<u32> = shared().flatten().map(|it| it.method).collect();
+    methods.sort_unstable();
+    methods.dedup();
+    // Where each of them begins in the text and ends in the code.
+    let mut ends: HashMap<u32, (usize, IlOffset)> = HashMap::new();
+    for (at, point) in points.iter().enumerate() {
+        if methods.binary_search(&point.method).is_ok() {
+            let (_, last) = ends.entry(point.method).or_insert((at, point.offset));
+            *last = point.offset.max(*last);
+        }
+    }
+    let mut strays: Vec<_> = shared()
+        .flat_map(|sharing| {
+            let begins = |it: &LinePoint| ends.get(&it.method).map(|(begins, _)| *begins);
+            let owner = sharing
+                .iter()
+                .min_by_key(|it| begins(it))
+                .map(|it| it.method);
+            sharing.iter().filter(move |it| Some(it.method) != owner)
+        })
+        .filter(|it| {
+            ends.get(&it.method)
+                .is_some_and(|(_, last)| *last == it.offset)
+        })
+        .filter(|it| pdb.kickoff_method(it.method()).is_ok_and(|it| it.is_some()))
+        .map(|it| (it.method, it.offset))
+        .collect();
+    strays.sort_unstable();
+    strays
 }
 
 /// The rows of the methods with code from a document, found by looking at every row.
@@ -226,7 +283,31 @@ impl Symbols {
     /// All visible sequence points of a document, by rising position.
     #[must_use]
     pub fn points(&self, document: Token) -> &[LinePoint] {
-        self.line_index().points(self.pdb(), document)
+        let known = self.line_index().points(self.pdb(), document);
+        known.map_or(&[], |known| &known.points)
+    }
+
+    /// The sequence points of a method, by rising offset, as far as they can be read. One that names the closing brace of another
+    /// method, as compilers do, counts as hidden.
+    pub fn sequence_points(&self, method: Token) -> Result<impl Iterator<Item = SequencePoint>> {
+        let points = self.pdb().sequence_points(method)?;
+        let stray = self.stray(method);
+        Ok(points.flatten().map(move |it| SequencePoint {
+            span: it.span.filter(|_| Some(it.offset) != stray),
+            ..it
+        }))
+    }
+
+    /// Where the code begins that such a point of a method stands for.
+    fn stray(&self, method: Token) -> Option<IlOffset> {
+        // Others have none, and need no look at their documents.
+        self.pdb().kickoff_method(method).ok()??;
+        let points = self.pdb().sequence_points(method).ok()?.flatten();
+        let last = points.filter(|it| it.span.is_some()).last()?;
+        let known = self.line_index().points(self.pdb(), last.document)?;
+        let stray = (method.row(), last.offset);
+        let is_stray = known.strays.binary_search(&stray).is_ok();
+        is_stray.then_some(last.offset)
     }
 
     /// All sequence points that begin on a line, by rising column.

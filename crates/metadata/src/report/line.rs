@@ -141,8 +141,8 @@ impl Inspection {
                 let names = crate::csharp::GenericNames::default();
                 let style = Style { namespaces: true };
                 let (metadata, method) = (module.metadata(), point.method());
-                let pdb = self.symbols.as_ref().map(Symbols::pdb);
-                let around = pdb.map(|it| it.local_functions_around(metadata, method));
+                let symbols = self.symbols.as_ref();
+                let around = symbols.map(|it| it.local_functions_around(metadata, method));
                 let around = around.unwrap_or_default();
                 let name = metadata.method_name_inside(method, &around, &names, style)?;
                 Some(name.to_string())

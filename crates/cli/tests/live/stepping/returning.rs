@@ -2,9 +2,10 @@
 
 use host::api::{BreakpointId, BreakpointSpec, Request, StepKind};
 use testkit::debuggee::Debuggee;
+use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
-use super::walk::{assert_at, launch_to, place, step};
+use super::walk::{assert_at, frame, launch_to, place, step};
 
 fn without_breakpoints(program: &Debuggee<'_>) {
     let only = Request::RemoveBreakpoint(BreakpointId(1));
@@ -79,4 +80,31 @@ fn a_step_behind_a_filter_that_declines_ends_where_the_exception_is_caught() {
         program.cont();
         program.expect_exit(0);
     }
+}
+
+/// Newer compilers end the code of such lambdas with the brace of the method around them.
+#[test]
+fn the_closing_brace_of_a_method_is_no_line_of_its_lambdas() {
+    let fixture = "step_braces";
+    let sandbox = Sandbox::new();
+    let program = launch_to(&sandbox, fixture, &[], &["disposes", "end"]);
+    let end = Fixture::named(fixture).marker("end").line;
+    let mut left = false;
+    for _ in 0..10 {
+        step(&program, StepKind::Over);
+        let here = frame(&program, None);
+        let line = here.source.expect("a line").line.0;
+        assert_ne!(line, end, "{}", here.method);
+        left = here.method.starts_with("Program.Run(");
+        if left {
+            break;
+        }
+    }
+    assert!(left, "the lambda ends");
+    program.cont();
+    program.wait_stop();
+    assert_at(&program, fixture, "end");
+    assert_eq!(frame(&program, None).method, "Program.Main()");
+    program.cont();
+    program.expect_exit(0);
 }
