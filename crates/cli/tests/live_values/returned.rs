@@ -137,6 +137,11 @@ fn a_returned_value_is_what_the_program_then_has() {
     }
     step(&program, StepKind::Over);
     assert_eq!(returned(&program), "39.90");
+    step(&program, StepKind::Over);
+    let told = locals(&program);
+    let told = told.iter().find(|it| it.name == "$returnvalue");
+    let notes = told.map(|it| it.value.notes.join(" "));
+    assert_eq!(notes.as_deref(), Some("returned by Program.Twice"));
     program.cont();
     program.expect_exit(0);
     assert!(program.text(Stream::Stdout).contains("19.95"));

@@ -500,6 +500,7 @@ pub(super) fn callee(
         _ => format!("{}.", types.text(&owner)),
     };
     let shown = match GeneratedName::parse(&shown) {
+        Some(generated) if let Some(function) = generated.local_function() => function.to_owned(),
         Some(generated) if !generated.text.is_empty() => generated.text.to_owned(),
         _ => shown,
     };
