@@ -1,11 +1,12 @@
 //! Who will handle an exception that was just thrown: read from the exception clauses of the methods on the stack, as the
 //! runtime is about to do itself.
 
-use cordebug::thread::{Frame as RuntimeFrame, Thread};
+use cordebug::thread::{Frame as RuntimeFrame, Mapping, Thread};
 use cordebug::value::Value;
 use metadata::pe::{ClauseKind, ExceptionClause};
 use metadata::{IlOffset, Metadata, Token};
 
+use super::compiled;
 use crate::api::{Frame, Handler};
 use crate::fields::Fields;
 use crate::modules::LoadedModule;
@@ -62,7 +63,7 @@ pub(super) fn found(
     let module = modules.get(module);
     let clause = module.and_then(|module| {
         let body = module.metadata(process).ok()?.body(token).ok()??;
-        Clause::find(body.clauses, |clause| clause.handler_start.0 == offset)
+        Clause::find(body.clauses, |_, clause| clause.handler_start.0 == offset)
     });
     if let (Some(module), Some(clause)) = (module, &clause) {
         return caught(module, process, token, clause, told);
@@ -159,7 +160,7 @@ fn in_frame(
     index: u32,
     types: &[String],
 ) -> Option<Handler> {
-    let (offset, _) = runtime_frame.ip().ok()??;
+    let (offset, mapping) = runtime_frame.ip().ok()??;
     let (module, token) = method_of(target, runtime_frame)?;
     let clause = {
         let Target {
@@ -168,6 +169,9 @@ fn in_frame(
         let opened = modules.get(module)?.metadata(process).ok()?;
         let metadata = opened.metadata();
         let body = opened.body(token).ok()??;
+        let guarding = (mapping != Mapping::Exact)
+            .then(|| compiled::guarding(process, runtime_frame, &body.clauses))
+            .flatten();
         let in_filter = body.clauses.iter().any(|clause| {
             matches!(clause.kind, ClauseKind::Filter(start) if (start.0..clause.handler_start.0).contains(&offset))
         });
@@ -176,8 +180,14 @@ fn in_frame(
                 frame: Box::new(frame::describe(target, runtime_frame, index)),
             });
         }
-        let clause = Clause::find(body.clauses, |clause| {
-            is_tried(clause, offset) && takes(metadata, clause.kind, types) != Some(false)
+        let may_take =
+            |clause: &ExceptionClause| takes(metadata, clause.kind, types) != Some(false);
+        if mapping == Mapping::Unmapped && guarding.is_none() && body.clauses.iter().any(may_take) {
+            return Some(Handler::Unknown);
+        }
+        let clause = Clause::find(body.clauses, |index, clause| {
+            let guards = guarding.as_ref().map(|it| it.contains(&index));
+            guards.unwrap_or_else(|| is_tried(clause, offset)) && may_take(clause)
         });
         let static_constructor = || {
             let name = metadata.method(token).ok()?.name().ok()?;
@@ -223,10 +233,15 @@ struct Clause {
 }
 
 impl Clause {
-    fn find(all: Vec<ExceptionClause>, wanted: impl Fn(&ExceptionClause) -> bool) -> Option<Self> {
-        let index = all.iter().position(wanted)?;
-        let is_last = index + 1 == all.len();
-        all.into_iter().nth(index).map(|it| Self { it, is_last })
+    fn find(
+        all: Vec<ExceptionClause>,
+        wanted: impl Fn(usize, &ExceptionClause) -> bool,
+    ) -> Option<Self> {
+        let n_clauses = all.len();
+        let mut numbered = all.into_iter().enumerate();
+        let (index, it) = numbered.find(|(index, it)| wanted(*index, it))?;
+        let is_last = index + 1 == n_clauses;
+        Some(Self { it, is_last })
     }
 }
 

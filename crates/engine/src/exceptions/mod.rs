@@ -4,6 +4,7 @@
 //! nobody catching it. Which of these stops the program is decided here, by the breakpoints that the user set;
 //! an exception that nobody catches always stops it unless that was switched off.
 
+mod compiled;
 mod escaping;
 mod fail_fast;
 mod giving_up;
