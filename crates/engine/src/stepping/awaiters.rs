@@ -243,10 +243,24 @@ impl Engine<'_> {
             return false;
         }
         match self.who_awaits(frame) {
-            Waiting::Told { awaiters, wakes } => awaiters.is_empty() && !wakes,
+            Waiting::Told { awaiters, wakes } => {
+                awaiters.is_empty() && !wakes && !self.is_about_to_be_awaited(frame)
+            }
             Waiting::Nobody(Some(_)) => true,
             Waiting::Nobody(None) => self.is_called_by_others(thread, at).unwrap_or(false),
         }
+    }
+
+    /// Whether a frame runs an async iterator that nobody awaits: whoever has asked it for a value is about to.
+    fn is_about_to_be_awaited(&mut self, frame: &Frame) -> bool {
+        let mut waits = || {
+            let machine = frame.first_argument().ok()?.dereference().ok()??;
+            let mut reader = Fields::new(self.target.as_mut()?);
+            let promise = reader.field(&machine, PROMISE)?;
+            let continuation = reader.field(&promise, "_continuation")?;
+            Some(continuation.dereference().ok()?.is_none())
+        };
+        waits().unwrap_or(false)
     }
 
     /// Whether an async method that has not been suspended yet was called by code that is not the user's.
