@@ -32,7 +32,16 @@ fn said_behind(source: &str, line: u32) -> Vec<(u32, &str)> {
 fn wherever_code_stands_the_answers_are_the_compilers() {
     // In the order in which the program comes by; both instantiations of the generic ones.
     let stops = [
-        "async", "iterator", "primary", "struct", "record", "generic", "generic", "math", "math",
+        "async",
+        "asynclambda",
+        "iterator",
+        "primary",
+        "struct",
+        "record",
+        "generic",
+        "generic",
+        "math",
+        "math",
         "locals",
     ];
     let fixture = Fixture::named(AROUND);

@@ -276,10 +276,10 @@ fn imports(types: Types<'_>, frame: &CodePlace) -> Option<Vec<Vec<Import>>> {
     let pdb = module.symbols(types.process).ok().map(Symbols::pdb)?;
     // The code of an async method or lambda has the imports of the method it was written in.
     let kickoff = pdb.kickoff_method(frame.method).ok().flatten();
-    let method = kickoff.unwrap_or(frame.method);
-    let scope = pdb
-        .local_scopes(method)
-        .flatten()
+    // Compilers give no scope to a method that only starts such code.
+    let methods = kickoff.into_iter().chain([frame.method]);
+    let scope = methods
+        .flat_map(|it| pdb.local_scopes(it).flatten())
         .find_map(|it| it.import_scope())?;
     let generics = Generics::default();
     let mut found = Vec::new();
