@@ -13,6 +13,7 @@ mod machine;
 mod native_calls;
 mod objects;
 mod stubs;
+mod unwrapped;
 pub(crate) mod walks;
 
 pub(crate) use beyond::is_seen_by_user;
