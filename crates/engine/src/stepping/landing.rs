@@ -122,12 +122,14 @@ impl Engine<'_> {
 
     /// What is to be known of the block that a step begins in: where it is left for good.
     pub(super) fn block_of_step(
-        &self,
+        &mut self,
         thread: &Thread,
         from: Position,
         kind: StepKind,
     ) -> Option<(FrameId, FrameId)> {
-        let is_needed = kind == StepKind::Out || self.is_in_filter(from);
+        let is_async = |method| self.async_stepping(method).is_some();
+        let is_needed =
+            kind == StepKind::Out || from.method.is_some_and(is_async) || self.is_in_filter(from);
         let home = is_needed.then(|| self.home(thread, from)).flatten()?;
         Some((from.frame, home))
     }
@@ -266,7 +268,9 @@ impl Engine<'_> {
             return Next::Wait;
         };
         let (kind, from) = (steps.kind, steps.from);
-        let has_returned = at.frame > from.frame;
+        // Behind a block that runs apart from its method comes the rest of the method.
+        let is_back_in_method = at.method == from.method && at.frame == steps.left();
+        let has_returned = at.frame > from.frame && !is_back_in_method;
         // Back from a method that was not shown: the statement goes on. A call may be its very first instruction, so
         // that the code behind the call counts as its beginning.
         let was_inside = steps.leg.at.is_some_and(|leg| leg.frame < from.frame);

@@ -78,7 +78,8 @@ struct Steps {
     thread: u32,
     /// Where the step that is under way began.
     from: Position,
-    /// If a step out, or one of a filter, began in a block that runs apart from the rest of its method: where it began, and the method's frame.
+    /// If a step out, or one in a filter or an async method, began in a block that runs apart from the rest of its method: where it began,
+    /// and the method's frame.
     block: Option<(FrameId, FrameId)>,
     /// Whether a return from the method that it began in makes it a run.
     boundary: bool,
@@ -104,6 +105,8 @@ impl Steps {
 struct Leg {
     /// Where it began.
     at: Option<Position>,
+    /// If that is a block that runs apart from the rest of an async method: the method's frame.
+    home: Option<FrameId>,
     /// Whether it is to leave the method.
     leaves: bool,
     /// Whether nothing of the method follows its range.
@@ -407,6 +410,9 @@ impl Engine<'_> {
         leg.is_called_by_suspended =
             (leg.leaves || leg.is_last) && self.is_called_by_suspended(thread);
         self.arm_awaits(thread, at, range, kind, &mut leg);
+        if leg.alone.is_some() || leg.own.is_some() {
+            leg.home = self.home(thread, at);
+        }
         tracing::trace!(?range, ?kind, ?leg, "a leg of a step begins");
         self.arm_returns(thread, at, range, kind, &mut leg);
         // From code without symbols the way back may lead to code that the runtime does not take for the user's.
