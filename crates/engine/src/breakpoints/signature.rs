@@ -162,6 +162,9 @@ enum Piece<'t> {
 
 /// Whether a type is the one that was written.
 pub(super) fn same(known: &str, wanted: &str, rule: Rule) -> bool {
+    // The name of an explicit implementation may have it in full.
+    let known_short = short(known);
+    let known = known_short.as_deref().unwrap_or(known);
     are_same(known, wanted, rule) || short(wanted).is_some_and(|it| are_same(known, &it, rule))
 }
 
