@@ -158,6 +158,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("names_told", "its finalizers run on a thread of their own"),
     ("step_forgotten", "its Main looks again and again"),
     (
+        "step_taken_failed",
+        "it has two threads, of which either may come first",
+    ),
+    (
         "values_large",
         "its collections are too large to be gone through",
     ),
