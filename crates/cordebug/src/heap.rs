@@ -1,5 +1,7 @@
 //! Objects and layouts: where fields and elements lie, so that the target's memory can be read without a call for each.
 
+use std::ops::Range;
+
 use crate::bindings::*;
 use crate::com::Com;
 use crate::error::{Error, clr, clr_out};
@@ -9,6 +11,8 @@ use crate::types::Type;
 
 /// A type has fewer fields than this; a count above it is not one.
 const MAX_FIELDS: u32 = 1 << 16;
+/// More regions of the heap are not asked for.
+const MAX_REGIONS: usize = 1 << 16;
 /// Most types have fewer; eight times as many are asked for as long as that is too few.
 const FIELDS: u32 = 1 << 7;
 
@@ -121,6 +125,33 @@ impl Process {
             lengths: layout.rankOffset,
             rank: layout.numRanks,
         })
+    }
+
+    /// Where small objects lie, from each start to its end; nothing while the collector moves them.
+    pub fn heap_regions(&self) -> Result<Vec<Range<u64>>, Error> {
+        let this = self.fifth()?;
+        let mut heap = COR_HEAPINFO::default();
+        clr!(this, ICorDebugProcess5::GetGCHeapInformation(&mut heap))?;
+        if heap.areGCStructuresValid == 0 {
+            return Ok(Vec::new());
+        }
+        let regions = clr_out!(this, ICorDebugProcess5::EnumerateHeapRegions())?;
+        let small = [CorDebug_Gen0, CorDebug_Gen1, CorDebug_Gen2];
+        let mut found = Vec::new();
+        while found.len() < MAX_REGIONS {
+            let (mut region, mut fetched) = (COR_SEGMENT::default(), 0);
+            clr!(
+                regions,
+                ICorDebugHeapSegmentEnum::Next(1, &mut region, &mut fetched)
+            )?;
+            if fetched != 1 {
+                break;
+            }
+            if small.contains(&region.r#type) {
+                found.push(region.start..region.end);
+            }
+        }
+        Ok(found)
     }
 
     /// Writes the target's memory; an error unless all of it was written.

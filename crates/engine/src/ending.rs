@@ -147,7 +147,7 @@ impl Engine<'_> {
 
     /// The program has ended and all of its output is here.
     fn finish(&mut self) {
-        self.note_unfinished_step();
+        self.note_unfinished_step(true);
         self.ending.deadline = None;
         self.abandon_target();
         if let Some(leftovers) = self.leftovers.take() {

@@ -121,7 +121,7 @@ fn report(target: &mut Target, thread: &Thread, current: Option<ThreadId>) -> Op
         ThreadActivity::Unstarted
     } else if state & USER_STOPPED != 0 {
         ThreadActivity::Stopped
-    } else if state & USER_WAIT_SLEEP_JOIN != 0 {
+    } else if state & USER_WAIT_SLEEP_JOIN != 0 || top.idle {
         ThreadActivity::Waiting
     } else if top.native || state & USER_UNSAFE_POINT != 0 {
         // A thread in managed code was stopped where it is safe; one in native code runs on.

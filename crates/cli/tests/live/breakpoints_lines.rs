@@ -672,3 +672,62 @@ fn lines_that_the_runtime_compiles_no_place_for_are_told_before_they_are_passed(
         }
     }
 }
+
+#[test]
+fn lines_of_heads_move_to_what_runs_first_and_those_between_members_are_refused() {
+    let sandbox = Sandbox::new();
+    let fixture = "bp_heads";
+    let program = sandbox.launch(fixture).stop_at_entry().start();
+    program.wait_stop();
+    for (marker, below, expected) in [
+        ("class_attribute", 0, None),
+        ("class", 0, None),
+        ("class_brace", 0, None),
+        ("before", 0, Some("before")),
+        ("before", 1, None),
+        ("attribute", 0, Some("shared")),
+        ("between", 0, None),
+        ("between", 1, None),
+        ("head", 0, Some("base")),
+        ("parameter", 0, Some("base")),
+        ("base", 1, Some("base")),
+        ("inside", 0, Some("body")),
+        ("body", 1, Some("last")),
+        ("last", 2, None),
+        ("implicit", 0, Some("this")),
+        ("this", 1, None),
+        ("static_head", 0, Some("static_brace")),
+        ("property", 0, Some("get")),
+        ("property", 1, None),
+        ("getter", 0, Some("get")),
+        ("get", 1, None),
+        ("set", 2, None),
+        ("after", 1, None),
+        ("finalizer_head", 0, Some("finalizer")),
+        ("primary", 0, Some("primary_base")),
+        ("primary_parameter", 0, Some("primary_base")),
+        ("primary_base", 2, None),
+        ("sum", 0, Some("sum")),
+        ("expression", 0, Some("expression")),
+        ("main", 0, Some("main_brace")),
+    ] {
+        let from = Fixture::named(fixture).marker(marker);
+        let file = from.file.display().to_string();
+        let spec = at_line(&file, from.line + below, None);
+        let answer = program.request(Request::SetBreakpoint(spec));
+        match (answer, expected) {
+            (Ok(Reply::Breakpoint { breakpoint, .. }), Some(expected)) => {
+                let found = lines(&breakpoint);
+                let expected = line(fixture, expected);
+                assert_eq!(found, [expected], "{marker} {below}: {breakpoint:#?}");
+                let reason = breakpoint.reason.unwrap_or_default();
+                let is_told = reason.contains(&format!("moved to line {expected}"));
+                assert_eq!(is_told, expected != from.line + below, "{marker}: {reason}");
+            }
+            (Err(error), None) => {
+                assert_eq!(error.code, ErrorCode::InvalidLine, "{marker} {below}");
+            }
+            (other, _) => panic!("{marker} {below}: {other:?}"),
+        }
+    }
+}

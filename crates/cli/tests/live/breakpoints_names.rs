@@ -1,7 +1,10 @@
 //! Breakpoints on methods, by every form of their names.
 
-use host::api::{BreakpointState, ErrorCode, Request};
+use std::collections::BTreeMap;
+
+use host::api::{BreakpointState, ErrorCode, Frame, Reply, Request};
 use testkit::debuggee::Debuggee;
+use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
 use crate::breakpoints_support::{at_function, here, hit, line, lines, list, set};
@@ -317,4 +320,157 @@ fn type_parameters_are_told_from_type_arguments_by_their_declaration() {
         program.request(remove).expect("removed");
     }
     program.disconnect(Some(true), false);
+}
+
+/// A frame of the stack of the thread that has stopped.
+fn frame(program: &Debuggee<'_>, index: u32) -> Frame {
+    match program.request(Request::Stack {
+        thread: None,
+        start: index,
+        count: 1,
+    }) {
+        Ok(Reply::Stack { mut frames, .. }) => frames.pop().expect("a frame"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn names_that_stacks_and_lists_tell_are_taken() {
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch("names_told")
+        .with(|launch| launch.breakpoints = vec![at_function("Here.Now")])
+        .start();
+    let mut told = BTreeMap::new();
+    while program.settle().exit.is_none() {
+        let caller = frame(&program, 1);
+        let line = caller.source.expect("a place").line.0;
+        told.insert((line, caller.method), ());
+        program.cont();
+    }
+    let again = sandbox.launch("names_told").stop_at_entry().start();
+    again.wait_stop();
+    let mut wrong = String::new();
+    let mut take = |line: u32, name: &str| {
+        let request = Request::SetBreakpoint(at_function(name));
+        let breakpoint = match again.request(request) {
+            Ok(Reply::Breakpoint { breakpoint, .. }) => breakpoint,
+            other => {
+                wrong += &format!("{line}: {name}: {other:?}\n");
+                return Vec::new();
+            }
+        };
+        // A constructor begins with the initialisers of fields.
+        let first = lines(&breakpoint).into_iter().filter(|it| it + 1 == line);
+        if !lines(&breakpoint).contains(&line) && first.count() == 0 {
+            wrong += &format!("{line}: {name}: {:?}\n", breakpoint.reason);
+        }
+        let remove = Request::RemoveBreakpoint(breakpoint.id);
+        again.request(remove).expect("removed");
+        breakpoint.locations
+    };
+    for (line, name) in told.keys() {
+        for location in take(*line, name) {
+            let line = location.source.as_ref().map_or(0, |it| it.line.0);
+            take(line, &location.method);
+            let (bare, _) = location.method.rsplit_once('(').expect("parameters");
+            if !bare.contains('(') {
+                take(line, bare);
+            }
+        }
+    }
+    assert_eq!(wrong, "");
+    assert_eq!(told.len(), 51, "{told:#?}");
+}
+
+#[test]
+fn overloads_are_chosen_by_parameters_with_type_arguments_or_parameters() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("names_told").stop_at_entry().start();
+    program.wait_stop();
+    for (name, expected) in [
+        ("Over<int>(int, int)", &["static int Over<T>(T a, T b)"][..]),
+        (
+            "Program.Over<int?>(int? a, int? b)",
+            &["static int Over<T>(T a, T b)"],
+        ),
+        (
+            "Over<(int, string)>((int, string), (int, string))",
+            &["static int Over<T>(T a, T b)"],
+        ),
+        (
+            "Over<System.Int32>(int, Int32)",
+            &["static int Over<T>(T a, T b)"],
+        ),
+        ("Over<T>(T, T)", &["static int Over<T>(T a, T b)"]),
+        (
+            "Over<X>(X, int, string)",
+            &["static int Over<T>(T a, int b"],
+        ),
+        (
+            "Over<int, string>(int, string, bool)",
+            &["static int Over<T, U>"],
+        ),
+        ("Over<int>(int, string)", &[]),
+        ("Over<int>(string, string)", &[]),
+        (
+            "Outer<int>.Inner<string>.Put<bool>(int, List<bool>, string)",
+            &["public B Put<C>"],
+        ),
+        (
+            "Inner<string>.Put<bool>(A, List<bool>, string)",
+            &["public B Put<C>"],
+        ),
+        (
+            "Outer<A>.Inner<B>.Put<C>(A, List<C>, B)",
+            &["public B Put<C>"],
+        ),
+        (
+            "Outer<int>.Inner<string>.Put<bool>(string, List<bool>, int)",
+            &[],
+        ),
+        (
+            "Outer<int>.Later.Inside<string>(string)",
+            &["public static async Task<A> Later"],
+        ),
+        (
+            "Outer<int>.Inner<string>.operator +(Outer<int>.Inner<string>, string)",
+            &["public static Inner<B> operator +"],
+        ),
+        (
+            "Outer<int>.Inner<string>.this[string]",
+            &["public A this[B b]"],
+        ),
+        ("Money.Money.Inside", &["public Money(int a)"]),
+        ("Money.~Money.Inside()", &["~Money()"]),
+        (
+            "Money.IEnumerable<(int, string)>.GetEnumerator",
+            &["IEnumerator<(int, string)> IEnumerable"],
+        ),
+        (
+            "IAdds<Money>.operator int(Money)",
+            &["static explicit IAdds<Money>"],
+        ),
+        ("IAdds<Outer<int>>.operator int(Money)", &[]),
+    ] {
+        let (breakpoint, _) = set(&program, at_function(name));
+        let source = std::fs::read_to_string(&Fixture::named("names_told").marker("here").file);
+        let source = source.expect("the source");
+        let text = |line: u32| {
+            source
+                .lines()
+                .nth(line as usize - 1)
+                .unwrap_or_default()
+                .trim()
+        };
+        let found: Vec<&str> = lines(&breakpoint).into_iter().map(text).collect();
+        let fits = found.len() == expected.len()
+            && found
+                .iter()
+                .zip(expected)
+                .all(|(it, begin)| it.starts_with(begin));
+        assert!(fits, "{name}: {found:#?} {breakpoint:#?}");
+        let remove = Request::RemoveBreakpoint(breakpoint.id);
+        program.request(remove).expect("removed");
+    }
 }

@@ -309,15 +309,17 @@ fn blocked_on_an_async_method() {
     );
 }
 
-/// The framework's task for another one is told by that when it is done, and does not know it before.
+/// The framework's task for another one is told by that when it is done, and does not know it before: that one is looked for.
 #[test]
-fn blocked_on_what_task_run_returns_says_where_the_chain_ends() {
+fn blocked_on_what_task_run_returns_follows_whose_result_it_is() {
     check_blocked(
         "run",
         &expect![[r#"
         blocked
         task Task.Run or Unwrap
-        incomplete: the framework does not keep whose result this one takes over
+        method Program.Hangs(): await Never();
+        method Program.Never(): await new TaskCompletionSource<int>().Task;
+        task a task that its TaskCompletionSource completes
     "#]],
     );
 }

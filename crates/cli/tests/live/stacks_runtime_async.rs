@@ -2,6 +2,7 @@
 //! no such flag.
 
 use host::api::{ExceptionSpec, Request, VariablesQuery};
+use testkit::debuggee::Debuggee;
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
@@ -27,18 +28,23 @@ fn marked(sandbox: &Sandbox) -> std::path::PathBuf {
     copy
 }
 
-#[test]
-fn frames_of_methods_that_the_runtime_suspends_are_told() {
-    let sandbox = Sandbox::new();
-    let copy = marked(&sandbox);
-    let program = sandbox
+/// Starts such a copy. It stops below the method, and when that throws.
+pub(crate) fn launch_marked(sandbox: &Sandbox) -> Debuggee<'_> {
+    let copy = marked(sandbox);
+    sandbox
         .launch(FIXTURE)
         .program(&copy)
         .env("DOTNET_RuntimeAsync", "1")
         .with(|launch| {
             launch.exceptions = vec![ExceptionSpec::of_type("InvalidOperationException")]
         })
-        .start();
+        .start()
+}
+
+#[test]
+fn frames_of_methods_that_the_runtime_suspends_are_told() {
+    let sandbox = Sandbox::new();
+    let program = launch_marked(&sandbox);
     // Below such a frame, which stays on the stack.
     program.wait_stop();
     let stack = told::stack(&program);

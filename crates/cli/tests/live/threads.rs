@@ -67,6 +67,24 @@ fn are_told_with_name_state_and_kind() {
 }
 
 #[test]
+fn idle_threads_of_the_pool_are_told_as_waiting() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("stack_kinds").args(["idle"]).start();
+    // It looks for work for a moment before it waits for some.
+    let idle = loop {
+        program.wait_stop();
+        let threads = threads(&program);
+        let mut pool = threads.into_iter().filter(|it| it.pool);
+        if let Some(idle) = pool.find(|it| top(it).starts_with("System.Threading.LowLevel")) {
+            break idle;
+        }
+        program.cont();
+    };
+    assert_eq!(idle.activity, ThreadActivity::Waiting, "{idle:#?}");
+    program.disconnect(Some(true), false);
+}
+
+#[test]
 fn unknown_thread_is_refused() {
     let sandbox = Sandbox::new();
     let program = sandbox.launch("breaks").start();

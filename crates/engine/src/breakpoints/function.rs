@@ -6,14 +6,25 @@
 
 use std::rc::Rc;
 
-use metadata::csharp::{GenericNames, Style};
+use metadata::csharp::GenericNames;
 use metadata::{IlOffset, Metadata, Symbols, Token};
 
-use super::name_parts::{ARITY, Part, split_name, split_operator, without_keyword};
+use super::known_names::{contains_name, ends_with, given, is_setter, names_of};
+use super::name_parts::{
+    Part, is_wild, split_name, split_operator, split_parameters, without_keyword,
+};
 use super::offer::{Found, Offer, Surroundings, module_notes, obstacle};
 use super::signature;
 use crate::api::{BoundLocation, Error, ErrorCode, Line, Source};
 use crate::modules::LoadedModule;
+
+/// A method that a name means.
+#[derive(Debug, Clone)]
+pub(super) struct Meant {
+    pub(super) token: Token,
+    /// Those of its names that the wanted one is the end of.
+    names: Vec<Vec<Part>>,
+}
 
 /// A parsed name.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,50 +39,6 @@ pub(crate) struct FunctionName {
     result: Option<String>,
     /// Whether these are an indexer's, which its `set` has before the value.
     in_brackets: bool,
-    /// For which types a generic method is meant, which no name in metadata says.
-    type_arguments: Vec<String>,
-}
-
-/// A name and what stands behind the parenthesis that opens its parameters; a tuple that a conversion gives is of the name.
-fn split_parameters(text: &str) -> Option<(&str, &str)> {
-    let (name, list) = text.split_once('(')?;
-    let words = name.trim_end();
-    let words = words.strip_suffix(" checked").unwrap_or(words).trim_end();
-    if !words.ends_with("operator") {
-        return Some((name, list));
-    }
-    let mut depth = 1_u32;
-    let end = list.find(|it| {
-        match it {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            _ => {}
-        }
-        depth == 0
-    });
-    let Some(end) = end else {
-        return Some((name, list));
-    };
-    let behind = name.len() + 1 + end + 1;
-    let at = behind + text.get(behind..)?.find('(')?;
-    Some((text.get(..at)?, text.get(at + 1..)?))
-}
-
-/// The type arguments of a name that are types, not the `T` of a declaration.
-fn type_arguments(name: &str) -> Vec<String> {
-    let parameter = |it: &str| {
-        let mut letters = it.chars();
-        let begins = letters.next() == Some('T');
-        it.is_empty() || begins && letters.next().is_none_or(|it| !it.is_lowercase())
-    };
-    let lists = name.split('<').skip(1);
-    let arguments = lists.flat_map(|list| list.split(['>', ','])).map(str::trim);
-    let types =
-        arguments.filter(|it| !parameter(it.trim_start_matches('.')) && !it.starts_with('.'));
-    types
-        .filter(|_| name.contains('>'))
-        .map(str::to_owned)
-        .collect()
 }
 
 impl FunctionName {
@@ -119,7 +86,6 @@ impl FunctionName {
             name = format!("{before}this{after}");
         }
         let operator = split_operator(&name);
-        let is_wild = |text: &str| text.contains(['*', '?']);
         if operator.is_none() && is_wild(&name) || module.as_deref().is_some_and(is_wild) {
             return Err(bad(format!(
                 "{trimmed:?}: wildcards are not supported; search the symbols for the names you mean, then set one breakpoint for each"
@@ -127,10 +93,11 @@ impl FunctionName {
         }
         let is_operator = operator.is_some();
         let (parts, result) = match operator {
-            Some((before, operator, result)) => {
-                let mut parts = split_name(before);
-                parts.push(Part::new(&operator));
-                (parts, result)
+            Some(operator) => {
+                let mut parts = split_name(operator.before);
+                parts.push(Part::new(&operator.name));
+                parts.extend(split_name(operator.inside));
+                (parts, operator.result)
             }
             None => (without_keyword(split_name(&name)), None),
         };
@@ -150,10 +117,6 @@ impl FunctionName {
             parameters,
             in_brackets,
             result,
-            type_arguments: match is_operator {
-                true => Vec::new(),
-                false => type_arguments(&name),
-            },
         })
     }
 
@@ -183,7 +146,6 @@ impl FunctionName {
             parameters: None,
             in_brackets: false,
             result: None,
-            type_arguments: self.type_arguments.clone(),
         }
     }
 
@@ -201,12 +163,13 @@ impl FunctionName {
         let pdb = module.symbols(around.process).ok().map(Symbols::pdb);
         let mut found = Vec::new();
         let mut refused = None;
-        for method in methods {
+        for method in &methods {
+            let token = method.token;
             let body = pdb
-                .and_then(|pdb| pdb.move_next_method(method).ok().flatten())
-                .unwrap_or(method);
+                .and_then(|pdb| pdb.move_next_method(token).ok().flatten())
+                .unwrap_or(token);
             if !matches!(opened.body(body), Ok(Some(_))) {
-                let name = module.method_name(around.process, method);
+                let name = module.method_name(around.process, token);
                 refused = refused.or(Some(Error::new(
                     ErrorCode::NotSupported,
                     format!("{name} has no code of its own: it is abstract, native or made by the runtime"),
@@ -236,7 +199,7 @@ impl FunctionName {
                 il_offset: offset.0,
             };
             let mut notes = module_notes(module, around);
-            if self.has_type_arguments(opened.metadata(), method) {
+            if self.has_type_arguments(&method.names) {
                 notes.push(
                     "type arguments are not looked at: it stops for all; a condition such as `typeof(T) == typeof(int)` chooses".into(),
                 );
@@ -263,7 +226,7 @@ impl FunctionName {
     }
 
     /// The methods of a module that the name means.
-    pub(super) fn methods(&self, module: &LoadedModule, around: Surroundings<'_>) -> Vec<Token> {
+    pub(super) fn methods(&self, module: &LoadedModule, around: Surroundings<'_>) -> Vec<Meant> {
         if !self.may_be_in(&module.file_name()) {
             return Vec::new();
         }
@@ -283,28 +246,28 @@ impl FunctionName {
                 return Vec::new();
             }
         }
-        let tokens = metadata.tokens(metadata::tables::Table::Method);
         let written_in = |it| match has_symbols {
             true => module.local_functions_around(around.process, it),
             false => Rc::default(),
         };
-        let named: Vec<Token> = tokens
-            .filter(|&it| {
-                self.could_be(metadata, it)
-                    && !metadata.is_extension_declaration(it)
-                    && self.is(metadata, it, &written_in(it))
-            })
-            .collect();
-        let exact: Vec<Token> = named
-            .iter()
-            .copied()
-            .filter(|&it| self.fits(metadata, it, signature::Rule::Exact))
-            .collect();
-        if !exact.is_empty() {
-            return exact;
+        let tokens = metadata.tokens(metadata::tables::Table::Method);
+        let named = tokens
+            .filter(|&it| self.could_be(metadata, it) && !metadata.is_extension_declaration(it))
+            .map(|token| {
+                let mut names = names_of(metadata, token, &written_in(token));
+                names.retain(|known| ends_with(known, &self.parts));
+                Meant { token, names }
+            });
+        let named: Vec<Meant> = named.filter(|it| !it.names.is_empty()).collect();
+        let fit = |rule| {
+            let fitting = named.iter().filter(|it| self.fits(metadata, it, rule));
+            fitting.cloned().collect::<Vec<Meant>>()
+        };
+        let exact = fit(signature::Rule::Exact);
+        match exact.is_empty() {
+            true => fit(signature::Rule::IgnoreNullable),
+            false => exact,
         }
-        let fits = |it: &Token| self.fits(metadata, *it, signature::Rule::IgnoreNullable);
-        named.into_iter().filter(fits).collect()
     }
 
     /// Whether a module that is not the user's, of this file name, may have it. A bare method name means the user's own
@@ -364,203 +327,51 @@ impl FunctionName {
         }
     }
 
-    /// Whether a method is called so.
-    fn is(&self, metadata: Metadata<'_>, method: Token, around: &[Token]) -> bool {
-        names_of(metadata, method, around)
-            .iter()
-            .any(|known| ends_with(known, &self.parts))
-    }
-
     /// Whether it has type arguments that are no names of a method's own type parameters.
-    fn has_type_arguments(&self, metadata: Metadata<'_>, method: Token) -> bool {
-        if self.type_arguments.is_empty() {
-            return false;
-        }
-        let owner = metadata.method(method).and_then(|it| it.declaring_type());
-        let declared = GenericNames::declared(metadata, owner.ok(), Some(method));
-        let mut arguments = self.type_arguments.iter();
-        arguments.any(|it| !declared.of_type.contains(it) && !declared.of_method.contains(it))
+    fn has_type_arguments(&self, names: &[Vec<Part>]) -> bool {
+        let is_argument = |known: &str, wanted: &str| {
+            let mut letters = wanted.trim().chars();
+            let begins = letters.next() == Some('T');
+            let is_parameter = begins && letters.next().is_none_or(|it| !it.is_lowercase());
+            !(wanted.is_empty() || wanted == known || is_parameter)
+        };
+        let has = |known: &Vec<Part>| {
+            let mut pairs = known.iter().rev().zip(self.parts.iter().rev());
+            pairs.any(|(known, wanted)| {
+                let mut arguments = known.parameters.iter().zip(&wanted.parameters);
+                arguments.any(|(known, wanted)| is_argument(known, wanted))
+            })
+        };
+        !names.is_empty() && names.iter().all(has)
     }
 
-    fn fits(&self, metadata: Metadata<'_>, method: Token, rule: signature::Rule) -> bool {
-        let parameters = self.parameters.as_deref().is_none_or(|wanted| {
-            let extra = usize::from(self.in_brackets && is_setter(metadata, method));
-            signature::has_parameters(metadata, method, wanted, extra, rule)
-        });
-        let result = self
-            .result
-            .as_deref()
-            .is_none_or(|wanted| signature::has_result(metadata, method, wanted, rule));
-        parameters && result
-    }
-}
-
-/// Every name by which a method may be called, as parts; `around` are the local functions that it is written in.
-pub(super) fn names_of(metadata: Metadata<'_>, method: Token, around: &[Token]) -> Vec<Vec<Part>> {
-    let mut all = names_inside(metadata, method, around);
-    if !around.is_empty() {
-        // They may be left out.
-        all.extend(names_inside(metadata, method, &[]));
-    }
-    all
-}
-
-fn names_inside(metadata: Metadata<'_>, method: Token, around: &[Token]) -> Vec<Vec<Part>> {
-    let (names, style) = (GenericNames::default(), Style { namespaces: true });
-    let Ok(full) = metadata.method_name_inside(method, around, &names, style) else {
-        return Vec::new();
-    };
-    let raw = metadata.method(method).and_then(|it| it.name());
-    let raw = raw.map(|it| it.into_owned()).unwrap_or_default();
-    let mut owner = split_name(&full.owner);
-    if let [only] = owner.as_slice()
-        && let Some(ty) = only.keyword_type()
-    {
-        owner = vec![Part::new("System"), Part::new(ty)];
-    }
-    let with = |parts: &[Part]| {
-        let mut all = owner.clone();
-        all.extend_from_slice(parts);
-        all
-    };
-    let own_name = owner.last().map(|it| it.name.clone()).unwrap_or_default();
-    let mut path: Vec<Part> = Vec::new();
-    for part in &full.path {
-        match split_operator(part) {
-            Some((before, operator, _)) => {
-                path.extend(
-                    split_name(before)
-                        .into_iter()
-                        .filter(|it| !it.name.is_empty()),
-                );
-                path.push(Part::new(&operator));
-            }
-            None if part.starts_with('.') => path.push(Part::new(part)),
-            None => path.extend(split_name(part)),
+    /// Whether a method of that name has the parameters, as it declares them or for the type arguments that the name has.
+    fn fits(&self, metadata: Metadata<'_>, method: &Meant, rule: signature::Rule) -> bool {
+        if self.parameters.is_none() && self.result.is_none() {
+            return true;
         }
+        let token = method.token;
+        let owner = metadata.method(token).and_then(|it| it.declaring_type());
+        let declared = GenericNames::declared(metadata, owner.ok(), Some(token));
+        let fits = |names: &GenericNames| {
+            let parameters = self.parameters.as_deref().is_none_or(|wanted| {
+                let extra = usize::from(self.in_brackets && is_setter(metadata, token));
+                signature::has_parameters(metadata, (token, names), wanted, extra, rule)
+            });
+            let result = self
+                .result
+                .as_deref()
+                .is_none_or(|wanted| signature::has_result(metadata, (token, names), wanted, rule));
+            parameters && result
+        };
+        let mut named = method.names.iter();
+        fits(&declared) || named.any(|known| fits(&given(&declared, known, &self.parts)))
     }
-    let mut all = vec![with(&path)];
-    // Without the type parameters of the extension block that it is declared in.
-    if let Some(last) = path.last().filter(|it| it.arity.is_some())
-        && let Some(member) = metadata.extension_member(method)
-    {
-        let mut declared = path.clone();
-        let arity = last.arity.map(|it| it.saturating_sub(member.arity));
-        declared.pop();
-        declared.push(Part {
-            name: last.name.clone(),
-            arity,
-        });
-        all.push(with(&declared));
-    }
-    // The code of an async method or iterator is found by the method that the user wrote.
-    if raw != "MoveNext" {
-        all.push(with(&[Part::new(&raw)]));
-    }
-    match raw.as_str() {
-        // C# calls a constructor by the name of its type.
-        ".ctor" => all.push(with(&[Part::new(&own_name)])),
-        "Finalize" => all.push(with(&[Part::new(&format!("~{own_name}"))])),
-        _ => {}
-    }
-    let (path, accessor) = match path.split_last() {
-        Some((last, rest))
-            if !rest.is_empty()
-                && matches!(last.name.as_str(), "get" | "set" | "add" | "remove") =>
-        {
-            // A property or event stands for its accessors.
-            all.push(with(rest));
-            (rest.to_vec(), Some(last.clone()))
-        }
-        _ => (path, None),
-    };
-    let mut ends = Vec::new();
-    if let Some(last) = path.last() {
-        // Explicit implementations and local functions, with less of what they are explicit for or local to.
-        if last.name != "AnonymousMethod" {
-            ends.extend((1..path.len()).filter_map(|from| path.get(from..).map(<[Part]>::to_vec)));
-        }
-        let of_property = |it: &Part| matches!(it.name.as_str(), "get" | "set");
-        if accessor.as_ref().is_some_and(of_property) && is_indexer(metadata, method) {
-            ends.push(vec![Part::new("this")]);
-        }
-    }
-    for end in ends {
-        all.push(with(&end));
-        if let Some(accessor) = &accessor {
-            let mut end = end;
-            end.push(accessor.clone());
-            all.push(with(&end));
-        }
-    }
-    if accessor.as_ref().is_some_and(|it| it.name == "set") {
-        let sets: Vec<Vec<Part>> = all
-            .iter()
-            .filter(|it| it.last() == accessor.as_ref())
-            .cloned()
-            .collect();
-        for mut name in sets {
-            name.pop();
-            name.push(Part::new("init"));
-            all.push(name);
-        }
-    }
-    all
-}
-
-/// An accessor that takes the value of a property behind its arguments.
-fn is_setter(metadata: Metadata<'_>, method: Token) -> bool {
-    let name = metadata.method(method).and_then(|it| it.name_bytes());
-    name.is_ok_and(|name| name.windows(4).any(|it| it == b"set_"))
-}
-
-/// An accessor of a property that takes arguments.
-fn is_indexer(metadata: Metadata<'_>, method: Token) -> bool {
-    let count = || -> metadata::Result<usize> {
-        let method = metadata.method(method)?;
-        let count = method.signature()?.parameters.len();
-        Ok(count.saturating_sub(usize::from(is_setter(metadata, method.token()))))
-    };
-    count().is_ok_and(|count| count > 0)
-}
-
-/// Whether a type's name, with arity and perhaps a file's mark, may be the one that was written.
-fn contains_name(known: &str, wanted: &str) -> bool {
-    known
-        .split_once(ARITY)
-        .map_or(known, |(bare, _)| bare)
-        .ends_with(wanted)
-}
-
-/// Whether a name is what was asked for, with more in front.
-pub(super) fn ends_with(known: &[Part], wanted: &[Part]) -> bool {
-    known.len() >= wanted.len()
-        && known
-            .iter()
-            .rev()
-            .zip(wanted.iter().rev())
-            .all(|(known, wanted)| known.is(wanted))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn type_arguments_are_told_from_type_parameters() {
-        for name in ["Box<int>.Conv", "V.G<List<T>>", "Map<T, string>.Add"] {
-            assert!(!type_arguments(name).is_empty(), "{name}");
-        }
-        for name in [
-            "Box<T>.Conv",
-            "Map<TKey, TValue>.Add",
-            "Box<>.Get",
-            "V.G",
-            "A<T1>.B<T2>",
-        ] {
-            assert!(type_arguments(name).is_empty(), "{name}");
-        }
-    }
 
     #[track_caller]
     fn check(text: &str, module: Option<&str>, parts: &[&str], parameters: Option<&[&str]>) {

@@ -1,7 +1,8 @@
 //! Whether a line belongs to the head of a method: its attributes, its signature, its opening brace.
 //!
 //! Symbols know only statements, so this is read from the text. It need not know C#: from the line to the first statement of the
-//! method there may be nothing that ends another declaration or begins a type.
+//! method there may be nothing that ends another declaration or begins a type. The statements of a constructor also lie in the
+//! initialisers of fields, all over the type: whether a line is in its body the braces around tell.
 
 /// What accessors begin with.
 const ACCESSORS: [&str; 9] = [
@@ -45,15 +46,71 @@ pub(super) fn leads_to(text: &str, line: u32, place: (u32, u32)) -> bool {
     };
     let pieces = pieces(text.get(..end).unwrap_or(text));
     let first = pieces.partition_point(|(at, _)| *at < begin);
+    let place = Place {
+        is_in_type: member(&pieces, end).is_none(),
+        is_brace: text.get(end..).is_some_and(|it| it.starts_with('{')),
+    };
     let pieces = pieces.get(first..).unwrap_or_default();
     // A line without code, between methods perhaps, belongs to none.
     let has_code = pieces.first().is_some_and(|(at, _)| *at < next);
-    let has_brace = text.get(end..).is_some_and(|it| it.starts_with('{'));
-    has_code && is_head(pieces.iter().map(|(_, piece)| *piece), has_brace)
+    has_code && is_head(pieces.iter().map(|(_, piece)| *piece), place)
 }
 
-/// `has_brace`: whether the statement behind is the opening brace.
-fn is_head<'t>(pieces: impl Iterator<Item = Piece<'t>>, has_brace: bool) -> bool {
+/// Whether a line lies in the same member of a type as a place behind it: not between members, or in another one.
+pub(super) fn are_in_one_member(text: &str, line: u32, place: (u32, u32)) -> bool {
+    let (Some(line), Some(end)) = (offset(text, (line, 1)), offset(text, place)) else {
+        return false;
+    };
+    let pieces = pieces(text.get(..end).unwrap_or(text));
+    let of_line = member(&pieces, line);
+    of_line.is_some() && of_line == member(&pieces, end)
+}
+
+/// Where the member of a type opens that a place of the text lies in; none between members.
+fn member(pieces: &[(usize, Piece<'_>)], place: usize) -> Option<usize> {
+    // For each brace that is open, where it is, if it is not that of a type or namespace.
+    let mut open: Vec<Option<usize>> = Vec::new();
+    let mut declared = Vec::new();
+    let mut depth = 0_u32;
+    for (at, piece) in pieces.iter().take_while(|(at, _)| *at < place) {
+        match piece {
+            Piece::Sign('(' | '[') => depth += 1,
+            Piece::Sign(')' | ']') => depth = depth.saturating_sub(1),
+            Piece::Sign('{') => {
+                open.push((depth > 0 || !declares_type(&declared)).then_some(*at));
+                declared.clear();
+            }
+            Piece::Sign('}') => {
+                open.pop();
+                declared.clear();
+            }
+            Piece::Sign(';') => declared.clear(),
+            piece if depth == 0 => declared.push(*piece),
+            _ => {}
+        }
+    }
+    open.into_iter().flatten().next()
+}
+
+fn declares_type(declared: &[Piece<'_>]) -> bool {
+    declared.iter().enumerate().any(|(at, piece)| {
+        // As a constraint it stands behind a colon or a comma.
+        let before = at.checked_sub(1).and_then(|it| declared.get(it));
+        let is_constraint = matches!(before, Some(Piece::Sign(':' | ',')));
+        matches!(piece, Piece::Word(word) if TYPES.contains(word)) && !is_constraint
+    })
+}
+
+/// What is known of the statement behind a head.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// It lies in no member's braces: an initialiser, or what a constructor calls first.
+    is_in_type: bool,
+    /// It is the opening brace.
+    is_brace: bool,
+}
+
+fn is_head<'t>(pieces: impl Iterator<Item = Piece<'t>>, place: Place) -> bool {
     let mut depth = 0_u32;
     let mut outside = Vec::new();
     for piece in pieces {
@@ -69,18 +126,13 @@ fn is_head<'t>(pieces: impl Iterator<Item = Piece<'t>>, has_brace: bool) -> bool
     }
     let mut parts = outside.split(|it| *it == Piece::Sign('{'));
     let declared = parts.next().unwrap_or_default();
-    let declares_type = declared.iter().enumerate().any(|(at, piece)| {
-        // As a constraint it stands behind a colon or a comma.
-        let before = at.checked_sub(1).and_then(|it| declared.get(it));
-        let is_constraint = matches!(before, Some(Piece::Sign(':' | ',')));
-        matches!(piece, Piece::Word(word) if TYPES.contains(word)) && !is_constraint
-    });
-    if declares_type {
-        return false;
-    }
     let Some(opened) = parts.next() else {
+        // Without a brace it is the head of a type with a primary constructor, which calls that of its base.
         return true;
     };
+    if declares_type(declared) || place.is_in_type {
+        return false;
+    }
     let is_accessor = |piece: &Piece<'_>| match piece {
         Piece::Word(word) => ACCESSORS.contains(word),
         Piece::Sign(sign) => matches!(sign, '=' | '>'),
@@ -91,10 +143,10 @@ fn is_head<'t>(pieces: impl Iterator<Item = Piece<'t>>, has_brace: bool) -> bool
     }
     match (opened.is_empty(), parts.next()) {
         // The brace of a type.
-        (true, None) => !has_brace,
+        (true, None) => !place.is_brace,
         (true, Some(_)) => false,
         (false, None) => true,
-        (false, Some(rest)) => rest.is_empty() && !has_brace && parts.next().is_none(),
+        (false, Some(rest)) => rest.is_empty() && !place.is_brace && parts.next().is_none(),
     }
 }
 
@@ -227,6 +279,36 @@ mod tests {
         check("|int P\n{\n get { ^return 1; } }", true);
         check("|int P {\n [Attr] private set => ^x = value; }", true);
         check("int P {\n |get\n ^{", true);
+        check("class C {\n int P {\n |get\n ^{", true);
+    }
+
+    #[test]
+    fn heads_of_constructors_lead_to_what_they_run_first() {
+        check("class C {\n|public C(int a)\n : ^base(a)\n{", true);
+        check("class C {\n|static C()\n^{", true);
+        check("class C {\n|static C()\n{\n ^a = 1; }", true);
+        check("|class C(int a)\n : ^B(a)\n{", true);
+        check("class C\n{\n|[Attr]\n^int x = 3;", true);
+        check("class C\n|{\n ^int x = 3;", false);
+        check("class C {\n int y;\n|\n ^int x = 3;", false);
+    }
+
+    #[test]
+    fn lines_between_members_are_in_none() {
+        let check = |text: &str, line: u32, place: (u32, u32), expected: bool| {
+            assert_eq!(are_in_one_member(text, line, place), expected, "{text}");
+        };
+        let text = "class C<T> where T : class {\nint a = 1;\n\nC()\n{\nF();\n\nG(new { B = 1 });\n}\n\nint b = 2;\nint P {\nget { }\n\n}\nint c = 3; }";
+        check(text, 3, (4, 1), false);
+        check(text, 7, (8, 1), true);
+        check(text, 10, (11, 1), false);
+        check(text, 14, (16, 1), false);
+        check(
+            &text.replace("class C<T>", "record struct C<T>"),
+            7,
+            (8, 1),
+            true,
+        );
     }
 
     #[test]

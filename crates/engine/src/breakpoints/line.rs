@@ -306,8 +306,7 @@ fn statements(
     let mut all = symbols.candidates(document, asked.line.0, asked.column);
     let is_on_statement = |it: &Candidate| it.binding != Binding::Next;
     if asked.column.is_none() && !all.iter().any(is_on_statement) {
-        let body = body_behind(asked, module, symbols, (path, document), around);
-        all = body.map_or(all, |it| vec![it]);
+        all = moved(asked, all, module, symbols, (path, document), around);
     }
     if all.is_empty() {
         return Err(no_code(asked, symbols, path, document, around.files));
@@ -387,33 +386,57 @@ fn statements(
     }
 }
 
-/// The first statement of the method whose head the line belongs to.
-fn body_behind(
+/// Where a breakpoint on a line without code goes: to the first statement of the method whose head the line belongs to, else to
+/// those that follow in the same method.
+fn moved(
     asked: Asked<'_>,
+    mut following: Vec<Candidate>,
     module: &LoadedModule,
     symbols: &Symbols,
     (path, document): (&str, Token),
     around: Surroundings<'_>,
-) -> Option<Candidate> {
+) -> Vec<Candidate> {
+    let Ok(opened) = module.metadata(around.process) else {
+        return following;
+    };
+    let is_constructor = |it: &LinePoint| {
+        let method = opened.metadata().method(it.method());
+        let name = method.and_then(|it| it.name_bytes());
+        name.is_ok_and(|it| matches!(it, b".ctor" | b".cctor"))
+    };
     let points = symbols.points(document);
     let first = points.partition_point(|it| it.span.start_line <= asked.line.0);
-    let (before, behind) = points.split_at_checked(first)?;
-    let point = *behind.first()?;
-    if before.iter().any(|it| it.method() == point.method()) {
-        return None;
+    let (before, behind) = points.split_at_checked(first).unwrap_or_default();
+    // Constructors begin with the initialisers of fields, wherever those are.
+    let is_begun = |point: &LinePoint| {
+        !is_constructor(point) && before.iter().any(|it| it.method() == point.method())
+    };
+    let next = behind.first().filter(|it| !is_begun(it));
+    if next.is_none() && !following.iter().any(|it| is_constructor(&it.point)) {
+        return following;
     }
-    // Heads of constructors are statements themselves; what is left are initialisers of fields.
-    let metadata = module.metadata(around.process).ok()?.metadata();
-    let method = metadata.method(point.method()).ok()?;
-    if matches!(method.name_bytes().ok()?, b".ctor" | b".cctor") {
-        return None;
+    let here = source_file(asked, path);
+    let Some(text) = compiled_text(here, symbols, document, around.files) else {
+        return following;
+    };
+    let start = |it: &LinePoint| (it.span.start_line, it.span.start_column);
+    if let Some(next) = next
+        && heads::leads_to(&text, asked.line.0, start(next))
+    {
+        // All constructors run an initialiser; the brace of a finalizer is two statements.
+        let same = behind.iter().take_while(|it| it.span == next.span);
+        let mut first: Vec<LinePoint> = same.copied().collect();
+        first.sort_by_key(|it| (it.method(), it.offset));
+        first.dedup_by_key(|it| it.method());
+        let binding = Binding::Next;
+        let first = first.into_iter();
+        return first.map(|point| Candidate { binding, point }).collect();
     }
-    let text = compiled_text(source_file(asked, path), symbols, document, around.files)?;
-    let place = (point.span.start_line, point.span.start_column);
-    heads::leads_to(&text, asked.line.0, place).then_some(Candidate {
-        binding: Binding::Next,
-        point,
-    })
+    following.retain(|it| {
+        !is_constructor(&it.point)
+            || heads::are_in_one_member(&text, asked.line.0, start(&it.point))
+    });
+    following
 }
 
 /// The point, moved on to where a breakpoint can be: perhaps to the next statement; `None` if there is none to move to.

@@ -11,6 +11,7 @@ mod function;
 mod heads;
 mod hit;
 mod instruction;
+mod known_names;
 pub(crate) mod line;
 mod listing;
 mod mappable;

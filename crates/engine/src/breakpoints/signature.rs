@@ -41,11 +41,11 @@ const KEYWORDS: [(&str, &str); 17] = [
 /// What the compiler calls the types that hold captured variables.
 const CLOSURE: &str = "<>c__DisplayClass";
 
-/// Whether a method takes these parameters, and some more behind them. Those are left out by which a local function gets what it
+/// Whether a method takes these parameters, and some more behind them; `names` stand for what it is generic in. Those are left out by which a local function gets what it
 /// has captured, and the first one of an extension member may be, which its block declares.
 pub(super) fn has_parameters(
     metadata: Metadata<'_>,
-    method: Token,
+    (method, names): (Token, &GenericNames),
     wanted: &[String],
     more: usize,
     rule: Rule,
@@ -53,7 +53,7 @@ pub(super) fn has_parameters(
     let known = || -> metadata::Result<Vec<(bool, String)>> {
         let signature = metadata.method(method)?.signature()?;
         let types = signature.parameters.iter();
-        Ok(types.map(|ty| text(metadata, method, ty)).collect())
+        Ok(types.map(|ty| text(metadata, names, ty)).collect())
     };
     let Ok(mut known) = known() else { return false };
     known.retain(|(by_ref, ty)| !by_ref || !ty.contains(CLOSURE));
@@ -72,10 +72,15 @@ pub(super) fn has_parameters(
 }
 
 /// Whether a method gives this type.
-pub(super) fn has_result(metadata: Metadata<'_>, method: Token, wanted: &str, rule: Rule) -> bool {
+pub(super) fn has_result(
+    metadata: Metadata<'_>,
+    (method, names): (Token, &GenericNames),
+    wanted: &str,
+    rule: Rule,
+) -> bool {
     let signature = metadata.method(method).and_then(|it| it.signature());
     signature.is_ok_and(|it| {
-        let (by_ref, known) = text(metadata, method, &it.return_type);
+        let (by_ref, known) = text(metadata, names, &it.return_type);
         is_parameter(by_ref, &known, wanted, rule)
     })
 }
@@ -105,18 +110,13 @@ pub(super) fn split(list: &str) -> Vec<String> {
 }
 
 /// Whether a type is taken by reference, and its text with namespaces.
-fn text(metadata: Metadata<'_>, method: Token, ty: &Type) -> (bool, String) {
-    let owner = metadata
-        .method(method)
-        .and_then(|it| it.declaring_type())
-        .ok();
-    let names = GenericNames::declared(metadata, owner, Some(method));
+fn text(metadata: Metadata<'_>, names: &GenericNames, ty: &Type) -> (bool, String) {
     let (by_ref, ty) = match ty {
         Type::ByRef(referent) => (true, &**referent),
         ty => (false, ty),
     };
     let style = Style { namespaces: true };
-    let text = metadata.type_text(ty, &names, &Annotations::default(), style);
+    let text = metadata.type_text(ty, names, &Annotations::default(), style);
     (by_ref, text)
 }
 
@@ -160,7 +160,11 @@ enum Piece<'t> {
     Mark(char),
 }
 
-fn same(known: &str, wanted: &str, rule: Rule) -> bool {
+/// Whether a type is the one that was written.
+pub(super) fn same(known: &str, wanted: &str, rule: Rule) -> bool {
+    // The name of an explicit implementation may have it in full.
+    let known_short = short(known);
+    let known = known_short.as_deref().unwrap_or(known);
     are_same(known, wanted, rule) || short(wanted).is_some_and(|it| are_same(known, &it, rule))
 }
 
@@ -235,7 +239,7 @@ fn are_same(known: &str, wanted: &str, rule: Rule) -> bool {
 }
 
 fn is_name(known: &str, wanted: &str) -> bool {
-    let wanted = keyword(wanted);
+    let (known, wanted) = (keyword(known), keyword(wanted));
     let ends = known.strip_suffix(wanted);
     ends.is_some_and(|before| before.is_empty() || before.ends_with(['.', '+']))
 }

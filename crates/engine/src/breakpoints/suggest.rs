@@ -1,12 +1,11 @@
 //! What may have been meant by a name that no method has.
 
-use cordebug::process::Process;
-use metadata::Token;
-
-use super::function::{FunctionName, ends_with, names_of};
+use super::function::{FunctionName, Meant};
+use super::known_names::{ends_with, names_of};
 use super::name_parts::Part;
 use super::offer::Surroundings;
 use crate::modules::LoadedModule;
+use cordebug::process::Process;
 
 /// Suggestions at most.
 const SUGGESTIONS: usize = 3;
@@ -35,13 +34,13 @@ pub(super) fn similar(
             return Vec::new();
         }
         let named = qualified.methods(module, around);
-        let shown = |method: &Token| (0, module.method_name(around.process, *method));
+        let shown = |it: &Meant| (0, module.method_name(around.process, it.token));
         return named.iter().take(SUGGESTIONS).map(shown).collect();
     }
     // Right but for the parameters.
     let overloads = wanted.any_overload().methods(module, around);
     if !overloads.is_empty() {
-        let shown = |method: &Token| (0, module.method_name(around.process, *method));
+        let shown = |it: &Meant| (0, module.method_name(around.process, it.token));
         return overloads.iter().take(SUGGESTIONS).map(shown).collect();
     }
     let Ok(opened) = module.metadata(around.process) else {

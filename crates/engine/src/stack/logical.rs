@@ -10,7 +10,7 @@ use metadata::Token;
 
 use super::machine::{Awaiters, Link};
 use super::objects::Objects;
-use super::{Walk, Walked, frame, words};
+use super::{Walk, Walked, frame, unwrapped, words};
 use crate::api::{AsyncEnd, AsyncFrame, AsyncStack, BlockedOn, Error, Reply, ThreadId};
 use crate::engine::Engine;
 use crate::fields::Fields;
@@ -21,6 +21,8 @@ use crate::values::Question;
 const MAX_CHAIN: usize = 2_000;
 /// The framework's method that waits for one task: it looks again and again for a while, and blocks then.
 const SPINS: &str = "System.Threading.Tasks.Task.SpinThenBlockingWait(";
+/// How often one chain may search the memory.
+const MAX_SEARCHES: usize = 4;
 /// Frames that are looked through for an async method.
 const MAX_FRAMES: u32 = 500;
 
@@ -304,7 +306,7 @@ fn blocked(target: &mut Target, thread: &Thread) -> Result<Option<BlockedOn>, Er
     let Some(task) = task else {
         return Ok(None);
     };
-    let (chain, incomplete) = waits_for(target, task);
+    let (chain, incomplete) = waits_for(target, thread, task);
     Ok(Some(BlockedOn {
         frame: wait.caller,
         chain,
@@ -355,15 +357,20 @@ fn task_to_wait_for(target: &mut Target, thread: &Thread, wait: &Wait) -> Option
 }
 
 /// What a task waits for, what that waits for, and so on; and why no more can be told, if that is so.
-fn waits_for(target: &mut Target, task: Value) -> (Vec<AsyncFrame>, Option<String>) {
+fn waits_for(
+    target: &mut Target,
+    thread: &Thread,
+    task: Value,
+) -> (Vec<AsyncFrame>, Option<String>) {
     let mut chain = Vec::new();
     let mut object = task;
     let mut seen = HashSet::new();
-    let mut fields = Fields::new(target);
+    let mut searches = 0;
     while chain.len() < MAX_CHAIN {
         if !seen.insert(object.address().unwrap_or(0)) {
             return (chain, Some("the chain leads back to itself".into()));
         }
+        let mut fields = Fields::new(target);
         let Some(machine) = fields.machine_of(&object) else {
             chain.push(fields.leaf(&object));
             let mut inner = fields.combined(&object).into_iter();
@@ -372,10 +379,15 @@ fn waits_for(target: &mut Target, task: Value) -> (Vec<AsyncFrame>, Option<Strin
                     object = next;
                     continue;
                 }
-                // It is told by that task when it is done, and does not refer to it.
                 None if fields.raw_name(&object).starts_with("UnwrapPromise") => {
-                    let why = "the framework does not keep whose result this one takes over";
-                    return (chain, Some(why.into()));
+                    let objects = Objects::new(target, thread).filter(|_| searches < MAX_SEARCHES);
+                    searches += 1;
+                    let inner = objects.ok_or_else(|| "the memory is not searched again".into());
+                    match inner.and_then(|it| unwrapped::inner(target, &it, &object)) {
+                        Ok(next) => object = next,
+                        Err(why) => return (chain, Some(why)),
+                    }
+                    continue;
                 }
                 None => return (chain, None),
             }

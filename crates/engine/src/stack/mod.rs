@@ -13,6 +13,7 @@ mod machine;
 mod native_calls;
 mod objects;
 mod stubs;
+mod unwrapped;
 pub(crate) mod walks;
 
 pub(crate) use beyond::is_seen_by_user;
@@ -241,11 +242,14 @@ pub(crate) struct Top {
     pub(crate) called: Option<String>,
     /// Whether the thread is in native code.
     pub(crate) native: bool,
+    /// Whether that is where the framework has idle threads of its pool wait, of which the runtime says nothing.
+    pub(crate) idle: bool,
 }
 
 /// The innermost frame of the user's code, else the innermost one.
 pub(crate) fn top_frame(target: &mut Target, thread: &Thread) -> Top {
     let mut native = true;
+    let mut idle = None;
     let mut called = None;
     let mut found = || -> Result<Option<Frame>, Error> {
         let mut first = None;
@@ -258,6 +262,9 @@ pub(crate) fn top_frame(target: &mut Target, thread: &Thread) -> Top {
             let at = index as u32;
             if index == 0 {
                 native = frame.internal_kind().is_some();
+            }
+            if idle.is_none() && frame.function().is_ok() {
+                idle = Some(is_idle(&frame::describe(target, &frame, at)));
             }
             if is_user(target, &frame) {
                 let mut told = frame::describe(target, &frame, at);
@@ -278,7 +285,13 @@ pub(crate) fn top_frame(target: &mut Target, thread: &Thread) -> Top {
         frame,
         called,
         native,
+        idle: idle == Some(true),
     }
+}
+
+fn is_idle(innermost: &Frame) -> bool {
+    let is_wait = innermost.method.starts_with("System.Threading.LowLevel");
+    is_wait && innermost.module.as_deref() == Some("System.Private.CoreLib.dll")
 }
 
 /// Whether a frame is the user's code.

@@ -288,19 +288,24 @@ impl Engine<'_> {
     /// is then somebody else's. A thread of the pool goes from one continuation to the next, which may be another
     /// invocation of the same method, at the same place on the stack.
     pub(super) fn has_left_invocation(&mut self, thread: &Thread) -> bool {
-        let Some(from) = self.stepping.steps.as_ref().map(|steps| steps.from) else {
+        let steps = self.stepping.steps.as_ref();
+        let Some((from, left)) = steps.map(|steps| (steps.from.frame, steps.left())) else {
             return false;
         };
         let leg = self.take_leg();
+        // A block that runs apart from its method is left for that, and what the method has called for the method.
+        let begun = leg.at.map_or(from, |at| at.frame);
+        let frames = [begun, leg.home.unwrap_or(begun), from, left];
+        let mut is_left = |invocation: &Invocation, frames: &[FrameId]| {
+            let mut frames = frames.iter();
+            !frames.any(|it| self.is_on_stack(thread, invocation, *it))
+        };
         let left = match (&leg.alone, &leg.own) {
-            (Some(alone), _) => alone
-                .invocation
-                .as_ref()
-                .is_none_or(|it| !self.is_on_stack(thread, it, from.frame)),
-            (None, Some(own)) => {
-                let frame = leg.at.map_or(from.frame, |at| at.frame);
-                !self.is_on_stack(thread, own, frame)
+            (Some(alone), _) => {
+                let invocation = alone.invocation.as_ref();
+                invocation.is_none_or(|it| is_left(it, &frames))
             }
+            (None, Some(own)) => is_left(own, frames.get(..2).unwrap_or_default()),
             (None, None) => false,
         };
         if let Some(steps) = &mut self.stepping.steps {

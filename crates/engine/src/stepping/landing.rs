@@ -4,7 +4,7 @@ use cordebug::bindings::ICorDebugStepper;
 use cordebug::com::Com;
 use cordebug::stepper::Stepper;
 use cordebug::thread::{Frame, Thread};
-use metadata::pe::ClauseKind;
+use metadata::pe::{ClauseKind, ExceptionClause};
 
 use super::position::{FrameId, Position, Standing};
 use super::{Leg, TrapKind};
@@ -122,12 +122,14 @@ impl Engine<'_> {
 
     /// What is to be known of the block that a step begins in: where it is left for good.
     pub(super) fn block_of_step(
-        &self,
+        &mut self,
         thread: &Thread,
         from: Position,
         kind: StepKind,
     ) -> Option<(FrameId, FrameId)> {
-        let is_needed = kind == StepKind::Out || self.is_in_filter(from);
+        let is_async = |method| self.async_stepping(method).is_some();
+        let is_needed =
+            kind == StepKind::Out || from.method.is_some_and(is_async) || self.is_in_filter(from);
         let home = is_needed.then(|| self.home(thread, from)).flatten()?;
         Some((from.frame, home))
     }
@@ -174,7 +176,13 @@ impl Engine<'_> {
     /// The thread of the step has got somewhere; whether that stops the program.
     pub(super) fn landed(&mut self, thread: &Thread, at: Position) -> bool {
         if self.is_at_taker(at) {
-            return self.step_landed_at_awaiter(thread, at);
+            if !self.is_in_handler(at) {
+                return self.step_landed_at_awaiter(thread, at);
+            }
+            // What it took was an exception, which the compiler's own handler has caught: that is no place of the user's.
+            if let Some(steps) = &mut self.stepping.steps {
+                steps.follows_taker = false;
+            }
         }
         if let Some(call) = self.unwanted_call(thread, at) {
             return match self.leave_call(thread, at, &call) {
@@ -266,7 +274,9 @@ impl Engine<'_> {
             return Next::Wait;
         };
         let (kind, from) = (steps.kind, steps.from);
-        let has_returned = at.frame > from.frame;
+        // Behind a block that runs apart from its method comes the rest of the method.
+        let is_back_in_method = at.method == from.method && at.frame == steps.left();
+        let has_returned = at.frame > from.frame && !is_back_in_method;
         // Back from a method that was not shown: the statement goes on. A call may be its very first instruction, so
         // that the code behind the call counts as its beginning.
         let was_inside = steps.leg.at.is_some_and(|leg| leg.frame < from.frame);
@@ -321,16 +331,27 @@ impl Engine<'_> {
 
     /// Whether a position lies in the filter of a catch block.
     pub(super) fn is_in_filter(&self, at: Position) -> bool {
+        self.is_in_clause(at, |clause| match clause.kind {
+            ClauseKind::Filter(start) => start <= at.ip && at.ip < clause.handler_start,
+            _ => false,
+        })
+    }
+
+    /// Whether a position lies in a block that an exception enters.
+    fn is_in_handler(&self, at: Position) -> bool {
+        self.is_in_clause(at, |clause| {
+            let end = clause.handler_start.0.saturating_add(clause.handler_length);
+            clause.handler_start <= at.ip && at.ip.0 < end
+        })
+    }
+
+    fn is_in_clause(&self, at: Position, is_in: impl Fn(&ExceptionClause) -> bool) -> bool {
         let lies = || {
             let method = at.method?;
             let target = self.target.as_ref()?;
             let module = target.modules.get(method.module)?;
             let body = module.metadata(&target.process).ok()?.body(method.token);
-            let clauses = body.ok()??.clauses;
-            Some(clauses.iter().any(|clause| match clause.kind {
-                ClauseKind::Filter(start) => start <= at.ip && at.ip < clause.handler_start,
-                _ => false,
-            }))
+            Some(body.ok()??.clauses.iter().any(is_in))
         };
         lies().unwrap_or(false)
     }

@@ -78,7 +78,8 @@ struct Steps {
     thread: u32,
     /// Where the step that is under way began.
     from: Position,
-    /// If a step out, or one of a filter, began in a block that runs apart from the rest of its method: where it began, and the method's frame.
+    /// If a step out, or one in a filter or an async method, began in a block that runs apart from the rest of its method: where it began,
+    /// and the method's frame.
     block: Option<(FrameId, FrameId)>,
     /// Whether a return from the method that it began in makes it a run.
     boundary: bool,
@@ -104,8 +105,14 @@ impl Steps {
 struct Leg {
     /// Where it began.
     at: Option<Position>,
+    /// If that is a block that runs apart from the rest of an async method: the method's frame.
+    home: Option<FrameId>,
     /// Whether it is to leave the method.
     leaves: bool,
+    /// Whether nothing of the method follows its range.
+    is_last: bool,
+    /// Whether a method has called it that the runtime itself suspends, where no step can end.
+    is_called_by_suspended: bool,
     stepper: Option<Stepper>,
     /// Waits for what is run after a return to code that is not shown: see [`Engine::stepper_beyond`].
     beyond: Option<Stepper>,
@@ -397,9 +404,15 @@ impl Engine<'_> {
         let mut leg = Leg {
             at: Some(at),
             leaves: kind == StepKind::Out,
+            is_last: range.is_last(),
             ..Leg::default()
         };
+        leg.is_called_by_suspended =
+            (leg.leaves || leg.is_last) && self.is_called_by_suspended(thread);
         self.arm_awaits(thread, at, range, kind, &mut leg);
+        if leg.alone.is_some() || leg.own.is_some() {
+            leg.home = self.home(thread, at);
+        }
         tracing::trace!(?range, ?kind, ?leg, "a leg of a step begins");
         self.arm_returns(thread, at, range, kind, &mut leg);
         // From code without symbols the way back may lead to code that the runtime does not take for the user's.
@@ -593,7 +606,7 @@ impl Engine<'_> {
     /// Takes steps and runs that are under way, to be cleared away: a stop is told before that, which asks the program
     /// to remove one breakpoint after the other.
     pub(crate) fn take_steps(&mut self) -> EndedSteps {
-        self.note_unfinished_step();
+        self.note_unfinished_step(false);
         let mut steps = self.stepping.steps.take();
         let stored = steps.as_mut().and_then(|steps| steps.leg.stored.take());
         if let Some(target) = &mut self.target
@@ -618,15 +631,36 @@ impl Engine<'_> {
         }
     }
 
-    /// Tells of a step that left what nobody waited for and has not ended since.
-    pub(crate) fn note_unfinished_step(&mut self) {
-        let Some(Steps { leg, count, .. }) = &self.stepping.steps else {
+    /// Tells of a step that left what nobody waited for and has not ended since: the program stops for something else, or has
+    /// ended.
+    pub(crate) fn note_unfinished_step(&mut self, ended: bool) {
+        let Some(Steps {
+            leg, count, thread, ..
+        }) = &self.stepping.steps
+        else {
             return;
         };
-        if leg.alone.is_none() || leg.stepper.is_some() || count.made >= count.asked {
+        let is_known = leg.alone.is_some() || leg.is_called_by_suspended;
+        if !is_known || count.made >= count.asked {
             return;
         }
-        let note = match leg.leaves_work {
+        let (is_alone, leaves_work) = (leg.alone.is_some(), leg.leaves_work);
+        let (thread, from) = (*thread, leg.at.map(|it| it.frame));
+        let is_left = match ended {
+            true => leg.stepper.is_none() || leg.is_last || leg.leaves,
+            false => {
+                let thread = self.target.as_ref().map(|it| it.process.thread(thread));
+                match thread {
+                    Some(Ok(thread)) if is_alone => self.has_left_invocation(&thread),
+                    Some(Ok(thread)) => !self.has_frame(&thread, from),
+                    _ => true,
+                }
+            }
+        };
+        let note = match leaves_work {
+            _ if !is_alone => {
+                "the step left a method that a method called which the runtime itself suspends (runtime-async): steps pass those by"
+            }
             true => {
                 "the step left what a task ran, and nobody has waited for that task: it would have ended where somebody does"
             }
@@ -634,6 +668,25 @@ impl Engine<'_> {
                 "the step left an async method that nobody awaited: it would have ended where its result is taken"
             }
         };
-        self.notes.push(note.into());
+        self.notes.extend(is_left.then(|| note.into()));
+    }
+
+    /// Whether a frame is still on a thread's stack.
+    fn has_frame(&self, thread: &Thread, frame: Option<FrameId>) -> bool {
+        let frames = self.target.as_ref().map(|it| it.frames(thread));
+        let mut frames = frames.into_iter().flatten().take(MAX_WALK);
+        frames.any(|it| it.stack_end().ok().map(FrameId) == frame)
+    }
+
+    /// Whether the method that has called a thread's innermost one is one that the runtime itself suspends.
+    fn is_called_by_suspended(&self, thread: &Thread) -> bool {
+        let called = || {
+            let target = self.target.as_ref()?;
+            let caller = my_code::caller(target, thread)?.function().ok()?;
+            let module = target.modules.get(caller.module().ok()?.identity())?;
+            let token = metadata::Token(caller.token().ok()?);
+            Some(module.is_runtime_async(&target.process, token))
+        };
+        called().unwrap_or(false)
     }
 }

@@ -51,6 +51,11 @@ impl Engine<'_> {
                 .skip(1)
                 .take(MAX_WALK)
                 .find(is_caller)?;
+            // A `finally` block around the await runs on the way out, and finds that there is nothing to do.
+            let block = target.frames(thread).next();
+            if block.is_some_and(|it| it.is_funclet_of(&caller)) {
+                return None;
+            }
             let is_ours = Position::of_frame(target, &caller).method == awaits.method
                 && invocation.is_none_or(|it| self.is_invocation(it, &caller));
             is_ours.then_some(at)

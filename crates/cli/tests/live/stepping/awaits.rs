@@ -190,3 +190,21 @@ fn out_of_a_task_that_is_just_being_unwrapped_is_to_who_awaits_it() {
     }
     program.expect_exit(0);
 }
+
+#[test]
+fn over_and_into_an_await_in_a_block_with_a_finally_ends_behind_it() {
+    let sandbox = Sandbox::new();
+    for kind in [StepKind::Into, StepKind::Over] {
+        let program = launch_to(&sandbox, "step_suspended", &[], &["method", "iterator"]);
+        for marker in ["method", "iterator"] {
+            for _ in 0..3 {
+                assert_at(&program, "step_suspended", marker);
+                step(&program, kind);
+                assert_at(&program, "step_suspended", &format!("{marker}_next"));
+                program.cont();
+                program.settle();
+            }
+        }
+        program.expect_exit(0);
+    }
+}

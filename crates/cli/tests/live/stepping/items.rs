@@ -55,3 +55,41 @@ fn a_step_that_leaves_a_thread_or_a_task_that_nobody_waits_for_says_so() {
     check("thread", "work", StepKind::Over, "began with");
     check("task", "work", StepKind::Out, "left what a task ran");
 }
+
+/// The note about an async method that nobody awaits, after steps from one line; another one stops the first.
+#[track_caller]
+fn check_forgotten(markers: &[&str], kind: StepKind, expected: bool, ends: bool) {
+    let sandbox = Sandbox::new();
+    let program = launch_to(&sandbox, "step_forgotten", &[], markers);
+    step(&program, kind);
+    let status = program.status();
+    assert_eq!(status.state == State::Exited, ends, "{markers:?} {kind:?}");
+    let notes = &status.notes;
+    let is_told = notes.iter().any(|it| it.contains("that nobody awaited"));
+    assert_eq!(is_told, expected, "{markers:?} {kind:?}: {notes:?}");
+}
+
+#[test]
+fn a_step_that_leaves_what_nobody_awaits_says_so_when_the_program_ends() {
+    check_forgotten(&["first"], StepKind::Out, true, true);
+    check_forgotten(&["brace"], StepKind::Over, true, true);
+    check_forgotten(&["brace"], StepKind::Out, true, true);
+}
+
+#[test]
+fn a_step_that_a_breakpoint_inside_stops_has_left_nothing() {
+    check_forgotten(&["first", "second"], StepKind::Out, false, false);
+    check_forgotten(&["first", "second"], StepKind::Over, false, false);
+}
+
+/// No released compiler makes such methods by itself: see `methods_that_the_runtime_suspends_are_passed_by`.
+#[test]
+fn a_step_out_to_a_method_that_the_runtime_suspends_runs_on_and_says_so() {
+    let sandbox = Sandbox::new();
+    let program = crate::stacks_runtime_async::launch_marked(&sandbox);
+    program.wait_stop();
+    step(&program, StepKind::Out);
+    let status = program.status();
+    let is_told = status.notes.iter().any(|it| it.contains("runtime-async"));
+    assert!(is_told, "{:?}", status.notes);
+}

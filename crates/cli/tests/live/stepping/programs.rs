@@ -37,6 +37,7 @@ const SMALL: &[Program] = &[
 
 const BREAKPOINTS: &[Program] = &[
     ("bp_documents", &[""]),
+    ("bp_heads", &[""]),
     ("bp_lines", &[""]),
     ("bp_names", &[""]),
     ("bp_runtime_async", &[""]),
@@ -116,6 +117,7 @@ const STEPS: &[Program] = &[
     ("step_threads", &["1 2"]),
     ("step_awaiters", &[""]),
     ("step_resumed", &[""]),
+    ("step_suspended", &[""]),
     ("step_wait", &[""]),
 ];
 
@@ -140,11 +142,12 @@ const VALUES: &[Program] = &[
 ];
 
 /// Walked statement by statement in `walks`, with the text of each.
-const IN_WORDS: [&str; 6] = [
+const IN_WORDS: [&str; 7] = [
     "step_async",
     "step_attributes_async",
     "step_blocks",
     "step_calls",
+    "step_iterators",
     "step_statements",
     "toplevel",
 ];
@@ -156,6 +159,12 @@ const LEFT_OUT: &[(&str, &str)] = &[
     (
         "step_braces",
         "not every compiler says where its lambdas end",
+    ),
+    ("names_told", "its finalizers run on a thread of their own"),
+    ("step_forgotten", "its Main looks again and again"),
+    (
+        "step_taken_failed",
+        "it has two threads, of which either may come first",
     ),
     (
         "values_large",

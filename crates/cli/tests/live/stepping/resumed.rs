@@ -73,3 +73,17 @@ fn a_step_out_of_a_method_that_fails_ends_with_who_waits_for_it() {
         program.expect_exit(0);
     }
 }
+
+/// Who takes the result after all gets an exception, and the compiler's own handler of that method is no place to stop.
+#[test]
+fn a_step_out_of_a_method_that_fails_ends_where_what_it_throws_is_caught() {
+    let sandbox = Sandbox::new();
+    for (who, expected) in [("takes", "end"), ("awaits", "catch")] {
+        let program = launch_to(&sandbox, "step_taken_failed", &[who], &["inside"]);
+        assert_at(&program, "step_taken_failed", "inside");
+        step(&program, StepKind::Out);
+        assert_at(&program, "step_taken_failed", expected);
+        program.cont();
+        program.expect_exit(0);
+    }
+}

@@ -44,6 +44,24 @@ fn statements_into() {
 }
 
 #[test]
+fn iterators_over() {
+    check(
+        "step_iterators",
+        StepKind::Over,
+        &expect_file!["walks/iterators_over.txt"],
+    );
+}
+
+#[test]
+fn iterators_into() {
+    check(
+        "step_iterators",
+        StepKind::Into,
+        &expect_file!["walks/iterators_into.txt"],
+    );
+}
+
+#[test]
 fn calls_over() {
     check(
         "step_calls",
