@@ -59,6 +59,15 @@ pub struct ArrayPlaces {
     pub rank: u32,
 }
 
+/// Which part of the heap is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeapPart {
+    /// All of it.
+    All,
+    /// Where small objects lie that the collector moves: no large arrays, and nothing that is kept for good.
+    Small,
+}
+
 impl Process {
     fn fifth(&self) -> Result<Com<ICorDebugProcess5>, Error> {
         self.0
@@ -127,8 +136,8 @@ impl Process {
         })
     }
 
-    /// Where small objects lie, from each start to its end; nothing while the collector moves them.
-    pub fn heap_regions(&self) -> Result<Vec<Range<u64>>, Error> {
+    /// Where objects lie, from each start to its end; nothing while the collector moves them.
+    pub fn heap_regions(&self, part: HeapPart) -> Result<Vec<Range<u64>>, Error> {
         let this = self.fifth()?;
         let mut heap = COR_HEAPINFO::default();
         clr!(this, ICorDebugProcess5::GetGCHeapInformation(&mut heap))?;
@@ -147,7 +156,7 @@ impl Process {
             if fetched != 1 {
                 break;
             }
-            if small.contains(&region.r#type) {
+            if part == HeapPart::All || small.contains(&region.r#type) {
                 found.push(region.start..region.end);
             }
         }

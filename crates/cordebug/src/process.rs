@@ -3,8 +3,6 @@
 //! Stops nest: every delivered callback and every [`Process::stop`] needs exactly one [`Process::resume`]. The counting
 //! is the owner's business; this type only makes the calls.
 
-use std::ops::Range;
-
 use crate::bindings::*;
 use crate::com::Com;
 use crate::error::{Error, clr, clr_out};
@@ -157,27 +155,6 @@ impl Process {
             .ok_or_else(|| missing("ICorDebugProcess5"))?;
         let object = clr_out!(process, ICorDebugProcess5::GetObject(address))?;
         Ok(Value::new(object.upcast()))
-    }
-
-    /// Where the garbage collector keeps objects: beginnings and ends, as far as the program has made any there.
-    pub fn heap_regions(&self) -> Result<Vec<Range<u64>>, Error> {
-        let process = self
-            .0
-            .cast::<ICorDebugProcess5>()
-            .ok_or_else(|| missing("ICorDebugProcess5"))?;
-        let regions = clr_out!(process, ICorDebugProcess5::EnumerateHeapRegions())?;
-        let mut found = Vec::new();
-        loop {
-            let (mut region, mut fetched) = (COR_SEGMENT::default(), 0);
-            clr!(
-                regions,
-                ICorDebugHeapSegmentEnum::Next(1, &mut region, &mut fetched)
-            )?;
-            if fetched != 1 {
-                return Ok(found);
-            }
-            found.push(region.start..region.end);
-        }
     }
 
     /// Reads the target's memory; fewer bytes than asked for if the rest is not mapped.

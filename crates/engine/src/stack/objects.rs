@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use cordebug::heap::HeapPart;
 use cordebug::thread::Thread;
 use cordebug::value::Value;
 
@@ -47,7 +48,7 @@ impl Objects {
         if word(target, root + PARENT)? != 0 {
             return None;
         }
-        let mut heap = target.process.heap_regions().ok()?;
+        let mut heap = target.process.heap_regions(HeapPart::All).ok()?;
         heap.sort_unstable_by_key(|it| it.start);
         Some(Self { root, heap })
     }

@@ -4,6 +4,7 @@
 //! So it is looked for in memory: a task that is not done, and whose continuation is the one that waits. What was found is read
 //! as any other object, so that nothing is taken for one that only looks like it; two that fit are none.
 
+use cordebug::heap::HeapPart;
 use cordebug::value::Value;
 
 use super::objects::Objects;
@@ -51,7 +52,10 @@ pub(super) fn inner(
 
 /// The places on the heap that refer to an object.
 fn references(target: &Target, object: u64) -> Result<Vec<u64>, String> {
-    let regions = target.process.heap_regions().unwrap_or_default();
+    let regions = target
+        .process
+        .heap_regions(HeapPart::Small)
+        .unwrap_or_default();
     let size: u64 = regions
         .iter()
         .map(|it| it.end.saturating_sub(it.start))
