@@ -329,6 +329,8 @@ impl Binder<'_> {
                     Operand::Value(node) if !super::late::is_late(node) => {
                         self.converts(&node.ty, &candidate)
                     }
+                    // That null does not fit is told of it.
+                    Operand::Null(_) => true,
                     other => self.implicit(other, &candidate).is_some(),
                 };
             }

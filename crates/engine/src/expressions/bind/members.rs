@@ -45,6 +45,10 @@ impl Binder<'_> {
             }
             Operand::Type(ty, _) => self.static_member(&ty, name, span),
             Operand::Null(at) => Err(Fail::cs("CS0023", at, "`.` cannot be applied to `null`")),
+            Operand::Lambda(_, at) => {
+                let fail = Fail::cs("CS0023", at, "`.` cannot be applied to a lambda");
+                Err(fail.hint("cast it: ((Func<int, int>)(x => x + 1))(2)"))
+            }
             Operand::Group(group) => {
                 let told = format!("`{}` is a method, which has no members", group.name);
                 let fail = Fail::cs("CS0119", group.span, told);

@@ -224,7 +224,8 @@ impl Binder<'_> {
         // An object is compared with the constant's own type.
         let by_type =
             target.is_reference() && target != Type::STRING && self.may_be(&target, &node.ty);
-        let node = if by_type {
+        let is_null = node.constant == Some(Constant::Null);
+        let node = if by_type && !(is_null && !self.converts(&node.ty, &target)) {
             node
         } else {
             self.convert(Operand::Value(node), &target, at)?
@@ -349,7 +350,7 @@ impl Binder<'_> {
             Designation::Discard(_) => Ok(Test::Any),
             Designation::Single(name) => {
                 let value = self.narrowed_to(subject, ty);
-                let slot = self.declare(&name.text, ty, subject.names.clone());
+                let slot = self.declare_written(name, ty, subject.names.clone())?;
                 Ok(Test::Bind {
                     slot,
                     value: Box::new(value),

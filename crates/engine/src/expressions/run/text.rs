@@ -380,6 +380,10 @@ impl Runner<'_, '_> {
                 _ => self.types.nullable_of(ty).unwrap_or_else(|| ty.clone()),
             };
             let is_enum = matches!(&declared, Type::Named(named) if matches!(named.kind, types::Kind::Enum(_)));
+            // Texts, truth values and characters have no formats.
+            if matches!(number.kind(), Kind::String | Kind::Bool | Kind::Char) {
+                return self.text_of(value, ty, span);
+            }
             if !is_enum
                 && self.is_written_plainly(number, Some(format), span)
                 && let Some(text) = format::number(number, format)
@@ -401,10 +405,6 @@ impl Runner<'_, '_> {
                     Some("Format specifier was invalid.".into()),
                 )
                 .into());
-            }
-            // Texts, truth values and characters have no formats.
-            if matches!(number.kind(), Kind::String | Kind::Bool | Kind::Char) {
-                return self.text_of(value, ty, span);
             }
         }
         if let Val::Null = inner {
