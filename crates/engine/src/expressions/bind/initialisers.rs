@@ -117,6 +117,7 @@ impl Binder<'_> {
                     let told = format!("`{name}` has no setter");
                     return Err(Fail::cs("CS0200", span, told));
                 }
+                self.note_compared(&Operand::Value(place.clone()), value);
                 let operand = self.bind(value)?;
                 let value = self.convert(operand, &place.ty, value.span)?;
                 steps.push(Initial::Set(place, value));

@@ -83,7 +83,7 @@ impl Binder<'_> {
                 Test::Or(Box::new(one), Box::new(two))
             }
             PatternKind::Constant(expr) => self.constant_pattern(expr, subject, span)?,
-            PatternKind::TypeOrConstant(expr) => match self.bind(expr) {
+            PatternKind::TypeOrConstant(expr) => match self.bind_compared(expr, subject) {
                 Ok(Operand::Type(ty, _)) => self.type_test(&ty, subject, span)?,
                 Ok(operand) => self.constant_test(operand, subject, span)?,
                 Err(fail) => return Err(fail),
@@ -134,6 +134,12 @@ impl Binder<'_> {
                 ));
             }
         })
+    }
+
+    /// What a value is compared with by a pattern.
+    fn bind_compared<'e>(&mut self, expr: &'e Expr, subject: &Node) -> Result<Operand<'e>> {
+        self.note_compared(&Operand::Value(subject.clone()), expr);
+        self.bind(expr)
     }
 
     /// The subject with the type that a test has shown.

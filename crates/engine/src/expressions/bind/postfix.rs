@@ -216,6 +216,7 @@ impl Binder<'_> {
             ));
         }
         let Some(binary) = op.binary() else {
+            self.note_compared(&Operand::Value(place.clone()), right);
             let value = self.bind(right)?;
             let value = self.convert(value, &ty, right.span)?;
             if let Op::Slot(slot) = place.op {
