@@ -18,6 +18,10 @@ impl Binder<'_> {
     /// `e is pattern`
     pub(super) fn is(&mut self, inner: &Expr, pattern: &Pattern, span: Span) -> Result<Node> {
         let operand = self.bind(inner)?;
+        if let Operand::Null(at) = operand {
+            let told = "null has no type that a pattern could be tested on";
+            return Err(Fail::cs("CS8117", at, told));
+        }
         let subject = self.natural(operand)?;
         if subject.ty == Type::Primitive(metadata::signature::Primitive::Void) {
             return Err(Fail::cs(
@@ -30,6 +34,9 @@ impl Binder<'_> {
         let mut read = self.slot_node(slot, &subject.ty, inner.span);
         read.names = subject.names.clone();
         self.note_exception(&subject, slot);
+        if let PatternKind::TypeOrConstant(expr) = &pattern.kind {
+            self.note_compared(&Operand::Value(read.clone()), expr);
+        }
         let test = match self.plain_type_test(pattern)? {
             Some(ty) => Test::Is(self.without_nullable(&ty)),
             None => self.pattern(pattern, &read)?,
