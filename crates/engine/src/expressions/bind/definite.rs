@@ -211,15 +211,15 @@ impl Flow {
                     (Some(wanted), _) => self.compared(right, wanted, state),
                     _ => {
                         let (present, missing) = self.nullable(left, state);
-                        // What is no null is equal only to what is there.
-                        let there = match right.constant.is_some() {
-                            true => present.clone(),
-                            false => joined(present.clone(), missing.clone()),
-                        };
-                        let after = joined(present, missing);
-                        match right.constant == Some(Constant::Null) {
-                            true => (after.clone(), there),
-                            false => (self.value(right, there), self.value(right, after)),
+                        let after = joined(present.clone(), missing);
+                        match &right.constant {
+                            // What is no null is equal only to what is there.
+                            Some(Constant::Null) => (after, present),
+                            Some(_) => (present, after),
+                            None => {
+                                let after = self.value(right, after);
+                                (after.clone(), after)
+                            }
                         }
                     }
                 };
