@@ -192,7 +192,8 @@ const KNOWN: &[(&str, &[&str])] = &[
     (
         "System.MathF",
         &[
-            "Max", "Min", "Abs", "Sqrt", "Floor", "Ceiling", "Truncate", "Sign", "Round", "CopySign",
+            "Max", "Min", "Abs", "Sqrt", "Floor", "Ceiling", "Truncate", "Sign", "Round",
+            "CopySign",
         ],
     ),
     (

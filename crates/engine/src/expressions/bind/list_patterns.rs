@@ -148,7 +148,9 @@ impl Binder<'_> {
     fn index_type(&self, ty: &Type, name: &str) -> Option<Type> {
         let wanted = self.types.core("System", name)?;
         let indexers = self.indexers(ty);
-        let takes = indexers.iter().any(|it| *it.parameters == *std::slice::from_ref(&wanted));
+        let takes = indexers
+            .iter()
+            .any(|it| *it.parameters == *std::slice::from_ref(&wanted));
         takes.then_some(wanted)
     }
 

@@ -37,7 +37,8 @@ impl Binder<'_> {
                     self.types.close(open.as_named()?, of).ok()
                 });
                 let Some(ty) = closed else {
-                    let told = "the program has no System.ReadOnlySpan<byte>, which a `u8` literal is";
+                    let told =
+                        "the program has no System.ReadOnlySpan<byte>, which a `u8` literal is";
                     return Err(Fail::new(span, told));
                 };
                 let items = bytes.iter().map(|it| {

@@ -275,7 +275,9 @@ impl<'t> Binder<'t> {
     /// The plan of a whole expression.
     pub(crate) fn whole(&mut self, expr: &Expr) -> Result<Node> {
         self.bare = matches!(expr.without_parens().kind, ExprKind::Name(_));
-        let bound = self.bind_closed(expr).and_then(|it| self.natural_or_group(it));
+        let bound = self
+            .bind_closed(expr)
+            .and_then(|it| self.natural_or_group(it));
         let bound = self.or_as_objects(bound, |this| {
             let bound = this.bind_closed(expr);
             bound.and_then(|it| this.natural_or_group(it))
@@ -543,7 +545,10 @@ impl<'t> Binder<'t> {
         let (first, own) = self.own_locals;
         let parameters = self.locals.get(first..own).unwrap_or_default();
         let inside = self.locals.get(own..).unwrap_or_default();
-        let code = match (inside.iter().any(|it| other(&it)), parameters.iter().any(|it| other(&it))) {
+        let code = match (
+            inside.iter().any(|it| other(&it)),
+            parameters.iter().any(|it| other(&it)),
+        ) {
             (true, _) => "CS0128",
             (false, true) => "CS0136",
             (false, false) => return Ok(()),

@@ -41,7 +41,10 @@ impl Binder<'_> {
         let is_plain =
             |it: &syntax::tree::LambdaParameter| it.modifier.is_none() && it.default.is_none();
         let plain = lambda.parameters.iter().all(is_plain) && lambda.return_ref.is_none();
-        let Some(ty) = plain.then(|| self.framework_delegate(shape, returns)).flatten() else {
+        let Some(ty) = plain
+            .then(|| self.framework_delegate(shape, returns))
+            .flatten()
+        else {
             let told = "the compiler would make up a delegate type for this lambda, as none of the framework fits it; that cannot be done in the debugger";
             return Err(Fail::new(span, told).hint("cast it to a delegate type of the program"));
         };
@@ -99,7 +102,8 @@ impl Binder<'_> {
         let first = methods.first()?;
         let same = |it: &Method| takes(it) == takes(first) && it.returns == first.returns;
         // A generic one could be meant too.
-        if !methods.iter().all(same) || arguments.is_empty() && methods.len() != group.methods.len() {
+        if !methods.iter().all(same) || arguments.is_empty() && methods.len() != group.methods.len()
+        {
             return None;
         }
         self.framework_delegate(takes(first), first.returns.clone())
@@ -216,11 +220,17 @@ impl Binder<'_> {
             _ => 0,
         };
         let taken = method.parameters.iter().skip(skipped);
-        let unlike = invoke.parameters.iter().zip(taken).any(|(given, taken)| {
-            !near(given.ty.without_ref(), taken.ty.without_ref())
-        });
+        let unlike = invoke
+            .parameters
+            .iter()
+            .zip(taken)
+            .any(|(given, taken)| !near(given.ty.without_ref(), taken.ty.without_ref()));
         if unlike {
-            let told = format!("no overload of `{}` takes what `{}` does", group.name, self.text(to));
+            let told = format!(
+                "no overload of `{}` takes what `{}` does",
+                group.name,
+                self.text(to)
+            );
             return Err(Fail::cs("CS0123", group.span, told));
         }
         let void = Type::Primitive(Primitive::Void);

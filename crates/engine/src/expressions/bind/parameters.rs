@@ -154,7 +154,11 @@ impl Binder<'_> {
         let named = self.types.named(ty);
         let methods = named.and_then(|it| self.types.methods(&it, None).ok());
         let is_it = |it: &Method| it.flags.is_static() && it.name.ends_with(&suffix);
-        methods.unwrap_or_default().into_iter().filter(is_it).collect()
+        methods
+            .unwrap_or_default()
+            .into_iter()
+            .filter(is_it)
+            .collect()
     }
 
     /// Whether a class or interface has, or inherits, an instance member of a name.

@@ -5,7 +5,6 @@ use std::rc::Rc;
 use syntax::Span;
 use syntax::tree::{Argument, Expr, ExprKind};
 
-
 use super::literals::inferred_name;
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
@@ -65,7 +64,9 @@ impl Binder<'_> {
         let inside: usize = types.iter().map(|it| self.count_names(it)).sum();
         let once = |name: &&str| names.iter().filter(|it| **it == Some(name)).count() == 1;
         if names.len() < 8 {
-            let own = names.iter().map(|it| it.filter(|it| once(&it)).map(Rc::from));
+            let own = names
+                .iter()
+                .map(|it| it.filter(|it| once(&it)).map(Rc::from));
             node.names = own.chain(std::iter::repeat_n(None, inside)).collect();
         }
         Ok(node)

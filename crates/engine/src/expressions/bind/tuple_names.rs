@@ -246,7 +246,10 @@ impl Binder<'_> {
         let mut names = Vec::new();
         self.names_by_variables(&open.returns, &method.returns, &known, &mut names);
         let declared = node.names.iter().cloned().chain(std::iter::repeat(None));
-        let names: Vec<_> = declared.zip(names).map(|(one, other)| one.or(other)).collect();
+        let names: Vec<_> = declared
+            .zip(names)
+            .map(|(one, other)| one.or(other))
+            .collect();
         let is_named = names.iter().any(Option::is_some);
         Some(is_named.then(|| names.into()).unwrap_or_default())
     }

@@ -464,6 +464,7 @@ impl Binder<'_> {
 
 /// Whether a name leaves type arguments open: `List<>`.
 fn is_open(name: &QualifiedName) -> bool {
-    let unbound = |it: &SimpleName| matches!(it.arguments.as_deref(), Some(TypeArguments::Unbound(_)));
+    let unbound =
+        |it: &SimpleName| matches!(it.arguments.as_deref(), Some(TypeArguments::Unbound(_)));
     name.parts.iter().any(unbound)
 }

@@ -279,9 +279,7 @@ impl Runner<'_, '_> {
         Ok(match (name, &*all) {
             ("op_Equality" | "Equals", [one, other]) => Some(Val::bool(one == other)),
             ("op_Inequality", [one, other]) => Some(Val::bool(one != other)),
-            ("ToString", [one]) => {
-                Some(Val::text(&guid_text(*one)))
-            }
+            ("ToString", [one]) => Some(Val::text(&guid_text(*one))),
             _ => None,
         })
     }

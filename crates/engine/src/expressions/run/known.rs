@@ -474,9 +474,8 @@ impl Runner<'_, '_> {
         span: Span,
     ) -> Result<bool> {
         // One call finds what would be compared one by one here.
-        let is_found_faster = |it: &Type| {
-            self.around.calls && *it != Type::STRING && it.underlying().is_none()
-        };
+        let is_found_faster =
+            |it: &Type| self.around.calls && *it != Type::STRING && it.underlying().is_none();
         let is_plain = keys.is_some_and(|it| self.equals_plainly(it) && !is_found_faster(it));
         Ok(is_plain
             && match self.raw(table, "_comparer", span)? {
@@ -505,7 +504,11 @@ impl Runner<'_, '_> {
             return elements.len() < 8 && elements.iter().all(|it| self.equals_plainly(it));
         }
         let named = ty.as_named();
-        named.is_some_and(|it| TIMES.iter().any(|name| self.types.is_named(it, "System", name)))
+        named.is_some_and(|it| {
+            TIMES
+                .iter()
+                .any(|name| self.types.is_named(it, "System", name))
+        })
     }
 
     /// How many entries a dictionary or set has.
