@@ -489,7 +489,7 @@ impl Node {
             Op::Lambda(closure) => f(&closure.body),
             Op::Late(_, operands) => operands.iter().for_each(|(_, it)| f(it)),
             Op::Spread(places, _, value, parts) => {
-                places.iter().flatten().for_each(|it| f(it));
+                places.iter().flatten().for_each(&mut *f);
                 f(value);
                 all(parts, f);
             }

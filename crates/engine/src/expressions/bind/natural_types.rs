@@ -233,9 +233,8 @@ impl Binder<'_> {
             );
             return Err(Fail::cs("CS0123", group.span, told));
         }
-        let void = Type::Primitive(Primitive::Void);
         let (gives, wanted) = (method.returns.without_ref(), invoke.returns.without_ref());
-        if !near(gives, wanted) && !(*wanted == void && *gives == void) {
+        if !near(gives, wanted) {
             let told = format!("`{}` returns a `{}`", group.name, self.text(gives));
             return Err(Fail::cs("CS0407", group.span, told));
         }

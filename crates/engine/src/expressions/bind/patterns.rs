@@ -238,7 +238,7 @@ impl Binder<'_> {
         let by_type =
             target.is_reference() && target != Type::STRING && self.may_be(&target, &node.ty);
         let is_null = node.constant == Some(Constant::Null);
-        let node = if by_type && !(is_null && !self.converts(&node.ty, &target)) {
+        let node = if by_type && (!is_null || self.converts(&node.ty, &target)) {
             node
         } else {
             self.convert(Operand::Value(node), &target, at)?

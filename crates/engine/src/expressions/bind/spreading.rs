@@ -66,7 +66,7 @@ impl Binder<'_> {
         if names.len() < 8 {
             let own = names
                 .iter()
-                .map(|it| it.filter(|it| once(&it)).map(Rc::from));
+                .map(|it| it.filter(|it| once(it)).map(Rc::from));
             node.names = own.chain(std::iter::repeat_n(None, inside)).collect();
         }
         Ok(node)

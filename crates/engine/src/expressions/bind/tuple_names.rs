@@ -251,7 +251,10 @@ impl Binder<'_> {
             .map(|(one, other)| one.or(other))
             .collect();
         let is_named = names.iter().any(Option::is_some);
-        Some(is_named.then(|| names.into()).unwrap_or_default())
+        Some(match is_named {
+            true => names.into(),
+            false => TupleNames::default(),
+        })
     }
 
     /// Notes the names that a value has for each type parameter of a method; where two differ, neither counts.

@@ -637,6 +637,21 @@ fn ticks_of(value: &Val, unit: i128) -> Option<i128> {
     is_plain.then_some(ticks as i128)
 }
 
+/// The text of a `Guid` by its bytes.
+pub(super) fn guid_text(bytes: [u8; 16]) -> String {
+    let [a, b, c, d, e, f, g, h, rest @ ..] = &bytes;
+    // The first three parts are numbers, whose bytes lie the other way round.
+    let front = [d, c, b, a, f, e, h, g].into_iter().chain(rest);
+    let mut text = String::new();
+    for (index, byte) in front.enumerate() {
+        if matches!(index, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        text.push_str(&format!("{byte:02x}"));
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -651,19 +666,4 @@ mod tests {
         assert_eq!(day_of(2023, 2, 29), None);
         assert_eq!(days_in(1900, 2), 28);
     }
-}
-
-/// The text of a `Guid` by its bytes.
-pub(super) fn guid_text(bytes: [u8; 16]) -> String {
-    let [a, b, c, d, e, f, g, h, rest @ ..] = &bytes;
-    // The first three parts are numbers, whose bytes lie the other way round.
-    let front = [d, c, b, a, f, e, h, g].into_iter().chain(rest);
-    let mut text = String::new();
-    for (index, byte) in front.enumerate() {
-        if matches!(index, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        text.push_str(&format!("{byte:02x}"));
-    }
-    text
 }
