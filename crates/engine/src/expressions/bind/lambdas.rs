@@ -79,6 +79,14 @@ impl Binder<'_> {
                 "an async lambda cannot be evaluated",
             ));
         }
+        for (index, parameter) in lambda.parameters.iter().enumerate() {
+            let name = &*parameter.name.text;
+            let mut before = lambda.parameters.iter().take(index);
+            if name != "_" && before.any(|it| *it.name.text == *name) {
+                let told = format!("the lambda has a parameter `{name}` already");
+                return Err(Fail::cs("CS0100", parameter.name.span, told));
+            }
+        }
         if lambda.parameters.len() != inputs.len() {
             return Err(Fail::cs(
                 "CS1593",
@@ -111,13 +119,8 @@ impl Binder<'_> {
     ) -> Result<(Vec<u32>, Before, Operand<'e>)> {
         let first = self.locals.len();
         let mut slots = Vec::new();
-        for (index, (parameter, input)) in lambda.parameters.iter().zip(inputs).enumerate() {
+        for (parameter, input) in lambda.parameters.iter().zip(inputs) {
             let name = &*parameter.name.text;
-            let mut before = lambda.parameters.iter().take(index);
-            if name != "_" && before.any(|it| *it.name.text == *name) {
-                let told = format!("the lambda has a parameter `{name}` already");
-                return Err(Fail::cs("CS0100", parameter.name.span, told));
-            }
             let Some(written) = &parameter.ty else {
                 slots.push(self.declare_parameter(name, input));
                 self.note_written(&parameter.name);

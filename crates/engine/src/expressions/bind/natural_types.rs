@@ -213,10 +213,13 @@ impl Binder<'_> {
             from == to || from.is_reference() && self.reference_converts(from, to)
         };
         let method = &callee.method;
-        // An extension method is called on its first argument.
-        let extended = arguments.len().saturating_sub(invoke.parameters.len());
+        // An extension method is called on its first argument; what a local function captured comes last.
+        let written = local_functions::as_written(method);
+        let captured = method.parameters.len() - written.parameters.len();
+        let given = arguments.len().saturating_sub(captured);
+        let extended = given.saturating_sub(invoke.parameters.len());
         let skipped = match target {
-            None if method.parameters.len() > invoke.parameters.len() => extended,
+            None if written.parameters.len() > invoke.parameters.len() => extended,
             _ => 0,
         };
         let taken = method.parameters.iter().skip(skipped);

@@ -334,6 +334,17 @@ impl Binder<'_> {
 
     /// Something that can be assigned.
     pub(super) fn place(&mut self, expr: &Expr, span: Span) -> Result<Node> {
+        if let ExprKind::Name(name) = &expr.kind
+            && self.range_variables.contains(&name.identifier.text)
+            && let Some(local) = self
+                .locals
+                .iter()
+                .rfind(|it| it.name == name.identifier.text)
+            && local.item.is_some()
+        {
+            let told = format!("the range variable `{}` cannot be assigned", local.name);
+            return Err(Fail::cs("CS1947", span, told));
+        }
         let outer = std::mem::replace(&mut self.assigning, true);
         let bound = self.bind(expr);
         self.assigning = outer;
