@@ -267,6 +267,7 @@ impl Wish {
             side_effects: self.side_effects,
             as_variables: !self.whole,
             time_limit_ms: TIME_LIMIT,
+            shared_time: false,
             max_elements: if self.whole { WHOLE_SEQUENCE } else { 100 },
             max_text: if self.whole { WHOLE_TEXT } else { TEXT },
             view: view(self.format.as_ref(), self.shown()),

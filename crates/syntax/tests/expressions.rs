@@ -330,6 +330,9 @@ fn the_smallest_int_is_told_from_its_parts() {
         types("-9223372036854775808"),
         (IntegerType::ULong, Some(IntegerType::Long))
     );
-    assert_eq!(types("-0x80000000"), (IntegerType::UInt, None));
+    assert_eq!(
+        types("-0x80000000"),
+        (IntegerType::UInt, Some(IntegerType::Int))
+    );
     assert_eq!(types("-2147483648u"), (IntegerType::UInt, None));
 }

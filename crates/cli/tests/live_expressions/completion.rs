@@ -53,6 +53,18 @@ fn every_place_has_its_names() {
         Some("Fruit.Apple")
     );
     assert_eq!(names("fruit != ")[..2], ["Fruit.Apple", "Fruit.Pear"]);
+    // … or that a pattern asks for, an assignment sets, or an argument is.
+    for text in [
+        "fruit is P",
+        "fruit switch { P",
+        "garden is { Fruit: P",
+        "fruit = P",
+        "new Garden(\"\", P",
+        "garden with { Fruit = P",
+    ] {
+        let first = names(text).into_iter().next();
+        assert_eq!(first.as_deref(), Some("Fruit.Pear"), "{text}");
+    }
     // LINQ, which the program has not loaded.
     assert_eq!(names("numbers.Whe"), ["Where"]);
     program.cont();

@@ -251,6 +251,10 @@ fn what_is_not_loaded_is_named_where_nothing_may_run() {
             "System.Text.Json.JsonSerializer.Serialize(1)",
             "has not loaded System.Text.Json yet",
         ),
+        (
+            "words.AsParallel()",
+            "has not loaded System.Linq.Parallel yet",
+        ),
         ("Regexp.IsMatch(text, \"a\")", "CS0103"),
         ("order.Sum()", "CS1061"),
     ];

@@ -51,6 +51,7 @@ const CHAINS: &[[&str; 3]] = &[
     ["", "list.Select(x => ", "1"],
     ["", "(System.Func<int, int>)(x => ", "x"],
     ["negative is 1", " or 2", ""],
+    ["", "negative is var v# && ", "true"],
     ["negative is not 1", " and not 2", ""],
     ["negative", " switch { var v => v }", ""],
     ["", "(int)", "negative"],
@@ -241,4 +242,26 @@ fn a_query_has_each_variable_once() {
         ("(from x in list select x into x select x).Count()", "4"),
     ];
     crate::corners::compare_with_rows("expressions_corners", "main", &twice);
+}
+
+/// The time of several expressions is for all of them: what most do not need is left to the one that does.
+#[test]
+fn time_that_is_not_used_goes_to_the_rest() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox);
+    let mut expressions = vec!["1".to_owned(); 1000];
+    expressions.push("Enumerable.Range(0, 40000).Count(x => x % 3 == 0)".into());
+    let asked = Evaluate {
+        expressions,
+        // An even share of it would be 10 milliseconds.
+        time_limit_ms: 10_000,
+        shared_time: true,
+        ..Evaluate::read("")
+    };
+    let Ok(Reply::Evaluated(all)) = program.request(Request::Evaluate(asked)) else {
+        panic!("no answer");
+    };
+    assert_eq!(told(all.last().expect("answers")), "ok\tint\t13334");
+    program.cont();
+    program.expect_exit(0);
 }

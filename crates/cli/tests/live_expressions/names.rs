@@ -50,6 +50,27 @@ fn types_are_told_with_the_names_of_tuple_elements() {
             "pairs.Where(p => p.Value > 1).ToArray()",
             "(string Key, int Value)[]",
         ),
+        // What a lambda makes has its names, also where other tuples of that type have theirs.
+        (
+            "pairs.Select(p => (Name: p.Key, Age: p.Value)).First()",
+            "(string Name, int Age)",
+        ),
+        (
+            "(from p in pairs select (Of: p.Key, p.Value)).ToList()",
+            "System.Collections.Generic.List<(string Of, int Value)>",
+        ),
+        (
+            "pairs.Zip(pairs).First()",
+            "((string Key, int Value) First, (string Key, int Value) Second)",
+        ),
+        (
+            "pairs.ToDictionary(p => p.Value)",
+            "System.Collections.Generic.Dictionary<int, (string Key, int Value)>",
+        ),
+        (
+            "pairs.Concat(new[] { (\"a\", 1) }).First()",
+            "(string, int)",
+        ),
         ("(a: 1, b: \"x\")", "(int a, string b)"),
         ("(count, text.Length, 3)", "(int count, int Length, int)"),
         ("(x: (count, 1), text)", "((int count, int) x, string text)"),

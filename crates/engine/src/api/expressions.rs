@@ -22,6 +22,9 @@ pub struct Evaluate {
     pub other_threads: bool,
     /// How long each expression may take, in milliseconds.
     pub time_limit_ms: u32,
+    /// Whether that is for all of them together: each has its share of what is left, so that what one does not need goes to the rest.
+    #[serde(default)]
+    pub shared_time: bool,
     /// Elements of a sequence told at most.
     pub max_elements: u32,
     /// Characters of a text told at most.
@@ -53,6 +56,7 @@ impl Evaluate {
             side_effects: false,
             other_threads: false,
             time_limit_ms: 5_000,
+            shared_time: false,
             max_elements: 100,
             max_text: 1_000,
             view: View::default(),

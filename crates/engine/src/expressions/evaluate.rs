@@ -116,7 +116,9 @@ impl Engine<'_> {
         let numbers = (self.pid.unwrap_or(0), id.0, self.hits_of_stop());
         let mut all = Vec::with_capacity(request.expressions.len());
         self.evaluations.begin();
-        for asked in &request.expressions {
+        let limit = Duration::from_millis(request.time_limit_ms.into());
+        let end = Instant::now() + limit;
+        for (index, asked) in request.expressions.iter().enumerate() {
             let kept = keeping(asked);
             let text = kept.map_or(asked.as_str(), |(_, value)| value);
             // What was not begun when the request was given up is left alone.
@@ -130,7 +132,12 @@ impl Engine<'_> {
             } else {
                 Ok(())
             };
-            let limit = Duration::from_millis(request.time_limit_ms.into());
+            let limit = match u32::try_from(request.expressions.len() - index) {
+                Ok(rest) if request.shared_time => {
+                    end.saturating_duration_since(Instant::now()) / rest.max(1)
+                }
+                _ => limit,
+            };
             let outcome = begun
                 .and_then(|()| syntax::parse_watch(text).map_err(Box::<Fail>::from))
                 .and_then(|watch| {

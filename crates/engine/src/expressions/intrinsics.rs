@@ -190,6 +190,13 @@ const KNOWN: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "System.MathF",
+        &[
+            "Max", "Min", "Abs", "Sqrt", "Floor", "Ceiling", "Truncate", "Sign", "Round",
+            "CopySign",
+        ],
+    ),
+    (
         "System.Char",
         &[
             "IsDigit",

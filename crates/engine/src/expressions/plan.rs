@@ -156,20 +156,20 @@ pub(crate) enum Initial {
 }
 
 impl Initial {
-    fn visit(&self, f: &mut dyn FnMut(&Node)) {
+    fn parts(&self, f: &mut dyn FnMut(&Node)) {
         match self {
             Initial::Set(place, value) => {
-                place.visit(f);
-                value.visit(f);
+                f(place);
+                f(value);
             }
-            Initial::Add(call) => call.visit(f),
+            Initial::Add(call) => f(call),
             Initial::AddAll(sequence, _, call) => {
-                sequence.visit(f);
-                call.visit(f);
+                f(sequence);
+                f(call);
             }
             Initial::Inside(member, _, steps) => {
-                member.visit(f);
-                steps.iter().for_each(|it| it.visit(f));
+                f(member);
+                steps.iter().for_each(|it| it.parts(f));
             }
         }
     }
@@ -393,8 +393,12 @@ impl Node {
     /// Calls `f` for this node and all below it.
     pub(crate) fn visit(&self, f: &mut dyn FnMut(&Node)) {
         f(self);
-        let all =
-            |nodes: &[Node], f: &mut dyn FnMut(&Node)| nodes.iter().for_each(|it| it.visit(f));
+        self.parts(&mut |it| it.visit(f));
+    }
+
+    /// Calls `f` for what this node is made of, in the order in which it is computed.
+    pub(crate) fn parts(&self, f: &mut dyn FnMut(&Node)) {
+        let all = |nodes: &[Node], f: &mut dyn FnMut(&Node)| nodes.iter().for_each(f);
         match &self.op {
             Op::Constant(_)
             | Op::Default
@@ -413,7 +417,7 @@ impl Node {
             | Op::Convert(_, one)
             | Op::NewArray(one)
             | Op::Index(one, _)
-            | Op::Reference(_, one) => one.visit(f),
+            | Op::Reference(_, one) => f(one),
             Op::Binary(_, one, two, _)
             | Op::Logical(_, one, two)
             | Op::Same(_, one, two)
@@ -421,23 +425,23 @@ impl Node {
             | Op::Assign(one, two)
             | Op::Update(one, _, two, _)
             | Op::Slice(one, two) => {
-                one.visit(f);
-                two.visit(f);
+                f(one);
+                f(two);
             }
             Op::Conditional(one, two, three)
             | Op::Coalesce(one, _, two, three)
             | Op::Fill(one, _, two, three) => {
-                one.visit(f);
-                two.visit(f);
-                three.visit(f);
+                f(one);
+                f(two);
+                f(three);
             }
             Op::Element(one, rest) | Op::Invoke(one, rest) => {
-                one.visit(f);
+                f(one);
                 all(rest, f);
             }
             Op::Call(_, target, rest) => {
                 if let Some(target) = target {
-                    target.visit(f);
+                    f(target);
                 }
                 all(rest, f);
             }
@@ -449,49 +453,49 @@ impl Node {
             Op::Interpolate(pieces) => {
                 for piece in pieces {
                     if let Piece::Hole(node, ..) = piece {
-                        node.visit(f);
+                        f(node);
                     }
                 }
             }
             Op::Let(values, body) | Op::Lifted(values, body, ..) => {
-                values.iter().for_each(|(_, it)| it.visit(f));
-                body.visit(f);
+                values.iter().for_each(|(_, it)| f(it));
+                f(body);
             }
             Op::Is(one, _, test) => {
-                one.visit(f);
-                test.visit(f);
+                f(one);
+                test.parts(f);
             }
             Op::Switch(one, _, arms) => {
-                one.visit(f);
+                f(one);
                 for arm in arms {
-                    arm.test.visit(f);
+                    arm.test.parts(f);
                     if let Some(guard) = &arm.guard {
-                        guard.visit(f);
+                        f(guard);
                     }
-                    arm.value.visit(f);
+                    f(&arm.value);
                 }
             }
             Op::Collection(items) => items.iter().for_each(|(each, it)| {
-                it.visit(f);
+                f(it);
                 if let Some((_, each)) = each {
-                    each.visit(f);
+                    f(each);
                 }
             }),
             Op::Initialize(one, _, steps) => {
-                one.visit(f);
-                steps.iter().for_each(|it| it.visit(f));
+                f(one);
+                steps.iter().for_each(|it| it.parts(f));
             }
-            Op::Anonymous(members) => members.iter().for_each(|(_, it)| it.visit(f)),
-            Op::Lambda(closure) => closure.body.visit(f),
-            Op::Late(_, operands) => operands.iter().for_each(|(_, it)| it.visit(f)),
+            Op::Anonymous(members) => members.iter().for_each(|(_, it)| f(it)),
+            Op::Lambda(closure) => f(&closure.body),
+            Op::Late(_, operands) => operands.iter().for_each(|(_, it)| f(it)),
             Op::Spread(places, _, value, parts) => {
-                places.iter().flatten().for_each(|it| it.visit(f));
-                value.visit(f);
+                places.iter().flatten().for_each(&mut *f);
+                f(value);
                 all(parts, f);
             }
             Op::Range(one, two) => {
                 for node in [one, two].into_iter().flatten() {
-                    node.visit(f);
+                    f(node);
                 }
             }
         }
@@ -499,20 +503,20 @@ impl Node {
 }
 
 impl Test {
-    fn visit(&self, f: &mut dyn FnMut(&Node)) {
+    fn parts(&self, f: &mut dyn FnMut(&Node)) {
         match self {
             Test::Any | Test::Null | Test::Is(_) | Test::Equal(..) | Test::Compare(..) => {}
             Test::And(one, two) | Test::Or(one, two) => {
-                one.visit(f);
-                two.visit(f);
+                one.parts(f);
+                two.parts(f);
             }
-            Test::Not(one) => one.visit(f),
+            Test::Not(one) => one.parts(f),
             Test::Part { part, test, .. } => {
-                part.visit(f);
-                test.visit(f);
+                f(part);
+                test.parts(f);
             }
-            Test::Bind { value, .. } => value.visit(f),
-            Test::Check(node) => node.visit(f),
+            Test::Bind { value, .. } => f(value),
+            Test::Check(node) => f(node),
         }
     }
 }

@@ -234,7 +234,12 @@ impl Target {
             .collect();
         let left = (count - members.len()) as u64;
         let is_sequence = matches!(made, Made::Sequence(..));
-        let text = line_of_made(ty, count, &members, is_sequence);
+        let has_length = ty.element().is_some()
+            || ty.as_named().is_some_and(|it| {
+                let mut spans = ["Span`1", "ReadOnlySpan`1"].into_iter();
+                spans.any(|name| types.is_named(it, "System", name))
+            });
+        let text = line_of_made(has_length, count, &members, is_sequence);
         Some(api::Variable {
             name: name.to_owned(),
             kind: VariableKind::Pseudo,
@@ -292,7 +297,12 @@ impl Target {
 }
 
 /// The line of what exists only here, as that of a variable is written.
-fn line_of_made(ty: &Type, count: usize, members: &[api::Variable], is_sequence: bool) -> String {
+fn line_of_made(
+    has_length: bool,
+    count: usize,
+    members: &[api::Variable],
+    is_sequence: bool,
+) -> String {
     let parts = members.iter().take(IN_LINE).map(|it| {
         let mut text: String = it.value.text.chars().take(BRIEF).collect();
         if text.len() < it.value.text.len() {
@@ -308,7 +318,7 @@ fn line_of_made(ty: &Type, count: usize, members: &[api::Variable], is_sequence:
         parts.push("…".into());
     }
     let parts = parts.join(", ");
-    match (ty.element().is_some(), is_sequence, count) {
+    match (has_length, is_sequence, count) {
         (_, false, _) => format!("{{ {parts} }}"),
         (true, _, 0) => "Length = 0".into(),
         (true, ..) => format!("Length = {count} {{ {parts} }}"),

@@ -83,7 +83,6 @@ pub(super) async fn evaluate(
         return Err(Error::new(ErrorCode::InvalidParameter, message)
             .hint("set it, or look without running code: variables_get with the result's path"));
     }
-    let each = arguments.timeout_ms / u32::try_from(wanted).unwrap_or(u32::MAX);
     let deadline = Instant::now() + Duration::from_millis(arguments.timeout_ms.into());
     let frame = at.frame(&session).await;
     let request = Evaluate {
@@ -93,7 +92,8 @@ pub(super) async fn evaluate(
         stop: at.stop.map(StopId),
         side_effects: arguments.side_effects,
         other_threads: arguments.other_threads,
-        time_limit_ms: each.max(1),
+        time_limit_ms: arguments.timeout_ms.max(1),
+        shared_time: true,
         max_elements: MEMBERS,
         max_text: 1000,
         view: View::default(),

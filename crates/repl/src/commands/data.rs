@@ -113,6 +113,7 @@ fn evaluate(
         side_effects,
         as_variables: true,
         time_limit_ms: TIME_LIMIT_MS,
+        shared_time: false,
         view,
         ..Evaluate::read(expression)
     };
@@ -324,6 +325,7 @@ fn type_of(repl: &Repl, expression: &str) -> Result<String, Error> {
         thread: focus.thread,
         frame: focus.frame,
         time_limit_ms: TIME_LIMIT_MS,
+        shared_time: false,
         types_only: true,
         ..Evaluate::read(expression)
     };

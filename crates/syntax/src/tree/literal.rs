@@ -54,16 +54,14 @@ impl IntegerLiteral {
 
     /// The type if a unary `-` stands directly before the literal (C# 6.4.5.3).
     ///
-    /// Then decimal `2147483648` without suffix is an `int` and `9223372036854775808` without a `u`
-    /// a `long`, both the smallest of their type. `None` for every other literal: negate its value.
+    /// Then `2147483648` without suffix is an `int` and `9223372036854775808` without a `u` a `long`, both the smallest of
+    /// their type; to the compiler in whatever form they are written. `None` for every other literal: negate its value.
     pub fn ty_after_minus(self) -> Option<IntegerType> {
-        match (self.form, self.value, self.suffix) {
-            (IntegerForm::Decimal, 0x8000_0000, IntegerSuffix::None) => Some(IntegerType::Int),
-            (
-                IntegerForm::Decimal,
-                0x8000_0000_0000_0000,
-                IntegerSuffix::None | IntegerSuffix::Long,
-            ) => Some(IntegerType::Long),
+        match (self.value, self.suffix) {
+            (0x8000_0000, IntegerSuffix::None) => Some(IntegerType::Int),
+            (0x8000_0000_0000_0000, IntegerSuffix::None | IntegerSuffix::Long) => {
+                Some(IntegerType::Long)
+            }
             _ => None,
         }
     }
@@ -242,7 +240,10 @@ mod tests {
             (IntegerType::UInt, Some(IntegerType::Int))
         );
         let hex = literal(1 << 31, IntegerForm::Hex, IntegerSuffix::None);
-        assert_eq!((hex.ty(), hex.ty_after_minus()), (IntegerType::UInt, None));
+        assert_eq!(
+            (hex.ty(), hex.ty_after_minus()),
+            (IntegerType::UInt, Some(IntegerType::Int))
+        );
         let long = literal(1 << 63, IntegerForm::Decimal, IntegerSuffix::Long);
         assert_eq!(
             (long.ty(), long.ty_after_minus()),

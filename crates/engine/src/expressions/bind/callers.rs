@@ -54,6 +54,7 @@ impl Binder<'_> {
         let written = self
             .text
             .get(written.start as usize..written.end as usize)?;
+        let written = without_parentheses(written);
         Some(Node::constant(Scalar::string(written), Type::STRING, span))
     }
 
@@ -164,4 +165,14 @@ impl Binder<'_> {
         let document = pdb.document(point.document).ok()?;
         Some((point.span?.start_line, document.path().ok()?))
     }
+}
+
+/// The text of an argument without the parentheses around all of it, which the compiler leaves out.
+fn without_parentheses(written: &str) -> &str {
+    let Ok(parsed) = syntax::parse(written) else {
+        return written;
+    };
+    let inner = parsed.without_parens().span;
+    let inner = written.get(inner.start as usize..inner.end as usize);
+    inner.unwrap_or(written)
 }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use metadata::signature::Primitive;
 use syntax::Span;
-use syntax::tree::{Argument, Expr, ExprKind};
+use syntax::tree::{Argument, Expr, ExprKind, TypeKind};
 
 use super::late::is_late;
 use super::misfits::Misfit;
@@ -441,7 +441,15 @@ impl Binder<'_> {
 
     /// `typeof(T)`
     pub(super) fn type_of(&mut self, ty: &syntax::tree::Type, span: Span) -> Result<Node> {
-        let ty = self.ty(ty)?;
+        let ty = match &ty.kind {
+            TypeKind::Name(name) if ty.is_dynamic() => {
+                let told = "typeof cannot be used on dynamic";
+                return Err(Fail::cs("CS1962", name.span, told));
+            }
+            // Here alone a generic type may be left open.
+            TypeKind::Name(name) => self.type_name(name)?,
+            _ => self.ty(ty)?,
+        };
         let system_type = self
             .types
             .core("System", "Type")

@@ -193,6 +193,17 @@ impl Binder<'_> {
         if !arguments.iter().any(is_here) {
             return;
         }
+        for (index, argument) in arguments.iter().enumerate() {
+            if !is_here(argument) {
+                continue;
+            }
+            let parameters = methods
+                .iter()
+                .filter_map(|it| it.parameters.get(index + skip));
+            let mut types = parameters.map(|it| self.without_nullable(it.ty.without_ref()));
+            let wanted = types.find(|it| Self::enum_of(it).is_some());
+            self.probe.compared = self.probe.compared.take().or(wanted);
+        }
         let parameters = methods
             .iter()
             .flat_map(|it| it.parameters.iter().skip(skip));

@@ -225,7 +225,7 @@ impl Binder<'_> {
             }
             let element = match &new.element {
                 Some(ty) => self.ty(ty)?,
-                None => self.common_type(&operands).ok_or_else(|| {
+                None => self.common_of_values(&operands).ok_or_else(|| {
                     Fail::cs(
                         "CS0826",
                         span,

@@ -307,6 +307,15 @@ impl Binder<'_> {
         Some(best)
     }
 
+    /// The best common type of the elements of an array, where null has no say: that it does not fit is told then.
+    pub(super) fn common_of_values(&mut self, operands: &[Operand<'_>]) -> Option<Type> {
+        self.common_type(operands).or_else(|| {
+            let is_value = |it: &&Operand<'_>| !matches!(it, Operand::Null(_));
+            let values: Vec<_> = operands.iter().filter(is_value).cloned().collect();
+            self.common_type(&values)
+        })
+    }
+
     /// The best common type of several values (C# 12.6.3.15).
     pub(super) fn common_type(&mut self, operands: &[Operand<'_>]) -> Option<Type> {
         let mut candidates: Vec<Type> = Vec::new();

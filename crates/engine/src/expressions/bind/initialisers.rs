@@ -37,7 +37,23 @@ impl Binder<'_> {
         steps: &mut Vec<Initial>,
     ) -> Result<()> {
         let mut set: Vec<&str> = Vec::new();
+        let adds = |it: &InitializerMember| {
+            matches!(
+                it,
+                InitializerMember::Element(_) | InitializerMember::Elements(..)
+            )
+        };
         for member in &initializer.members {
+            if initializer.members.first().map(adds) != Some(adds(member)) {
+                let at = match member {
+                    InitializerMember::Property(name, _) => name.span,
+                    InitializerMember::Element(value) => value.span,
+                    InitializerMember::Elements(_, at) => *at,
+                    InitializerMember::Index(..) => span,
+                };
+                let told = "an initialiser either sets members or adds elements";
+                return Err(Fail::cs("CS0747", at, told));
+            }
             match member {
                 InitializerMember::Property(name, value) => {
                     if set.contains(&&*name.text) {
@@ -101,6 +117,7 @@ impl Binder<'_> {
                     let told = format!("`{name}` has no setter");
                     return Err(Fail::cs("CS0200", span, told));
                 }
+                self.note_compared(&Operand::Value(place.clone()), value);
                 let operand = self.bind(value)?;
                 let value = self.convert(operand, &place.ty, value.span)?;
                 steps.push(Initial::Set(place, value));

@@ -9,13 +9,13 @@ use syntax::Span;
 use syntax::tree::{Expr, ExprKind, Lambda, PostfixOp, Statement, UnaryOp};
 
 use super::overloads::Arg;
-use super::{Binder, Group, Operand};
+use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Closure, Conversion, Node, Op};
 use crate::types::{Method, Type};
 
 /// What is computed before the body of a lambda, and the slots that it goes to.
-type Before = Vec<(u32, Node)>;
+pub(super) type Before = Vec<(u32, Node)>;
 
 /// Whether a lambda has braces without `return`.
 pub(super) fn does_not_return(lambda: &Lambda) -> bool {
@@ -54,7 +54,7 @@ impl Binder<'_> {
 
     /// The slots of a lambda's parameters, what is done before its body, and what is made of that, where they can be seen: a
     /// lambda inside has no type before it is converted.
-    fn lambda_parts<'e, T>(
+    pub(super) fn lambda_parts<'e, T>(
         &mut self,
         lambda: &'e Lambda,
         inputs: &[Type],
@@ -79,6 +79,14 @@ impl Binder<'_> {
                 "an async lambda cannot be evaluated",
             ));
         }
+        for (index, parameter) in lambda.parameters.iter().enumerate() {
+            let name = &*parameter.name.text;
+            let mut before = lambda.parameters.iter().take(index);
+            if name != "_" && before.any(|it| *it.name.text == *name) {
+                let told = format!("the lambda has a parameter `{name}` already");
+                return Err(Fail::cs("CS0100", parameter.name.span, told));
+            }
+        }
         if lambda.parameters.len() != inputs.len() {
             return Err(Fail::cs(
                 "CS1593",
@@ -91,6 +99,7 @@ impl Binder<'_> {
             ));
         }
         let outer = self.locals.len();
+        let own = self.own_locals;
         let outermost = self.outermost_lambda;
         self.outermost_lambda = outermost.or(Some(self.slots));
         let parts = match self.lambda_inside(lambda, inputs) {
@@ -98,6 +107,7 @@ impl Binder<'_> {
             Err(fail) => Err(fail),
         };
         self.outermost_lambda = outermost;
+        self.own_locals = own;
         self.locals.truncate(outer);
         parts
     }
@@ -107,19 +117,24 @@ impl Binder<'_> {
         lambda: &'e Lambda,
         inputs: &[Type],
     ) -> Result<(Vec<u32>, Before, Operand<'e>)> {
+        let first = self.locals.len();
         let mut slots = Vec::new();
         for (parameter, input) in lambda.parameters.iter().zip(inputs) {
+            let name = &*parameter.name.text;
             let Some(written) = &parameter.ty else {
-                slots.push(self.declare_parameter(&parameter.name.text, input));
+                slots.push(self.declare_parameter(name, input));
+                self.note_written(&parameter.name);
                 continue;
             };
             let ty = self.ty(written)?;
             let names = self.names_as_written(&ty, written);
             slots.push(match names.is_empty() {
-                true => self.declare_parameter(&parameter.name.text, &ty),
-                false => self.declare(&parameter.name.text, &ty, names),
+                true => self.declare_parameter(name, &ty),
+                false => self.declare(name, &ty, names),
             });
+            self.note_written(&parameter.name);
         }
+        self.own_locals = (first, self.locals.len());
         let before = self.done_before(lambda)?;
         let body = self.bind(&lambda.body)?;
         let returns = self.written_return(lambda)?;
@@ -144,7 +159,7 @@ impl Binder<'_> {
                 Statement::Declare { ty, name, value } => {
                     let operand = self.bind(value)?;
                     let mut node = match ty.is_var() {
-                        true => self.natural(operand)?,
+                        true => self.natural_or_group(operand)?,
                         false => {
                             let ty = self.ty(ty)?;
                             self.convert(operand, &ty, value.span)?
@@ -156,7 +171,7 @@ impl Binder<'_> {
                         return Err(Fail::cs("CS0815", value.span, told));
                     }
                     let (ty, names) = (node.ty.clone(), node.names.clone());
-                    before.push((self.declare(&name.text, &ty, names), node));
+                    before.push((self.declare_written(name, &ty, names)?, node));
                 }
                 Statement::Expr(expr) => {
                     must_do_something(expr)?;
@@ -173,7 +188,7 @@ impl Binder<'_> {
     }
 
     /// The type that a lambda says it returns.
-    fn written_return(&mut self, lambda: &Lambda) -> Result<Option<Type>> {
+    pub(super) fn written_return(&mut self, lambda: &Lambda) -> Result<Option<Type>> {
         let written = lambda.return_type.as_ref();
         written.map(|it| self.ty(it)).transpose()
     }
@@ -224,66 +239,14 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// The delegate that a lambda is by itself, whose parameters all say their types (C# 10.7.1): one of the framework's.
-    pub(super) fn natural_lambda(&mut self, lambda: &Lambda, span: Span) -> Result<Node> {
-        let written = lambda.parameters.iter().all(|it| it.ty.is_some());
-        if !written {
-            let told = "the delegate type of a lambda cannot be inferred here";
-            return Err(
-                Fail::cs("CS8917", span, told).hint("cast it: (Func<int, int>)(x => x + 1)")
-            );
-        }
-        let mut shape = Vec::new();
-        for it in lambda.parameters.iter().filter_map(|it| it.ty.as_ref()) {
-            shape.push(self.ty(it)?);
-        }
-        let returns = match self.written_return(lambda)? {
-            Some(returns) => returns,
-            None => {
-                let slots = self.slots;
-                let body = self.lambda_parts(lambda, &shape, Self::natural_of);
-                self.slots = slots;
-                let ty = body?.2.ty;
-                match does_not_return(lambda) {
-                    true => Type::Primitive(Primitive::Void),
-                    false => ty,
-                }
-            }
-        };
-        let is_plain =
-            |it: &syntax::tree::LambdaParameter| it.modifier.is_none() && it.default.is_none();
-        let is_void = returns == Type::Primitive(Primitive::Void);
-        if !is_void {
-            shape.push(returns);
-        }
-        let name = if is_void { "Action" } else { "Func" };
-        let open = match lambda.parameters.iter().all(is_plain) && lambda.return_ref.is_none() {
-            true => self.types.find("System", name, shape.len()),
-            false => Vec::new(),
-        };
-        let closed = match open.first() {
-            Some(Type::Named(open)) if !shape.is_empty() => self.types.close(open, &shape).ok(),
-            plain => plain.cloned(),
-        };
-        let Some(ty) = closed else {
-            let told = "the compiler would make up a delegate type for this lambda, as none of the framework fits it; that cannot be done in the debugger";
-            return Err(Fail::new(span, told).hint("cast it to a delegate type of the program"));
-        };
-        self.lambda_to(lambda, &ty, span)
-    }
-
-    fn natural_of(&mut self, operand: Operand<'_>) -> Result<Node> {
-        self.natural(operand)
-    }
-
     /// A lambda whose own variables begin at the slot `first`.
-    fn closure(
-        &self,
+    pub(super) fn closure(
+        &mut self,
         first: u32,
         slots: Vec<u32>,
         body: Node,
         method_of: Option<Type>,
-    ) -> Rc<Closure> {
+    ) -> Result<Rc<Closure>> {
         let mut captures = Vec::new();
         // What belongs to no lambda is set once, and may be set after the lambda is made.
         if let Some(outermost) = self.outermost_lambda {
@@ -296,19 +259,33 @@ impl Binder<'_> {
                 _ => {}
             });
         }
-        Rc::new(Closure {
+        let mut outside = captures.clone();
+        if self.outermost_lambda.is_none() {
+            body.visit(&mut |node| match node.op {
+                Op::Slot(slot) if slot < first => outside.push(slot),
+                _ => {}
+            });
+        }
+        if outside.iter().any(|it| self.assigned.contains(it)) {
+            let told = "a lambda cannot read a variable of the expression that is assigned";
+            return Err(Fail::new(body.span, told));
+        }
+        self.captured.extend(outside);
+        Ok(Rc::new(Closure {
             slots,
             captures,
             body,
             method_of,
-        })
+        }))
     }
 
     /// Whether a lambda can be a delegate of a type.
     pub(super) fn lambda_fits(&mut self, lambda: &Lambda, to: &Type) -> bool {
-        let slots = self.slots;
+        let (slots, assigned, captured) = (self.slots, self.assigned.len(), self.captured.len());
         let fits = self.lambda_to(lambda, to, lambda.body.span).is_ok();
         self.slots = slots;
+        self.assigned.truncate(assigned);
+        self.captured.truncate(captured);
         fits
     }
 
@@ -381,7 +358,7 @@ impl Binder<'_> {
                 whole
             }
         };
-        let closure = self.closure(first, slots, body, None);
+        let closure = self.closure(first, slots, body, None)?;
         Ok(Node::new(Op::Lambda(closure), to.clone(), span))
     }
 
@@ -398,7 +375,7 @@ impl Binder<'_> {
     }
 
     /// Whether a type is a base of all delegates, so that a lambda is converted to its own type first.
-    fn takes_any_delegate(&self, to: &Type) -> bool {
+    pub(super) fn takes_any_delegate(&self, to: &Type) -> bool {
         let is = |it: &str| {
             let named = to.as_named();
             named.is_some_and(|named| self.types.is_named(named, "System", it))
@@ -546,85 +523,6 @@ impl Binder<'_> {
             }
             Err(_) => Ordering::Equal,
         }
-    }
-
-    /// Whether a method of a group can be a delegate of a type.
-    pub(super) fn group_fits(&mut self, group: &Group, to: &Type) -> bool {
-        self.group_to(group, to).is_ok()
-    }
-
-    /// What the method of a group that takes these types returns.
-    pub(super) fn group_return(&mut self, group: &Group, inputs: &[Type]) -> Option<Type> {
-        let arguments: Vec<Arg<'_>> = inputs
-            .iter()
-            .map(|ty| Arg {
-                operand: Operand::Value(Node::new(Op::Default, ty.clone(), group.span)),
-                name: None,
-                by_ref: None,
-                is_in: false,
-                receiver: false,
-                span: group.span,
-            })
-            .collect();
-        let node = self.call_group(group, arguments, group.span).ok()?;
-        Some(node.ty)
-    }
-
-    /// A group as a delegate: a lambda that calls it.
-    pub(super) fn group_to(&mut self, group: &Group, to: &Type) -> Result<Node> {
-        let Some(invoke) = self.invoke(to) else {
-            return Err(Fail::cs(
-                "CS0428",
-                group.span,
-                format!(
-                    "the method group `{}` cannot be converted to `{}`",
-                    group.name,
-                    self.text(to)
-                ),
-            ));
-        };
-        // What the method is called on is computed when the delegate is made, not when it is called.
-        let (mut group, mut before) = (group.clone(), None);
-        if let Some(target) = group.target.as_mut().filter(|it| it.may_act()) {
-            let slot = self.slot();
-            let read = self.slot_node(slot, &target.ty, target.span);
-            before = Some((slot, std::mem::replace(target, read)));
-        }
-        let group = &group;
-        let first = self.slots;
-        let mut slots = Vec::new();
-        let mut arguments = Vec::new();
-        for parameter in &invoke.parameters {
-            let slot = self.slot();
-            slots.push(slot);
-            arguments.push(Arg {
-                operand: Operand::Value(self.slot_node(
-                    slot,
-                    parameter.ty.without_ref(),
-                    group.span,
-                )),
-                name: None,
-                by_ref: None,
-                is_in: false,
-                receiver: false,
-                span: group.span,
-            });
-        }
-        let call = self.call_group(group, arguments, group.span)?;
-        let body = if invoke.returns == Type::Primitive(Primitive::Void) {
-            call
-        } else {
-            self.convert(Operand::Value(call), &invoke.returns, group.span)?
-        };
-        let closure = self.closure(first, slots, body, Some(to.clone()));
-        let node = Node::new(Op::Lambda(closure), to.clone(), group.span);
-        Ok(match before {
-            Some(before) => {
-                let op = Op::Let(vec![before], Box::new(node));
-                Node::new(op, to.clone(), group.span)
-            }
-            None => node,
-        })
     }
 }
 

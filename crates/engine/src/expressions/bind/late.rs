@@ -500,6 +500,7 @@ impl Binder<'_> {
                 _ => return Err(Fail::new(span, "the index has no place")),
             };
             self.locals.push(Local {
+                at: None,
                 name: name.clone(),
                 slot,
                 ty: node.ty,

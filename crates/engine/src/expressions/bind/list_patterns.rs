@@ -69,6 +69,7 @@ impl Binder<'_> {
                 let int = |value: usize| {
                     Node::constant(Scalar::Int(Kind::Int, value as i128), Type::INT, span)
                 };
+                let by_range = self.index_type(&value.ty, "Range");
                 let range = Node::new(
                     Op::Range(
                         Some(Box::new(Node::new(
@@ -82,7 +83,7 @@ impl Binder<'_> {
                             span,
                         ))),
                     ),
-                    Type::INT,
+                    by_range.clone().unwrap_or(Type::INT),
                     span,
                 );
                 let is_plain = value.ty.element().is_some() || value.ty == Type::STRING;
@@ -92,6 +93,8 @@ impl Binder<'_> {
                         value.ty.clone(),
                         span,
                     )
+                } else if by_range.is_some() {
+                    self.element_at(&value, range, span)?
                 } else {
                     let count = self.binary_operands(
                         BinaryOp::Subtract,
@@ -104,7 +107,16 @@ impl Binder<'_> {
                 test = and(test, self.part_test(part, inner, pattern.span)?);
                 continue;
             }
-            let at = if behind {
+            // An indexer that takes an index comes before one that takes a number.
+            let at = if let Some(ty) = self.index_type(&value.ty, "Index") {
+                let number = match behind {
+                    true => patterns.len() - index,
+                    false => index,
+                };
+                let number = Scalar::Int(Kind::Int, number as i128);
+                let number = Node::constant(number, Type::INT, span);
+                Node::new(Op::Index(Box::new(number), behind), ty, span)
+            } else if behind {
                 let back = Node::constant(
                     Scalar::Int(Kind::Int, (patterns.len() - index) as i128),
                     Type::INT,
@@ -130,6 +142,16 @@ impl Binder<'_> {
             return Err(Fail::cs("CS8980", second.span, told));
         }
         Ok(test)
+    }
+
+    /// `System.Index` or `System.Range`, if a type has an indexer for it.
+    fn index_type(&self, ty: &Type, name: &str) -> Option<Type> {
+        let wanted = self.types.core("System", name)?;
+        let indexers = self.indexers(ty);
+        let takes = indexers
+            .iter()
+            .any(|it| *it.parameters == *std::slice::from_ref(&wanted));
+        takes.then_some(wanted)
     }
 
     /// The test of a part of the list, which is read once and kept.
@@ -242,7 +264,7 @@ impl Binder<'_> {
             .indexers(&target.ty)
             .iter()
             .any(|it| it.parameters == [Type::INT]);
-        if !by_number {
+        if !by_number && self.index_type(&target.ty, "Index").is_none() {
             return None;
         }
         self.count_of(target, span)

@@ -29,12 +29,24 @@ impl Binder<'_> {
             }
             Literal::Char(unit) => Scalar::Int(Kind::Char, i128::from(*unit)),
             Literal::String(text) => Scalar::String(text.units().into()),
-            Literal::Utf8(_) => {
-                return Err(Fail::new(
-                    span,
-                    "a `u8` literal is a ReadOnlySpan<byte>, which cannot be made here",
-                )
-                .hint("use a string"));
+            Literal::Utf8(bytes) => {
+                let byte = Type::Primitive(metadata::signature::Primitive::U1);
+                let open = self.types.core("System", "ReadOnlySpan`1");
+                let closed = open.and_then(|open| {
+                    let of = std::slice::from_ref(&byte);
+                    self.types.close(open.as_named()?, of).ok()
+                });
+                let Some(ty) = closed else {
+                    let told =
+                        "the program has no System.ReadOnlySpan<byte>, which a `u8` literal is";
+                    return Err(Fail::new(span, told));
+                };
+                let items = bytes.iter().map(|it| {
+                    let number = Scalar::Int(Kind::Byte, (*it).into());
+                    (None, Node::constant(number, byte.clone(), span))
+                });
+                let op = Op::Collection(items.collect());
+                return Ok(Operand::Value(Node::new(op, ty, span)));
             }
         };
         let ty = self.kind_type(value.kind(), span)?;

@@ -39,12 +39,34 @@ impl Binder<'_> {
             Operand::Type(ty, _) if self.is_type_parameter(target) => {
                 let found = self.static_member(&ty, name, span);
                 found.or_else(|fail| {
-                    let explicit = self.explicit_static(&ty, &name.identifier.text, span);
-                    explicit.map(Operand::Value).ok_or(fail)
+                    let text = &*name.identifier.text;
+                    if let Some(property) = self.explicit_static(&ty, text, span) {
+                        return Ok(Operand::Value(property));
+                    }
+                    let (_, arguments) = self.type_arguments(name)?;
+                    let methods = self.explicit_statics(&ty, text);
+                    if methods.is_empty() {
+                        return Err(fail);
+                    }
+                    Ok(Operand::Group(Box::new(Group {
+                        name: text.into(),
+                        target: None,
+                        on_type: true,
+                        ty: Some(ty),
+                        methods,
+                        type_arguments: arguments,
+                        implied: false,
+                        is_base: false,
+                        span,
+                    })))
                 })
             }
             Operand::Type(ty, _) => self.static_member(&ty, name, span),
             Operand::Null(at) => Err(Fail::cs("CS0023", at, "`.` cannot be applied to `null`")),
+            Operand::Lambda(_, at) => {
+                let fail = Fail::cs("CS0023", at, "`.` cannot be applied to a lambda");
+                Err(fail.hint("cast it: ((Func<int, int>)(x => x + 1))(2)"))
+            }
             Operand::Group(group) => {
                 let told = format!("`{}` is a method, which has no members", group.name);
                 let fail = Fail::cs("CS0119", group.span, told);

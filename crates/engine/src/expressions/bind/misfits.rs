@@ -158,6 +158,11 @@ impl Binder<'_> {
 
     /// A method that takes what a delegate is called with, but returns something else.
     pub(super) fn returns_other(&mut self, group: &Group, to: &Type) -> Option<Box<Fail>> {
+        if let Err(fail) = self.group_to(group, to)
+            && matches!(fail.code, Some("CS0123" | "CS0407"))
+        {
+            return Some(fail);
+        }
         let invoke = self.invoke(to)?;
         let inputs = invoke.parameters.iter();
         let inputs: Vec<Type> = inputs.map(|it| it.ty.without_ref().clone()).collect();

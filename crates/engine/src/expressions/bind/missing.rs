@@ -13,6 +13,16 @@ use crate::expressions::error::Fail;
 use crate::expressions::intrinsics::is_linq;
 use crate::types::{ModuleId, Types};
 
+/// Extension methods of the framework by how their names begin, with their namespace and assembly.
+const EXTENSIONS: [(&str, &str, &str); 2] = [
+    ("AsParallel", "System.Linq", "System.Linq.Parallel"),
+    (
+        "ToImmutable",
+        "System.Collections.Immutable",
+        "System.Collections.Immutable",
+    ),
+];
+
 /// What is told where an assembly is missing.
 fn not_loaded(assembly: &str) -> String {
     format!(
@@ -57,7 +67,10 @@ impl Binder<'_> {
         if fail.lacks.is_none() {
             fail.lacks = match self.lacks_linq(&fail) {
                 true => Some(LINQ.into()),
-                false => self.lacks_type(&fail).map(String::into_boxed_str),
+                false => self
+                    .lacks_type(&fail)
+                    .or_else(|| self.lacks_extension(&fail))
+                    .map(String::into_boxed_str),
             };
         }
         if let Some(assembly) = &fail.lacks {
@@ -82,7 +95,6 @@ impl Binder<'_> {
             span: fail.span,
         };
         let has = |arity: &usize| matches!(self.plain_type(&identifier, *arity), Ok(Some(_)));
-        let is_variable = self.context.variables.iter().any(|it| *it.name == *name);
         (fail.code, fail.message, fail.hint) = match (0..=4).find(has) {
             Some(0) => {
                 let told = format!("`{name}` takes no type arguments");
@@ -92,10 +104,6 @@ impl Binder<'_> {
                 let told = format!("`{name}` needs {arity} type arguments");
                 let hint = format!("write {name}<{}>", vec!["int"; arity].join(", "));
                 (Some("CS0305"), told, Some(hint))
-            }
-            None if is_type && is_variable => {
-                let told = format!("`{name}` is a variable but is used like a type");
-                (Some("CS0118"), told, None)
             }
             None => (fail.code, fail.message, fail.hint),
         };
@@ -136,6 +144,18 @@ impl Binder<'_> {
             Import::Namespace(name) => Some(name.as_str()),
             _ => None,
         })
+    }
+
+    /// The assembly of the framework that would bring an extension method which is not found.
+    fn lacks_extension(&self, fail: &Fail) -> Option<String> {
+        if fail.code != Some("CS1061") {
+            return None;
+        }
+        let name = quoted(&fail.message).nth(1)?;
+        let (_, namespace, assembly) = EXTENSIONS.iter().find(|it| name.starts_with(it.0))?;
+        let is_used = self.used_namespaces().any(|it| it == *namespace);
+        let brings = is_used && self.types.assembly(assembly).is_none();
+        brings.then(|| (*assembly).to_owned())
     }
 
     /// The assembly that would bring a type or namespace that is not found: one that the module refers to, or one of the

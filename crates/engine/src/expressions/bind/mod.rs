@@ -15,6 +15,7 @@ mod context;
 mod conversions;
 mod converted;
 mod creation;
+mod definite;
 mod dynamic;
 mod enum_operators;
 mod equality;
@@ -32,6 +33,7 @@ mod members;
 mod misfits;
 pub(crate) mod missing;
 mod names;
+mod natural_types;
 mod operators;
 mod overloads;
 mod parameters;
@@ -39,6 +41,7 @@ mod patterns;
 mod positional;
 mod postfix;
 mod queries;
+mod ranges;
 mod relations;
 mod spreading;
 mod stored;
@@ -51,7 +54,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use syntax::Span;
-use syntax::tree::{Expr, ExprKind, Lambda, PseudoVariable};
+use syntax::tree::{Expr, ExprKind, Identifier, Lambda, PseudoVariable};
 
 use super::error::{Fail, Result};
 use super::plan::{Node, Op};
@@ -84,6 +87,13 @@ pub(crate) struct Binder<'t> {
     context: &'t Context,
     /// Variables of the expression itself, the innermost last.
     locals: Vec<Local>,
+    /// The first of those that belong to the innermost lambda, and the first behind its parameters.
+    own_locals: (usize, usize),
+    /// The slots of variables that are assigned, and of those that lambdas inside of others read.
+    assigned: Vec<u32>,
+    captured: Vec<u32>,
+    /// The names of the variables of queries.
+    range_variables: Vec<Box<str>>,
     /// The number of slots given out.
     slots: u32,
     /// Whether overflow is an error here.
@@ -135,6 +145,8 @@ struct Local {
     item: Option<(usize, Type)>,
     /// Whether it is an element of a sequence of `dynamic`.
     dynamic: bool,
+    /// Where its name is written, if it is a declaration.
+    at: Option<Span>,
 }
 
 /// Names of tuple elements.
@@ -210,6 +222,10 @@ impl<'t> Binder<'t> {
             known: WellKnown::default(),
             context,
             locals: Vec::new(),
+            own_locals: (0, 0),
+            assigned: Vec::new(),
+            captured: Vec::new(),
+            range_variables: Vec::new(),
             slots: 0,
             checked: false,
             unchecked: false,
@@ -259,12 +275,16 @@ impl<'t> Binder<'t> {
     /// The plan of a whole expression.
     pub(crate) fn whole(&mut self, expr: &Expr) -> Result<Node> {
         self.bare = matches!(expr.without_parens().kind, ExprKind::Name(_));
-        let bound = self.bind_closed(expr).and_then(|it| self.natural(it));
+        let bound = self
+            .bind_closed(expr)
+            .and_then(|it| self.natural_or_group(it));
         let bound = self.or_as_objects(bound, |this| {
             let bound = this.bind_closed(expr);
-            bound.and_then(|it| this.natural(it))
+            bound.and_then(|it| this.natural_or_group(it))
         });
-        bound.map_err(|fail| self.in_lambda(self.with_what_is_missing(fail)))
+        bound
+            .and_then(assigned_where_read)
+            .map_err(|fail| self.in_lambda(self.with_what_is_missing(fail)))
     }
 
     /// The plan of a condition.
@@ -275,7 +295,9 @@ impl<'t> Binder<'t> {
             let bound = this.bind(expr);
             bound.and_then(|it| this.boolean(it, expr.span))
         });
-        bound.map_err(|fail| self.in_lambda(self.with_what_is_missing(fail)))
+        bound
+            .and_then(assigned_where_read)
+            .map_err(|fail| self.in_lambda(self.with_what_is_missing(fail)))
     }
 
     /// How many variables a plan needs.
@@ -490,8 +512,49 @@ impl<'t> Binder<'t> {
             names,
             item: None,
             dynamic: self.dynamic_elements && *ty == Type::OBJECT,
+            at: None,
         });
         slot
+    }
+
+    /// Declares a variable that is written in the text, if the lambda or expression has none of its name.
+    pub(super) fn declare_written(
+        &mut self,
+        name: &Identifier,
+        ty: &Type,
+        names: TupleNames,
+    ) -> Result<u32> {
+        self.must_be_new(name)?;
+        let slot = self.declare(&name.text, ty, names);
+        self.note_written(name);
+        Ok(slot)
+    }
+
+    /// Notes where the variable that was declared last is written.
+    fn note_written(&mut self, name: &Identifier) {
+        if let Some(local) = self.locals.last_mut().filter(|it| it.name == name.text) {
+            local.at = Some(name.span);
+        }
+    }
+
+    /// Refuses a name that another variable of the innermost lambda has.
+    fn must_be_new(&self, name: &Identifier) -> Result<()> {
+        // What is bound once more meets itself.
+        let other = |it: &&Local| it.name == name.text && it.at.is_some_and(|at| at != name.span);
+        // A lambda may call its variables as those around it are called.
+        let (first, own) = self.own_locals;
+        let parameters = self.locals.get(first..own).unwrap_or_default();
+        let inside = self.locals.get(own..).unwrap_or_default();
+        let code = match (
+            inside.iter().any(|it| other(&it)),
+            parameters.iter().any(|it| other(&it)),
+        ) {
+            (true, _) => "CS0128",
+            (false, true) => "CS0136",
+            (false, false) => return Ok(()),
+        };
+        let told = format!("the expression has a variable `{}` here already", name.text);
+        Err(Fail::cs(code, name.span, told))
     }
 
     /// Declares a parameter, or all variables that one carries.
@@ -510,6 +573,7 @@ impl<'t> Binder<'t> {
                 names: Rc::default(),
                 item: Some((index, ty.clone())),
                 dynamic: false,
+                at: None,
             });
         }
         slot
@@ -584,6 +648,17 @@ impl<'t> Binder<'t> {
             }
         };
         Ok(Node::new(Op::Pseudo(pseudo), ty, span))
+    }
+}
+
+/// Refuses a plan that reads a variable before it has a value.
+fn assigned_where_read(plan: Node) -> Result<Node> {
+    match definite::unassigned(&plan) {
+        Some(span) => {
+            let told = "the variable may have no value here: the pattern or call that gives it one may not have matched or run";
+            Err(Fail::cs("CS0165", span, told))
+        }
+        None => Ok(plan),
     }
 }
 

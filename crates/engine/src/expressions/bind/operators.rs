@@ -530,7 +530,16 @@ impl Binder<'_> {
     ) -> Result<Node> {
         if !lifted && let (Some(a), Some(b)) = (left.scalar(), right.scalar()) {
             match scalar::binary(op, a, b, self.strict()) {
-                Some(Ok(value)) => return Ok(Node::constant(value, ty, span)),
+                // Native integers are constants where 32 bits hold them on every machine.
+                Some(Ok(value)) if fits_natively(&value) => {
+                    return Ok(Node::constant(value, ty, span));
+                }
+                Some(Ok(_)) => {}
+                Some(Err(_)) if is_native(a.kind()) && op != BinaryOp::Divide => {}
+                // The smallest number through -1 is itself where nothing is checked.
+                Some(Err(Fault::Overflow)) if op == BinaryOp::Divide && self.unchecked => {
+                    return Ok(Node::constant(a.clone(), ty, span));
+                }
                 Some(Err(Fault::DivideByZero)) => {
                     return Err(Fail::cs("CS0020", span, "division by the constant zero"));
                 }
@@ -629,4 +638,17 @@ pub(super) fn is_comparison(op: BinaryOp) -> bool {
             | BinaryOp::LessOrEqual
             | BinaryOp::GreaterOrEqual
     )
+}
+
+fn is_native(kind: Kind) -> bool {
+    matches!(kind, Kind::NInt | Kind::NUInt)
+}
+
+/// Whether a number is a constant of its type: of a native integer only what 32 bits hold is.
+fn fits_natively(value: &Scalar) -> bool {
+    match value {
+        Scalar::Int(Kind::NInt, number) => i32::try_from(*number).is_ok(),
+        Scalar::Int(Kind::NUInt, number) => u32::try_from(*number).is_ok(),
+        _ => true,
+    }
 }

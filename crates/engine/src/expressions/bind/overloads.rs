@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use metadata::signature::Primitive;
 use syntax::Span;
-use syntax::tree::{Argument, ArgumentModifier, Designation, ExprKind};
+use syntax::tree::{Argument, ArgumentModifier, Designation, ExprKind, Identifier};
 
 use super::conversions::Conv;
 use super::misfits::{Misfit, Unresolved, nearer};
@@ -47,7 +47,7 @@ impl ByRef {
 #[derive(Clone)]
 enum Leads {
     /// To a new variable of that name.
-    New(Box<str>),
+    New(Identifier),
     /// To what the operand is.
     Operand,
     /// Nowhere.
@@ -121,7 +121,7 @@ impl Binder<'_> {
                     Operand::Value(self.default_value(&ty, span)?)
                 };
                 let to = match designation {
-                    Designation::Single(name) => Leads::New(name.text.clone()),
+                    Designation::Single(name) => Leads::New(name.clone()),
                     Designation::Discard(_) => Leads::Nowhere,
                     Designation::Tuple(..) => {
                         return Err(Fail::cs(
@@ -455,7 +455,12 @@ impl Binder<'_> {
             }
             let conv = self.implicit(&argument.operand, to);
             let near = conv.as_ref().is_some_and(is_near);
-            if conv.is_none() || argument.receiver && !near {
+            // No extension of `T?` is called on a `T`.
+            let becomes_nullable = || {
+                let from = argument.operand.value().map(|it| &it.ty);
+                self.nullable_of(to).is_some() && from.is_some_and(|it| it != to)
+            };
+            if conv.is_none() || argument.receiver && (!near || becomes_nullable()) {
                 return Err(Misfit::Argument(index, to.clone()));
             }
         }
@@ -550,18 +555,18 @@ impl Binder<'_> {
             let is_ref = parameter.is_some_and(|it| matches!(it.ty, Type::ByRef(_)) && !is_in(it));
             if argument.receiver && is_ref {
                 self.must_be_place(&node, argument.span)?;
-                node = self.referred(Leads::Operand, node);
+                node = self.referred(Leads::Operand, node)?;
             } else if let Some(by_ref) = argument.by_ref
                 && !parameter.is_some_and(is_in)
             {
-                node = self.referred(by_ref.to, node);
+                node = self.referred(by_ref.to, node)?;
             } else if parameter.is_some_and(is_in) && !moved && self.is_referable(&node, to) {
-                node = self.referred(Leads::Operand, node);
+                node = self.referred(Leads::Operand, node)?;
             } else if parameter.is_some_and(is_in)
                 && !moved
                 && matches!(candidate.method.returns, Type::ByRef(_))
             {
-                node = self.referred(Leads::Nowhere, node);
+                node = self.referred(Leads::Nowhere, node)?;
             } else if moved && node.constant.is_none() && !matches!(node.op, Op::Lambda(_)) {
                 let slot = self.slot();
                 let stored = self.slot_node(slot, &node.ty, node.span);
@@ -609,15 +614,17 @@ impl Binder<'_> {
     }
 
     /// An argument that is passed by reference.
-    fn referred(&mut self, to: Leads, node: Node) -> Node {
+    fn referred(&mut self, to: Leads, node: Node) -> Result<Node> {
         let (ty, span) = (node.ty.clone(), node.span);
         let to = match (to, &node.op) {
             (Leads::Nowhere, _) => Referred::Nothing,
-            (Leads::New(name), _) => Referred::Slot(self.declare(&name, &ty, Rc::default())),
+            (Leads::New(name), _) => {
+                Referred::Slot(self.declare_written(&name, &ty, Rc::default())?)
+            }
             (Leads::Operand, Op::Slot(slot)) => Referred::Slot(*slot),
             (Leads::Operand, _) => Referred::Place(Box::new(node.clone())),
         };
-        Node::new(Op::Reference(to, Box::new(node)), ty, span)
+        Ok(Node::new(Op::Reference(to, Box::new(node)), ty, span))
     }
 
     fn default_argument(

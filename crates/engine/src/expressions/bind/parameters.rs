@@ -13,7 +13,7 @@ use super::context::Bounds;
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Conversion, Node, Op};
-use crate::types::{Kind, Type};
+use crate::types::{Kind, Method, Type};
 
 /// Codes of errors that come from a type argument being known: as an object the value may do.
 const AS_OBJECT: [&str; 7] = [
@@ -146,6 +146,19 @@ impl Binder<'_> {
             ty,
             span,
         ))
+    }
+
+    /// The same of methods.
+    pub(super) fn explicit_statics(&self, ty: &Type, name: &str) -> Vec<Method> {
+        let suffix = format!(".{name}");
+        let named = self.types.named(ty);
+        let methods = named.and_then(|it| self.types.methods(&it, None).ok());
+        let is_it = |it: &Method| it.flags.is_static() && it.name.ends_with(&suffix);
+        methods
+            .unwrap_or_default()
+            .into_iter()
+            .filter(is_it)
+            .collect()
     }
 
     /// Whether a class or interface has, or inherits, an instance member of a name.

@@ -18,6 +18,10 @@ impl Binder<'_> {
     /// `e is pattern`
     pub(super) fn is(&mut self, inner: &Expr, pattern: &Pattern, span: Span) -> Result<Node> {
         let operand = self.bind(inner)?;
+        if let Operand::Null(at) = operand {
+            let told = "null has no type that a pattern could be tested on";
+            return Err(Fail::cs("CS8117", at, told));
+        }
         let subject = self.natural(operand)?;
         if subject.ty == Type::Primitive(metadata::signature::Primitive::Void) {
             return Err(Fail::cs(
@@ -30,6 +34,9 @@ impl Binder<'_> {
         let mut read = self.slot_node(slot, &subject.ty, inner.span);
         read.names = subject.names.clone();
         self.note_exception(&subject, slot);
+        if let PatternKind::TypeOrConstant(expr) = &pattern.kind {
+            self.note_compared(&Operand::Value(read.clone()), expr);
+        }
         let test = match self.plain_type_test(pattern)? {
             Some(ty) => Test::Is(self.without_nullable(&ty)),
             None => self.pattern(pattern, &read)?,
@@ -83,7 +90,7 @@ impl Binder<'_> {
                 Test::Or(Box::new(one), Box::new(two))
             }
             PatternKind::Constant(expr) => self.constant_pattern(expr, subject, span)?,
-            PatternKind::TypeOrConstant(expr) => match self.bind(expr) {
+            PatternKind::TypeOrConstant(expr) => match self.bind_compared(expr, subject) {
                 Ok(Operand::Type(ty, _)) => self.type_test(&ty, subject, span)?,
                 Ok(operand) => self.constant_test(operand, subject, span)?,
                 Err(fail) => return Err(fail),
@@ -134,6 +141,12 @@ impl Binder<'_> {
                 ));
             }
         })
+    }
+
+    /// What a value is compared with by a pattern.
+    fn bind_compared<'e>(&mut self, expr: &'e Expr, subject: &Node) -> Result<Operand<'e>> {
+        self.note_compared(&Operand::Value(subject.clone()), expr);
+        self.bind(expr)
     }
 
     /// The subject with the type that a test has shown.
@@ -224,7 +237,8 @@ impl Binder<'_> {
         // An object is compared with the constant's own type.
         let by_type =
             target.is_reference() && target != Type::STRING && self.may_be(&target, &node.ty);
-        let node = if by_type {
+        let is_null = node.constant == Some(Constant::Null);
+        let node = if by_type && (!is_null || self.converts(&node.ty, &target)) {
             node
         } else {
             self.convert(Operand::Value(node), &target, at)?
@@ -349,7 +363,7 @@ impl Binder<'_> {
             Designation::Discard(_) => Ok(Test::Any),
             Designation::Single(name) => {
                 let value = self.narrowed_to(subject, ty);
-                let slot = self.declare(&name.text, ty, subject.names.clone());
+                let slot = self.declare_written(name, ty, subject.names.clone())?;
                 Ok(Test::Bind {
                     slot,
                     value: Box::new(value),

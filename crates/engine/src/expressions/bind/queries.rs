@@ -13,6 +13,15 @@ use crate::expressions::plan::Node;
 impl Binder<'_> {
     pub(super) fn query(&mut self, query: &Query, span: Span) -> Result<Node> {
         let expr = translate(query, span)?;
+        let mut names = vec![query.from.name.text.clone()];
+        for clause in &query.body.clauses {
+            match clause {
+                QueryClause::From(from) => names.push(from.name.text.clone()),
+                QueryClause::Let { name, .. } => names.push(name.text.clone()),
+                _ => {}
+            }
+        }
+        self.range_variables.extend(names);
         let bound = self.bind(&expr).map_err(|fail| {
             // Binding the source once more costs twice as much for each query inside of it.
             if !matches!(fail.code, Some("CS1929" | "CS1061" | "CS0411")) {

@@ -1,8 +1,11 @@
 //! Assignments to several places at once: `(a, b) = (b, a)` (C# 12.7).
 
+use std::rc::Rc;
+
 use syntax::Span;
 use syntax::tree::{Argument, Expr, ExprKind};
 
+use super::literals::inferred_name;
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Node, Op};
@@ -55,7 +58,18 @@ impl Binder<'_> {
             .tuple_type(&types)
             .ok_or_else(|| Fail::new(span, "the program has not loaded System.ValueTuple"))?;
         let op = Op::Spread(places, slot, Box::new(value), values);
-        Ok(Node::new(op, ty, span))
+        let mut node = Node::new(op, ty, span);
+        // The variables name the parts, as in a tuple of them.
+        let names: Vec<_> = parts.iter().map(|it| inferred_name(&it.value)).collect();
+        let inside: usize = types.iter().map(|it| self.count_names(it)).sum();
+        let once = |name: &&str| names.iter().filter(|it| **it == Some(name)).count() == 1;
+        if names.len() < 8 {
+            let own = names
+                .iter()
+                .map(|it| it.filter(|it| once(it)).map(Rc::from));
+            node.names = own.chain(std::iter::repeat_n(None, inside)).collect();
+        }
+        Ok(node)
     }
 
     /// A tuple that is written out, each element as its place wants it: constants may fit there that other values do not.

@@ -169,7 +169,14 @@ impl Binder<'_> {
 
     /// A call with the names of what it returns.
     pub(super) fn named_result(&mut self, mut node: Node) -> Node {
-        if !node.names.is_empty() || self.count_names(&node.ty) == 0 {
+        if self.count_names(&node.ty) == 0 {
+            return node;
+        }
+        if let Some(names) = self.inferred_names(&node) {
+            node.names = names;
+            return node;
+        }
+        if !node.names.is_empty() {
             return node;
         }
         if let Op::Call(callee, _, arguments) = &node.op {
@@ -192,6 +199,127 @@ impl Binder<'_> {
         node
     }
 
+    /// The names in what a generic method returns: those that its declaration has, and those of the arguments that its type
+    /// parameters were inferred from. `None` for other calls, and where the type around the method decides too.
+    fn inferred_names(&mut self, node: &Node) -> Option<TupleNames> {
+        let Op::Call(callee, None, arguments) = &node.op else {
+            return None;
+        };
+        let method = &callee.method;
+        let home = &method.declared_in;
+        if callee.arguments.is_empty() || !home.arguments.is_empty() {
+            return None;
+        }
+        let open = self.types.open_named(home.module, home.token).ok()?;
+        let open = self.types.method(&open, method.token).ok()?;
+        if !open.returns.is_open() {
+            return None;
+        }
+        let mut known: Vec<Option<TupleNames>> = vec![None; callee.arguments.len()];
+        let parameters = open.parameters.iter().zip(&method.parameters);
+        for ((open, closed), argument) in parameters.zip(arguments) {
+            let (mut open, mut closed) = (open.ty.without_ref(), closed.ty.without_ref());
+            let names = match &argument.op {
+                // Of a delegate what it returns counts, which is its last type argument.
+                Op::Lambda(closure) => {
+                    let (outer, inner) = (open.as_named()?, closed.as_named()?);
+                    (open, closed) = (outer.arguments.last()?, inner.arguments.last()?);
+                    match closure.body.ty == *closed {
+                        true => closure.body.names.clone(),
+                        false => continue,
+                    }
+                }
+                _ => {
+                    let mut given = argument;
+                    while let (Op::Convert(_, inner), true) = (&given.op, given.names.is_empty()) {
+                        given = inner;
+                    }
+                    let outer = std::mem::take(&mut self.tuple_names);
+                    self.note_names_of(given);
+                    let names = self.known_names(closed);
+                    self.tuple_names = outer;
+                    names
+                }
+            };
+            self.note_variables(open, closed, &names, &mut known);
+        }
+        let mut names = Vec::new();
+        self.names_by_variables(&open.returns, &method.returns, &known, &mut names);
+        let declared = node.names.iter().cloned().chain(std::iter::repeat(None));
+        let names: Vec<_> = declared
+            .zip(names)
+            .map(|(one, other)| one.or(other))
+            .collect();
+        let is_named = names.iter().any(Option::is_some);
+        Some(match is_named {
+            true => names.into(),
+            false => TupleNames::default(),
+        })
+    }
+
+    /// Notes the names that a value has for each type parameter of a method; where two differ, neither counts.
+    fn note_variables(
+        &self,
+        open: &Type,
+        closed: &Type,
+        names: &[Option<Rc<str>>],
+        known: &mut [Option<TupleNames>],
+    ) {
+        if let Type::MethodVariable(number) = open {
+            let Some(place) = known.get_mut(*number as usize) else {
+                return;
+            };
+            let given: TupleNames = match names.is_empty() {
+                true => vec![None; self.count_names(closed)].into(),
+                false => names.into(),
+            };
+            *place = Some(match place.take() {
+                None => given,
+                Some(other) => {
+                    let both = other.iter().zip(given.iter());
+                    both.map(|(a, b)| a.clone().filter(|_| a == b)).collect()
+                }
+            });
+            return;
+        }
+        let own = match self.types.tuple_elements(closed) {
+            Some(elements) if elements.len() > 7 => return,
+            Some(elements) => elements.len(),
+            None => 0,
+        };
+        let mut at = own;
+        for (open, closed) in parts_of(open).iter().zip(parts_of(closed)) {
+            let count = self.count_names(closed);
+            let inside = names.get(at..at + count).unwrap_or_default();
+            self.note_variables(open, closed, inside, known);
+            at += count;
+        }
+    }
+
+    fn names_by_variables(
+        &self,
+        open: &Type,
+        closed: &Type,
+        known: &[Option<TupleNames>],
+        names: &mut Vec<Option<Rc<str>>>,
+    ) {
+        let count = self.count_names(closed);
+        let end = names.len() + count;
+        if let Type::MethodVariable(number) = open {
+            let found = known.get(*number as usize).and_then(Option::as_ref);
+            names.extend(found.into_iter().flat_map(|it| it.iter().cloned()));
+        } else {
+            let own = self.types.tuple_elements(closed).map_or(0, |it| it.len());
+            names.extend(std::iter::repeat_n(None, own));
+            if own < 8 {
+                for (open, closed) in parts_of(open).iter().zip(parts_of(closed)) {
+                    self.names_by_variables(open, closed, known, names);
+                }
+            }
+        }
+        names.resize(end, None);
+    }
+
     /// Whether a method is declared to return something of a type parameter.
     fn returns_parameters(&self, callee: &Callee) -> bool {
         let declared_in = &callee.method.declared_in;
@@ -209,5 +337,16 @@ impl Binder<'_> {
             self.tuple_names = outer;
         }
         part
+    }
+}
+
+/// The types that a type is made of.
+fn parts_of(ty: &Type) -> &[Type] {
+    match ty {
+        Type::Named(named) => &named.arguments,
+        Type::SzArray(inner) | Type::Array { element: inner, .. } | Type::ByRef(inner) => {
+            std::slice::from_ref(&**inner)
+        }
+        _ => &[],
     }
 }

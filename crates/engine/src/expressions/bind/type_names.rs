@@ -41,6 +41,10 @@ impl Binder<'_> {
     pub(super) fn ty(&mut self, ty: &tree::Type) -> Result<Type> {
         Ok(match &ty.kind {
             TypeKind::Predefined(predefined) => self.predefined(*predefined),
+            TypeKind::Name(name) if is_open(name) => {
+                let told = "a generic type is used here without its type arguments";
+                return Err(Fail::cs("CS7003", name.span, told));
+            }
             TypeKind::Name(name) => self.type_name(name)?,
             TypeKind::Nullable(inner) => {
                 let inner = self.ty(inner)?;
@@ -70,7 +74,7 @@ impl Binder<'_> {
         })
     }
 
-    fn type_name(&mut self, name: &QualifiedName) -> Result<Type> {
+    pub(super) fn type_name(&mut self, name: &QualifiedName) -> Result<Type> {
         if let Some(word) = name.as_word() {
             match &*word.text {
                 "nint" if self.plain_type(word, 0)?.is_none() => {
@@ -143,6 +147,13 @@ impl Binder<'_> {
     }
 
     fn unknown_type(&self, name: &SimpleName) -> Box<Fail> {
+        let text = &*name.identifier.text;
+        let is_local = self.locals.iter().any(|it| *it.name == *text);
+        let mut variables = self.context.variables.iter();
+        if name.arguments.is_none() && (is_local || variables.any(|it| *it.name == *text)) {
+            let told = format!("`{text}` is a variable but is used like a type");
+            return Fail::cs("CS0118", name.span, told);
+        }
         let fail = Fail::cs(
             "CS0246",
             name.span,
@@ -449,4 +460,11 @@ impl Binder<'_> {
             .collect();
         self.types.close(open, &arguments).ok()?.as_named().cloned()
     }
+}
+
+/// Whether a name leaves type arguments open: `List<>`.
+fn is_open(name: &QualifiedName) -> bool {
+    let unbound =
+        |it: &SimpleName| matches!(it.arguments.as_deref(), Some(TypeArguments::Unbound(_)));
+    name.parts.iter().any(unbound)
 }

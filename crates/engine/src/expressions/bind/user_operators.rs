@@ -88,8 +88,14 @@ impl Binder<'_> {
         let Some(name) = method_name(op) else {
             return Ok(None);
         };
+        let is_shift = matches!(
+            op,
+            BinaryOp::ShiftLeft | BinaryOp::ShiftRight | BinaryOp::UnsignedShiftRight
+        );
+        // What shifts is looked for in the type of the left operand only.
         let types: Vec<&Type> = [left, right]
             .iter()
+            .take(if is_shift { 1 } else { 2 })
             .filter_map(|it| Some(&it.value()?.ty))
             .collect();
         let methods = self.user_operators(name, &types);

@@ -107,6 +107,11 @@ impl Runner<'_, '_> {
                 if let (Some(x), Some(y)) = (self.ticks(&one, span)?, self.ticks(&other, span)?) {
                     return Ok(x == y);
                 }
+                if let (Some(x), Some(y)) =
+                    (self.guid_bytes(&one, span)?, self.guid_bytes(&other, span)?)
+                {
+                    return Ok(x == y);
+                }
                 if let (Some(x), Some(y)) = (self.parts(&one, span)?, self.parts(&other, span)?) {
                     let (of_one, of_other) = (self.exact_type(&one), self.exact_type(&other));
                     if of_one != of_other && of_one.is_some_and(|it| self.is_anonymous(&it)) {
@@ -156,6 +161,9 @@ impl Runner<'_, '_> {
             value => {
                 if let Some(ticks) = self.ticks(value, span)? {
                     return Ok(Some(Hashed::Ticks(ticks)));
+                }
+                if let Some(bytes) = self.guid_bytes(value, span)? {
+                    return Ok(Some(Hashed::Bytes(bytes)));
                 }
                 let Some(parts) = self.parts(value, span)? else {
                     return self.hash_in_program(value, span);

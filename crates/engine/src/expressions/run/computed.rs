@@ -241,6 +241,26 @@ impl Runner<'_, '_> {
         self.decode(&field, span)
     }
 
+    /// The bytes of a `Guid`.
+    pub(super) fn guid_bytes(&self, value: &Val, span: Span) -> Result<Option<[u8; 16]>> {
+        let is_guid = |ty: &Type| {
+            let named = ty.as_named();
+            named.is_some_and(|it| self.types.is_named(it, "System", "Guid"))
+        };
+        match value {
+            Val::Struct(place) if is_guid(&place.ty) => {
+                let bytes = self.reader.bytes(place, 16);
+                let bytes = bytes.map_err(|why| self.unreadable(&why, span))?;
+                Ok(bytes.try_into().ok())
+            }
+            Val::Made(made) => match &**made {
+                Made::Default(ty) if is_guid(ty) => Ok(Some([0; 16])),
+                _ => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
     /// `Guid`: its text, and whether two are equal.
     fn identifier(
         &mut self,
@@ -251,35 +271,15 @@ impl Runner<'_, '_> {
     ) -> Result<Option<Val>> {
         let mut all: Vec<[u8; 16]> = Vec::new();
         for value in target.into_iter().chain(arguments) {
-            let bytes = match value {
-                Val::Struct(place) => {
-                    let bytes = self.reader.bytes(place, 16);
-                    bytes.map_err(|why| self.unreadable(&why, span))?
-                }
-                Val::Made(made) if matches!(**made, Made::Default(_)) => vec![0; 16],
-                _ => return Ok(None),
-            };
-            let Ok(bytes) = bytes.try_into() else {
-                return Ok(None);
-            };
-            all.push(bytes);
+            match self.guid_bytes(value, span)? {
+                Some(bytes) => all.push(bytes),
+                None => return Ok(None),
+            }
         }
         Ok(match (name, &*all) {
             ("op_Equality" | "Equals", [one, other]) => Some(Val::bool(one == other)),
             ("op_Inequality", [one, other]) => Some(Val::bool(one != other)),
-            ("ToString", [one]) => {
-                let [a, b, c, d, e, f, g, h, rest @ ..] = one;
-                // The first three parts are numbers, whose bytes lie the other way round.
-                let front = [d, c, b, a, f, e, h, g].into_iter().chain(rest);
-                let mut text = String::new();
-                for (index, byte) in front.enumerate() {
-                    if matches!(index, 4 | 6 | 8 | 10) {
-                        text.push('-');
-                    }
-                    text.push_str(&format!("{byte:02x}"));
-                }
-                Some(Val::text(&text))
-            }
+            ("ToString", [one]) => Some(Val::text(&guid_text(*one))),
             _ => None,
         })
     }
@@ -635,6 +635,21 @@ fn ticks_of(value: &Val, unit: i128) -> Option<i128> {
     let ticks = count * unit as f64;
     let is_plain = ticks.abs() < 9e15 && ticks % MILLISECOND as f64 == 0.0;
     is_plain.then_some(ticks as i128)
+}
+
+/// The text of a `Guid` by its bytes.
+pub(super) fn guid_text(bytes: [u8; 16]) -> String {
+    let [a, b, c, d, e, f, g, h, rest @ ..] = &bytes;
+    // The first three parts are numbers, whose bytes lie the other way round.
+    let front = [d, c, b, a, f, e, h, g].into_iter().chain(rest);
+    let mut text = String::new();
+    for (index, byte) in front.enumerate() {
+        if matches!(index, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        text.push_str(&format!("{byte:02x}"));
+    }
+    text
 }
 
 #[cfg(test)]

@@ -25,6 +25,8 @@ pub(super) enum Hashed {
     Text(Rc<[u16]>),
     /// A date or a time.
     Ticks(i128),
+    /// A `Guid`.
+    Bytes([u8; 16]),
     /// An object that equals only itself.
     Object(u64),
     /// What code of the program makes of it.

@@ -66,7 +66,7 @@ impl Runner<'_, '_> {
                 }
             }
             "System.Nullable`1" => self.nullable_member(intrinsic.name, target, arguments, span),
-            "System.Math" => self.math(intrinsic.name, callee, arguments, span),
+            "System.Math" | "System.MathF" => self.math(intrinsic.name, callee, arguments, span),
             "System.Char" => self.char_member(intrinsic.name, target, arguments, span),
             "System.Boolean" => match (intrinsic.name, target) {
                 ("GetHashCode", Some((value, ty))) => self.hash_code(value, ty, span),
@@ -473,9 +473,10 @@ impl Runner<'_, '_> {
         keys: Option<&Type>,
         span: Span,
     ) -> Result<bool> {
-        let is_plain = keys.is_some_and(|it| {
-            *it == Type::STRING || it.underlying().is_some() && it.is_value() == Some(true)
-        });
+        // One call finds what would be compared one by one here.
+        let is_found_faster =
+            |it: &Type| self.around.calls && *it != Type::STRING && it.underlying().is_none();
+        let is_plain = keys.is_some_and(|it| self.equals_plainly(it) && !is_found_faster(it));
         Ok(is_plain
             && match self.raw(table, "_comparer", span)? {
                 Val::Null => true,
@@ -491,6 +492,23 @@ impl Runner<'_, '_> {
                 }
                 _ => false,
             })
+    }
+
+    /// Whether values of a type are equal without code of the program: texts, numbers, dates, `Guid`s and tuples of these.
+    fn equals_plainly(&self, ty: &Type) -> bool {
+        const TIMES: [&str; 5] = ["DateTime", "TimeSpan", "DateOnly", "TimeOnly", "Guid"];
+        if *ty == Type::STRING || ty.underlying().is_some() && ty.is_value() == Some(true) {
+            return true;
+        }
+        if let Some(elements) = self.types.tuple_elements(ty) {
+            return elements.len() < 8 && elements.iter().all(|it| self.equals_plainly(it));
+        }
+        let named = ty.as_named();
+        named.is_some_and(|it| {
+            TIMES
+                .iter()
+                .any(|name| self.types.is_named(it, "System", name))
+        })
     }
 
     /// How many entries a dictionary or set has.

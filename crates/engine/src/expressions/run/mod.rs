@@ -558,6 +558,11 @@ impl<'r, 't> Runner<'r, 't> {
             Op::Index(number, from_end) => {
                 let number = self.eval(number)?;
                 let number = integer(&number).unwrap_or(0) as i64;
+                if number < 0 {
+                    let what = "Non-negative number required. (Parameter 'value')";
+                    let ty = "System.ArgumentOutOfRangeException";
+                    return Err(Fail::thrown(span, ty, Some(what.into())).into());
+                }
                 Val::Made(Rc::new(Made::Index(node.ty.clone(), number, *from_end)))
             }
             Op::Reference(_, value) => self.eval(value)?,

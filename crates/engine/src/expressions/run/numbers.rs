@@ -193,6 +193,11 @@ impl Runner<'_, '_> {
         };
         let real = |f: fn(f64) -> f64, value: &Scalar| match value {
             Scalar::Double(number) => Some(Val::Scalar(Scalar::Double(f(*number)))),
+            // These are exact, so that the wider number gives the same.
+            Scalar::Float(number) => {
+                let rounded = f(f64::from(*number)) as f32;
+                Some(Val::Scalar(Scalar::Float(rounded)))
+            }
             _ => None,
         };
         Ok(match (name, scalars.as_slice()) {
@@ -252,6 +257,9 @@ impl Runner<'_, '_> {
             }
             ("CopySign", [Scalar::Double(number), Scalar::Double(sign)]) => {
                 Some(Val::Scalar(Scalar::Double(number.copysign(*sign))))
+            }
+            ("CopySign", [Scalar::Float(number), Scalar::Float(sign)]) => {
+                Some(Val::Scalar(Scalar::Float(number.copysign(*sign))))
             }
             ("BigMul", [Scalar::Int(Kind::Int, one), Scalar::Int(Kind::Int, other)]) => {
                 Some(Val::Scalar(Scalar::Int(Kind::Long, one * other)))

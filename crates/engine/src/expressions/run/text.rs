@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use syntax::Span;
 
+use super::computed::guid_text;
 use super::{Made, Result, Runner, Val, format};
 use crate::expressions::plan::{Callee, Piece};
 use crate::expressions::scalar::{self, Kind, Scalar};
@@ -89,10 +90,16 @@ impl Runner<'_, '_> {
                 Made::Sequence(ty, ..) => self.reflection_name(ty).encode_utf16().collect(),
                 _ => return Ok(None),
             },
-            Val::Struct(_) => match self.date_text(value, None, None, span)? {
-                Some(text) => text.encode_utf16().collect(),
-                None => return Ok(None),
-            },
+            Val::Struct(_) => {
+                let text = match self.guid_bytes(value, span)? {
+                    Some(bytes) => Some(guid_text(bytes)),
+                    None => self.date_text(value, None, None, span)?,
+                };
+                match text {
+                    Some(text) => text.encode_utf16().collect(),
+                    None => return Ok(None),
+                }
+            }
         }))
     }
 
@@ -380,6 +387,10 @@ impl Runner<'_, '_> {
                 _ => self.types.nullable_of(ty).unwrap_or_else(|| ty.clone()),
             };
             let is_enum = matches!(&declared, Type::Named(named) if matches!(named.kind, types::Kind::Enum(_)));
+            // Texts, truth values and characters have no formats.
+            if matches!(number.kind(), Kind::String | Kind::Bool | Kind::Char) {
+                return self.text_of(value, ty, span);
+            }
             if !is_enum
                 && self.is_written_plainly(number, Some(format), span)
                 && let Some(text) = format::number(number, format)
@@ -401,10 +412,6 @@ impl Runner<'_, '_> {
                     Some("Format specifier was invalid.".into()),
                 )
                 .into());
-            }
-            // Texts, truth values and characters have no formats.
-            if matches!(number.kind(), Kind::String | Kind::Bool | Kind::Char) {
-                return self.text_of(value, ty, span);
             }
         }
         if let Val::Null = inner {
