@@ -17,6 +17,7 @@ mod members;
 mod moved;
 mod numbers;
 mod optimised;
+mod own;
 mod parts;
 mod returned;
 mod said;

@@ -77,9 +77,10 @@ pub(super) enum Prepared {
     Call(Box<Calling>),
     /// A call that returns by reference, and what is to be put where it leads.
     Refer(Box<Calling>, Option<Stored>),
-    /// A class constructor is to be run.
+    /// A class constructor is to be run; with a field, the thread is to have its own of that.
     Construct {
         ty: Type,
+        own: Option<metadata::Token>,
         span: Span,
     },
     /// A delegate of a method is to be made.
@@ -124,7 +125,8 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
         let found = all.find_map(|(value, ty)| not_loaded(reader, value, ty.without_ref()));
         if let Some(ty) = found {
             // The program would load it when it comes to code that uses it; then the effect is asked for again.
-            return Ok(Prepared::Construct { ty, span: *span });
+            let (own, span) = (None, *span);
+            return Ok(Prepared::Construct { ty, own, span });
         }
     }
     if let Effect::Write {
@@ -132,7 +134,8 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
     } = &effect
         && let Some(ty) = not_loaded(reader, value, &place.ty)
     {
-        return Ok(Prepared::Construct { ty, span: *span });
+        let (own, span) = (None, *span);
+        return Ok(Prepared::Construct { ty, own, span });
     }
     match effect {
         Effect::Refer { call, store } => {
@@ -228,7 +231,7 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
                 span,
             })))
         }
-        Effect::Construct { ty, span } => Ok(Prepared::Construct { ty, span }),
+        Effect::Construct { ty, own, span } => Ok(Prepared::Construct { ty, own, span }),
         Effect::Delegate {
             method,
             target,

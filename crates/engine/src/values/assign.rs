@@ -460,19 +460,12 @@ impl Roots<'_, '_> {
         if field.flags.is_literal() {
             return Err(refused(set, &"it is a constant, which has no place"));
         }
-        let types = self.reader.types;
-        let ty = types
-            .construct(named.module, named.token, named.arguments.clone())
-            .map_err(|why| refused(set, &why))?;
-        let runtime = types.to_runtime(&ty).map_err(|why| refused(set, &why))?;
         Ok(Destination {
             value: self
                 .reader
                 .static_field(named, field, None)
                 .map_err(|why| refused(set, &why))?,
-            runtime: runtime
-                .static_field(field.token.0, self.reader.looks_from.as_ref())
-                .ok(),
+            runtime: self.reader.runtime_static(named, field.token),
             readonly: field.flags.is_init_only().then(|| field.name.to_string()),
         })
     }

@@ -10,6 +10,7 @@ use metadata::model::ConstantValue;
 
 use crate::types::{Field, Named, Type};
 
+use super::own_statics::OwnStatic;
 use super::{Place, Reader, Result, Unreadable, Value};
 
 impl Reader<'_> {
@@ -37,6 +38,22 @@ impl Reader<'_> {
             let value = runtime.static_field(field.token.0, frame)?;
             self.of_runtime(&value, Some(field.ty.clone()))
         });
+        let value = match value {
+            Err(Unreadable::NotInitialized) if self.knows_own_statics(declared_in) => {
+                match self.own_static(&ty, field, frame) {
+                    Some(OwnStatic::At(address, _)) => Ok(self.at(field.ty.clone(), address)),
+                    Some(OwnStatic::Unused) => {
+                        let size = self.size_of(&field.ty)?;
+                        return self.constructed(
+                            declared_in,
+                            self.copied(field.ty.clone(), vec![0; size as usize]),
+                        );
+                    }
+                    None => value,
+                }
+            }
+            value => value,
+        };
         let value = match value {
             // The runtime looks for those of the code that is shared, which has none.
             Err(Unreadable::NotInitialized)
@@ -106,6 +123,13 @@ impl Reader<'_> {
         Some(!function.is_compiled()?)
     }
 
+    /// The version of the framework.
+    pub(super) fn core_version(&self) -> Option<u16> {
+        let core = self.types.metadata(self.types.core_module()?).ok()?;
+        let core = core.metadata().assembly().ok()??;
+        Some(core.identity.version.major)
+    }
+
     /// Whether the runtime has marked a type as set up, which is after its class constructor. The mark is in the runtime's own
     /// description of the type, whose layout is that of .NET 9 and later: a flag behind a pointer. That the word before the
     /// pointer's is the description of the base type tells that it is still so.
@@ -113,9 +137,7 @@ impl Reader<'_> {
         const PARENT: u64 = 0x10;
         const STATE: u64 = 0x20;
         const INITIALIZED: u32 = 1;
-        let core = self.types.metadata(self.types.core_module()?).ok()?;
-        let core = core.metadata().assembly().ok()??;
-        if core.identity.version.major < 9 {
+        if self.core_version()? < 9 {
             return None;
         }
         let exact = Type::Named(ty.clone());

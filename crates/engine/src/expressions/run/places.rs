@@ -310,6 +310,7 @@ impl Runner<'_, '_> {
         }
         let value = self.materialised(value, span)?;
         let target = self.place_of(at, place.span)?;
+        self.give_own(at, &target, span)?;
         // An array may hold less than its variable says: `object[] a = new string[1]` (C# 17.6).
         if let Op::Element(array, _) = &place.op
             && target.ty.is_reference()
