@@ -23,6 +23,7 @@ mod returned;
 mod said;
 mod scopes;
 mod setting;
+mod shown;
 mod stored;
 mod support;
 mod views;

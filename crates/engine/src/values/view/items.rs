@@ -450,6 +450,13 @@ impl Viewer<'_, '_> {
                 let found = self.entry_at(of, first.saturating_add(position));
                 return half.of(Entry { position, ..found });
             }
+            Source::Joined(parts) => {
+                let behind = parts.partition_point(|(start, _)| *start <= position);
+                if let Some((start, part)) = behind.checked_sub(1).and_then(|it| parts.get(it)) {
+                    let found = self.entry_at(part, position - start);
+                    return Entry { position, ..found };
+                }
+            }
             Source::Chain { .. }
             | Source::Tree { .. }
             | Source::Between { .. }

@@ -375,7 +375,11 @@ impl Viewer<'_, '_> {
         };
         let measure = match known {
             Known::Array => "Length",
-            Known::Span | Known::ReadOnlySpan | Known::Memory | Known::ReadOnlyMemory => "Length",
+            Known::Span
+            | Known::ReadOnlySpan
+            | Known::Memory
+            | Known::ReadOnlyMemory
+            | Known::ReadOnlySequence => "Length",
             _ => "Count",
         };
         let mut text = match items.lengths() {
@@ -383,7 +387,7 @@ impl Viewer<'_, '_> {
             None if items.is_cut => format!("{measure} ≥ {}", items.count),
             None => format!("{measure} = {}", items.count),
         };
-        if known == Known::Grouping && level == 0 {
+        if known == Known::Grouping && !self.is_key_told.take() {
             let value = self.as_value(subject).ok_or(Unreadable::OptimizedAway)?;
             let key = self.any_field(&value, &["_key"]);
             let notes = self.notes_of_key(&value, notes, key.as_ref().ok());
@@ -438,7 +442,9 @@ impl Viewer<'_, '_> {
         match &entry.key {
             Some(key) => {
                 let key = self.brief_with(&Ok(key.clone()), &of_key, level);
+                self.is_key_told.set(items.are_groups());
                 let value = self.brief_unless_secret(&key, value, level);
+                self.is_key_told.set(false);
                 format!("[{key}] = {value}")
             }
             None => {
