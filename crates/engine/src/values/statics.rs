@@ -26,6 +26,10 @@ impl Reader<'_> {
             let constant = metadata.field(field.token)?.constant()?;
             return Ok(self.constant(field.ty.clone(), constant.unwrap_or(ConstantValue::Null)));
         }
+        if self.construction_failed(declared_in) == Some(true) {
+            let ty = self.types.text(&Type::Named(declared_in.clone()));
+            return Err(Unreadable::ConstructorThrew { ty });
+        }
         let ty = self.types.construct(
             declared_in.module,
             declared_in.token,
@@ -134,9 +138,23 @@ impl Reader<'_> {
     /// description of the type, whose layout is that of .NET 9 and later: a flag behind a pointer. That the word before the
     /// pointer's is the description of the base type tells that it is still so.
     fn is_initialized(&self, ty: &Rc<Named>) -> Option<bool> {
+        const INITIALIZED: u32 = 1;
+        Some(self.state_of_class(ty)? & INITIALIZED != 0)
+    }
+
+    /// Whether the class constructor of a type has thrown: whoever uses the type from then on is thrown the same.
+    fn construction_failed(&self, ty: &Rc<Named>) -> Option<bool> {
+        const INITIALIZED: u32 = 1;
+        const FAILED: u32 = 0x100;
+        let constructors = self.types.methods(ty, Some(".cctor")).ok()?;
+        constructors.first()?;
+        let state = self.state_of_class(ty)?;
+        Some(state & (INITIALIZED | FAILED) == FAILED)
+    }
+
+    fn state_of_class(&self, ty: &Rc<Named>) -> Option<u32> {
         const PARENT: u64 = 0x10;
         const STATE: u64 = 0x20;
-        const INITIALIZED: u32 = 1;
         if self.core_version()? < 9 {
             return None;
         }
@@ -148,7 +166,7 @@ impl Reader<'_> {
             return None;
         }
         let state = self.memory.word(description.checked_add(STATE)?).ok()?;
-        Some(self.memory.u32(state).ok()? & INITIALIZED != 0)
+        self.memory.u32(state).ok()
     }
 }
 

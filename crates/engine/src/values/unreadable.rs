@@ -67,6 +67,10 @@ pub(crate) enum Unreadable {
     NotInitialized,
     #[error("the class constructor of {ty} has not run yet, so its static fields are not set")]
     NotConstructed { ty: Rc<str> },
+    #[error(
+        "the class constructor of {ty} threw: the program gets a TypeInitializationException wherever it uses the type"
+    )]
+    ConstructorThrew { ty: Rc<str> },
     #[error("the runtime does not tell what a call returned that returns {ty}")]
     NotReturned { ty: Rc<str> },
     #[error(

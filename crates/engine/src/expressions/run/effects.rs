@@ -155,6 +155,9 @@ impl Runner<'_, '_> {
             let own = None;
             return Interrupt::Effect(Box::new(Effect::Construct { ty, own, span }));
         }
+        if let Unreadable::ConstructorThrew { .. } = why {
+            return unreadable(why, span).into();
+        }
         let hint = "allow side effects for this evaluation, which runs the class constructor as the program would";
         unreadable(why, span).hint(hint).into()
     }

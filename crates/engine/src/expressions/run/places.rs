@@ -458,7 +458,9 @@ impl Runner<'_, '_> {
                     .reader
                     .static_field(&field.declared_in, &found, self.around.frame);
                 value.map_err(|why| match why {
-                    Unreadable::NotConstructed { .. } | Unreadable::NotInitialized => {
+                    Unreadable::NotConstructed { .. }
+            | Unreadable::ConstructorThrew { .. }
+            | Unreadable::NotInitialized => {
                         self.construct(field, &why, span)
                     }
                     why => self.unreadable(&why, span),
