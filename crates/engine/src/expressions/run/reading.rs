@@ -161,9 +161,7 @@ impl Runner<'_, '_> {
         let value = read.map_err(|why| match why {
             Unreadable::NotConstructed { .. }
             | Unreadable::ConstructorThrew { .. }
-            | Unreadable::NotInitialized => {
-                self.construct(field, &why, span)
-            }
+            | Unreadable::NotInitialized => self.construct(field, &why, span),
             why => self.unreadable(&why, span),
         })?;
         self.decode(&value, span)
@@ -238,7 +236,9 @@ pub(super) fn unreadable(why: &Unreadable, span: Span) -> Box<Fail> {
         Unreadable::ConstructorThrew { ty } => Fail::thrown(
             span,
             "System.TypeInitializationException",
-            Some(format!("The type initializer for '{ty}' threw an exception.")),
+            Some(format!(
+                "The type initializer for '{ty}' threw an exception."
+            )),
         ),
         _ => Fail::new(span, format!("it cannot be read: {why}")),
     }
