@@ -16,6 +16,8 @@ use super::{Object, Reader, Scalar, Value};
 const MAX_BYTES: u32 = 64 * 1024;
 /// References and fields told of one object.
 const MAX_TOLD: usize = 1000;
+/// The runtime counts the word before each object as a part of it.
+const HEADER: u64 = 8;
 /// Structs nest less deeply.
 const MAX_DEPTH: u32 = 16;
 
@@ -101,6 +103,7 @@ fn object_report(reader: &Reader<'_>, object: &Object) -> super::Result<ObjectRe
         address: Some(object.address),
         size,
         fields: Vec::new(),
+        padding: 0,
         references: Vec::new(),
         omitted_references: 0,
     };
@@ -130,7 +133,8 @@ fn object_report(reader: &Reader<'_>, object: &Object) -> super::Result<ObjectRe
         );
     }
     report.fields.sort_by_key(|it| it.offset);
-    add_padding(&mut report.fields, 8);
+    let end = add_padding(&mut report.fields, 8);
+    report.padding = behind(&report, end, HEADER);
     Ok(report)
 }
 
@@ -153,6 +157,7 @@ fn struct_report(
             None => reader.size_of(&value.ty)?.into(),
         },
         fields: Vec::new(),
+        padding: 0,
         references: Vec::new(),
         omitted_references: 0,
     };
@@ -173,7 +178,16 @@ fn struct_report(
         );
     }
     report.fields.sort_by_key(|it| it.offset);
-    add_padding(&mut report.fields, start);
+    let end = add_padding(&mut report.fields, start);
+    // The elements of an inline array lie behind the one that it is declared with.
+    let is_buffer = value
+        .ty
+        .as_named()
+        .is_some_and(|it| super::buffer_length(reader.types, it).is_some());
+    if !is_buffer {
+        let header = if boxed.is_some() { HEADER } else { 0 };
+        report.padding = behind(&report, end, header);
+    }
     Ok(report)
 }
 
@@ -191,13 +205,26 @@ fn field(reader: &Reader<'_>, member: &super::Member) -> super::Result<FieldLayo
     })
 }
 
-/// Notes the bytes before each field that no field uses.
-fn add_padding(fields: &mut [FieldLayout], start: u32) {
+/// The bytes behind the last field that no field uses; of more fields than are told that is not known.
+fn behind(report: &ObjectReport, end: u32, header: u64) -> u32 {
+    let size = report.size.saturating_sub(header);
+    let is_all = report.fields.len() < MAX_TOLD;
+    let behind = if is_all {
+        size.saturating_sub(end.into())
+    } else {
+        0
+    };
+    u32::try_from(behind).unwrap_or(0)
+}
+
+/// Notes the bytes before each field that no field uses; the end of the last is given back.
+fn add_padding(fields: &mut [FieldLayout], start: u32) -> u32 {
     let mut end = start;
     for field in fields {
         field.padding = field.offset.saturating_sub(end);
         end = end.max(field.offset.saturating_add(field.size));
     }
+    end
 }
 
 /// Whether structs of a type hold references.

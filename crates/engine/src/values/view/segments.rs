@@ -45,7 +45,9 @@ impl Viewer<'_, '_> {
             let segment = self.reader.reference_to(&here);
             let memory = self.any_field(&segment, &["<Memory>k__BackingField"])?;
             let subject = self.subject(&memory)?;
-            let items = self.items(&subject)?.unwrap_or_else(|| Items::listed(Vec::new()));
+            let items = self
+                .items(&subject)?
+                .unwrap_or_else(|| Items::listed(Vec::new()));
             let is_last = here == *last;
             let to = match is_last {
                 true => items.count.min(end.max(0).cast_unsigned()),
