@@ -404,6 +404,17 @@ fn references_in_inline_arrays_and_behind_spans_are_set_so_that_the_collector_he
             "{ Name = \"inner\" }",
         ),
         ("holder.Things[1]", "array[0]", "{ Name = \"a0\" }"),
+        // Structs with references as a whole.
+        (
+            "entries[0]",
+            "new Entry { Number = number + 1, Text = \"whole\" + number, Thing = thing, Pair = (3, \"pair\") }",
+            "{ Number = 5, Text = \"whole4\", Thing = { Name = \"thing\" }, Pair = (3, \"pair\") }",
+        ),
+        (
+            "holder.Entries[0]",
+            "entries[0]",
+            "{ Number = 5, Text = \"whole4\", Thing = { Name = \"thing\" }, Pair = (3, \"pair\") }",
+        ),
     ] {
         assert_eq!(set(&program, 0, path, value), told, "{path} = {value}");
     }
@@ -411,6 +422,7 @@ fn references_in_inline_arrays_and_behind_spans_are_set_so_that_the_collector_he
         ("holder.Things[1]", "\"text\"", "no Thing"),
         ("local[1]", "thing", "CS"),
         ("local[3]", "\"x\"", "3"),
+        ("entries[0]", "thing", "CS"),
     ] {
         let asked = Request::SetVariable(Box::new(request(0, path, value)));
         let error = program.request(asked).expect_err(path);
@@ -424,6 +436,7 @@ fn references_in_inline_arrays_and_behind_spans_are_set_so_that_the_collector_he
     for said in [
         "literal|new4||new4!|thing|8|made",
         "held|c4|deep|inner|a0|thing",
+        "5|whole4|thing|(3, pair)|whole4|(3, pair)",
     ] {
         assert!(printed.contains(said), "{said}: {printed}");
     }

@@ -111,7 +111,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    fn set_on(&mut self, set: &SetVariable, thread: &Thread) -> Result<Reply, Error> {
+    pub(super) fn set_on(&mut self, set: &SetVariable, thread: &Thread) -> Result<Reply, Error> {
         let done = match self.property_to_set(set, thread) {
             Ok(Some(setting)) => return self.set_property(set, thread, setting),
             Ok(None) => self.set_place(set, thread),

@@ -5,6 +5,7 @@
 //! before, and by the binder.
 
 use cordebug::thread::Thread;
+use metadata::csharp::field_display_name;
 
 use super::assign::{BY_FORCE, refused};
 use super::roots::Roots;
@@ -15,7 +16,13 @@ use crate::api::{
     Variable, VariableKind, Variables,
 };
 use crate::engine::Engine;
+use crate::types::Type;
 
+/// Has the program hold a value: what is computed may exist only in the debugger.
+const HOLD: &str = "System.Tuple.Create<object>";
+/// Parts of a struct that are set one by one at most, and how deeply these may lie.
+const MAX_PARTS: usize = 100;
+const MAX_PART_DEPTH: u32 = 16;
 /// What the binder says of a name that means nothing.
 const UNKNOWN_NAME: &str = "CS0103";
 /// And of a field that only constructors assign.
@@ -48,6 +55,12 @@ impl Engine<'_> {
         })?;
         let is_bound =
             matches!(&binds, Reply::Evaluated(all) if all.iter().all(|it| it.outcome.is_ok()));
+        // And it may be a struct with references that the library knows no place of, which is set part by part.
+        if let Some(parts) = self.seen_from(set, thread, |roots, viewer| {
+            Ok(roots.parts_to_set(viewer, set))
+        })? {
+            return self.set_in_parts(set, thread, &request, parts);
+        }
         // And what it does assign to may be a reference that the library knows no place of: in an inline array or a span.
         let place = |roots: &Roots<'_, '_>, viewer: &Viewer<'_, '_>| {
             let place = roots.destination(viewer, set).ok();
@@ -100,6 +113,49 @@ impl Engine<'_> {
         }
     }
 
+    /// Computes a struct, and puts its parts into those of the place.
+    fn set_in_parts(
+        &mut self,
+        set: &SetVariable,
+        thread: &Thread,
+        request: &Evaluate,
+        (ty, parts): (String, Vec<String>),
+    ) -> Result<Reply, Error> {
+        let kept = &self.stopped_target()?.kept;
+        let free = (1..=u64::from(u32::MAX)).rev();
+        let number = free.into_iter().find(|it| !kept.contains_key(it));
+        let number = number.unwrap_or(u64::from(u32::MAX));
+        let request = Evaluate {
+            expressions: vec![format!("${number} = {HOLD}(({ty})({}))", set.value)],
+            ..request.clone()
+        };
+        let Reply::Evaluated(all) = self.evaluate_expressions(&request)? else {
+            return Err(refused(set, &"it could not be computed"));
+        };
+        if let Some(Err(failed)) = all.into_iter().next().map(|it| it.outcome) {
+            let message = failed.error.message.lines().next().unwrap_or_default();
+            let mut error = refused(set, &message);
+            error.hint = failed.error.hint.or(error.hint);
+            return Err(error);
+        }
+        let mut done = Ok(());
+        for part in parts {
+            let set = SetVariable {
+                path: format!("{}.{part}", set.path),
+                value: format!("(({ty})${number}.Item1).{part}"),
+                ..set.clone()
+            };
+            done = self.set_on(&set, thread).map(|_| ());
+            if done.is_err() {
+                break;
+            }
+        }
+        // It was kept by this request, so letting go of it cannot fail.
+        let _ = self.release_object(number);
+        done?;
+        self.told_after(set, thread)
+    }
+
     fn told_as_evaluated(
         &self,
         set: &SetVariable,
@@ -125,6 +181,47 @@ impl Engine<'_> {
             notes: Vec::new(),
             code_runs: 0,
         })))
+    }
+}
+
+impl Roots<'_, '_> {
+    /// The type of a struct with references that the library knows no place of, and the paths of its parts in it.
+    fn parts_to_set(
+        &self,
+        viewer: &Viewer<'_, '_>,
+        set: &SetVariable,
+    ) -> Option<(String, Vec<String>)> {
+        let to = self.destination(viewer, set).ok()?;
+        let ty = &to.value.ty;
+        let is_struct = ty.is_value() == Some(true) && self.has_references(ty, 0);
+        if to.runtime.is_some() || !is_struct || !matches!(to.value.place, Place::Memory(_)) {
+            return None;
+        }
+        let mut parts = Vec::new();
+        self.add_parts(ty, "", &mut parts, 0)?;
+        Some((self.reader.types.full_text(ty), parts))
+    }
+
+    fn add_parts(
+        &self,
+        ty: &Type,
+        before: &str,
+        parts: &mut Vec<String>,
+        depth: u32,
+    ) -> Option<()> {
+        for member in self.reader.struct_members(ty).ok()?.iter() {
+            let path = format!("{before}{}", field_display_name(&member.field.name)?);
+            let inner = &member.field.ty;
+            let is_whole = inner.is_value() != Some(true) || !self.has_references(inner, 0);
+            if parts.len() >= MAX_PARTS || depth > MAX_PART_DEPTH {
+                return None;
+            } else if is_whole {
+                parts.push(path);
+            } else {
+                self.add_parts(inner, &format!("{path}."), parts, depth + 1)?;
+            }
+        }
+        Some(())
     }
 }
 
