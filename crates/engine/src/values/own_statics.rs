@@ -17,7 +17,10 @@ use metadata::Token;
 
 use crate::types::{Field, Named, Type};
 
-use super::{Object, Reader};
+use super::{Object, Reader, Unreadable};
+
+/// The first version of the runtime that has these structures.
+const FIRST: u16 = 9;
 
 /// What a type leads to: what is known of it beside its description, and its class.
 const BESIDE: u64 = 0x20;
@@ -105,6 +108,27 @@ impl Reader<'_> {
         let at = start.checked_add(offset)?;
         self.memory.word(at).ok()?;
         Some(OwnStatic::At(at, None))
+    }
+
+    /// Refuses a static field that refers to no object before the library is asked about it, which looks at what it refers to.
+    pub(super) fn check_static(
+        &self,
+        ty: &Type,
+        field: &Field,
+        frame: Option<&Frame>,
+    ) -> super::Result<()> {
+        if !field.ty.is_reference() || self.core_version().is_none_or(|it| it < FIRST) {
+            return Ok(());
+        }
+        let Some(OwnStatic::At(at, _)) = self.own_static(ty, field, frame) else {
+            return Ok(());
+        };
+        match self.memory.word(at)? {
+            address if address != 0 && !self.may_be_object(address) => {
+                Err(Unreadable::NotAnObject { address })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The runtime's value of a static field, through which references are written: what the library tells, or an element of
@@ -237,6 +261,6 @@ impl Reader<'_> {
 
     /// Whether the runtime is one whose structures these are.
     pub(super) fn knows_own_statics(&self, declared_in: &Named) -> bool {
-        !declared_in.arguments.is_empty() && self.core_version().is_some_and(|it| it >= 9)
+        !declared_in.arguments.is_empty() && self.core_version().is_some_and(|it| it >= FIRST)
     }
 }

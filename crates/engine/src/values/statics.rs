@@ -38,6 +38,7 @@ impl Reader<'_> {
         let frame = frame.or(self.looks_from.as_ref());
         let which = (&**declared_in, field.token);
         let value = self.places.static_field(self.run, which, frame, || {
+            self.check_static(&ty, field, frame)?;
             let runtime = self.types.to_runtime(&ty)?;
             let value = runtime.static_field(field.token.0, frame)?;
             self.of_runtime(&value, Some(field.ty.clone()))
