@@ -1,9 +1,34 @@
 //! Values that are one thing to a person and several fields to the runtime, and values that are damaged.
 
-use host::api::{Evaluate, Reply, Request, ValueKind};
+use host::api::{Evaluate, Reply, Request, ValueKind, VariablesQuery, View};
 use testkit::sandbox::Sandbox;
 
-use crate::support::{look, says_the_same, stopped};
+use crate::support::{lines, look, says_the_same, stopped, variables};
+
+#[test]
+fn events_show_what_was_added_to_them() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_shown", &["stop"]);
+    let query = VariablesQuery {
+        path: Some("announcing".into()),
+        view: View {
+            statics: true,
+            ..View::default()
+        },
+        ..VariablesQuery::default()
+    };
+    assert_eq!(
+        lines(&variables(&program, query).variables),
+        [
+            "Done = 2 methods { Announcing.Heard(object one, EventArgs two), Announcing.More(object one, EventArgs two) }",
+            "Never = null",
+            "Again = Announcing.Listen()",
+            "Number = 8",
+            "Everywhere = Announcing.Listen()",
+        ]
+    );
+    assert_eq!(look(&program, "announcing.kept").value.text, "4");
+}
 
 #[test]
 fn damaged_values_and_types_that_failed_to_set_up_say_so() {
