@@ -88,6 +88,29 @@ fn vectors_sequences_and_groups_show_what_is_in_them() {
     says_the_same(&program);
     program.cont();
     program.wait_stop();
+    for (path, text, note) in [
+        ("odd", "true (0x07)", ""),
+        (
+            "cells",
+            "Length = 1073741824 × 2 { 0, 0, 0, 0 }",
+            "it has 4: it is damaged",
+        ),
+        ("sorted", "Count = 3 { 2, 3 }", "but 2 were found"),
+        ("reversed", "Length = 0", "from 50 to 3: it is damaged"),
+        (
+            "longest",
+            "it says that its size is 4294967295, more than anything of its type can have: it is damaged",
+            "",
+        ),
+    ] {
+        let value = look(&program, path).value;
+        assert_eq!(value.text, text, "{path}");
+        let notes = value.notes.join("|");
+        assert!(
+            notes.contains(note) && notes.is_empty() == note.is_empty(),
+            "{path}: {notes}"
+        );
+    }
     let broken = look(&program, "chained").value;
     assert_eq!(broken.text, "Length = 2 { 2, 3 }");
     assert!(

@@ -218,7 +218,7 @@ impl Reader<'_> {
     pub(crate) fn bytes(&self, value: &Value, length: u32) -> Result<Vec<u8>> {
         self.fresh(value.run)?;
         if length > MAX_VALUE {
-            return Err(Unreadable::TooLarge {
+            return Err(Unreadable::TooMuch {
                 size: length.into(),
             });
         }
@@ -269,7 +269,7 @@ impl Reader<'_> {
     /// Bytes from an address on.
     pub(super) fn bytes_at(&self, address: u64, length: u64) -> Result<Vec<u8>> {
         if length > MAX_VALUE.into() {
-            return Err(Unreadable::TooLarge { size: length });
+            return Err(Unreadable::TooMuch { size: length });
         }
         let mut bytes = vec![0; length as usize];
         self.memory.read(address, &mut bytes)?;

@@ -51,8 +51,12 @@ pub(crate) enum Unreadable {
         first: i64,
         length: u64,
     },
-    #[error("it has {size} bytes, more than can be a value of its type")]
+    #[error(
+        "it says that its size is {size}, more than anything of its type can have: it is damaged"
+    )]
     TooLarge { size: u64 },
+    #[error("it has {size} bytes, more than are read at once")]
+    TooMuch { size: u64 },
     #[error("\"{path}\" cannot be followed at {at}: {why}")]
     Path {
         path: String,

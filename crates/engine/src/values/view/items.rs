@@ -80,7 +80,15 @@ impl Viewer<'_, '_> {
                 },
             );
             if shape.lengths.len() > 1 || shape.bounds.first() != Some(&0) {
+                let factors = shape.lengths.iter().map(|it| u64::from(*it));
+                let product = factors.fold(1, u64::saturating_mul);
                 items.shape = Some((shape.lengths, shape.bounds));
+                let count = shape.count;
+                items = items.noted(|| {
+                    (product != count).then(|| {
+                        format!("its dimensions make {product} elements, but it has {count}: it is damaged")
+                    })
+                });
             }
             return Ok(Some(items));
         }

@@ -29,7 +29,12 @@ impl Viewer<'_, '_> {
             }),
             (false, true) | (true, true) => {
                 let (start, end) = (start & POSITION, end & POSITION);
-                self.part_of(first, start, end.saturating_sub(start).max(0).cast_unsigned())
+                let length = end.saturating_sub(start).max(0).cast_unsigned();
+                Ok(self.part_of(first, start, length)?.noted(|| {
+                    (end < start).then(|| {
+                        format!("it says that it goes from {start} to {end}: it is damaged or being changed")
+                    })
+                }))
             }
         }
     }

@@ -198,6 +198,8 @@ impl Viewer<'_, '_> {
         match self.items(subject) {
             Ok(Some(_)) => return self.collection_line(subject, known, notes, level),
             Ok(None) => {}
+            // There is nothing else to an array.
+            Err(why) if known == Known::Array => return Err(why),
             Err(why) => {
                 let mut line = self.object_line(subject, notes, level)?;
                 line.notes
@@ -256,7 +258,14 @@ impl Viewer<'_, '_> {
             Scalar::Char(_) => ValueKind::Char,
             _ => ValueKind::Number,
         };
-        Ok(Line::new(numbers::scalar(scalar, self.is_hex.get()), kind))
+        let mut text = numbers::scalar(scalar, self.is_hex.get());
+        // Tested it is true, compared it is neither.
+        if kind == ValueKind::Bool
+            && let Some(byte @ 2..) = self.reader.bytes(value, 1)?.first()
+        {
+            let _ = write!(text, " (0x{byte:02x})");
+        }
+        Ok(Line::new(text, kind))
     }
 
     /// `Red`, `Read | Write`, `Read | 0x40`, or a number that no member has.
