@@ -164,10 +164,17 @@ fn struct_report(
     if value.ty.underlying().and_then(Scalar::size).is_some() {
         return Ok(report);
     }
+    let is_buffer = buffer_elements(reader, &value.ty).is_some();
+    if is_buffer {
+        refer(reader, String::new(), value, 0, &mut report);
+    }
     for member in reader.struct_members(&value.ty)?.iter().take(MAX_TOLD) {
         let mut told = field(reader, member)?;
         told.offset += start;
         report.fields.push(told);
+        if is_buffer {
+            continue;
+        }
         let inner = reader.struct_member(value, member)?;
         refer(
             reader,
@@ -180,10 +187,6 @@ fn struct_report(
     report.fields.sort_by_key(|it| it.offset);
     let end = add_padding(&mut report.fields, start);
     // The elements of an inline array lie behind the one that it is declared with.
-    let is_buffer = value
-        .ty
-        .as_named()
-        .is_some_and(|it| super::buffer_length(reader.types, it).is_some());
     if !is_buffer {
         let header = if boxed.is_some() { HEADER } else { 0 };
         report.padding = behind(&report, end, header);
@@ -248,9 +251,33 @@ fn holds_references_at(reader: &Reader<'_>, ty: &Type, depth: u32) -> bool {
     })
 }
 
+/// What an inline array is made of: the type of its elements, how many there are, and how far one is from the next.
+fn buffer_elements(reader: &Reader<'_>, ty: &Type) -> Option<(Type, u64, u64)> {
+    let length = super::buffer_length(reader.types, ty.as_named()?)?;
+    let members = reader.struct_members(ty).ok()?;
+    let element = members.first()?.field.ty.clone();
+    let stride = reader.size_of(&element).ok()?;
+    Some((element, length.into(), stride.into()))
+}
+
 /// Notes the object that a value refers to, and those that the fields of a struct do.
 fn refer(reader: &Reader<'_>, name: String, value: &Value, depth: u32, report: &mut ObjectReport) {
     if depth <= MAX_DEPTH && holds_references(reader, &value.ty) {
+        if let Some((element, count, stride)) = buffer_elements(reader, &value.ty) {
+            for position in 0..count.min(MAX_TOLD as u64) {
+                if let Ok(inner) = reader.offset(value, position.saturating_mul(stride), &element) {
+                    refer(
+                        reader,
+                        format!("{name}[{position}]"),
+                        &inner,
+                        depth + 1,
+                        report,
+                    );
+                }
+            }
+            report.omitted_references += count.saturating_sub(MAX_TOLD as u64);
+            return;
+        }
         let members = reader.struct_members(&value.ty).unwrap_or_default();
         for member in members.iter() {
             if let Ok(inner) = reader.struct_member(value, member) {
