@@ -10,7 +10,7 @@ use metadata::csharp::field_display_name;
 use super::assign::{BY_FORCE, refused};
 use super::roots::Roots;
 use super::view::Viewer;
-use super::{Place, literal};
+use super::{Place, buffer_length, literal};
 use crate::api::{
     Error, ErrorCode, Evaluate, EvaluatedValue, Reply, SetVariable, ThreadId, Value, ValueKind,
     Variable, VariableKind, Variables,
@@ -119,8 +119,12 @@ impl Engine<'_> {
         set: &SetVariable,
         thread: &Thread,
         request: &Evaluate,
-        (ty, parts): (String, Vec<String>),
+        parts: PartsToSet,
     ) -> Result<Reply, Error> {
+        let PartsToSet { ty, parts, source } = parts;
+        if let Some(source) = source {
+            return self.set_parts_from(set, thread, parts, &source);
+        }
         let kept = &self.stopped_target()?.kept;
         let free = (1..=u64::from(u32::MAX)).rev();
         let number = free.into_iter().find(|it| !kept.contains_key(it));
@@ -138,21 +142,31 @@ impl Engine<'_> {
             error.hint = failed.error.hint.or(error.hint);
             return Err(error);
         }
-        let mut done = Ok(());
-        for part in parts {
-            let set = SetVariable {
-                path: format!("{}.{part}", set.path),
-                value: format!("(({ty})${number}.Item1).{part}"),
-                ..set.clone()
-            };
-            done = self.set_on(&set, thread).map(|_| ());
-            if done.is_err() {
-                break;
-            }
-        }
+        let source = Source::Parts(format!("(({ty})${number}.Item1)"));
+        let done = self.set_parts_from(set, thread, parts, &source);
         // It was kept by this request, so letting go of it cannot fail.
         let _ = self.release_object(number);
-        done?;
+        done
+    }
+
+    fn set_parts_from(
+        &mut self,
+        set: &SetVariable,
+        thread: &Thread,
+        parts: Vec<String>,
+        source: &Source,
+    ) -> Result<Reply, Error> {
+        for part in parts {
+            let set = SetVariable {
+                value: match source {
+                    Source::Parts(of) => format!("{of}{part}"),
+                    Source::Nothing => "default".into(),
+                },
+                path: format!("{}{part}", set.path),
+                ..set.clone()
+            };
+            self.set_on(&set, thread)?;
+        }
         self.told_after(set, thread)
     }
 
@@ -184,44 +198,81 @@ impl Engine<'_> {
     }
 }
 
+/// A struct that is set part by part.
+struct PartsToSet {
+    ty: String,
+    /// Where its parts are in it.
+    parts: Vec<String>,
+    /// What they are taken from, if not from what is computed.
+    source: Option<Source>,
+}
+
+/// Where parts come from.
+enum Source {
+    /// From the same places in this.
+    Parts(String),
+    Nothing,
+}
+
 impl Roots<'_, '_> {
-    /// The type of a struct with references that the library knows no place of, and the paths of its parts in it.
-    fn parts_to_set(
-        &self,
-        viewer: &Viewer<'_, '_>,
-        set: &SetVariable,
-    ) -> Option<(String, Vec<String>)> {
+    /// How a struct with references is set that the library knows no place of, or not of all of its parts.
+    fn parts_to_set(&self, viewer: &Viewer<'_, '_>, set: &SetVariable) -> Option<PartsToSet> {
         let to = self.destination(viewer, set).ok()?;
-        let ty = &to.value.ty;
+        let (types, ty) = (self.reader.types, &to.value.ty);
         let is_struct = ty.is_value() == Some(true) && self.has_references(ty, 0);
-        if to.runtime.is_some() || !is_struct || !matches!(to.value.place, Place::Memory(_)) {
+        if !is_struct || types.nullable_of(ty).is_some() {
             return None;
         }
         let mut parts = Vec::new();
-        self.add_parts(ty, "", &mut parts, 0)?;
-        Some((self.reader.types.full_text(ty), parts))
+        let has_buffers = self.add_parts(ty, "", &mut parts, 0)?;
+        let is_known = to.runtime.is_some() || !matches!(to.value.place, Place::Memory(_));
+        if is_known && !has_buffers {
+            return None;
+        }
+        // What has inline arrays of references cannot be computed first: only something that is there can be copied.
+        let source = match set.value.trim() {
+            _ if !has_buffers => None,
+            "default" => Some(Source::Nothing),
+            path => {
+                let from = self.at_path(viewer, path).ok()?;
+                Some((from.ty == *ty).then(|| Source::Parts(format!("({path})")))?)
+            }
+        };
+        let ty = types.full_text(ty);
+        Some(PartsToSet { ty, parts, source })
     }
 
+    /// Whether there are inline arrays of references among the parts.
     fn add_parts(
         &self,
         ty: &Type,
         before: &str,
         parts: &mut Vec<String>,
         depth: u32,
-    ) -> Option<()> {
-        for member in self.reader.struct_members(ty).ok()?.iter() {
-            let path = format!("{before}{}", field_display_name(&member.field.name)?);
-            let inner = &member.field.ty;
-            let is_whole = inner.is_value() != Some(true) || !self.has_references(inner, 0);
-            if parts.len() >= MAX_PARTS || depth > MAX_PART_DEPTH {
-                return None;
-            } else if is_whole {
-                parts.push(path);
-            } else {
-                self.add_parts(inner, &format!("{path}."), parts, depth + 1)?;
-            }
+    ) -> Option<bool> {
+        if parts.len() >= MAX_PARTS || depth > MAX_PART_DEPTH {
+            return None;
         }
-        Some(())
+        // A number, or a reference.
+        if ty.is_value() != Some(true) || !self.has_references(ty, 0) {
+            parts.push(before.to_owned());
+            return Some(false);
+        }
+        let members = self.reader.struct_members(ty).ok()?;
+        let named = ty.as_named();
+        if let Some(length) = named.and_then(|it| buffer_length(self.reader.types, it)) {
+            let element = &members.first()?.field.ty;
+            for number in 0..length {
+                self.add_parts(element, &format!("{before}[{number}]"), parts, depth + 1)?;
+            }
+            return Some(true);
+        }
+        let mut has_buffers = false;
+        for member in members.iter() {
+            let path = format!("{before}.{}", field_display_name(&member.field.name)?);
+            has_buffers |= self.add_parts(&member.field.ty, &path, parts, depth + 1)?;
+        }
+        Some(has_buffers)
     }
 }
 
