@@ -450,6 +450,16 @@ fn references_in_inline_arrays_and_behind_spans_are_set_so_that_the_collector_he
         let why = outcome.expect_err(text).error.message;
         assert!(why.contains("one by one"), "{text}: {why}");
     }
+    // What was given is known by all that it refers to, wherever the collector puts that.
+    let asked = Request::Evaluate(Evaluate {
+        side_effects: true,
+        ..Evaluate::read("holder.Texts is var given && Collect() ? given[2] : \"\"")
+    });
+    let Ok(Reply::Evaluated(all)) = program.request(asked) else {
+        panic!("no answer");
+    };
+    let outcome = all.into_iter().next().expect("one answer").outcome;
+    assert_eq!(outcome.expect("a text").text, "\"c4\"");
     let query = VariablesQuery {
         path: Some("around".into()),
         ..VariablesQuery::default()
