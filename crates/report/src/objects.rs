@@ -31,6 +31,9 @@ pub struct ObjectAnswer {
     /// Its instance fields by offset.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<FieldEntry>,
+    /// Unused bytes behind the last field.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub padding: u32,
     /// The objects that it refers to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<ReferenceEntry>,
@@ -89,6 +92,7 @@ impl ObjectAnswer {
             address: object.address.map(hex),
             size: object.size,
             fields: fields.map(FieldEntry::from).collect(),
+            padding: if more { 0 } else { object.padding },
             references: references.map(ReferenceEntry::from).collect(),
             next_start: more.then(|| u32::try_from(end).ok()).flatten(),
             left_out_references: object.omitted_references,
@@ -152,6 +156,10 @@ impl Render for ObjectAnswer {
                 let _ = write!(out, ", of {}", field.declared_in);
             }
             out.push('\n');
+        }
+        if self.padding > 0 {
+            let unused = text::bytes(self.padding.into());
+            let _ = writeln!(out, "  {unused} unused at its end");
         }
         if !self.references.is_empty() {
             out.push_str("It refers to:\n");

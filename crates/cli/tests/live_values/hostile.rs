@@ -86,8 +86,15 @@ fn references_that_lead_to_anything_are_told_as_damaged_and_end_nothing() {
         }
         let good = told.iter().find(|it| it.name == "good").expect("good");
         assert_eq!(good.value.text, "{ Next = null, Number = 2 }");
-        let next = look(&program, "holder.Next").value;
-        assert_eq!(next.kind, ValueKind::Unreadable, "{round}: {next:?}");
+        for path in ["holder.Next", "shared", "anything"] {
+            let value = look(&program, path).value;
+            assert_eq!(
+                value.kind,
+                ValueKind::Unreadable,
+                "{round} {path}: {value:?}"
+            );
+            assert!(value.text.contains("0x"), "{round} {path}: {value:?}");
+        }
         program.cont();
         if round < 15 {
             program.wait_stop();

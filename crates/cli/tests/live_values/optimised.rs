@@ -104,8 +104,8 @@ fn what_an_async_method_or_iterator_does_not_use_is_told_as_that() {
     let places: [&[(&str, &str, &str)]; 2] = [
         &[
             ("this", "Shop<string>", WHY),
-            ("pieces", "int", "3"),
             ("unused", "string", WHY),
+            ("pieces", "int", "3"),
             ("list", "List<DateTime>", WHY),
         ],
         &[
@@ -125,6 +125,10 @@ fn what_an_async_method_or_iterator_does_not_use_is_told_as_that() {
                 (*ty, *value)
             );
         }
+        // In the order of their declaration, although only one has a field.
+        let names = told.iter().map(|it| it.name.as_str()).take(expected.len());
+        let wanted = expected.iter().map(|(name, ..)| *name);
+        assert_eq!(names.collect::<Vec<_>>(), wanted.collect::<Vec<_>>());
         for text in ["this.stock", "stock", "unused"] {
             let request = Request::Evaluate(Evaluate::read(text));
             let Ok(Reply::Evaluated(all)) = program.request(request) else {

@@ -1,6 +1,6 @@
 //! Values that are set: the program itself says what it finds then.
 
-use host::api::{ErrorCode, Reply, Request, SetVariable, Stream};
+use host::api::{ErrorCode, Evaluate, Reply, Request, SetVariable, Stream, VariablesQuery};
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
 
@@ -404,13 +404,80 @@ fn references_in_inline_arrays_and_behind_spans_are_set_so_that_the_collector_he
             "{ Name = \"inner\" }",
         ),
         ("holder.Things[1]", "array[0]", "{ Name = \"a0\" }"),
+        // Structs with references as a whole.
+        (
+            "entries[0]",
+            "new Entry { Number = number + 1, Text = \"whole\" + number, Thing = thing, Pair = (3, \"pair\") }",
+            "{ Number = 5, Text = \"whole4\", Thing = { Name = \"thing\" }, Pair = (3, \"pair\") }",
+        ),
+        (
+            "holder.Entries[0]",
+            "entries[0]",
+            "{ Number = 5, Text = \"whole4\", Thing = { Name = \"thing\" }, Pair = (3, \"pair\") }",
+        ),
     ] {
         assert_eq!(set(&program, 0, path, value), told, "{path} = {value}");
     }
+    // What has inline arrays of references is copied whole or not at all.
+    for (path, value, told) in [
+        ("copy", "local", "Count = 3 { \"literal\", \"new4\", null }"),
+        (
+            "other",
+            "around",
+            "{ Before = 6, Texts = Count = 3 { null, null, \"kept\" }, After = \"after\" }",
+        ),
+        (
+            "holder.All[1]",
+            "around",
+            "{ Before = 6, Texts = Count = 3 { null, null, \"kept\" }, After = \"after\" }",
+        ),
+    ] {
+        assert_eq!(set(&program, 0, path, value), told, "{path} = {value}");
+    }
+    for text in [
+        "other = around",
+        "holder.Things.Equals(around)",
+        "holder.All[0] = around",
+    ] {
+        let request = Request::Evaluate(Evaluate {
+            side_effects: true,
+            ..Evaluate::read(text)
+        });
+        let Ok(Reply::Evaluated(all)) = program.request(request) else {
+            panic!("no answer to {text}");
+        };
+        let outcome = all.into_iter().next().expect("one answer").outcome;
+        let why = outcome.expect_err(text).error.message;
+        assert!(why.contains("one by one"), "{text}: {why}");
+    }
+    // What was given is known by all that it refers to, wherever the collector puts that.
+    let asked = Request::Evaluate(Evaluate {
+        side_effects: true,
+        ..Evaluate::read("holder.Texts is var given && Collect() ? given[2] : \"\"")
+    });
+    let Ok(Reply::Evaluated(all)) = program.request(asked) else {
+        panic!("no answer");
+    };
+    let outcome = all.into_iter().next().expect("one answer").outcome;
+    assert_eq!(outcome.expect("a text").text, "\"c4\"");
+    let query = VariablesQuery {
+        path: Some("around".into()),
+        ..VariablesQuery::default()
+    };
+    let Ok(Reply::Object(report)) = program.request(Request::InspectObject(Box::new(query))) else {
+        panic!("around is not told");
+    };
+    let names: Vec<_> = report
+        .references
+        .iter()
+        .map(|it| it.name.as_str())
+        .collect();
+    assert_eq!(names, ["Texts[2]", "After"]);
     for (path, value, reason) in [
         ("holder.Things[1]", "\"text\"", "no Thing"),
         ("local[1]", "thing", "CS"),
         ("local[3]", "\"x\"", "3"),
+        ("entries[0]", "thing", "CS"),
     ] {
         let asked = Request::SetVariable(Box::new(request(0, path, value)));
         let error = program.request(asked).expect_err(path);
@@ -424,6 +491,8 @@ fn references_in_inline_arrays_and_behind_spans_are_set_so_that_the_collector_he
     for said in [
         "literal|new4||new4!|thing|8|made",
         "held|c4|deep|inner|a0|thing",
+        "5|whole4|thing|(3, pair)|whole4|(3, pair)",
+        "literal|new4||6||kept|after|kept|after|6",
     ] {
         assert!(printed.contains(said), "{said}: {printed}");
     }

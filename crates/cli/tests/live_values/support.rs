@@ -80,7 +80,12 @@ pub(crate) fn says_the_same(program: &Debuggee<'_>) {
 /// The same, as a view shows it.
 #[track_caller]
 pub(crate) fn says_the_same_with(program: &Debuggee<'_>, view: &View) {
-    let truth = program.text(Stream::Stdout);
+    says_the_same_as(program, &program.text(Stream::Stdout), view);
+}
+
+/// Compares the paths of a part of what the program printed.
+#[track_caller]
+pub(crate) fn says_the_same_as(program: &Debuggee<'_>, truth: &str, view: &View) {
     let mut wrong = Vec::new();
     let mut compared = 0;
     for line in truth.lines() {

@@ -109,6 +109,13 @@ fn references_in_structs_are_told_with_those_of_the_object() {
             other => panic!("{other:?}"),
         }
     };
+    // A number behind references leaves half a word unused, in a box and in place.
+    for path in ["boxed", "referring.In"] {
+        assert_eq!(inspect(path).padding, 4, "{path}: {:?}", inspect(path));
+    }
+    for path in ["referring", "list", "pairs", "text"] {
+        assert_eq!(inspect(path).padding, 0, "{path}: {:?}", inspect(path));
+    }
     let names = |path: &str| -> Vec<String> {
         let mut names: Vec<_> = inspect(path)
             .references

@@ -351,6 +351,8 @@ pub struct ObjectReport {
     pub size: u64,
     /// Its instance fields by offset: from the start of an object, or of the value of a struct.
     pub fields: Vec<FieldLayout>,
+    /// Unused bytes behind the last of them; of what has elements none.
+    pub padding: u32,
     /// The objects that it refers to.
     pub references: Vec<OutgoingReference>,
     /// How many references were left out.

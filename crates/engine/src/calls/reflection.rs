@@ -3,6 +3,7 @@
 //! Nothing is looked up by name in the program: a type is reached through an empty array of it, which the runtime makes from
 //! the debugger's own notion of the type, so that the one of the right load context is meant.
 
+use metadata::Token;
 use metadata::model::Visibility;
 use metadata::signature::Primitive;
 
@@ -83,6 +84,36 @@ impl Engine<'_> {
                 arguments: vec![handle],
             },
         )
+    }
+
+    /// Lets the thread have its own of a static field that each thread has its own of: the runtime makes them when one is read.
+    pub(crate) fn give_own_static(
+        &mut self,
+        site: &CallSite,
+        ty: &Type,
+        field: Token,
+    ) -> Result<(), CallError> {
+        let of = self.type_object(site, ty)?;
+        let get = self.core_method("System", "Type", "get_Module", 0)?;
+        let module = self.ran(site, &get, &[], Some(Argument::Object(of)), Vec::new())?;
+        let module = self.object_of(module)?;
+        let resolve = self.core_method("System.Reflection", "Module", "ResolveField", 1)?;
+        let token = Argument::Bytes {
+            ty: Type::Primitive(Primitive::I4),
+            bytes: field.0.to_le_bytes().to_vec(),
+        };
+        let open = self.ran(site, &resolve, &[], Some(module), vec![token])?;
+        let open = self.object_of(open)?;
+        let get = self.core_method("System.Reflection", "FieldInfo", "get_FieldHandle", 0)?;
+        let handle = self.ran(site, &get, &[], Some(open), Vec::new())?;
+        let handle = self.boxed_of(handle)?;
+        let of = self.type_handle(site, ty)?;
+        let close = self.core_method("System.Reflection", "FieldInfo", "GetFieldFromHandle", 2)?;
+        let closed = self.ran(site, &close, &[], None, vec![handle, of])?;
+        let closed = self.object_of(closed)?;
+        let get = self.core_method("System.Reflection", "FieldInfo", "GetValue", 1)?;
+        self.ran(site, &get, &[], Some(closed), vec![Argument::Null])?;
+        Ok(())
     }
 
     /// The `RuntimeTypeHandle` of a type.

@@ -56,9 +56,15 @@ impl Engine<'_> {
                 self.write_leaves(&place, &leaves, span)?;
                 journal.done(Val::Null);
             }
-            Prepared::Construct { ty, span } => {
+            Prepared::Construct { ty, own, span } => {
                 let mut site = site.clone();
                 site.limit = left(deadline);
+                if let Some(field) = own {
+                    self.give_own_static(&site, &ty, field)
+                        .map_err(|error| Fail::of_call(span, None, error))?;
+                    journal.given_own(field);
+                    return Ok(());
+                }
                 let outcome = self
                     .construct_class(&site, &ty)
                     .map_err(|error| Fail::of_call(span, Some("class constructor"), error))?;

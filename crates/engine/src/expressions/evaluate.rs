@@ -242,9 +242,9 @@ impl Engine<'_> {
                                 variables.runtime_place(&reader, number)
                             }
                             Asked::Static(field) => {
-                                let ty = Type::Named(field.declared_in.clone());
-                                let ty = reader.types.to_runtime(&ty).ok()?;
-                                ty.static_field(field.token.0, Some(&frame)).ok()
+                                let named = &field.declared_in;
+                                let reader = reader.looking_from(Some(&frame));
+                                reader.runtime_static(named, field.token)
                             }
                         }
                     };

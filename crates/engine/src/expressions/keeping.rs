@@ -54,8 +54,10 @@ impl Engine<'_> {
         mut value: EvaluatedValue,
     ) -> Result<EvaluatedValue> {
         let fail = |why: String| Fail::new(Span::empty(0), why);
-        let Some(variable) = &mut value.variable else {
-            return Err(fail("only an object of the program can be kept".into()));
+        let kept = value.variable.as_mut().filter(|it| !it.path.is_empty());
+        let Some(variable) = kept else {
+            let told = "only an object of the program can be kept";
+            return Err(fail(told.into()).hint("a struct is one in a box: (object)…"));
         };
         let query = VariablesQuery {
             stop: request.stop,

@@ -77,9 +77,10 @@ pub(super) enum Prepared {
     Call(Box<Calling>),
     /// A call that returns by reference, and what is to be put where it leads.
     Refer(Box<Calling>, Option<Stored>),
-    /// A class constructor is to be run.
+    /// A class constructor is to be run; with a field, the thread is to have its own of that.
     Construct {
         ty: Type,
+        own: Option<metadata::Token>,
         span: Span,
     },
     /// A delegate of a method is to be made.
@@ -124,7 +125,8 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
         let found = all.find_map(|(value, ty)| not_loaded(reader, value, ty.without_ref()));
         if let Some(ty) = found {
             // The program would load it when it comes to code that uses it; then the effect is asked for again.
-            return Ok(Prepared::Construct { ty, span: *span });
+            let (own, span) = (None, *span);
+            return Ok(Prepared::Construct { ty, own, span });
         }
     }
     if let Effect::Write {
@@ -132,7 +134,8 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
     } = &effect
         && let Some(ty) = not_loaded(reader, value, &place.ty)
     {
-        return Ok(Prepared::Construct { ty, span: *span });
+        let (own, span) = (None, *span);
+        return Ok(Prepared::Construct { ty, own, span });
     }
     match effect {
         Effect::Refer { call, store } => {
@@ -146,7 +149,7 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
                     if !path.is_empty() || has_references(reader, &ty, 0) =>
                 {
                     let (mut path, mut all) = (path, Vec::new());
-                    add_leaves(reader, &value, &ty, &mut path, &mut all, span)?;
+                    add_leaves(reader, (&value, &ty), &mut path, &mut all, false, span)?;
                     Some(Stored::Leaves(all))
                 }
                 Some(Store { value, ty, .. }) => {
@@ -228,7 +231,7 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
                 span,
             })))
         }
-        Effect::Construct { ty, span } => Ok(Prepared::Construct { ty, span }),
+        Effect::Construct { ty, own, span } => Ok(Prepared::Construct { ty, own, span }),
         Effect::Delegate {
             method,
             target,
@@ -281,7 +284,7 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
                 );
             };
             Ok(Prepared::Write {
-                leaves: leaves(reader, &value, &place.ty, span)?,
+                leaves: leaves(reader, &value, &place.ty, false, span)?,
                 to: spot(reader, home, span)?,
                 span,
             })
@@ -352,19 +355,25 @@ fn has_references(reader: &Reader<'_>, ty: &Type, depth: u32) -> bool {
     })
 }
 
-/// What a value is written as, part by part: references one by one, the rest as bytes.
-fn leaves(reader: &Reader<'_>, value: &Val, ty: &Type, span: Span) -> Result<Vec<Leaf>> {
+/// What a value is written as, part by part: references one by one, the rest as bytes. A new place holds nothing before.
+fn leaves(
+    reader: &Reader<'_>,
+    value: &Val,
+    ty: &Type,
+    is_new: bool,
+    span: Span,
+) -> Result<Vec<Leaf>> {
     let mut all = Vec::new();
-    add_leaves(reader, value, ty, &mut Vec::new(), &mut all, span)?;
+    add_leaves(reader, (value, ty), &mut Vec::new(), &mut all, is_new, span)?;
     Ok(all)
 }
 
 fn add_leaves(
     reader: &Reader<'_>,
-    value: &Val,
-    ty: &Type,
+    (value, ty): (&Val, &Type),
     path: &mut Vec<FieldRef>,
     all: &mut Vec<Leaf>,
+    is_new: bool,
     span: Span,
 ) -> Result<()> {
     if ty.is_value() != Some(true) {
@@ -384,13 +393,25 @@ fn add_leaves(
     if path.len() > MAX_DEPTH as usize {
         return Err(Fail::new(span, "its structs are nested too deeply"));
     }
+    // Of its elements only the first is a field, through which the library could write.
+    let is_buffer = |it| crate::values::buffer_length(reader.types, it).is_some();
+    if ty.as_named().is_some_and(is_buffer) {
+        return match value {
+            Val::Made(made) if is_new && matches!(**made, Made::Default(_)) => Ok(()),
+            _ => Err(Fail::new(
+                span,
+                "references in an inline array can only be set one by one",
+            )
+            .hint("assign its elements: a[0] = …")),
+        };
+    }
     let told = |why: Unreadable| Fail::new(span, format!("it cannot be passed: {why}"));
     let is_nullable = reader.types.nullable_of(ty).is_some();
     for member in reader.struct_members(ty).map_err(told)?.iter() {
         let field = &member.field;
         let part = match value {
             Val::Boxed(_, inner) if !is_nullable => {
-                return add_leaves(reader, inner, ty, path, all, span);
+                return add_leaves(reader, (inner, ty), path, all, is_new, span);
             }
             Val::Null if is_nullable => empty(&field.ty),
             value if is_nullable && &*field.name == "hasValue" => {
@@ -418,7 +439,7 @@ fn add_leaves(
             token: field.token,
             ty: field.ty.clone(),
         });
-        let added = add_leaves(reader, &part, &field.ty, path, all, span);
+        let added = add_leaves(reader, (&part, &field.ty), path, all, is_new, span);
         path.pop();
         added?;
     }
@@ -470,7 +491,7 @@ fn pass(reader: &Reader<'_>, value: Val, wanted: &Type, span: Span) -> Result<Pa
         Val::Scalar(Scalar::String(units)) => Passed::Text(units.to_vec()),
         Val::Object(object) => Passed::Ready(Argument::Object(reader.hold(&object).map_err(told)?)),
         Val::Boxed(ty, inner) if has_references(reader, &ty, 0) => {
-            let leaves = leaves(reader, &inner, &ty, span)?;
+            let leaves = leaves(reader, &inner, &ty, true, span)?;
             Passed::Struct(ty, leaves, true)
         }
         Val::Boxed(ty, inner) => {
@@ -479,7 +500,7 @@ fn pass(reader: &Reader<'_>, value: Val, wanted: &Type, span: Span) -> Result<Pa
         }
         Val::Made(made) if wanted.is_reference() => match &*made {
             Made::Fields(ty, _) | Made::Default(ty) if ty.is_value() == Some(true) => {
-                Passed::Struct(ty.clone(), leaves(reader, &value, ty, span)?, true)
+                Passed::Struct(ty.clone(), leaves(reader, &value, ty, true, span)?, true)
             }
             Made::Sequence(ty, items, _) if matches!(ty, Type::SzArray(_)) => {
                 let element = ty.element().cloned().unwrap_or(Type::OBJECT);
@@ -493,7 +514,7 @@ fn pass(reader: &Reader<'_>, value: Val, wanted: &Type, span: Span) -> Result<Pa
                         ));
                     }
                     let items = items.iter();
-                    let all = items.map(|it| leaves(reader, it, &element, span));
+                    let all = items.map(|it| leaves(reader, it, &element, true, span));
                     return Ok(Passed::Elements(
                         element.clone(),
                         all.collect::<Result<_>>()?,
@@ -527,9 +548,11 @@ fn pass(reader: &Reader<'_>, value: Val, wanted: &Type, span: Span) -> Result<Pa
             Passed::Ready(Argument::Bytes { ty, bytes })
         }
         // The collector may move what it refers to before it is passed.
-        Val::Made(_) | Val::Struct(_) if has_references(reader, wanted, 0) => {
-            Passed::Struct(wanted.clone(), leaves(reader, &value, wanted, span)?, false)
-        }
+        Val::Made(_) | Val::Struct(_) if has_references(reader, wanted, 0) => Passed::Struct(
+            wanted.clone(),
+            leaves(reader, &value, wanted, true, span)?,
+            false,
+        ),
         other => {
             let bytes = bytes_of(reader, &other, wanted, span)?;
             Passed::Ready(Argument::Bytes {

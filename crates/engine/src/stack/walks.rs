@@ -51,6 +51,13 @@ impl Walks {
         self.known.clear();
     }
 
+    /// The thread on whose stack a frame was found.
+    pub(crate) fn thread_of(&self, frame: &Frame) -> Option<u32> {
+        let is_it = |it: &Frame| it.identity() == frame.identity();
+        let has_it = |known: &&Known| known.steps.iter().flatten().any(is_it);
+        self.known.iter().find(has_it).map(|known| known.thread)
+    }
+
     fn of(&mut self, runs: u64, thread: &Thread) -> Result<&mut Known, Error> {
         if self.runs != runs {
             self.known.clear();

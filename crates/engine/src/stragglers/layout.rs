@@ -99,6 +99,16 @@ impl Layout {
         self.addresses(memory, most)
     }
 
+    /// Where the runtime has the thread of a number in the system.
+    pub(crate) fn thread(&self, memory: &File, id: u32) -> Option<u64> {
+        let threads = self.addresses(memory, MAX_THREADS).ok()?;
+        let has_id = |it: &u64| {
+            let its = word(memory, it.wrapping_add(self.offsets.system_id));
+            its.is_ok_and(|its| its == id)
+        };
+        threads.into_iter().find(has_id)
+    }
+
     /// What a thread allocates from; `None` if the runtime does not tell.
     pub(crate) fn allocation(&self, memory: &File, thread: u64) -> Option<Allocation> {
         let it = self.allocation.as_ref()?;

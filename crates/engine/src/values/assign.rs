@@ -111,7 +111,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    fn set_on(&mut self, set: &SetVariable, thread: &Thread) -> Result<Reply, Error> {
+    pub(super) fn set_on(&mut self, set: &SetVariable, thread: &Thread) -> Result<Reply, Error> {
         let done = match self.property_to_set(set, thread) {
             Ok(Some(setting)) => return self.set_property(set, thread, setting),
             Ok(None) => self.set_place(set, thread),
@@ -460,19 +460,12 @@ impl Roots<'_, '_> {
         if field.flags.is_literal() {
             return Err(refused(set, &"it is a constant, which has no place"));
         }
-        let types = self.reader.types;
-        let ty = types
-            .construct(named.module, named.token, named.arguments.clone())
-            .map_err(|why| refused(set, &why))?;
-        let runtime = types.to_runtime(&ty).map_err(|why| refused(set, &why))?;
         Ok(Destination {
             value: self
                 .reader
                 .static_field(named, field, None)
                 .map_err(|why| refused(set, &why))?,
-            runtime: runtime
-                .static_field(field.token.0, self.reader.looks_from.as_ref())
-                .ok(),
+            runtime: self.reader.runtime_static(named, field.token),
             readonly: field.flags.is_init_only().then(|| field.name.to_string()),
         })
     }

@@ -5,17 +5,24 @@
 //! before, and by the binder.
 
 use cordebug::thread::Thread;
+use metadata::csharp::field_display_name;
 
 use super::assign::{BY_FORCE, refused};
 use super::roots::Roots;
 use super::view::Viewer;
-use super::{Place, literal};
+use super::{Place, buffer_length, literal};
 use crate::api::{
     Error, ErrorCode, Evaluate, EvaluatedValue, Reply, SetVariable, ThreadId, Value, ValueKind,
     Variable, VariableKind, Variables,
 };
 use crate::engine::Engine;
+use crate::types::Type;
 
+/// Has the program hold a value: what is computed may exist only in the debugger.
+const HOLD: &str = "System.Tuple.Create<object>";
+/// Parts of a struct that are set one by one at most, and how deeply these may lie.
+const MAX_PARTS: usize = 100;
+const MAX_PART_DEPTH: u32 = 16;
 /// What the binder says of a name that means nothing.
 const UNKNOWN_NAME: &str = "CS0103";
 /// And of a field that only constructors assign.
@@ -48,6 +55,12 @@ impl Engine<'_> {
         })?;
         let is_bound =
             matches!(&binds, Reply::Evaluated(all) if all.iter().all(|it| it.outcome.is_ok()));
+        // And it may be a struct with references that the library knows no place of, which is set part by part.
+        if let Some(parts) = self.seen_from(set, thread, |roots, viewer| {
+            Ok(roots.parts_to_set(viewer, set))
+        })? {
+            return self.set_in_parts(set, thread, &request, parts);
+        }
         // And what it does assign to may be a reference that the library knows no place of: in an inline array or a span.
         let place = |roots: &Roots<'_, '_>, viewer: &Viewer<'_, '_>| {
             let place = roots.destination(viewer, set).ok();
@@ -100,6 +113,63 @@ impl Engine<'_> {
         }
     }
 
+    /// Computes a struct, and puts its parts into those of the place.
+    fn set_in_parts(
+        &mut self,
+        set: &SetVariable,
+        thread: &Thread,
+        request: &Evaluate,
+        parts: PartsToSet,
+    ) -> Result<Reply, Error> {
+        let PartsToSet { ty, parts, source } = parts;
+        if let Some(source) = source {
+            return self.set_parts_from(set, thread, parts, &source);
+        }
+        let kept = &self.stopped_target()?.kept;
+        let free = (1..=u64::from(u32::MAX)).rev();
+        let number = free.into_iter().find(|it| !kept.contains_key(it));
+        let number = number.unwrap_or(u64::from(u32::MAX));
+        let request = Evaluate {
+            expressions: vec![format!("${number} = {HOLD}(({ty})({}))", set.value)],
+            ..request.clone()
+        };
+        let Reply::Evaluated(all) = self.evaluate_expressions(&request)? else {
+            return Err(refused(set, &"it could not be computed"));
+        };
+        if let Some(Err(failed)) = all.into_iter().next().map(|it| it.outcome) {
+            let message = failed.error.message.lines().next().unwrap_or_default();
+            let mut error = refused(set, &message);
+            error.hint = failed.error.hint.or(error.hint);
+            return Err(error);
+        }
+        let source = Source::Parts(format!("(({ty})${number}.Item1)"));
+        let done = self.set_parts_from(set, thread, parts, &source);
+        // It was kept by this request, so letting go of it cannot fail.
+        let _ = self.release_object(number);
+        done
+    }
+
+    fn set_parts_from(
+        &mut self,
+        set: &SetVariable,
+        thread: &Thread,
+        parts: Vec<String>,
+        source: &Source,
+    ) -> Result<Reply, Error> {
+        for part in parts {
+            let set = SetVariable {
+                value: match source {
+                    Source::Parts(of) => format!("{of}{part}"),
+                    Source::Nothing => "default".into(),
+                },
+                path: format!("{}{part}", set.path),
+                ..set.clone()
+            };
+            self.set_on(&set, thread)?;
+        }
+        self.told_after(set, thread)
+    }
+
     fn told_as_evaluated(
         &self,
         set: &SetVariable,
@@ -125,6 +195,84 @@ impl Engine<'_> {
             notes: Vec::new(),
             code_runs: 0,
         })))
+    }
+}
+
+/// A struct that is set part by part.
+struct PartsToSet {
+    ty: String,
+    /// Where its parts are in it.
+    parts: Vec<String>,
+    /// What they are taken from, if not from what is computed.
+    source: Option<Source>,
+}
+
+/// Where parts come from.
+enum Source {
+    /// From the same places in this.
+    Parts(String),
+    Nothing,
+}
+
+impl Roots<'_, '_> {
+    /// How a struct with references is set that the library knows no place of, or not of all of its parts.
+    fn parts_to_set(&self, viewer: &Viewer<'_, '_>, set: &SetVariable) -> Option<PartsToSet> {
+        let to = self.destination(viewer, set).ok()?;
+        let (types, ty) = (self.reader.types, &to.value.ty);
+        let is_struct = ty.is_value() == Some(true) && self.has_references(ty, 0);
+        if !is_struct || types.nullable_of(ty).is_some() {
+            return None;
+        }
+        let mut parts = Vec::new();
+        let has_buffers = self.add_parts(ty, "", &mut parts, 0)?;
+        let is_known = to.runtime.is_some() || !matches!(to.value.place, Place::Memory(_));
+        if is_known && !has_buffers {
+            return None;
+        }
+        // What has inline arrays of references cannot be computed first: only something that is there can be copied.
+        let source = match set.value.trim() {
+            _ if !has_buffers => None,
+            "default" => Some(Source::Nothing),
+            path => {
+                let from = self.at_path(viewer, path).ok()?;
+                Some((from.ty == *ty).then(|| Source::Parts(format!("({path})")))?)
+            }
+        };
+        let ty = types.full_text(ty);
+        Some(PartsToSet { ty, parts, source })
+    }
+
+    /// Whether there are inline arrays of references among the parts.
+    fn add_parts(
+        &self,
+        ty: &Type,
+        before: &str,
+        parts: &mut Vec<String>,
+        depth: u32,
+    ) -> Option<bool> {
+        if parts.len() >= MAX_PARTS || depth > MAX_PART_DEPTH {
+            return None;
+        }
+        // A number, or a reference.
+        if ty.is_value() != Some(true) || !self.has_references(ty, 0) {
+            parts.push(before.to_owned());
+            return Some(false);
+        }
+        let members = self.reader.struct_members(ty).ok()?;
+        let named = ty.as_named();
+        if let Some(length) = named.and_then(|it| buffer_length(self.reader.types, it)) {
+            let element = &members.first()?.field.ty;
+            for number in 0..length {
+                self.add_parts(element, &format!("{before}[{number}]"), parts, depth + 1)?;
+            }
+            return Some(true);
+        }
+        let mut has_buffers = false;
+        for member in members.iter() {
+            let path = format!("{before}.{}", field_display_name(&member.field.name)?);
+            has_buffers |= self.add_parts(&member.field.ty, &path, parts, depth + 1)?;
+        }
+        Some(has_buffers)
     }
 }
 

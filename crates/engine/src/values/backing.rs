@@ -5,8 +5,9 @@
 
 use std::rc::Rc;
 
-use metadata::Token;
+use metadata::attributes::BrowsableState;
 use metadata::csharp::{GeneratedKind, GeneratedName};
+use metadata::{Metadata, Token};
 
 use super::Reader;
 use crate::types::{Field, Named};
@@ -43,6 +44,25 @@ impl Reader<'_> {
         let tells = self.getter_returns_field(declared_in, name.text);
         self.layouts.backing.insert(key, tells);
         tells
+    }
+
+    /// What the user said of how a field is shown. The compiler hides those of events, which hold what was added to these.
+    pub(super) fn browsable(
+        &self,
+        metadata: Metadata<'_>,
+        declared_in: &Rc<Named>,
+        field: Token,
+        name: &str,
+    ) -> Option<BrowsableState> {
+        let browsable = metadata.debugger_browsable(field);
+        if browsable != Some(BrowsableState::Never) || !metadata.is_compiler_generated(field) {
+            return browsable;
+        }
+        let is_of_event = self.types.definition(declared_in).is_ok_and(|it| {
+            let mut events = it.events().flatten();
+            events.any(|it| it.name().is_ok_and(|it| it == name))
+        });
+        browsable.filter(|_| !is_of_event)
     }
 
     fn getter_returns_field(&self, declared_in: &Rc<Named>, property: &str) -> bool {

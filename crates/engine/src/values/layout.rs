@@ -18,6 +18,10 @@ use super::{Result, Unreadable};
 
 /// Structs nest less deeply.
 const MAX_DEPTH: u32 = 32;
+/// What a box has beside the struct in it.
+const BOX: u32 = 16;
+/// The runtime aligns no vector further.
+const MAX_VECTOR_ALIGNMENT: u32 = 64;
 
 /// An instance field and where it lies: from the start of the object, or of the value in a value type.
 #[derive(Debug, Clone)]
@@ -212,6 +216,9 @@ impl LayoutCache {
         if ty.is_value() != Some(true) {
             return Ok((8, 8));
         }
+        if let Some(size) = vector_size(types, ty) {
+            return Ok((size, size.min(MAX_VECTOR_ALIGNMENT)));
+        }
         let members = self.value_members(types, ty)?;
         let (mut end, mut alignment) = (0_u32, 1_u32);
         for member in members.iter() {
@@ -234,6 +241,25 @@ impl LayoutCache {
         }
         Ok((size, alignment))
     }
+}
+
+/// How large a vector of numbers is: its fields need not be loaded, and do not tell it where its size is the processor's.
+fn vector_size(types: Types<'_>, ty: &Type) -> Option<u32> {
+    let named = ty.as_named().filter(|it| it.arguments.len() == 1)?;
+    let definition = types.definition(named).ok()?;
+    let name = definition.name().ok()?;
+    let length = name.strip_prefix("Vector")?.strip_suffix("`1")?;
+    let namespace = definition.namespace().ok()?;
+    if length.is_empty() && namespace == "System.Numerics" {
+        let id = types.to_runtime(ty).ok()?.id().ok()?;
+        let (boxed, _) = types.process.object_size(id).ok()?;
+        return boxed.checked_sub(BOX).filter(|it| *it > 0);
+    }
+    if namespace != "System.Runtime.Intrinsics" {
+        return None;
+    }
+    matches!(length, "64" | "128" | "256" | "512")
+        .then(|| length.parse::<u32>().ok()?.checked_div(8))?
 }
 
 /// How many elements a struct has whose only field stands for many: one with the attribute `InlineArray`, or what the

@@ -16,6 +16,8 @@ use super::{Object, Reader, Scalar, Value};
 const MAX_BYTES: u32 = 64 * 1024;
 /// References and fields told of one object.
 const MAX_TOLD: usize = 1000;
+/// The runtime counts the word before each object as a part of it.
+const HEADER: u64 = 8;
 /// Structs nest less deeply.
 const MAX_DEPTH: u32 = 16;
 
@@ -101,6 +103,7 @@ fn object_report(reader: &Reader<'_>, object: &Object) -> super::Result<ObjectRe
         address: Some(object.address),
         size,
         fields: Vec::new(),
+        padding: 0,
         references: Vec::new(),
         omitted_references: 0,
     };
@@ -130,7 +133,8 @@ fn object_report(reader: &Reader<'_>, object: &Object) -> super::Result<ObjectRe
         );
     }
     report.fields.sort_by_key(|it| it.offset);
-    add_padding(&mut report.fields, 8);
+    let end = add_padding(&mut report.fields, 8);
+    report.padding = behind(&report, end, HEADER);
     Ok(report)
 }
 
@@ -153,16 +157,24 @@ fn struct_report(
             None => reader.size_of(&value.ty)?.into(),
         },
         fields: Vec::new(),
+        padding: 0,
         references: Vec::new(),
         omitted_references: 0,
     };
     if value.ty.underlying().and_then(Scalar::size).is_some() {
         return Ok(report);
     }
+    let is_buffer = buffer_elements(reader, &value.ty).is_some();
+    if is_buffer {
+        refer(reader, String::new(), value, 0, &mut report);
+    }
     for member in reader.struct_members(&value.ty)?.iter().take(MAX_TOLD) {
         let mut told = field(reader, member)?;
         told.offset += start;
         report.fields.push(told);
+        if is_buffer {
+            continue;
+        }
         let inner = reader.struct_member(value, member)?;
         refer(
             reader,
@@ -173,7 +185,12 @@ fn struct_report(
         );
     }
     report.fields.sort_by_key(|it| it.offset);
-    add_padding(&mut report.fields, start);
+    let end = add_padding(&mut report.fields, start);
+    // The elements of an inline array lie behind the one that it is declared with.
+    if !is_buffer {
+        let header = if boxed.is_some() { HEADER } else { 0 };
+        report.padding = behind(&report, end, header);
+    }
     Ok(report)
 }
 
@@ -191,13 +208,26 @@ fn field(reader: &Reader<'_>, member: &super::Member) -> super::Result<FieldLayo
     })
 }
 
-/// Notes the bytes before each field that no field uses.
-fn add_padding(fields: &mut [FieldLayout], start: u32) {
+/// The bytes behind the last field that no field uses; of more fields than are told that is not known.
+fn behind(report: &ObjectReport, end: u32, header: u64) -> u32 {
+    let size = report.size.saturating_sub(header);
+    let is_all = report.fields.len() < MAX_TOLD;
+    let behind = if is_all {
+        size.saturating_sub(end.into())
+    } else {
+        0
+    };
+    u32::try_from(behind).unwrap_or(0)
+}
+
+/// Notes the bytes before each field that no field uses; the end of the last is given back.
+fn add_padding(fields: &mut [FieldLayout], start: u32) -> u32 {
     let mut end = start;
     for field in fields {
         field.padding = field.offset.saturating_sub(end);
         end = end.max(field.offset.saturating_add(field.size));
     }
+    end
 }
 
 /// Whether structs of a type hold references.
@@ -221,9 +251,33 @@ fn holds_references_at(reader: &Reader<'_>, ty: &Type, depth: u32) -> bool {
     })
 }
 
+/// What an inline array is made of: the type of its elements, how many there are, and how far one is from the next.
+fn buffer_elements(reader: &Reader<'_>, ty: &Type) -> Option<(Type, u64, u64)> {
+    let length = super::buffer_length(reader.types, ty.as_named()?)?;
+    let members = reader.struct_members(ty).ok()?;
+    let element = members.first()?.field.ty.clone();
+    let stride = reader.size_of(&element).ok()?;
+    Some((element, length.into(), stride.into()))
+}
+
 /// Notes the object that a value refers to, and those that the fields of a struct do.
 fn refer(reader: &Reader<'_>, name: String, value: &Value, depth: u32, report: &mut ObjectReport) {
     if depth <= MAX_DEPTH && holds_references(reader, &value.ty) {
+        if let Some((element, count, stride)) = buffer_elements(reader, &value.ty) {
+            for position in 0..count.min(MAX_TOLD as u64) {
+                if let Ok(inner) = reader.offset(value, position.saturating_mul(stride), &element) {
+                    refer(
+                        reader,
+                        format!("{name}[{position}]"),
+                        &inner,
+                        depth + 1,
+                        report,
+                    );
+                }
+            }
+            report.omitted_references += count.saturating_sub(MAX_TOLD as u64);
+            return;
+        }
         let members = reader.struct_members(&value.ty).unwrap_or_default();
         for member in members.iter() {
             if let Ok(inner) = reader.struct_member(value, member) {

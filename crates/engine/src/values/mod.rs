@@ -48,6 +48,7 @@ mod memory;
 mod memory_requests;
 mod opening;
 mod optimised;
+mod own_statics;
 mod places;
 mod properties;
 mod questions;

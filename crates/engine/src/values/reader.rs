@@ -9,6 +9,8 @@ use metadata::csharp::field_display_name;
 use metadata::model::ConstantValue;
 use metadata::signature::Primitive;
 
+use crate::stack::walks::KeptWalks;
+use crate::stragglers::layout::KnownLayout;
 use crate::target::Target;
 use crate::types::{Named, Type, Types};
 
@@ -35,6 +37,9 @@ pub(crate) struct Reader<'t> {
     pub(super) run: u64,
     /// Whose thread's own statics are meant where nothing else says so.
     pub(super) looks_from: Option<Frame>,
+    pub(super) walks: &'t KeptWalks,
+    /// Where the runtime has its threads.
+    pub(super) runtime: &'t KnownLayout,
 }
 
 /// The shape of an array.
@@ -103,6 +108,8 @@ impl Target {
             places: &self.places,
             run: self.runs,
             looks_from: None,
+            walks: &self.walks,
+            runtime: &self.beginners.layout,
         }
     }
 }
@@ -211,7 +218,7 @@ impl Reader<'_> {
     pub(crate) fn bytes(&self, value: &Value, length: u32) -> Result<Vec<u8>> {
         self.fresh(value.run)?;
         if length > MAX_VALUE {
-            return Err(Unreadable::TooLarge {
+            return Err(Unreadable::TooMuch {
                 size: length.into(),
             });
         }
@@ -262,7 +269,7 @@ impl Reader<'_> {
     /// Bytes from an address on.
     pub(super) fn bytes_at(&self, address: u64, length: u64) -> Result<Vec<u8>> {
         if length > MAX_VALUE.into() {
-            return Err(Unreadable::TooLarge { size: length });
+            return Err(Unreadable::TooMuch { size: length });
         }
         let mut bytes = vec![0; length as usize];
         self.memory.read(address, &mut bytes)?;

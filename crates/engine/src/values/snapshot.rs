@@ -4,12 +4,14 @@
 
 use crate::types::Type;
 
-use super::{Held, Place, Reader, Result, Unreadable, Value};
+use super::{Held, Place, Reader, Result, Unreadable, Value, buffer_length};
 
 /// Structs nest less deeply.
 const MAX_DEPTH: u32 = 32;
 /// Fields of one struct with all structs inside; also references that are held for one value.
 const MAX_LEAVES: usize = 1024;
+/// Elements of an inline array of numbers that are looked at.
+const MAX_NUMBERS: u32 = 16;
 
 /// A value as it was when it was taken.
 #[derive(Debug, Clone)]
@@ -79,6 +81,42 @@ impl Reader<'_> {
         Ok(found)
     }
 
+    /// What lies in the elements of an inline array, of which only the first is a field.
+    fn add_elements(
+        &self,
+        ty: &Type,
+        at: u32,
+        (depth, length): (u32, u32),
+        found: &mut Vec<(u32, Leaf)>,
+    ) -> Result<()> {
+        let members = self.struct_members(ty)?;
+        let Some(element) = members.first().map(|it| &it.field.ty) else {
+            return Ok(());
+        };
+        let stride = self.size_of(element)?;
+        let mut of_one = Vec::new();
+        self.add_leaves(element, 0, depth + 1, &mut of_one)?;
+        // Of numbers it is enough to know that they are there, behind what fits into registers.
+        let has_references = of_one.iter().any(|(_, leaf)| *leaf == Leaf::Reference);
+        let count = if has_references {
+            length
+        } else {
+            length.min(MAX_NUMBERS)
+        };
+        for number in 0..count {
+            if found.len() >= MAX_LEAVES {
+                return Err(Unreadable::Type(crate::types::TypeError::TooDeep));
+            }
+            let start = at.saturating_add(number.saturating_mul(stride));
+            found.extend(
+                of_one
+                    .iter()
+                    .map(|(at, leaf)| (start.saturating_add(*at), *leaf)),
+            );
+        }
+        Ok(())
+    }
+
     fn add_leaves(
         &self,
         ty: &Type,
@@ -98,6 +136,10 @@ impl Reader<'_> {
             Some(Primitive::R4 | Primitive::R8) => found.push((at, Leaf::Float)),
             Some(_) => found.push((at, Leaf::Other)),
             None if ty.is_value() == Some(true) => {
+                let length = ty.as_named().and_then(|it| buffer_length(self.types, it));
+                if let Some(length) = length {
+                    return self.add_elements(ty, at, (depth, length), found);
+                }
                 for member in self.struct_members(ty)?.iter() {
                     let at = at.saturating_add(member.offset);
                     self.add_leaves(&member.field.ty, at, depth + 1, found)?;

@@ -10,6 +10,7 @@ use metadata::model::ConstantValue;
 
 use crate::types::{Field, Named, Type};
 
+use super::own_statics::OwnStatic;
 use super::{Place, Reader, Result, Unreadable, Value};
 
 impl Reader<'_> {
@@ -25,6 +26,10 @@ impl Reader<'_> {
             let constant = metadata.field(field.token)?.constant()?;
             return Ok(self.constant(field.ty.clone(), constant.unwrap_or(ConstantValue::Null)));
         }
+        if self.construction_failed(declared_in) == Some(true) {
+            let ty = self.types.text(&Type::Named(declared_in.clone()));
+            return Err(Unreadable::ConstructorThrew { ty });
+        }
         let ty = self.types.construct(
             declared_in.module,
             declared_in.token,
@@ -33,10 +38,27 @@ impl Reader<'_> {
         let frame = frame.or(self.looks_from.as_ref());
         let which = (&**declared_in, field.token);
         let value = self.places.static_field(self.run, which, frame, || {
+            self.check_static(&ty, field, frame)?;
             let runtime = self.types.to_runtime(&ty)?;
             let value = runtime.static_field(field.token.0, frame)?;
             self.of_runtime(&value, Some(field.ty.clone()))
         });
+        let value = match value {
+            Err(Unreadable::NotInitialized) if self.knows_own_statics(declared_in) => {
+                match self.own_static(&ty, field, frame) {
+                    Some(OwnStatic::At(address, _)) => Ok(self.at(field.ty.clone(), address)),
+                    Some(OwnStatic::Unused) => {
+                        let size = self.size_of(&field.ty)?;
+                        return self.constructed(
+                            declared_in,
+                            self.copied(field.ty.clone(), vec![0; size as usize]),
+                        );
+                    }
+                    None => value,
+                }
+            }
+            value => value,
+        };
         let value = match value {
             // The runtime looks for those of the code that is shared, which has none.
             Err(Unreadable::NotInitialized)
@@ -106,16 +128,35 @@ impl Reader<'_> {
         Some(!function.is_compiled()?)
     }
 
+    /// The version of the framework.
+    pub(super) fn core_version(&self) -> Option<u16> {
+        let core = self.types.metadata(self.types.core_module()?).ok()?;
+        let core = core.metadata().assembly().ok()??;
+        Some(core.identity.version.major)
+    }
+
     /// Whether the runtime has marked a type as set up, which is after its class constructor. The mark is in the runtime's own
     /// description of the type, whose layout is that of .NET 9 and later: a flag behind a pointer. That the word before the
     /// pointer's is the description of the base type tells that it is still so.
     fn is_initialized(&self, ty: &Rc<Named>) -> Option<bool> {
+        const INITIALIZED: u32 = 1;
+        Some(self.state_of_class(ty)? & INITIALIZED != 0)
+    }
+
+    /// Whether the class constructor of a type has thrown: whoever uses the type from then on is thrown the same.
+    fn construction_failed(&self, ty: &Rc<Named>) -> Option<bool> {
+        const INITIALIZED: u32 = 1;
+        const FAILED: u32 = 0x100;
+        let constructors = self.types.methods(ty, Some(".cctor")).ok()?;
+        constructors.first()?;
+        let state = self.state_of_class(ty)?;
+        Some(state & (INITIALIZED | FAILED) == FAILED)
+    }
+
+    fn state_of_class(&self, ty: &Rc<Named>) -> Option<u32> {
         const PARENT: u64 = 0x10;
         const STATE: u64 = 0x20;
-        const INITIALIZED: u32 = 1;
-        let core = self.types.metadata(self.types.core_module()?).ok()?;
-        let core = core.metadata().assembly().ok()??;
-        if core.identity.version.major < 9 {
+        if self.core_version()? < 9 {
             return None;
         }
         let exact = Type::Named(ty.clone());
@@ -126,7 +167,7 @@ impl Reader<'_> {
             return None;
         }
         let state = self.memory.word(description.checked_add(STATE)?).ok()?;
-        Some(self.memory.u32(state).ok()? & INITIALIZED != 0)
+        self.memory.u32(state).ok()
     }
 }
 

@@ -51,8 +51,12 @@ pub(crate) enum Unreadable {
         first: i64,
         length: u64,
     },
-    #[error("it has {size} bytes, more than can be a value of its type")]
+    #[error(
+        "it says that its size is {size}, more than anything of its type can have: it is damaged"
+    )]
     TooLarge { size: u64 },
+    #[error("it has {size} bytes, more than are read at once")]
+    TooMuch { size: u64 },
     #[error("\"{path}\" cannot be followed at {at}: {why}")]
     Path {
         path: String,
@@ -67,6 +71,10 @@ pub(crate) enum Unreadable {
     NotInitialized,
     #[error("the class constructor of {ty} has not run yet, so its static fields are not set")]
     NotConstructed { ty: Rc<str> },
+    #[error(
+        "the class constructor of {ty} threw: the program gets a TypeInitializationException wherever it uses the type"
+    )]
+    ConstructorThrew { ty: Rc<str> },
     #[error("the runtime does not tell the results of calls that return {ty}")]
     NotReturned { ty: Rc<str> },
     #[error(

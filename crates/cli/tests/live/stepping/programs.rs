@@ -298,6 +298,14 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_values looks at its values",
     ),
     (
+        "values_own",
+        "has no statement that others have not; live_values looks at its values",
+    ),
+    (
+        "values_shown",
+        "has no statement that others have not; live_values looks at its values",
+    ),
+    (
         "values_slow",
         "has no statement that others have not; live_values looks at its values",
     ),

@@ -8,7 +8,7 @@ use syntax::tree::{Expr, ExprKind, SwitchArm};
 
 use super::conversions::Conv;
 use super::late::{Late, is_late};
-use super::{Binder, Operand};
+use super::{Binder, Operand, TupleNames};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Arm, Node, Op};
 use crate::types::Type;
@@ -84,11 +84,7 @@ impl Binder<'_> {
             }
             _ => None,
         };
-        let names = if yes.names == no.names {
-            yes.names.clone()
-        } else {
-            Rc::default()
-        };
+        let names = common_names(&yes.names, &no.names);
         let mut node = Node::new(
             Op::Conditional(Box::new(test), Box::new(yes), Box::new(no)),
             ty.clone(),
@@ -338,4 +334,17 @@ impl Binder<'_> {
             }
         }
     }
+}
+
+/// The names on which two tuples agree, element by element.
+fn common_names(one: &TupleNames, other: &TupleNames) -> TupleNames {
+    if one == other {
+        return one.clone();
+    }
+    let both = one.iter().zip(other.iter());
+    let names: Vec<_> = both
+        .map(|(one, other)| one.clone().filter(|_| one == other))
+        .collect();
+    let is_any = one.len() == other.len() && names.iter().any(Option::is_some);
+    if is_any { names.into() } else { Rc::default() }
 }

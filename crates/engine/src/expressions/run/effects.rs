@@ -15,7 +15,7 @@ use crate::expressions::intrinsics::Intrinsic;
 use crate::expressions::plan::{Callee, FieldRef, Node, Op, Referred};
 use crate::expressions::scalar::Scalar;
 use crate::types::{Kind, Method, Type};
-use crate::values::{Unreadable, Value};
+use crate::values::{Place, Unreadable, Value};
 
 /// Parameters of a method that can be called past its override: as many as the framework's own delegates have.
 const MAX_EXACT: usize = 16;
@@ -65,6 +65,8 @@ pub(crate) enum Effect {
     Construct {
         /// The type.
         ty: Type,
+        /// The field that each thread has its own of, if this thread is to have its own.
+        own: Option<metadata::Token>,
         /// Where its static field stands.
         span: Span,
     },
@@ -150,10 +152,35 @@ impl Runner<'_, '_> {
             return unreadable(why, span).into();
         }
         if self.around.calls {
-            return Interrupt::Effect(Box::new(Effect::Construct { ty, span }));
+            let own = None;
+            return Interrupt::Effect(Box::new(Effect::Construct { ty, own, span }));
+        }
+        if let Unreadable::ConstructorThrew { .. } = why {
+            return unreadable(why, span).into();
         }
         let hint = "allow side effects for this evaluation, which runs the class constructor as the program would";
         unreadable(why, span).hint(hint).into()
+    }
+
+    /// A static field that is to be written, of which the thread has no own yet: the demand that it has.
+    pub(super) fn give_own(&self, at: &Located, place: &Value, span: Span) -> Result<()> {
+        let mut root = at;
+        while let Located::Part(outer, _) = root {
+            root = outer;
+        }
+        let (Located::Static(field), Place::Copy(_)) = (root, &place.place) else {
+            return Ok(());
+        };
+        if self.journal.given.contains(&field.token) {
+            return Ok(());
+        }
+        let ty = Type::Named(field.declared_in.clone());
+        let own = Some(field.token);
+        Err(Interrupt::Effect(Box::new(Effect::Construct {
+            ty,
+            own,
+            span,
+        })))
     }
 
     pub(super) fn refuse(&self, what: &str, span: Span) -> Interrupt {

@@ -22,6 +22,8 @@ pub(crate) struct Journal {
     /// Types whose class constructor was run, and what it threw. They have no entry of their own: a run that is made again
     /// reads the field where it asked for the constructor before.
     pub(super) constructed: Vec<(Type, Option<Box<Fail>>)>,
+    /// Static fields of which the thread was given its own.
+    pub(super) given: Vec<metadata::Token>,
 }
 
 #[derive(Debug, Clone)]
@@ -120,6 +122,11 @@ impl Journal {
     /// Notes that a class constructor was run, and what it threw.
     pub(crate) fn constructed(&mut self, ty: Type, threw: Option<Box<Fail>>) {
         self.constructed.push((ty, threw));
+    }
+
+    /// Notes that the thread has its own of a static field.
+    pub(crate) fn given_own(&mut self, field: metadata::Token) {
+        self.given.push(field);
     }
 
     /// Notes that an effect threw.

@@ -310,6 +310,7 @@ impl Runner<'_, '_> {
         }
         let value = self.materialised(value, span)?;
         let target = self.place_of(at, place.span)?;
+        self.give_own(at, &target, span)?;
         // An array may hold less than its variable says: `object[] a = new string[1]` (C# 17.6).
         if let Op::Element(array, _) = &place.op
             && target.ty.is_reference()
@@ -457,7 +458,9 @@ impl Runner<'_, '_> {
                     .reader
                     .static_field(&field.declared_in, &found, self.around.frame);
                 value.map_err(|why| match why {
-                    Unreadable::NotConstructed { .. } | Unreadable::NotInitialized => {
+                    Unreadable::NotConstructed { .. }
+            | Unreadable::ConstructorThrew { .. }
+            | Unreadable::NotInitialized => {
                         self.construct(field, &why, span)
                     }
                     why => self.unreadable(&why, span),

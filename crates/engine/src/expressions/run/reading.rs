@@ -159,9 +159,9 @@ impl Runner<'_, '_> {
             return Ok(fixed);
         }
         let value = read.map_err(|why| match why {
-            Unreadable::NotConstructed { .. } | Unreadable::NotInitialized => {
-                self.construct(field, &why, span)
-            }
+            Unreadable::NotConstructed { .. }
+            | Unreadable::ConstructorThrew { .. }
+            | Unreadable::NotInitialized => self.construct(field, &why, span),
             why => self.unreadable(&why, span),
         })?;
         self.decode(&value, span)
@@ -232,6 +232,13 @@ pub(super) fn unreadable(why: &Unreadable, span: Span) -> Box<Fail> {
             span,
             "System.IndexOutOfRangeException",
             Some("Index was outside the bounds of the array.".into()),
+        ),
+        Unreadable::ConstructorThrew { ty } => Fail::thrown(
+            span,
+            "System.TypeInitializationException",
+            Some(format!(
+                "The type initializer for '{ty}' threw an exception."
+            )),
         ),
         _ => Fail::new(span, format!("it cannot be read: {why}")),
     }

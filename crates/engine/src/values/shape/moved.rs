@@ -257,7 +257,8 @@ impl Collector<'_, '_> {
             of_type: self.place.generics.of_type.clone(),
             of_method: all.get(user.arguments.len()..).unwrap_or_default().into(),
         };
-        for parameter in method.parameters()? {
+        let parameters = method.parameters()?;
+        for parameter in &parameters {
             let name = parameter.name.as_deref().unwrap_or_default();
             let is_told = self.variables.iter().any(|it| *it.name == *name);
             if name.is_empty() || is_told || is_captured(name) {
@@ -269,6 +270,13 @@ impl Collector<'_, '_> {
             let notes = notes.unwrap_or_default();
             self.add(name, VariableKind::Argument, ty, notes, Home::Unused);
         }
+        // Optimising compilers make the fields in the order in which the code uses them.
+        let place = |it: &Declared| {
+            let is_it = |name: &str| *it.name == *name;
+            let mut names = parameters.iter().map(|it| it.name.as_deref());
+            names.position(|name| name.is_some_and(is_it))
+        };
+        self.variables.sort_by_cached_key(place);
         Ok(())
     }
 

@@ -187,6 +187,12 @@ impl Viewer<'_, '_> {
                 Some(array) => self.whole_array(array)?,
                 None => Items::listed(Vec::new()),
             },
+            Known::Vector
+            | Known::Vector64
+            | Known::Vector128
+            | Known::Vector256
+            | Known::Vector512 => return self.vector(value),
+            Known::ReadOnlySequence => self.segments(value)?,
             Known::Span | Known::ReadOnlySpan => self.span(value)?,
             Known::Memory | Known::ReadOnlyMemory => self.memory(value)?,
             Known::ArraySegment => {
@@ -378,12 +384,32 @@ impl Viewer<'_, '_> {
         ))
     }
 
+    /// The numbers of a vector: as many as it is large.
+    fn vector(&self, value: &Value) -> Result<Option<Items>> {
+        let ty = element_type(value)?;
+        if !matches!(ty, Type::Primitive(_)) {
+            return Ok(None);
+        }
+        let stride = self.reader.size_of(&ty)?.max(1);
+        let start = self.reader.offset(value, 0, &ty)?;
+        let count = self.reader.size_of(&value.ty)? / stride;
+        Ok(Some(Items::new(
+            count.into(),
+            Source::Places { ty, start, stride },
+        )))
+    }
+
     fn memory(&self, value: &Value) -> Result<Items> {
         let Some(object) = self.object_in(value, &["_object"])? else {
             return Ok(Items::listed(Vec::new()));
         };
         let index = self.int(value, &["_index"])? & 0x7fff_ffff;
         let length = self.int(value, &["_length"])?.max(0).cast_unsigned();
+        self.part_of(object, index, length)
+    }
+
+    /// Elements of an array, or characters of a string, from one on.
+    pub(super) fn part_of(&self, object: Object, index: i64, length: u64) -> Result<Items> {
         if object.ty == Type::STRING {
             let limit = u32::try_from(index + i64::try_from(length).unwrap_or(0)).unwrap_or(0);
             let (units, _) = self.reader.string_units(&object, limit)?;

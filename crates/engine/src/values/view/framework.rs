@@ -14,6 +14,11 @@ use super::{Subject, Viewer, numbers};
 
 /// Where the kind of a `DateTime` lies.
 const KIND_SHIFT: u32 = 62;
+/// Minutes that a time may be beside UTC.
+const MAX_OFFSET: u64 = 14 * 60;
+/// Bits of a decimal that are never set, and the digits that it has behind its point at most.
+const UNUSED_OF_DECIMAL: u32 = 0x7f00_ffff;
+const MAX_SCALE: u32 = 28;
 /// Delegates whose methods are remembered.
 const MAX_METHODS: usize = 10_000;
 /// Chunks of a `StringBuilder`.
@@ -85,21 +90,33 @@ impl Viewer<'_, '_> {
                     _ => " (local)",
                 };
                 let ticks = data & ((1 << KIND_SHIFT) - 1);
+                within(ticks, numbers::LAST_TICK, "ticks")?;
                 object(numbers::date_time(ticks) + kind)
             }
             Known::DateTimeOffset => {
                 let time = self.any_field(value, &["_dateTime", "m_dateTime"])?;
                 let data = self.unsigned(&time, &["_dateData", "dateData"])?;
                 let minutes = self.int(value, &["_offsetMinutes", "m_offsetMinutes"])?;
-                let ticks = (data & ((1 << KIND_SHIFT) - 1))
-                    .saturating_add_signed(minutes.saturating_mul(600_000_000));
+                let ticks = data & ((1 << KIND_SHIFT) - 1);
+                let shift = minutes.saturating_mul(600_000_000);
+                within(ticks, numbers::LAST_TICK, "ticks")?;
+                within(minutes.unsigned_abs(), MAX_OFFSET, "minutes beside UTC")?;
+                let local = ticks.checked_add_signed(shift).unwrap_or(u64::MAX);
+                within(local, numbers::LAST_TICK, "ticks")?;
+                let ticks = local;
                 object(numbers::date_time(ticks) + &numbers::offset(minutes))
             }
             Known::DateOnly => {
                 let day = self.int(value, &["_dayNumber"])?;
-                object(numbers::date(day.max(0).cast_unsigned()))
+                let day = u64::try_from(day).unwrap_or(u64::MAX);
+                within(day, numbers::LAST_DAY, "days")?;
+                object(numbers::date(day))
             }
-            Known::TimeOnly => object(numbers::time(self.unsigned(value, &["_ticks"])?)),
+            Known::TimeOnly => {
+                let ticks = self.unsigned(value, &["_ticks"])?;
+                within(ticks, numbers::DAY - 1, "ticks")?;
+                object(numbers::time(ticks))
+            }
             Known::TimeSpan => object(numbers::time_span(self.int(value, &["_ticks"])?)),
             Known::Guid => {
                 let bytes = self.reader.bytes(value, 16)?;
@@ -213,6 +230,11 @@ impl Viewer<'_, '_> {
                 u64::from(middle) << 32 | u64::from(self.int(value, &["lo"])? as u32)
             }
         };
+        if flags & UNUSED_OF_DECIMAL != 0 || flags >> 16 & 0xff > MAX_SCALE {
+            return Err(damaged(format!(
+                "its flags 0x{flags:08x} are none that a decimal can have"
+            )));
+        }
         Ok(numbers::decimal(flags, high, low))
     }
 
@@ -575,6 +597,23 @@ impl Viewer<'_, '_> {
         let loaded = self.reader.types.module(module).ok()?;
         let token = metadata::Token(function.token().ok()?);
         Some(loaded.method_name(process, token))
+    }
+}
+
+/// Says of a number that is larger than it can be in its type that it is damaged.
+fn within(number: u64, last: u64, what: &str) -> Result<()> {
+    if number <= last {
+        return Ok(());
+    }
+    Err(damaged(format!(
+        "{} {what} are more than it can have",
+        number.cast_signed()
+    )))
+}
+
+fn damaged(how: String) -> Unreadable {
+    Unreadable::Failed {
+        why: format!("it is damaged: {how}"),
     }
 }
 

@@ -80,7 +80,15 @@ impl Viewer<'_, '_> {
                 },
             );
             if shape.lengths.len() > 1 || shape.bounds.first() != Some(&0) {
+                let factors = shape.lengths.iter().map(|it| u64::from(*it));
+                let product = factors.fold(1, u64::saturating_mul);
                 items.shape = Some((shape.lengths, shape.bounds));
+                let count = shape.count;
+                items = items.noted(|| {
+                    (product != count).then(|| {
+                        format!("its dimensions make {product} elements, but it has {count}: it is damaged")
+                    })
+                });
             }
             return Ok(Some(items));
         }
@@ -449,6 +457,13 @@ impl Viewer<'_, '_> {
             Source::Among { of, first, half } => {
                 let found = self.entry_at(of, first.saturating_add(position));
                 return half.of(Entry { position, ..found });
+            }
+            Source::Joined(parts) => {
+                let behind = parts.partition_point(|(start, _)| *start <= position);
+                if let Some((start, part)) = behind.checked_sub(1).and_then(|it| parts.get(it)) {
+                    let found = self.entry_at(part, position - start);
+                    return Entry { position, ..found };
+                }
             }
             Source::Chain { .. }
             | Source::Tree { .. }

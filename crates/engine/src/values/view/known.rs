@@ -132,6 +132,16 @@ known! {
     }
     "System.Numerics" {
         "BigInteger" => BigInteger,
+        "Vector`1" => Vector,
+    }
+    "System.Runtime.Intrinsics" {
+        "Vector64`1" => Vector64,
+        "Vector128`1" => Vector128,
+        "Vector256`1" => Vector256,
+        "Vector512`1" => Vector512,
+    }
+    "System.Buffers" {
+        "ReadOnlySequence`1" => ReadOnlySequence,
     }
     "System.Threading" {
         "CancellationToken" => CancellationToken,
@@ -245,6 +255,7 @@ impl Known {
             }
             Self::ReadOnlySpan
             | Self::ReadOnlyMemory
+            | Self::ReadOnlySequence
             | Self::ReadOnlyCollection
             | Self::ReadOnlyDictionary
             | Self::ImmutableArray

@@ -153,7 +153,8 @@ impl Reader<'_> {
         if raw {
             return Ok(Some(view));
         }
-        let mut browsable = metadata.debugger_browsable(field.token);
+        let declared_in = &member.declared_in;
+        let mut browsable = self.browsable(metadata, declared_in, field.token, &field.name);
         let display = |token| Display::of(metadata, token, &member.declared_in).map(Rc::new);
         view.display = display(field.token);
         // A pair hides its fields from the debuggers that run its properties.
@@ -677,6 +678,12 @@ impl Viewer<'_, '_> {
             Some(_) => return Ok(None),
         };
         let metadata = self.reader.types.metadata(named.module)?.metadata();
+        let browsable = self
+            .reader
+            .browsable(metadata, named, field.token, &field.name);
+        if !self.view.raw && *name == *field.name && browsable == Some(BrowsableState::Never) {
+            return Ok(None);
+        }
         Ok(Some(Child {
             path: name.clone(),
             name,

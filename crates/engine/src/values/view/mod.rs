@@ -28,6 +28,7 @@ mod ranges;
 mod reflection;
 mod rings;
 pub(crate) mod secrets;
+mod segments;
 mod source;
 pub(super) mod structures;
 pub(super) mod targeted;
@@ -75,6 +76,8 @@ pub(crate) struct Viewer<'r, 't> {
     inquiry: Option<&'r Inquiry<'r>>,
     /// Set inside the lines of values: nothing is asked there.
     is_hushed: Cell<bool>,
+    /// Whether the key of the group whose line comes next stands before it already.
+    is_key_told: Cell<bool>,
     /// Whether integers are shown in hexadecimal: as the look asks for, or a part of a `DebuggerDisplay`.
     is_hex: Cell<bool>,
     /// Where the reading of wrappers inside wrappers has got to.
@@ -98,6 +101,7 @@ impl<'r, 't> Viewer<'r, 't> {
             trail: RefCell::default(),
             inquiry: None,
             is_hushed: Cell::new(false),
+            is_key_told: Cell::new(false),
             is_hex: Cell::new(view.hex),
             nesting: nesting::Nesting::default(),
             clock: clock::Clock::start(view.look_limit),

@@ -6,7 +6,10 @@ use super::super::Scalar;
 
 /// Ticks of a second.
 const SECOND: u64 = 10_000_000;
-const DAY: u64 = 86_400 * SECOND;
+/// The day of 9999-12-31, and the last tick of it.
+pub(super) const LAST_DAY: u64 = 3_652_058;
+pub(super) const LAST_TICK: u64 = (LAST_DAY + 1) * DAY - 1;
+pub(super) const DAY: u64 = 86_400 * SECOND;
 
 /// A scalar as C# would print it; `hex` for whole numbers.
 pub(super) fn scalar(value: Scalar, hex: bool) -> String {
@@ -139,7 +142,7 @@ fn date_of(day: u64) -> (u64, u64, u64) {
 
 /// `2024-01-31`.
 pub(super) fn date(day: u64) -> String {
-    let (year, month, day) = date_of(day.min(3_652_058));
+    let (year, month, day) = date_of(day.min(LAST_DAY));
     format!("{year:04}-{month:02}-{day:02}")
 }
 

@@ -75,6 +75,8 @@ pub(super) enum Source {
         first: u64,
         half: Half,
     },
+    /// In one collection behind another, each with the position at which it begins.
+    Joined(Vec<(u64, Items)>),
     /// Read already.
     Listed(Vec<Entry>),
 }
@@ -236,6 +238,14 @@ impl Items {
             );
         }
         self
+    }
+
+    /// Whether these are the groups of a lookup, each with its key.
+    pub(super) fn are_groups(&self) -> bool {
+        matches!(
+            &self.source,
+            Source::Chain { fields, .. } if fields.key.is_some() && fields.value.is_none()
+        )
     }
 
     pub(super) fn is_indexed(&self) -> bool {

@@ -198,6 +198,8 @@ impl Viewer<'_, '_> {
         match self.items(subject) {
             Ok(Some(_)) => return self.collection_line(subject, known, notes, level),
             Ok(None) => {}
+            // There is nothing else to an array.
+            Err(why) if known == Known::Array => return Err(why),
             Err(why) => {
                 let mut line = self.object_line(subject, notes, level)?;
                 line.notes
@@ -256,7 +258,14 @@ impl Viewer<'_, '_> {
             Scalar::Char(_) => ValueKind::Char,
             _ => ValueKind::Number,
         };
-        Ok(Line::new(numbers::scalar(scalar, self.is_hex.get()), kind))
+        let mut text = numbers::scalar(scalar, self.is_hex.get());
+        // Tested it is true, compared it is neither.
+        if kind == ValueKind::Bool
+            && let Some(byte @ 2..) = self.reader.bytes(value, 1)?.first()
+        {
+            let _ = write!(text, " (0x{byte:02x})");
+        }
+        Ok(Line::new(text, kind))
     }
 
     /// `Red`, `Read | Write`, `Read | 0x40`, or a number that no member has.
@@ -375,7 +384,11 @@ impl Viewer<'_, '_> {
         };
         let measure = match known {
             Known::Array => "Length",
-            Known::Span | Known::ReadOnlySpan | Known::Memory | Known::ReadOnlyMemory => "Length",
+            Known::Span
+            | Known::ReadOnlySpan
+            | Known::Memory
+            | Known::ReadOnlyMemory
+            | Known::ReadOnlySequence => "Length",
             _ => "Count",
         };
         let mut text = match items.lengths() {
@@ -383,7 +396,7 @@ impl Viewer<'_, '_> {
             None if items.is_cut => format!("{measure} ≥ {}", items.count),
             None => format!("{measure} = {}", items.count),
         };
-        if known == Known::Grouping && level == 0 {
+        if known == Known::Grouping && !self.is_key_told.take() {
             let value = self.as_value(subject).ok_or(Unreadable::OptimizedAway)?;
             let key = self.any_field(&value, &["_key"]);
             let notes = self.notes_of_key(&value, notes, key.as_ref().ok());
@@ -438,7 +451,9 @@ impl Viewer<'_, '_> {
         match &entry.key {
             Some(key) => {
                 let key = self.brief_with(&Ok(key.clone()), &of_key, level);
+                self.is_key_told.set(items.are_groups());
                 let value = self.brief_unless_secret(&key, value, level);
+                self.is_key_told.set(false);
                 format!("[{key}] = {value}")
             }
             None => {

@@ -300,7 +300,8 @@ impl Viewer<'_, '_> {
                     }
                 }
                 stack.push(node);
-                node = smaller;
+                // One that leads back to those above it has no smaller ones.
+                node = if stack.contains(&smaller) { 0 } else { smaller };
             }
             let Some(here) = stack.pop() else {
                 return Ok(Walked::All);
@@ -309,7 +310,12 @@ impl Viewer<'_, '_> {
                 return Ok(Walked::Enough);
             }
             position += 1;
-            node = self.reader.word_at(here + to_right)?;
+            let larger = self.reader.word_at(here + to_right)?;
+            node = if larger == here || stack.contains(&larger) {
+                0
+            } else {
+                larger
+            };
         }
     }
 
