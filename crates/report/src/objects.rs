@@ -33,6 +33,7 @@ pub struct ObjectAnswer {
     pub fields: Vec<FieldEntry>,
     /// Unused bytes behind the last field.
     #[serde(skip_serializing_if = "is_zero")]
+    #[schemars(extend("x-minor" = true))]
     pub padding: u32,
     /// The objects that it refers to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
