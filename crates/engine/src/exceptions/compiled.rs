@@ -20,10 +20,11 @@ const MAX_CLAUSES: usize = 1000;
 const KIND: u32 = 7;
 const DUPLICATED: u32 = 8;
 
-/// The compiled code that a clause guards.
+/// The compiled code that a clause guards, or that handles what it catches.
 #[derive(Debug, PartialEq)]
-struct Guarded {
+struct Part {
     clause: usize,
+    handles: bool,
     start: u32,
     end: u32,
 }
@@ -41,14 +42,30 @@ pub(super) fn guarding(
         table_at(process, address, clauses)
     })?;
     // A call that is the last thing in a block returns behind it.
-    let at = offset.checked_sub(1)?;
-    let inside = table.iter().filter(|it| (it.start..it.end).contains(&at));
-    let mut clauses: Vec<_> = inside.map(|it| it.clause).collect();
-    clauses.sort_unstable();
-    Some(clauses)
+    Some(clauses_at(&table, offset.checked_sub(1)?, clauses))
 }
 
-fn table_at(process: &Process, address: u64, clauses: &[ExceptionClause]) -> Option<Vec<Guarded>> {
+fn clauses_at(table: &[Part], at: u32, clauses: &[ExceptionClause]) -> Vec<usize> {
+    let mut found = Vec::new();
+    for part in table.iter().filter(|it| (it.start..it.end).contains(&at)) {
+        if !part.handles {
+            found.push(part.clause);
+            continue;
+        }
+        // A handler lies elsewhere than what is around it: since .NET 10 that is not repeated for it.
+        let handler = clauses.get(part.clause).map(|it| it.handler_start.0);
+        let around = (0..).zip(clauses).filter(|(_, it)| {
+            let inside = handler.and_then(|handler| handler.checked_sub(it.try_start.0));
+            inside.is_some_and(|inside| inside < it.try_length)
+        });
+        found.extend(around.map(|(clause, _)| clause));
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn table_at(process: &Process, address: u64, clauses: &[ExceptionClause]) -> Option<Vec<Part>> {
     let count = usize::try_from(word(process, address.checked_sub(8)?)?).ok()?;
     if count == 0 || count > MAX_CLAUSES {
         return None;
@@ -59,13 +76,13 @@ fn table_at(process: &Process, address: u64, clauses: &[ExceptionClause]) -> Opt
 }
 
 /// Reads a table that begins with these bytes, if it is one for these clauses.
-fn table(bytes: &[u8], clauses: &[ExceptionClause]) -> Option<Vec<Guarded>> {
+fn table(bytes: &[u8], clauses: &[ExceptionClause]) -> Option<Vec<Part>> {
     let number = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
     let size = u32::try_from(bytes.len().checked_sub(HEAD)?).ok()?;
     if number(0)? != (size << 8 | FAT_FORMAT) {
         return None;
     }
-    let mut found: Vec<Guarded> = Vec::new();
+    let mut found = Vec::new();
     let mut handlers = Vec::new();
     for entry in (HEAD..bytes.len()).step_by(ENTRY) {
         let (flags, start, end) = (number(entry)?, number(entry + 4)?, number(entry + 8)?);
@@ -83,9 +100,23 @@ fn table(bytes: &[u8], clauses: &[ExceptionClause]) -> Option<Vec<Guarded>> {
         if start > end || flags & KIND != kind(&clauses.get(clause)?.kind) {
             return None;
         }
-        found.push(Guarded { clause, start, end });
+        found.push(Part {
+            clause,
+            handles: false,
+            start,
+            end,
+        });
     }
-    (handlers.len() == clauses.len()).then_some(found)
+    if handlers.len() != clauses.len() {
+        return None;
+    }
+    found.extend((0..).zip(handlers).map(|(clause, (start, end))| Part {
+        clause,
+        handles: true,
+        start,
+        end,
+    }));
+    Some(found)
 }
 
 fn kind(kind: &ClauseKind) -> u32 {
@@ -134,7 +165,8 @@ mod tests {
         let clauses = [clause(ClauseKind::Finally), catch];
         let found = |entries: &[[u32; 4]]| {
             let table = table(&bytes(entries), &clauses)?;
-            let guarded = table.iter().map(|it| (it.clause, it.start, it.end));
+            let guarded = table.iter().filter(|it| !it.handles);
+            let guarded = guarded.map(|it| (it.clause, it.start, it.end));
             Some(guarded.collect::<Vec<_>>())
         };
         let whole = [[2, 8, 20, 40], [0, 4, 30, 60]];
@@ -162,5 +194,24 @@ mod tests {
             let part = whole.get(..cut).expect("a part");
             assert_eq!(table(part, &clauses), None, "{cut}");
         }
+    }
+
+    #[test]
+    fn what_is_around_a_handler_guards_it() {
+        let catch = |try_start, try_length, handler_start| ExceptionClause {
+            try_start: IlOffset(try_start),
+            try_length,
+            handler_start: IlOffset(handler_start),
+            ..clause(ClauseKind::Catch(Token(0x0100_0001)))
+        };
+        let clauses = [catch(10, 5, 15), catch(5, 30, 35), catch(50, 5, 55)];
+        let bytes = bytes(&[[0, 8, 20, 100], [0, 4, 30, 120], [0, 40, 50, 140]]);
+        let table = table(&bytes, &clauses).expect("a table");
+        let at = |at| clauses_at(&table, at, &clauses);
+        assert_eq!(at(10), [0, 1]);
+        assert_eq!(at(25), [1]);
+        assert_eq!(at(105), [1], "in the handler of the first");
+        assert_eq!(at(125), [] as [usize; 0], "in the handler around it");
+        assert_eq!(at(45), [2]);
     }
 }
