@@ -58,6 +58,7 @@ fn split(metadata: Metadata<'_>, method: Token, arguments: &[String]) -> Generic
     GenericNames {
         of_type: of_type.to_vec(),
         of_method: of_method.to_vec(),
+        are_arguments: !arguments.is_empty(),
     }
 }
 
@@ -137,7 +138,8 @@ fn text(
             let metadata = module.metadata(process).ok()?.metadata();
             let names = GenericNames {
                 of_type: arguments,
-                of_method: Vec::new(),
+                are_arguments: true,
+                ..GenericNames::default()
             };
             Some(metadata.type_def_text(token, &names, style))
         }

@@ -173,6 +173,50 @@ fn an_async_method_of_the_framework_that_catches_is_told_as_that() {
     assert_eq!(told, "caught\ntask\ncaught\n");
 }
 
+/// What a compiler makes of a `finally` block with an `await` in it catches nothing for the user.
+#[test]
+fn a_finally_block_that_awaits_catches_nothing() {
+    let tell = |stop: &Stop| {
+        let exception = stop.exception.as_ref().expect("an exception");
+        let flight = exception.flight.as_deref().expect("a flight");
+        match &flight.handler {
+            Handler::Task { frame } if frame.user_code => "leaves the method".into(),
+            other => format!("{other:?}"),
+        }
+    };
+    let thrown = ExceptionSpec {
+        types: vec!["TicketException".into()],
+        ..ExceptionSpec::all()
+    };
+    // Thrown, and thrown again behind the block.
+    let twice = "leaves the method\nleaves the method\n";
+    assert_eq!(stops("awaits", thrown, tell), twice);
+}
+
+#[test]
+fn what_nobody_catches_is_not_caught_by_the_user() {
+    let sandbox = Sandbox::new();
+    let spec = ExceptionSpec {
+        caught_by_user: Some(false),
+        unhandled: false,
+        types: vec!["OrderException".into()],
+        ..ExceptionSpec::all()
+    };
+    let program = sandbox
+        .launch("throws")
+        .with(|launch| launch.exceptions = vec![spec])
+        .start();
+    let stop = program.wait_stop();
+    assert!(
+        matches!(
+            stop.reasons[..],
+            [StopReason::UnhandledException, StopReason::Exception { .. }]
+        ),
+        "{stop:?}"
+    );
+    program.disconnect(Some(true), false);
+}
+
 /// The type, whether it was thrown before, and who handles it.
 fn in_short(stop: &Stop) -> String {
     let exception = stop.exception.as_ref().expect("an exception");

@@ -3,7 +3,7 @@
 
 use cordebug::thread::{Frame as RuntimeFrame, Mapping, Thread};
 use cordebug::value::Value;
-use metadata::pe::{ClauseKind, ExceptionClause};
+use metadata::pe::{ClauseKind, ExceptionClause, MethodBody};
 use metadata::{IlOffset, Metadata, Token};
 
 use super::compiled;
@@ -51,6 +51,7 @@ pub(super) fn found(
     offset: u32,
 ) -> Handler {
     let index = index_of(target, thread, handler);
+    let offset = decisive(target, thread, handler, offset);
     let mut told = frame::describe(target, handler, index);
     let Some((module, token)) = method_of(target, handler) else {
         return Handler::Catch {
@@ -63,7 +64,9 @@ pub(super) fn found(
     let module = modules.get(module);
     let clause = module.and_then(|module| {
         let body = module.metadata(process).ok()?.body(token).ok()??;
-        Clause::find(body.clauses, |_, clause| clause.handler_start.0 == offset)
+        let mut clauses = body.clauses.iter();
+        let index = clauses.position(|it| it.handler_start.0 == offset)?;
+        Clause::at(body.clauses, index)
     });
     if let (Some(module), Some(clause)) = (module, &clause) {
         return caught(module, process, token, clause, told);
@@ -71,6 +74,63 @@ pub(super) fn found(
     told.il_offset = Some(offset);
     Handler::Catch {
         frame: Box::new(told),
+    }
+}
+
+/// Where the handler begins that an exception comes to in the end, if the one at an offset only hands it on.
+pub(super) fn decisive(
+    target: &mut Target,
+    thread: &Thread,
+    handler: &RuntimeFrame,
+    offset: u32,
+) -> u32 {
+    let mut settled = || {
+        let exception = super::report::current(thread)?;
+        let types = type_names(target, &exception);
+        let (module, token) = method_of(target, handler)?;
+        let Target {
+            modules, process, ..
+        } = target;
+        let opened = modules.get(module)?.metadata(process).ok()?;
+        let is_async = frame::is_async(modules.get(module)?, process, token);
+        let body = opened.body(token).ok()??;
+        let mut clauses = body.clauses.iter();
+        let index = clauses.position(|it| it.handler_start.0 == offset)?;
+        let metadata = opened.metadata();
+        let takes = |it: &ExceptionClause| takes(metadata, it.kind, &types) != Some(false);
+        let index = settle(metadata, &body, index, is_async, takes)?;
+        Some(body.clauses.get(index)?.handler_start.0)
+    };
+    settled().unwrap_or(offset)
+}
+
+/// The clause that an exception comes to in the end. What a `finally` block with an `await` in it was (`await using` and
+/// `await foreach` have one, too) catches everything, and throws it again when it is done.
+fn settle(
+    metadata: Metadata<'_>,
+    body: &MethodBody<'_>,
+    mut index: usize,
+    is_async: bool,
+    takes: impl Fn(&ExceptionClause) -> bool,
+) -> Option<usize> {
+    /// A `catch` block without a type leaves the exception; this one keeps it.
+    const POP: u8 = 0x26;
+    loop {
+        let clause = body.clauses.get(index)?;
+        let is_last = index + 1 == body.clauses.len();
+        let catches_all = match clause.kind {
+            ClauseKind::Catch(ty) => metadata
+                .full_name(ty)
+                .is_ok_and(|name| name == "System.Object"),
+            _ => false,
+        };
+        let first = body.code.get(clause.handler_start.0 as usize);
+        if !is_async || is_last || !catches_all || first == Some(&POP) {
+            return Some(index);
+        }
+        let around = (0..).zip(&body.clauses).skip(index + 1);
+        let mut around = around.filter(|(_, it)| is_tried(it, clause.handler_start.0) && takes(it));
+        index = around.next()?.0;
     }
 }
 
@@ -185,10 +245,15 @@ fn in_frame(
         if mapping == Mapping::Unmapped && guarding.is_none() && body.clauses.iter().any(may_take) {
             return Some(Handler::Unknown);
         }
-        let clause = Clause::find(body.clauses, |index, clause| {
-            let guards = guarding.as_ref().map(|it| it.contains(&index));
+        let is_async = frame::is_async(modules.get(module)?, process, token);
+        let mut numbered = (0..).zip(&body.clauses);
+        let first = numbered.find(|(index, clause)| {
+            let guards = guarding.as_ref().map(|it| it.contains(index));
             guards.unwrap_or_else(|| is_tried(clause, offset)) && may_take(clause)
         });
+        let clause = first
+            .and_then(|(first, _)| settle(metadata, &body, first, is_async, may_take))
+            .and_then(|index| Clause::at(body.clauses, index));
         let static_constructor = || {
             let name = metadata.method(token).ok()?.name().ok()?;
             (name == ".cctor").then_some(())
@@ -233,14 +298,9 @@ struct Clause {
 }
 
 impl Clause {
-    fn find(
-        all: Vec<ExceptionClause>,
-        wanted: impl Fn(usize, &ExceptionClause) -> bool,
-    ) -> Option<Self> {
-        let n_clauses = all.len();
-        let mut numbered = all.into_iter().enumerate();
-        let (index, it) = numbered.find(|(index, it)| wanted(*index, it))?;
-        let is_last = index + 1 == n_clauses;
+    fn at(all: Vec<ExceptionClause>, index: usize) -> Option<Self> {
+        let is_last = index + 1 == all.len();
+        let it = all.into_iter().nth(index)?;
         Some(Self { it, is_last })
     }
 }

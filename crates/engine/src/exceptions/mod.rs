@@ -207,7 +207,9 @@ fn wants(spec: &ExceptionSpec, told: Told) -> Option<ExceptionStage> {
         {
             Some(ExceptionStage::Thrown)
         }
-        Told::Unhandled if spec.unhandled => Some(ExceptionStage::Unhandled),
+        Told::Unhandled if spec.unhandled || spec.thrown && spec.caught_by_user == Some(false) => {
+            Some(ExceptionStage::Unhandled)
+        }
         _ => None,
     }
 }
@@ -380,7 +382,11 @@ impl Engine<'_> {
             .flatten();
         let frame = frame.or(unnamed.as_ref());
         let by_user = frame.is_some_and(|frame| asks && crate::stack::is_user(target, frame))
-            && !frame.is_some_and(|frame| self.leaves_by_task(thread, frame, offset));
+            && !frame.is_some_and(|frame| {
+                let target = self.target.as_mut();
+                let offset = target.map(|it| handler::decisive(it, thread, frame, offset));
+                offset.is_some_and(|offset| self.leaves_by_task(thread, frame, offset))
+            });
         if let Some(target) = &self.target
             && kind == DEBUG_EXCEPTION_FIRST_CHANCE
         {

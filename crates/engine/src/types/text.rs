@@ -221,7 +221,7 @@ impl Writer<'_, '_> {
         let metadata = module.metadata();
         let mut names = GenericNames {
             of_type: arguments,
-            of_method: Vec::new(),
+            ..GenericNames::default()
         };
         // What stands for nothing is called as the definition calls it.
         if ty.is_open() {

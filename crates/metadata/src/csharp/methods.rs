@@ -79,6 +79,7 @@ impl<'a> Metadata<'a> {
         let owner = GenericNames {
             of_type: of_owner.to_vec(),
             of_method: Vec::new(),
+            are_arguments: names.are_arguments,
         };
         let mut path = method_path(&name, is_special, 0);
         if let [only] = path.as_mut_slice()
@@ -256,6 +257,7 @@ impl<'a> Metadata<'a> {
         GenericNames {
             of_type: choose(&names.of_type, declared.of_type),
             of_method: choose(&names.of_method, declared.of_method),
+            are_arguments: names.are_arguments,
         }
     }
 

@@ -37,6 +37,8 @@ pub struct GenericNames {
     pub of_type: Vec<String>,
     /// Those of the method.
     pub of_method: Vec<String>,
+    /// Whether they are arguments: of `T?` with `int` for an unconstrained `T` nothing is nullable.
+    pub are_arguments: bool,
 }
 
 impl GenericNames {
@@ -56,6 +58,7 @@ impl GenericNames {
         Self {
             of_type: names(ty),
             of_method: names(method),
+            are_arguments: false,
         }
     }
 }

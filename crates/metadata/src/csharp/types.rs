@@ -233,7 +233,7 @@ impl<'w, 'a> Writer<'w, 'a> {
             Some(name) => self.push(name),
             None => self.push(&format!("{mark}{number}")),
         }
-        self.mark_nullable(nullable);
+        self.mark_nullable(nullable && !self.names.are_arguments);
     }
 
     /// C# writes the ranks of arrays of arrays from the outside in: `int[][,]` is an array of `int[,]`.
