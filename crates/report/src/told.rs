@@ -1,6 +1,6 @@
 //! What a reader of reports knows already: a report tells the difference.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use engine::api::{Breakpoint, BreakpointState, Stop, StopId, ThreadId};
 
@@ -29,8 +29,8 @@ pub struct Told {
     pub pace: Pace,
     /// Whether those that were never reached were reported at the end.
     pub never_reached: bool,
-    /// Variables of the last stop that was reported: by thread, method and depth.
-    variables: Option<(FramePlace, BTreeMap<String, Seen>)>,
+    /// Variables of the last stops that were reported, by thread, method and depth; the newest last.
+    variables: VecDeque<(FramePlace, BTreeMap<String, Seen>)>,
     /// The stack of the last stop that was reported.
     pub stack: Option<(StopId, Stack)>,
     /// Whether something was changed since: variables are read again for the next report.
@@ -105,9 +105,8 @@ impl Told {
             lasting.map(value).collect::<BTreeMap<_, _>>()
         };
         let now = values(&stack.variables.0);
-        if let Some((known, before)) = &self.variables
-            && *known == place
-        {
+        let known = self.variables.iter().position(|(it, _)| *it == place);
+        if let Some((_, before)) = known.and_then(|at| self.variables.remove(at)) {
             for variable in &mut stack.variables.0 {
                 let Some(seen) = before.get(&variable.name) else {
                     continue;
@@ -119,10 +118,16 @@ impl Told {
                     && seen.behind_cut != variable.behind_cut;
             }
         }
-        self.variables = Some((place, now));
+        if self.variables.len() >= PLACES {
+            self.variables.pop_front();
+        }
+        self.variables.push_back((place, now));
         leave_those_that_matter(stack);
     }
 }
+
+/// Frames of which it is remembered what was told: a step goes into other methods and comes back.
+const PLACES: usize = 16;
 
 /// Variables told in a stop report.
 const VARIABLES: usize = 12;

@@ -4,7 +4,7 @@ use serde_json::json;
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
-use crate::client::{Agent, dll, run, text};
+use crate::client::{Agent, dll, run, structured, text};
 
 #[test]
 fn a_throw_a_rethrow_and_a_statement_behind_another_are_told_apart() {
@@ -97,5 +97,27 @@ fn threads_with_news_of_their_own_are_told() {
             stopped = agent.call("debug_continue", json!({})).await;
         }
         panic!("no hits at the same time: {}", text(&stopped));
+    });
+}
+
+#[test]
+fn what_has_changed_is_told_after_a_stop_in_another_method_too() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let at = |marker: &str| {
+            let place = Fixture::named("terminal").marker(marker);
+            json!({"file": place.file, "line": place.line})
+        };
+        let launch = json!({"program": dll("terminal"), "breakpoints": [at("call"), at("told")]});
+        agent.call("debug_launch", launch).await;
+        agent.call("debug_step", json!({"kind": "into"})).await;
+        let back = agent.call("debug_continue", json!({})).await;
+        let variables = structured(&back)["stop"]["variables"].clone();
+        let variables = variables.as_array().cloned().unwrap_or_default();
+        let total = variables.iter().find(|it| it["name"] == "total");
+        let was = total.map(|it| it["was"].clone());
+        assert_eq!(was, Some(json!("not assigned yet")), "{variables:?}");
+        agent.close().await;
     });
 }
