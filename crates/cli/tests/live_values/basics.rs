@@ -13,6 +13,18 @@ fn every_simple_value_reads_as_the_program_prints_it() {
 }
 
 #[test]
+fn null_has_no_elements() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_basics", &["stop"]);
+    let query = VariablesQuery {
+        path: Some("jagged[1][0]".into()),
+        ..VariablesQuery::default()
+    };
+    let said = format!("{:?}", program.request(Request::Variables(Box::new(query))));
+    assert!(said.contains("null has no elements"), "{said}");
+}
+
+#[test]
 fn boxed_structs_are_evaluated_to_what_is_in_the_box() {
     let sandbox = Sandbox::new();
     let program = stopped(&sandbox, "values_basics", &["stop"]);

@@ -497,3 +497,14 @@ fn references_in_inline_arrays_and_behind_spans_are_set_so_that_the_collector_he
         assert!(printed.contains(said), "{said}: {printed}");
     }
 }
+
+#[test]
+fn this_of_a_class_is_not_set() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "expressions_around", &["primary"]);
+    let asked = Request::SetVariable(Box::new(request(0, "this", "null")));
+    let error = program.request(asked).expect_err("`this`");
+    assert!(error.message.contains("CS1604"), "{error:?}");
+    program.cont();
+    program.expect_exit(0);
+}

@@ -434,6 +434,12 @@ impl Roots<'_, '_> {
             return Err(refused(set, &"it is a constant, which has no place"));
         }
         let value = variable.value.clone().map_err(|why| refused(set, &why))?;
+        if root == "this" && set.path.trim() == root && value.ty.is_value() != Some(true) {
+            return Err(refused(
+                set,
+                &"`this` of a class cannot be assigned (CS1604)",
+            ));
+        }
         let runtime = scope.runtime_value(variable).or_else(|| {
             let (object, member) = variable.holder.as_ref()?;
             self.runtime_field(object.address, member)

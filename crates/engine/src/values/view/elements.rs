@@ -230,6 +230,11 @@ impl Viewer<'_, '_> {
         {
             return self.enumerated(&value);
         }
+        if matches!(self.reader.object(from), Ok(None)) {
+            return Err(Unreadable::Null {
+                what: "elements".into(),
+            });
+        }
         Err(Unreadable::WrongKind {
             ty: self.reader.types.text(&from.ty),
             wanted: "a collection whose elements can be read without running code",
