@@ -1,6 +1,6 @@
 //! Static fields before and after their class constructor has run, and calls through `base`.
 
-use engine::api::{BreakpointSpec, Evaluate, Line, Place, Request};
+use engine::api::{BreakpointSpec, Evaluate, Line, Place, Request, VariablesQuery};
 use testkit::debuggee::Debuggee;
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
@@ -50,10 +50,18 @@ fn statics_that_are_not_set_yet_are_not_told_as_zero() {
         ("Touched.Zero", "0"),
         ("Plain.Value", "3"),
         ("Untouched.Constant", "5"),
+        ("Untouched.Rate", "-79228162514264337593543.950335"),
         ("Generic<int>.Name", "\"Int32\""),
     ] {
         assert_eq!(read(set.0), set.1, "{}", set.0);
     }
+    // Metadata has no decimals: as a variable it is no field that was not set either.
+    let query = VariablesQuery {
+        path: Some("Untouched.Rate".into()),
+        ..VariablesQuery::default()
+    };
+    let variable = format!("{:?}", program.request(Request::Variables(Box::new(query))));
+    assert!(variable.contains("593543.950335"), "{variable}");
     for (text, ty) in [
         ("Untouched.Value", "Untouched"),
         ("Untouched.Text", "Untouched"),
