@@ -62,6 +62,13 @@ fn statics_that_are_not_set_yet_are_not_told_as_zero() {
     };
     let variable = format!("{:?}", program.request(Request::Variables(Box::new(query))));
     assert!(variable.contains("593543.950335"), "{variable}");
+    // A path to one that cannot be read says why, not that there is no such variable.
+    let query = VariablesQuery {
+        path: Some("Untouched.Text".into()),
+        ..VariablesQuery::default()
+    };
+    let why = format!("{:?}", program.request(Request::Variables(Box::new(query))));
+    assert!(why.contains("class constructor"), "{why}");
     for (text, ty) in [
         ("Untouched.Value", "Untouched"),
         ("Untouched.Text", "Untouched"),

@@ -26,6 +26,19 @@ const MAX_SHOWN: usize = 20;
 /// Objects kept at most: each keeps memory of the program alive.
 const MAX_KEPT: usize = 1000;
 
+fn is_unknown(told: &Result<Reply, Error>) -> bool {
+    matches!(told, Err(error) if error.message.contains(" has no variable "))
+}
+
+/// Whether a path may lead through a type or namespace to a static field: it consists of names.
+fn is_static_path(path: &str) -> bool {
+    let is_name = |it: &str| {
+        let is_first = |it: char| it == '_' || it.is_alphabetic();
+        it.starts_with(is_first) && it.chars().all(|it| it == '_' || it.is_alphanumeric())
+    };
+    path.contains('.') && path.split('.').all(is_name)
+}
+
 impl Engine<'_> {
     /// A query with the format that the expression asked for, if it is about what an expression gave.
     pub(super) fn as_its_result_is_shown(&self, query: &VariablesQuery) -> VariablesQuery {
@@ -55,7 +68,11 @@ impl Engine<'_> {
             .as_deref()
             .filter(|_| is_open && !query.view.run_code)
         {
-            Some(path) => self.variables_by_expression(query, path).unwrap_or(told),
+            Some(path) => match self.variables_by_expression(query, path) {
+                // Of what begins with a variable the path's own reason is the better one.
+                Some(Err(_)) if !is_unknown(&told) => told,
+                found => found.unwrap_or(told),
+            },
             None => told,
         }
     }
@@ -76,7 +93,16 @@ impl Engine<'_> {
         let Ok(Reply::Evaluated(all)) = self.evaluate_expressions(&request) else {
             return None;
         };
-        let value = all.into_iter().next()?.outcome.ok()?;
+        let value = match all.into_iter().next()?.outcome {
+            Ok(value) => value,
+            Err(why) => {
+                // What it begins with is known then: that there is no such variable would not be true.
+                let known = !matches!(why.code.as_deref(), Some("CS0103" | "CS0246" | "CS0234"));
+                let first = why.error.message.lines().next().unwrap_or_default();
+                let told = Error::new(ErrorCode::InvalidParameter, format!("{path}: {first}"));
+                return (known && is_static_path(path)).then_some(Err(told));
+            }
+        };
         let mut told = match &value.variable {
             Some(result) => {
                 let inside = VariablesQuery {
