@@ -98,3 +98,41 @@ fn members_of_what_only_code_tells_are_changed_by_an_operator() {
         ],
     );
 }
+
+#[test]
+fn a_new_member_of_an_expando_object_is_assigned_and_a_missing_one_not_changed() {
+    const THROWN: &str = "throws\tMicrosoft.CSharp.RuntimeBinder.RuntimeBinderException\t'System.Dynamic.ExpandoObject' does not contain a definition for ";
+    let missing = |name: &str| format!("{THROWN}'{name}'");
+    let sandbox = Sandbox::new();
+    let program = stopped_in(&sandbox, FIXTURE, "main");
+    let rows = [
+        ("grown.New += 1", missing("New")),
+        ("grown.New++", missing("New")),
+        ("grown.New = \"x\"", "ok\tobject\t\"x\"".into()),
+        ("grown.New.Length", "ok\tint\t1".into()),
+        ("grown.New += 1", "ok\tobject\t\"x1\"".into()),
+        ("grown.Number = 4", "ok\tobject\t4".into()),
+        ("++grown.Number", "ok\tobject\t5".into()),
+        ("grown.Nothing = null", "ok\tobject\tnull".into()),
+        (
+            "((IDictionary<string, object>)grown).Keys.Count",
+            "ok\tint\t4".into(),
+        ),
+        ("holder.Expando.More = 5", "ok\tobject\t5".into()),
+        ("holder.Expando.More + 1", "ok\tint\t6".into()),
+        ("holder.Expando.Less -= 5", missing("Less")),
+        ("grown.Missing.New = 1", missing("Missing")),
+    ];
+    let answers = evaluate(&program, rows.iter().map(|it| it.0.to_owned()).collect());
+    for ((text, expected), answer) in rows.iter().zip(&answers) {
+        assert_eq!(told(answer), *expected, "{text}");
+    }
+    // What is declared as one gets no members, and reading finds none.
+    let refused = ["plain.New3 = 1", "grown.Missing"];
+    let answers = evaluate(&program, refused.map(str::to_owned).into());
+    for (text, answer) in refused.iter().zip(&answers) {
+        assert!(told(answer).contains("CS1061"), "{text}: {}", told(answer));
+    }
+    let unchanged = read(&program, "grown.Other = 1");
+    assert!(unchanged.starts_with("error"), "{unchanged}");
+}

@@ -1,6 +1,6 @@
 //! Collections and other types of the framework, shown as a person wants them without running code in the program.
 
-use host::api::{ErrorCode, Request, VariablesQuery};
+use host::api::{ErrorCode, Evaluate, Reply, Request, VariablesQuery};
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
@@ -108,5 +108,61 @@ fn paths_lead_back_to_every_element() {
     ] {
         let error = program.request(query(path)).expect_err(path);
         assert_eq!(error.code, ErrorCode::InvalidParameter, "{error:?}");
+    }
+}
+
+#[test]
+fn as_many_elements_are_shown_as_are_asked_for() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_collections", &["stop"]);
+    let rows = [
+        ("dictionary,[1]", "Count = 3 { [\"one\"] = 1, … 2 more }"),
+        ("queue,[1]", "Count = 7 { 2, … 6 more }"),
+        ("linked,[2]", "Count = 3 { 1, 2, … 1 more }"),
+        (
+            "sortedDictionary,[1]",
+            "Count = 3 { [1] = \"a\", … 2 more }",
+        ),
+        ("sortedSet,[1]", "Count = 3 { 1, … 2 more }"),
+        ("stack,[1]", "Count = 3 { \"c\", … 2 more }"),
+        ("stack,[9]", "Count = 3 { \"c\", \"b\", \"a\" }"),
+        ("memory,[1]", "Length = 2 { 2, … 1 more }"),
+        ("sortedDictionary.Keys,[1]", "Count = 3 { 1, … 2 more }"),
+        (
+            "concurrentQueue,[12]",
+            "Count = 49 { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, … 37 more }",
+        ),
+        // Inside others as well.
+        (
+            "new[] { stack, stack },[1]",
+            "Length = 2 { Count = 3 { \"c\", … 2 more }, … 1 more }",
+        ),
+        (
+            "new[] { concurrentQueue },[5]",
+            "Length = 1 { Count = 49 { 1, 2, 3, 4, 5, … 44 more } }",
+        ),
+    ];
+    let request = Request::Evaluate(Evaluate {
+        expressions: rows.iter().map(|it| it.0.to_owned()).collect(),
+        as_variables: true,
+        side_effects: true,
+        ..Evaluate::read("")
+    });
+    let Ok(Reply::Evaluated(all)) = program.request(request) else {
+        panic!("nothing was evaluated");
+    };
+    for ((text, expected), told) in rows.iter().zip(&all) {
+        let value = told.outcome.as_ref().expect(text);
+        // Where the text only names the type, the line comes with the value.
+        let line = match &value.variable {
+            Some(line) if value.text.starts_with('{') => &line.value.text,
+            _ => &value.text,
+        };
+        assert_eq!(line, expected, "{text}");
+        // Whoever opens it sees the same line.
+        let path = value.variable.as_ref().map_or("", |it| &it.path);
+        if !path.is_empty() {
+            assert_eq!(look(&program, path).value.text, *expected, "{text}");
+        }
     }
 }

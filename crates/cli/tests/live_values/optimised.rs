@@ -142,3 +142,22 @@ fn what_an_async_method_or_iterator_does_not_use_is_told_as_that() {
     }
     program.expect_exit(0);
 }
+
+#[test]
+fn a_name_that_symbols_of_optimised_code_lack_may_be_a_variable() {
+    let hint_of = |fixture: &str, marker: &str, name: &str| {
+        let sandbox = Sandbox::new();
+        let program = crate::support::stopped(&sandbox, fixture, &[marker]);
+        let asked = Request::Evaluate(Evaluate::read(name));
+        let Ok(Reply::Evaluated(all)) = program.request(asked) else {
+            panic!("nothing was evaluated");
+        };
+        let why = all[0].outcome.as_ref().expect_err("it is not known");
+        assert_eq!(why.code.as_deref(), Some("CS0103"));
+        why.error.hint.clone().unwrap_or_default()
+    };
+    let hint = hint_of("bp_release", "moved", "twice");
+    assert!(hint.contains("`twice` may be a variable"), "{hint}");
+    let hint = hint_of("values_collections", "stop", "twice");
+    assert!(!hint.contains("may be a variable"), "{hint}");
+}

@@ -70,6 +70,8 @@ pub struct View {
     pub mask_secrets: bool,
     /// Whole numbers in hexadecimal.
     pub hex: bool,
+    /// Elements in the lines of collections; if nothing is said, as many as a line has room for.
+    pub elements: Option<u64>,
     /// Characters of a string, and of a value's text.
     pub text_length: u32,
     /// Bytes of text in the whole reply.
@@ -92,6 +94,7 @@ impl Default for View {
             other_threads: false,
             mask_secrets: false,
             hex: false,
+            elements: None,
             text_length: 1024,
             total_text: 256 * 1024,
             look_limit: 3000,

@@ -139,6 +139,7 @@ fn run(
         });
     let limits = Limits {
         elements: 8,
+        counted: false,
         text: looks.text as usize,
         depth: 1,
         masked: looks.masked,

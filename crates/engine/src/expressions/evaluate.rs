@@ -548,6 +548,7 @@ impl Place<'_> {
             slots: binder.slots(),
             limits: Limits {
                 elements: request.max_elements as usize,
+                counted: false,
                 text: request.max_text as usize,
                 depth: DEPTH,
                 hex: request.view.hex,
@@ -580,8 +581,10 @@ impl Place<'_> {
                     let count = Binder::new(reader.types, context).whole(count)?;
                     let number = count.scalar().and_then(super::scalar::Scalar::integer);
                     let number = number.and_then(|it| usize::try_from(it).ok());
-                    planned.limits.elements = number
+                    let number = number
                         .ok_or_else(|| Fail::new(count.span, "the count must be a constant"))?;
+                    (planned.limits.elements, planned.limits.counted) = (number, true);
+                    planned.view.elements = Some(number as u64);
                 }
                 // All members are told as it is, and elements of a sequence are its text.
                 FormatKind::Hidden

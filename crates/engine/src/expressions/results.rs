@@ -38,6 +38,7 @@ pub(crate) struct Results {
 struct Formats {
     hex: bool,
     raw: bool,
+    elements: Option<u64>,
     /// What its static type says beside the type itself.
     notes: TypeNotes,
 }
@@ -58,6 +59,7 @@ impl Results {
         let formats = Formats {
             hex: view.hex,
             raw: view.raw,
+            elements: view.elements,
             notes,
         };
         self.known.push_back((self.last, kept, formats));
@@ -96,6 +98,7 @@ impl Target {
         Some(View {
             hex: view.hex || formats.hex,
             raw: view.raw || formats.raw,
+            elements: view.elements.or(formats.elements),
             ..view.clone()
         })
     }
@@ -239,7 +242,13 @@ impl Target {
                 let mut spans = ["Span`1", "ReadOnlySpan`1"].into_iter();
                 spans.any(|name| types.is_named(it, "System", name))
             });
-        let text = line_of_made(has_length, count, &members, is_sequence);
+        let text = line_of_made(
+            has_length,
+            count,
+            &members,
+            is_sequence,
+            viewer.view.elements,
+        );
         Some(api::Variable {
             name: name.to_owned(),
             kind: VariableKind::Pseudo,
@@ -302,8 +311,11 @@ fn line_of_made(
     count: usize,
     members: &[api::Variable],
     is_sequence: bool,
+    asked: Option<u64>,
 ) -> String {
-    let parts = members.iter().take(IN_LINE).map(|it| {
+    let asked = asked.filter(|_| is_sequence);
+    let most = asked.map_or(IN_LINE, |it| usize::try_from(it).unwrap_or(usize::MAX));
+    let parts = members.iter().take(most).map(|it| {
         let mut text: String = it.value.text.chars().take(BRIEF).collect();
         if text.len() < it.value.text.len() {
             text.push('…');
@@ -315,7 +327,10 @@ fn line_of_made(
     });
     let mut parts: Vec<String> = parts.collect();
     if parts.len() < count {
-        parts.push("…".into());
+        parts.push(match asked {
+            Some(_) => format!("… {} more", count - parts.len()),
+            None => "…".into(),
+        });
     }
     let parts = parts.join(", ");
     match (has_length, is_sequence, count) {

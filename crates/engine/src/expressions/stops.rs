@@ -466,6 +466,7 @@ impl Runner<'_, '_> {
         }
         let limits = Limits {
             elements: shown.elements,
+            counted: false,
             text: MAX_TEXT,
             depth: 2,
             hex: shown.hex,

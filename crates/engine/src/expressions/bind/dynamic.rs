@@ -151,6 +151,24 @@ impl<'t> Binder<'t> {
         Some(self.opened_node(node))
     }
 
+    /// Whether it is something dynamic that gets a member by being assigned one. That it is an `ExpandoObject` alone is not
+    /// enough: of one that is declared as such, C# knows no members.
+    pub(super) fn takes_new_members(&self, target: &Node) -> bool {
+        let Op::Convert(_, held) = &target.op else {
+            return false;
+        };
+        let is_dynamic = match &held.op {
+            Op::Variable(number) => {
+                let variable = self.context.variables.get(*number);
+                variable.is_some_and(|it| it.dynamic.first() == Some(&true))
+            }
+            _ => self.is_dynamic(held),
+        };
+        let named = target.ty.as_named();
+        is_dynamic
+            && named.is_some_and(|it| self.types.is_named(it, "System.Dynamic", "ExpandoObject"))
+    }
+
     /// The names of the members that an `ExpandoObject` has now, of what is behind it.
     fn expando_names(&self, data: &Node) -> Option<Vec<String>> {
         let probe = self.probe_of_values?;

@@ -164,6 +164,9 @@ impl Binder<'_> {
         if let Some(found) = self.expando_member(&target, text, span) {
             return Ok(Operand::Value(found));
         }
+        if self.assigning && self.takes_new_members(&target) {
+            return Ok(Operand::Value(self.late_member(target, name, span)));
+        }
         if !self.extension_methods(text).is_empty() {
             return Ok(Operand::Group(Box::new(Group {
                 name: text.into(),

@@ -228,13 +228,30 @@ impl Binder<'_> {
         if let Some(named) = &self.context.ty {
             known.extend(self.member_names(&Type::Named(named.clone())));
         }
+        let mut hints = Vec::new();
         match self.similar(text, known) {
-            Some(similar) => fail.hint(format!("did you mean `{similar}`?")),
+            Some(similar) => hints.push(format!("did you mean `{similar}`?")),
             None if self.context.variables.is_empty() => {
-                fail.hint("this frame has no variables that are known by name")
+                hints.push("this frame has no variables that are known by name".into());
             }
-            None => fail,
+            None => {}
         }
+        if self.may_lack_variables() {
+            hints.push(format!(
+                "`{text}` may be a variable of the source all the same: the compiler optimised this code, and then leaves variables out of the symbols"
+            ));
+        }
+        match hints.is_empty() {
+            true => fail,
+            false => fail.hint(hints.join("; ")),
+        }
+    }
+
+    /// Whether the compiler, which does so where it optimises, may have left out variables of this frame's method.
+    fn may_lack_variables(&self) -> bool {
+        let module = self.context.at.and(self.context.module);
+        let metadata = module.and_then(|it| self.types.metadata(it).ok());
+        metadata.is_some_and(|it| it.metadata().is_optimized() == Some(true))
     }
 
     /// What may be meant by a name that there is not: a type of that name in another namespace of the user's, or something

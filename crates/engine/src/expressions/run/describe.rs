@@ -15,6 +15,8 @@ use crate::values::{Reader, Value};
 pub(crate) struct Limits {
     /// Elements of a sequence.
     pub(crate) elements: usize,
+    /// Whether they were asked for by `,[n]`: then lines of variables show as many, too.
+    pub(crate) counted: bool,
     /// UTF-16 units of a text.
     pub(crate) text: usize,
     /// Values inside values.
@@ -431,6 +433,7 @@ impl Runner<'_, '_> {
     fn line_at(&self, place: &Value, limits: Limits) -> String {
         let view = crate::api::View {
             hex: limits.hex,
+            elements: limits.counted.then_some(limits.elements as u64),
             mask_secrets: limits.masked,
             text_length: u32::try_from(limits.text).unwrap_or(u32::MAX),
             ..crate::api::View::default()

@@ -1,5 +1,7 @@
 //! Runs what is bound only now, as its operands are dynamic: against the types that they have.
 
+use std::collections::HashSet;
+
 use syntax::Span;
 
 use super::{Result, Runner, Val};
@@ -8,6 +10,11 @@ use crate::expressions::error::Fail;
 use crate::expressions::plan::{Node, Op};
 use crate::expressions::scalar::Scalar;
 use crate::types::Type;
+use crate::values::Object;
+use crate::values::view::known::Known;
+
+/// Characters of the name of a member of an `ExpandoObject`.
+const MAX_NAME: u32 = 1 << 16;
 
 impl Runner<'_, '_> {
     pub(super) fn late(
@@ -37,6 +44,11 @@ impl Runner<'_, '_> {
                 true => self.out_of_object(value, operand.span)?,
                 false => (operand.ty.clone(), value),
             };
+            if let (Late::Member(name) | Late::ChangeMember(name, _), true) =
+                (late, given.is_empty())
+            {
+                self.must_have(&value, &name.identifier.text, span)?;
+            }
             self.set(*slot, value);
             let mut node = Node::new(Op::Slot(*slot), ty, operand.span);
             node.names = operand.names.clone();
@@ -56,6 +68,40 @@ impl Runner<'_, '_> {
             return Ok(value);
         }
         Ok(self.as_object(value, &node.ty))
+    }
+
+    /// What is read or changed has to be there: an `ExpandoObject` gets members only by being assigned them.
+    fn must_have(&self, target: &Val, name: &str, span: Span) -> Result<()> {
+        let Val::Object(object) = target else {
+            return Ok(());
+        };
+        if self.reader.known(&object.ty) != Known::ExpandoObject
+            || self
+                .expando_names(object)
+                .is_none_or(|it| it.contains(name))
+        {
+            return Ok(());
+        }
+        // The words of the framework.
+        let told =
+            format!("'System.Dynamic.ExpandoObject' does not contain a definition for '{name}'");
+        let thrown = "Microsoft.CSharp.RuntimeBinder.RuntimeBinderException";
+        Err(Fail::thrown(span, thrown, Some(told)).into())
+    }
+
+    /// The names of the members that an `ExpandoObject` has now.
+    fn expando_names(&self, object: &Object) -> Option<HashSet<String>> {
+        let place = self.reader.reference_to(object);
+        let keys = self.reader.walk(&place, "_data.Class._keys").ok()?;
+        let keys = self.reader.object(&keys).ok()??;
+        let name = |at| {
+            let key = self.reader.element(&keys, at).ok()?;
+            let text = self.reader.string(&key, MAX_NAME).ok()?;
+            text.map(|(text, _)| text)
+        };
+        (0..self.reader.array(&keys).ok()?.count)
+            .map(name)
+            .collect()
     }
 
     /// What an object is, and as which type.

@@ -35,6 +35,11 @@ impl Viewer<'_, '_> {
         shown
     }
 
+    /// Whether the line is made for its number.
+    pub(super) fn is_wide(&self) -> bool {
+        self.wide.get().is_some()
+    }
+
     /// How deep a line goes into values.
     pub(super) fn depth_of_line(&self, narrow: u32) -> u32 {
         narrow + u32::from(self.wide.get().is_some())

@@ -86,6 +86,8 @@ pub(crate) struct Viewer<'r, 't> {
     /// Elements that lines may still show while they are made with wide limits ([`behind`]).
     wide: Cell<Option<u64>>,
     wide_of_reply: Cell<u64>,
+    /// Elements that lines may still show because they were asked for.
+    asked_left: Cell<u64>,
     /// The structs and enums whose `DebuggerDisplay` is being made.
     saying: RefCell<Vec<(Type, super::Place)>>,
 }
@@ -107,6 +109,7 @@ impl<'r, 't> Viewer<'r, 't> {
             clock: clock::Clock::start(view.look_limit),
             wide: Cell::new(None),
             wide_of_reply: Cell::new(behind::ELEMENTS_OF_REPLY),
+            asked_left: Cell::new(MAX_PAGE),
             saying: RefCell::default(),
         }
     }

@@ -14,6 +14,8 @@ use super::{Children, Subject, Viewer, numbers};
 
 /// Elements and members shown inside a line.
 pub(super) const PREVIEW: u64 = 8;
+/// Elements of a collection inside a line at most, where a number is asked for: more have no room in [`BRIEF`].
+const ASKED_INSIDE: u64 = 32;
 /// Characters of one value inside another's line.
 const BRIEF: usize = 64;
 /// How deep lines go into values.
@@ -405,7 +407,7 @@ impl Viewer<'_, '_> {
         }
         let mut missing = None;
         if level < self.depth_of_line(MAX_LEVEL) && items.count > 0 {
-            let shown = self.shown_in_line(if level == 0 { PREVIEW } else { 3 }, items.count);
+            let shown = self.elements_in_line(level, items.count);
             let entries = self.entries(&items, 0, shown);
             let found = entries.len() as u64;
             let is_late = found < shown && self.clock.is_over();
@@ -426,12 +428,15 @@ impl Viewer<'_, '_> {
                     items.count
                 ));
             }
-            let more = if missing.is_none() && found < items.count && !is_late {
-                ", …"
-            } else {
-                ""
-            };
-            let _ = write!(text, " {{ {}{more} }}", parts.join(", "));
+            if missing.is_none() && found < items.count && !is_late {
+                let left = items.count - found;
+                parts.push(match (self.view.elements, items.is_cut) {
+                    (None, _) => "…".into(),
+                    (Some(_), false) => format!("… {left} more"),
+                    (Some(_), true) => format!("… at least {left} more"),
+                });
+            }
+            let _ = write!(text, " {{ {} }}", parts.join(", "));
         }
         let mut line = Line::new(text, kind);
         line.notes.extend(items.note.clone().or(missing));
@@ -442,6 +447,20 @@ impl Viewer<'_, '_> {
                 .push("counting took too long: there are more than were counted".into());
         }
         Ok(line)
+    }
+
+    /// How many elements of a collection a line shows, of so many that there are.
+    fn elements_in_line(&self, level: u32, count: u64) -> u64 {
+        let narrow = if level == 0 { PREVIEW } else { 3 };
+        let asked = self.view.elements.filter(|_| !self.is_wide());
+        let Some(asked) = asked else {
+            return self.shown_in_line(narrow, count);
+        };
+        let most = if level == 0 { u64::MAX } else { ASKED_INSIDE };
+        let left = self.asked_left.get();
+        let shown = asked.min(most).min(left.max(narrow)).min(count);
+        self.asked_left.set(left.saturating_sub(shown));
+        shown
     }
 
     /// An element as part of the line of what it lies in.
