@@ -138,11 +138,13 @@ impl Binder<'_> {
             Ok(candidate) => {
                 let arguments = self.apply_arguments(&candidate, arguments, span)?;
                 let callee = self.callee(candidate.method, Vec::new(), true);
+                let delegate = node.clone();
                 let op = match &node.op {
                     Op::Lambda(_) => Op::Invoke(Box::new(node), arguments),
                     _ => Op::Call(Rc::new(callee), Some(Box::new(node)), arguments),
                 };
-                Ok(Node::new(op, returns, span))
+                let called = Node::new(op, returns, span);
+                Ok(self.named_return(called, &delegate))
             }
             Err((misfit, _)) => {
                 let name = self.text(&node.ty);
@@ -188,6 +190,9 @@ impl Binder<'_> {
         let outer = std::mem::replace(&mut self.dynamic_elements, is_dynamic);
         let node = self.call_of_group(group, arguments, span);
         self.dynamic_elements = outer;
+        if let Ok(node) = &node {
+            self.name_declared(node);
+        }
         let node = node.map(|it| self.named_result(it));
         self.tuple_names.truncate(mark);
         node
@@ -351,7 +356,7 @@ impl Binder<'_> {
         (callee, Some(target))
     }
 
-    fn return_names(&self, method: &Method) -> super::TupleNames {
+    pub(super) fn return_names(&self, method: &Method) -> super::TupleNames {
         let token = self
             .types
             .metadata(method.declared_in.module)
