@@ -24,6 +24,7 @@ mod places;
 mod pure;
 mod referring;
 mod refused;
+mod scope;
 mod sequences;
 mod statics;
 mod stops;

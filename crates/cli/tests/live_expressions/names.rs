@@ -77,6 +77,40 @@ fn types_are_told_with_the_names_of_tuple_elements() {
         ("(order.Head.Id, order.Nameless.Item1)", "(int Id, int)"),
         ("(count, count)", "(int, int)"),
         ("((long Big, object))order.Nameless", "(long Big, object)"),
+        // Counted from the end, and parts.
+        ("pairs[^1]", "(string Key, int Value)"),
+        ("pairs?[^1]", "(string Key, int Value)?"),
+        ("pairs?[^1].Key", "string"),
+        ("others[1..][^1]", "(string Word, int Size)"),
+        ("others.AsSpan()[1..][0]", "(string Word, int Size)"),
+        ("new[] { (A: 1, B: 2) }[^1].B", "int"),
+        ("others[^1].Word = \"q\"", "string"),
+        ("others[^2].Word += \"!\"", "string"),
+        // What calls declare, delegates return and lambdas take.
+        ("Try(out var said) ? said.Word : null", "string"),
+        ("Try(out (int C, string) said) ? said.C : 0", "int"),
+        (
+            "deep.TryGetValue(\"k\", out var d) ? d.L[^1].N : \"\"",
+            "string",
+        ),
+        ("made()", "(int First, int Second)"),
+        ("made.Invoke()", "(int First, int Second)"),
+        (
+            "pairs.Zip(others, (p, o) => (p.Key, o.Size)).First()",
+            "(string Key, int Size)",
+        ),
+        (
+            "pairs.ConvertAll(p => (Up: p.Key, p.Value))[0]",
+            "(string Up, int Value)",
+        ),
+        (
+            "(from p in pairs let n = p.Key where n != \"\" orderby p.Value select p).First()",
+            "(string Key, int Value)",
+        ),
+        (
+            "(from p in pairs join o in others on p.Value equals o.Size select (p, o)).First()",
+            "((string Key, int Value) p, (string Word, int Size) o)",
+        ),
     ] {
         let asked = Evaluate {
             side_effects: true,

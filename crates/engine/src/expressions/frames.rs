@@ -174,16 +174,30 @@ fn closures(shape: &Shape) -> Vec<(usize, Type)> {
     found
 }
 
-/// The name of the method that the user wrote, also inside its lambdas and local functions.
+/// The name of the method that the user wrote, also inside its lambdas and local functions, and in their state machines.
 fn method_name(types: Types<'_>, at: &CodePlace) -> String {
-    let name = types
-        .metadata(at.module)
-        .ok()
-        .and_then(|it| it.metadata().method(at.method).ok())
-        .and_then(|it| it.name().ok().map(|it| it.to_string()))
-        .unwrap_or_default();
-    let inside = name.strip_prefix('<').and_then(|it| it.split_once('>'));
-    inside.map_or(name.clone(), |(outer, _)| outer.to_owned())
+    let metadata = types.metadata(at.module).ok().map(|it| it.metadata());
+    let of_method =
+        metadata.and_then(|it| Some(it.method(at.method).ok()?.name().ok()?.into_owned()));
+    let name = of_method.unwrap_or_default();
+    let of_type = metadata.and_then(|it| {
+        let ty = it.type_def(at.declared_in.token).ok()?;
+        Some(ty.name().ok()?.into_owned())
+    });
+    let machine = of_type.as_deref().and_then(|it| {
+        let (inside, kind) = it.strip_prefix('<')?.rsplit_once('>')?;
+        kind.starts_with('d').then_some(inside)
+    });
+    method_around(machine.unwrap_or(&name)).to_owned()
+}
+
+/// The method that a lambda or local function was written in, by what the compiler calls it; any other is itself.
+pub(super) fn method_around(name: &str) -> &str {
+    let inside = name.strip_prefix('<');
+    let outer = [">g__", ">b__"]
+        .into_iter()
+        .find_map(|it| inside?.split_once(it));
+    outer.map_or(name, |(outer, _)| outer)
 }
 
 fn constant(types: Types<'_>, variable: &Declared) -> Option<Constant> {

@@ -299,12 +299,16 @@ pub(crate) enum Referred {
 }
 
 impl Node {
-    /// A node that is no constant.
+    /// A node that is no constant. Its tuples have the names of what it only passes on.
     pub(crate) fn new(op: Op, ty: Type, span: Span) -> Self {
+        let passed_on = match &op {
+            Op::Let(_, of) | Op::Slice(of, _) if of.ty == ty => Some(Rc::clone(&of.names)),
+            _ => None,
+        };
         Self {
             op,
             ty,
-            names: Rc::default(),
+            names: passed_on.unwrap_or_default(),
             constant: None,
             span,
         }

@@ -246,6 +246,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_expressions stops in it",
     ),
     (
+        "expressions_scope",
+        "has no statement that others have not; live_expressions stops in it",
+    ),
+    (
         "expressions_around",
         "has no statement that others have not; live_expressions stops in it",
     ),

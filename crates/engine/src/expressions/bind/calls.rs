@@ -4,9 +4,10 @@ use std::rc::Rc;
 
 use metadata::signature::Primitive;
 use syntax::Span;
-use syntax::tree::{Argument, Expr, ExprKind, TypeKind};
+use syntax::tree::{Argument, Expr, ExprKind, SimpleName, TypeKind};
 
 use super::late::is_late;
+use super::lookup::Found;
 use super::misfits::Misfit;
 use super::overloads::Arg;
 use super::{Binder, Group, Operand, local_functions};
@@ -33,6 +34,19 @@ impl Binder<'_> {
         let bound = match self.bind(target) {
             Ok(bound) => bound,
             Err(fail) => {
+                // Nor does a static member that cannot be called.
+                if fail.code == Some("CS0176")
+                    && let Some((receiver, name)) = self.receiver_of(target)
+                    && !self.can_be_invoked(&receiver.ty, &name.identifier.text)
+                {
+                    let found = self.extension_of(receiver, name, arguments, span)?;
+                    let told = format!(
+                        "`{}` is no method and cannot be called",
+                        name.identifier.text
+                    );
+                    let fail = || Fail::cs("CS1955", name.span, told);
+                    return found.map(Operand::Value).ok_or_else(fail);
+                }
                 let assumed = self.assumed(&fail, target, arguments, span)?;
                 return assumed.map(Operand::Value).ok_or(fail);
             }
@@ -50,35 +64,15 @@ impl Binder<'_> {
             Operand::Value(node) => {
                 let mut property = None;
                 // A property that cannot be called does not hide an extension method of its name.
-                let member = match &target.kind {
-                    _ if self.invoke(&node.ty).is_some() => None,
-                    ExprKind::Member { target, name, .. } => match self.bind(target) {
-                        Ok(Operand::Value(receiver)) => Some((receiver, name)),
-                        _ => None,
-                    },
-                    ExprKind::MemberBinding(name) => {
-                        self.receivers.last().cloned().map(|it| (it, name))
-                    }
-                    _ => None,
+                let member = match self.invoke(&node.ty) {
+                    Some(_) => None,
+                    None => self.receiver_of(target),
                 };
                 if let Some((receiver, name)) = member {
-                    let (_, type_arguments) = self.type_arguments(name)?;
-                    let group = Group {
-                        name: name.identifier.text.clone(),
-                        ty: Some(receiver.ty.clone()),
-                        target: Some(receiver.clone()),
-                        on_type: false,
-                        methods: Vec::new(),
-                        type_arguments,
-                        is_base: false,
-                        implied: false,
-                        span,
-                    };
-                    let arguments = self.arguments(arguments)?;
-                    if let Some(found) = self.call_extension(&group, &receiver, &arguments, span)? {
+                    if let Some(found) = self.extension_of(receiver, name, arguments, span)? {
                         return Ok(Operand::Value(found));
                     }
-                    property = Some(group.name);
+                    property = Some(name.identifier.text.clone());
                 }
                 let is_member = matches!(target.kind, ExprKind::Member { .. });
                 let called = self.invoke_value(node, arguments, span);
@@ -104,6 +98,51 @@ impl Binder<'_> {
                 .err()
                 .unwrap_or_else(|| Fail::cs("CS0149", span, "a method name is expected"))),
         }
+    }
+
+    /// What a member that is called is a member of, if that is a value.
+    fn receiver_of<'e>(&mut self, target: &'e Expr) -> Option<(Node, &'e SimpleName)> {
+        match &target.kind {
+            ExprKind::Member { target, name, .. } => match self.bind(target) {
+                Ok(Operand::Value(receiver)) => Some((receiver, name)),
+                _ => None,
+            },
+            ExprKind::MemberBinding(name) => self.receivers.last().cloned().map(|it| (it, name)),
+            _ => None,
+        }
+    }
+
+    /// Whether a member is a method or holds a delegate.
+    fn can_be_invoked(&mut self, ty: &Type, name: &str) -> bool {
+        match self.find_member(ty, name) {
+            Some(Found::Field(_, field)) => self.invoke(field.ty.without_ref()).is_some(),
+            Some(Found::Property(property)) => self.invoke(property.ty.without_ref()).is_some(),
+            _ => true,
+        }
+    }
+
+    /// The call of an extension method that a member which cannot be called does not hide.
+    fn extension_of(
+        &mut self,
+        receiver: Node,
+        name: &SimpleName,
+        arguments: &[Argument],
+        span: Span,
+    ) -> Result<Option<Node>> {
+        let (_, type_arguments) = self.type_arguments(name)?;
+        let group = Group {
+            name: name.identifier.text.clone(),
+            ty: Some(receiver.ty.clone()),
+            target: Some(receiver.clone()),
+            on_type: false,
+            methods: Vec::new(),
+            type_arguments,
+            is_base: false,
+            implied: false,
+            span,
+        };
+        let arguments = self.arguments(arguments)?;
+        self.call_extension(&group, &receiver, &arguments, span)
     }
 
     fn invoke_value(&mut self, node: Node, arguments: &[Argument], span: Span) -> Result<Node> {
@@ -138,11 +177,13 @@ impl Binder<'_> {
             Ok(candidate) => {
                 let arguments = self.apply_arguments(&candidate, arguments, span)?;
                 let callee = self.callee(candidate.method, Vec::new(), true);
+                let delegate = node.clone();
                 let op = match &node.op {
                     Op::Lambda(_) => Op::Invoke(Box::new(node), arguments),
                     _ => Op::Call(Rc::new(callee), Some(Box::new(node)), arguments),
                 };
-                Ok(Node::new(op, returns, span))
+                let called = Node::new(op, returns, span);
+                Ok(self.named_return(called, &delegate))
             }
             Err((misfit, _)) => {
                 let name = self.text(&node.ty);
@@ -188,6 +229,9 @@ impl Binder<'_> {
         let outer = std::mem::replace(&mut self.dynamic_elements, is_dynamic);
         let node = self.call_of_group(group, arguments, span);
         self.dynamic_elements = outer;
+        if let Ok(node) = &node {
+            self.name_declared(node);
+        }
         let node = node.map(|it| self.named_result(it));
         self.tuple_names.truncate(mark);
         node
@@ -351,7 +395,7 @@ impl Binder<'_> {
         (callee, Some(target))
     }
 
-    fn return_names(&self, method: &Method) -> super::TupleNames {
+    pub(super) fn return_names(&self, method: &Method) -> super::TupleNames {
         let token = self
             .types
             .metadata(method.declared_in.module)

@@ -7,6 +7,7 @@ use syntax::tree::Lambda;
 
 use super::overloads::Arg;
 use super::relations::Variance;
+use super::tuple_names::KnownNames;
 use super::{Binder, Operand};
 use crate::types::{Generics, Type};
 
@@ -75,11 +76,13 @@ impl Binder<'_> {
                 )
             })
             .collect();
+        let mut known = KnownNames::of(0, arity);
         while !pending.is_empty() {
             let mut progress = false;
             let mut left = Vec::new();
             for (argument, parameter) in pending {
-                match self.infer_lambda(&mut bounds, argument, parameter) {
+                let given = (parameters, arguments);
+                match self.infer_lambda(&mut bounds, argument, parameter, given, &mut known) {
                     Some(()) => progress = true,
                     None => left.push((argument, parameter)),
                 }
@@ -124,6 +127,8 @@ impl Binder<'_> {
         bounds: &mut [Bounds],
         argument: &Arg<'_>,
         parameter: &Type,
+        given: (&[Type], &[Arg<'_>]),
+        known: &mut KnownNames,
     ) -> Option<()> {
         let invoke = match self.invoke(parameter) {
             Some(invoke) => invoke,
@@ -141,7 +146,18 @@ impl Binder<'_> {
         }
         match &argument.operand {
             Operand::Lambda(lambda, _) => {
+                for (open, argument) in given.0.iter().zip(given.1) {
+                    if let Operand::Value(node) = &argument.operand {
+                        let closed = self.replaced(bounds, open);
+                        self.note_value(open, &closed, node, known);
+                    }
+                }
+                let closed = self.replaced(bounds, parameter);
+                self.note_inputs(lambda.body.span, parameter, &closed, &inputs, known);
                 let body = self.lambda_body(lambda, &inputs).ok()?;
+                if let Operand::Value(node) = &body {
+                    self.note_variables(&invoke.returns, &node.ty, &node.names, known);
+                }
                 if let Operand::Value(node) = body
                     && !super::lambdas::does_not_return(lambda)
                 {

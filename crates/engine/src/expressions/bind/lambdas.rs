@@ -119,17 +119,18 @@ impl Binder<'_> {
     ) -> Result<(Vec<u32>, Before, Operand<'e>)> {
         let first = self.locals.len();
         let mut slots = Vec::new();
-        for (parameter, input) in lambda.parameters.iter().zip(inputs) {
+        for (index, (parameter, input)) in lambda.parameters.iter().zip(inputs).enumerate() {
             let name = &*parameter.name.text;
+            let noted = self.noted_input(lambda.body.span, inputs, index);
             let Some(written) = &parameter.ty else {
-                slots.push(self.declare_parameter(name, input));
+                slots.push(self.declare_parameter(name, input, noted));
                 self.note_written(&parameter.name);
                 continue;
             };
             let ty = self.ty(written)?;
             let names = self.names_as_written(&ty, written);
             slots.push(match names.is_empty() {
-                true => self.declare_parameter(name, &ty),
+                true => self.declare_parameter(name, &ty, noted),
                 false => self.declare(name, &ty, names),
             });
             self.note_written(&parameter.name);
@@ -352,10 +353,8 @@ impl Binder<'_> {
         let body = match before.is_empty() {
             true => body,
             false => {
-                let (ty, at, names) = (body.ty.clone(), body.span, body.names.clone());
-                let mut whole = Node::new(Op::Let(before, Box::new(body)), ty, at);
-                whole.names = names;
-                whole
+                let (ty, at) = (body.ty.clone(), body.span);
+                Node::new(Op::Let(before, Box::new(body)), ty, at)
             }
         };
         let closure = self.closure(first, slots, body, None)?;

@@ -6,6 +6,7 @@ use syntax::Span;
 
 use super::{Binder, Group, Operand};
 use crate::expressions::error::{Fail, Result};
+use crate::expressions::frames::method_around;
 use crate::expressions::plan::{Node, Op, Referred};
 use crate::types::{Method, Type};
 use crate::values::scope::CLOSURE;
@@ -30,15 +31,15 @@ impl Binder<'_> {
         for (ty, target) in homes {
             let Type::Named(named) = &ty else { continue };
             let all = self.types.methods(named, None).unwrap_or_default();
-            let mut found: Vec<Method> = all
+            // Those of other methods are not in scope. In the names of state machines dots are written in another way.
+            let is_own = |it: &Method| {
+                let around = method_around(&it.name).replace('.', "-");
+                around == self.context.method.replace('.', "-")
+            };
+            let found: Vec<Method> = all
                 .into_iter()
-                .filter(|it| is_local_function(&it.name, name))
+                .filter(|it| is_local_function(&it.name, name) && is_own(it))
                 .collect();
-            // Other methods may have local functions of the same name.
-            let own = format!("<{}>g__", self.context.method);
-            if found.len() > 1 {
-                found.retain(|it| it.name.starts_with(&own));
-            }
             if found.is_empty() {
                 continue;
             }

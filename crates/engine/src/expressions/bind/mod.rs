@@ -115,6 +115,10 @@ pub(crate) struct Binder<'t> {
     as_objects: bool,
     /// The names that the arguments of the calls which are being bound give to tuple types.
     tuple_names: Vec<(Type, TupleNames)>,
+    /// The names of what lambdas take, as the calls tell them that these are arguments of.
+    input_names: Vec<tuple_names::InputNames>,
+    /// The slots of variables that `out var` declares, until the call is bound that they are arguments of.
+    out_variables: Vec<u32>,
     /// The slots that hold `$exception`, which may be any exception: patterns may ask for every type.
     exception_slots: Vec<u32>,
     /// The first slot of the outermost lambda that is being bound.
@@ -140,6 +144,7 @@ struct Local {
     name: Box<str>,
     slot: u32,
     ty: Type,
+    /// The names in its type, or in that of the tuple which it is an element of.
     names: TupleNames,
     /// Set if it is that element of the tuple in the slot.
     item: Option<(usize, Type)>,
@@ -238,6 +243,8 @@ impl<'t> Binder<'t> {
             exception_slots: Vec::new(),
             outermost_lambda: None,
             tuple_names: Vec::new(),
+            input_names: Vec::new(),
+            out_variables: Vec::new(),
             text: Rc::from(""),
             deadline: Instant::now() + TIME_LIMIT,
             extensions: None,
@@ -558,9 +565,12 @@ impl<'t> Binder<'t> {
     }
 
     /// Declares a parameter, or all variables that one carries.
-    pub(super) fn declare_parameter(&mut self, name: &str, ty: &Type) -> u32 {
+    pub(super) fn declare_parameter(&mut self, name: &str, ty: &Type, names: TupleNames) -> u32 {
+        let names = match names.is_empty() {
+            true => self.known_names(ty),
+            false => names,
+        };
         if !name.contains(CARRIED) {
-            let names = self.known_names(ty);
             return self.declare(name, ty, names);
         }
         let slot = self.slot();
@@ -570,7 +580,7 @@ impl<'t> Binder<'t> {
                 name: name.into(),
                 slot,
                 ty: element,
-                names: Rc::default(),
+                names: Rc::clone(&names),
                 item: Some((index, ty.clone())),
                 dynamic: false,
                 at: None,
@@ -582,6 +592,13 @@ impl<'t> Binder<'t> {
     /// The value of a slot.
     pub(super) fn slot_node(&self, slot: u32, ty: &Type, span: Span) -> Node {
         Node::new(Op::Slot(slot), ty.clone(), span)
+    }
+
+    /// The value of a slot that holds another value, with its names.
+    pub(super) fn held_in(&self, slot: u32, value: &Node) -> Node {
+        let mut read = self.slot_node(slot, &value.ty, value.span);
+        read.names = Rc::clone(&value.names);
+        read
     }
 
     /// Remembers a slot that holds `$exception`: its type is that of this exception, and the next one has another.

@@ -1,5 +1,7 @@
 //! What a name alone means (C# 12.8.4).
 
+use std::rc::Rc;
+
 use syntax::Span;
 use syntax::tree::{Identifier, SimpleName};
 
@@ -73,7 +75,8 @@ impl Binder<'_> {
             .cloned()
         {
             if let Some((index, tuple)) = &local.item {
-                let read = self.slot_node(local.slot, tuple, span);
+                let mut read = self.slot_node(local.slot, tuple, span);
+                read.names = Rc::clone(&local.names);
                 return self.tuple_item(&read, *index, span).ok();
             }
             let mut node = Node::new(Op::Slot(local.slot), local.ty.clone(), span);

@@ -46,8 +46,8 @@ impl ByRef {
 /// Where an argument that is passed by reference leads.
 #[derive(Clone)]
 enum Leads {
-    /// To a new variable of that name.
-    New(Identifier),
+    /// To a new variable of that name, and whether it is declared with `var`.
+    New(Identifier, bool),
     /// To what the operand is.
     Operand,
     /// Nowhere.
@@ -117,11 +117,14 @@ impl Binder<'_> {
                 let operand = if ty.is_var() {
                     Operand::Default(span)
                 } else {
-                    let ty = self.ty(ty)?;
-                    Operand::Value(self.default_value(&ty, span)?)
+                    let written = ty;
+                    let ty = self.ty(written)?;
+                    let mut value = self.default_value(&ty, span)?;
+                    self.name_as_written(&mut value, written);
+                    Operand::Value(value)
                 };
                 let to = match designation {
-                    Designation::Single(name) => Leads::New(name.clone()),
+                    Designation::Single(name) => Leads::New(name.clone(), ty.is_var()),
                     Designation::Discard(_) => Leads::Nowhere,
                     Designation::Tuple(..) => {
                         return Err(Fail::cs(
@@ -618,8 +621,12 @@ impl Binder<'_> {
         let (ty, span) = (node.ty.clone(), node.span);
         let to = match (to, &node.op) {
             (Leads::Nowhere, _) => Referred::Nothing,
-            (Leads::New(name), _) => {
-                Referred::Slot(self.declare_written(&name, &ty, Rc::default())?)
+            (Leads::New(name, is_var), _) => {
+                let slot = self.declare_written(&name, &ty, Rc::clone(&node.names))?;
+                if is_var {
+                    self.out_variables.push(slot);
+                }
+                Referred::Slot(slot)
             }
             (Leads::Operand, Op::Slot(slot)) => Referred::Slot(*slot),
             (Leads::Operand, _) => Referred::Place(Box::new(node.clone())),

@@ -117,8 +117,7 @@ impl Binder<'_> {
         // The struct has one number: what to count from the start, or the complement of what to count from the end.
         let number = self.member_value(index, "_value", argument.value.span)?;
         let (array, at) = (self.slot(), self.slot());
-        let mut read = self.slot_node(array, &target.ty, target.span);
-        read.names = target.names.clone();
+        let read = self.held_in(array, target);
         let number_read = self.slot_node(at, &Type::INT, span);
         let Some(length) = self.length_of(&read, span) else {
             return Ok(None);
@@ -158,7 +157,7 @@ impl Binder<'_> {
     /// `list[range]` of what has a length and a method `Slice`, by a range that is a value.
     fn sliced_by_value(&mut self, target: &Node, range: Node, span: Span) -> Result<Node> {
         let (list, ends, from) = (self.slot(), self.slot(), self.slot());
-        let read = self.slot_node(list, &target.ty, target.span);
+        let read = self.held_in(list, target);
         let ends_read = self.slot_node(ends, &range.ty, range.span);
         let Some(length) = self.count_of(&read, span) else {
             let told = format!(
@@ -188,8 +187,7 @@ impl Binder<'_> {
 
     fn counted_back(&mut self, target: &Node, inner: &Expr, span: Span) -> Result<Node> {
         let slot = self.slot();
-        let mut read = self.slot_node(slot, &target.ty, target.span);
-        read.names = target.names.clone();
+        let read = self.held_in(slot, target);
         let operand = self.bind(inner)?;
         let back = self.convert(operand, &Type::INT, inner.span)?;
         let Some(length) = self.length_of(&read, span) else {
@@ -226,7 +224,7 @@ impl Binder<'_> {
         span: Span,
     ) -> Result<Node> {
         let (list, from) = (self.slot(), self.slot());
-        let read = self.slot_node(list, &target.ty, target.span);
+        let read = self.held_in(list, target);
         let zero = Node::constant(Scalar::Int(Kind::Int, 0), Type::INT, span);
         let length = self.count_of(&read, span).unwrap_or_else(|| zero.clone());
         let number = |this: &mut Self, end: Option<&Expr>, missing: Node| -> Result<Node> {

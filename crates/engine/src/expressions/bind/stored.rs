@@ -26,15 +26,12 @@ impl Binder<'_> {
         if let Op::Slice(..) = target.op {
             // It exists only here, and what it is made of is read once.
             let slot = self.slot();
-            let mut part = self.slot_node(slot, &target.ty, target.span);
-            part.names = target.names.clone();
+            let part = self.held_in(slot, target);
             let inner = self.element_in_place(&part, arguments, span)?;
             return Ok(inner.map(|inner| {
-                let (ty, names) = (inner.ty.clone(), inner.names.clone());
+                let ty = inner.ty.clone();
                 let op = Op::Let(vec![(slot, target.clone())], Box::new(inner));
-                let mut node = Node::new(op, ty, span);
-                node.names = names;
-                node
+                Node::new(op, ty, span)
             }));
         }
         let index = match &argument.value.without_parens().kind {

@@ -5,12 +5,13 @@
 
 use std::rc::Rc;
 
+use syntax::Span;
 use syntax::tree::{TypeArguments, TypeKind};
 
 use super::overloads::Arg;
 use super::{Binder, Operand, TupleNames};
-use crate::expressions::plan::{Callee, Node, Op};
-use crate::types::Type;
+use crate::expressions::plan::{Callee, Node, Op, Referred};
+use crate::types::{Method, Named, Type};
 
 /// The names in a type as it is written: of a tuple its own, then those inside its elements.
 fn written_names(ty: &syntax::tree::Type, names: &mut Vec<Option<Rc<str>>>) {
@@ -32,6 +33,37 @@ fn written_names(ty: &syntax::tree::Type, names: &mut Vec<Option<Rc<str>>>) {
         }
         _ => {}
     }
+}
+
+/// The names that are known for each type parameter of a type and a method.
+pub(super) struct KnownNames {
+    of_type: Vec<Option<TupleNames>>,
+    of_method: Vec<Option<TupleNames>>,
+}
+
+impl KnownNames {
+    /// None yet, for so many type parameters.
+    pub(super) fn of(of_type: usize, of_method: usize) -> Self {
+        Self {
+            of_type: vec![None; of_type],
+            of_method: vec![None; of_method],
+        }
+    }
+
+    fn variable(&self, variable: &Type) -> Option<&TupleNames> {
+        match variable {
+            Type::Variable(number) => self.of_type.get(*number as usize)?.as_ref(),
+            Type::MethodVariable(number) => self.of_method.get(*number as usize)?.as_ref(),
+            _ => None,
+        }
+    }
+}
+
+/// The names of what the lambda at a place takes, if it takes these types.
+pub(super) struct InputNames {
+    at: Span,
+    inputs: Vec<Type>,
+    names: Vec<TupleNames>,
 }
 
 impl Binder<'_> {
@@ -199,74 +231,254 @@ impl Binder<'_> {
         node
     }
 
-    /// The names in what a generic method returns: those that its declaration has, and those of the arguments that its type
-    /// parameters were inferred from. `None` for other calls, and where the type around the method decides too.
+    /// The names in what a generic method returns, or a method of a generic type: those that its declaration has, and those of
+    /// the arguments and the object that its type parameters were inferred from. `None` for other calls.
     fn inferred_names(&mut self, node: &Node) -> Option<TupleNames> {
-        let Op::Call(callee, None, arguments) = &node.op else {
+        let Op::Call(callee, target, arguments) = &node.op else {
             return None;
         };
+        let (open, known) = self.known_of_call(callee, target.as_deref(), arguments)?;
+        if !open.returns.is_open() {
+            return None;
+        }
+        Some(self.joined_names(&node.names, &open.returns, &callee.method.returns, &known))
+    }
+
+    /// A method as it is declared, and the names that a call of it has for each type parameter.
+    fn known_of_call(
+        &mut self,
+        callee: &Callee,
+        target: Option<&Node>,
+        arguments: &[Node],
+    ) -> Option<(Method, KnownNames)> {
         let method = &callee.method;
         let home = &method.declared_in;
-        if callee.arguments.is_empty() || !home.arguments.is_empty() {
+        let is_known = target.is_some() || home.arguments.is_empty();
+        if !is_known || callee.arguments.is_empty() && home.arguments.is_empty() {
             return None;
         }
         let open = self.types.open_named(home.module, home.token).ok()?;
         let open = self.types.method(&open, method.token).ok()?;
-        if !open.returns.is_open() {
-            return None;
+        let mut known = KnownNames::of(0, callee.arguments.len());
+        if let Some(target) = target {
+            known.of_type = self.names_of_arguments(target, home);
         }
-        let mut known: Vec<Option<TupleNames>> = vec![None; callee.arguments.len()];
         let parameters = open.parameters.iter().zip(&method.parameters);
         for ((open, closed), argument) in parameters.zip(arguments) {
-            let (mut open, mut closed) = (open.ty.without_ref(), closed.ty.without_ref());
-            let names = match &argument.op {
-                // Of a delegate what it returns counts, which is its last type argument.
-                Op::Lambda(closure) => {
-                    let (outer, inner) = (open.as_named()?, closed.as_named()?);
-                    (open, closed) = (outer.arguments.last()?, inner.arguments.last()?);
-                    match closure.body.ty == *closed {
-                        true => closure.body.names.clone(),
-                        false => continue,
-                    }
-                }
-                _ => {
-                    let mut given = argument;
-                    while let (Op::Convert(_, inner), true) = (&given.op, given.names.is_empty()) {
-                        given = inner;
-                    }
-                    let outer = std::mem::take(&mut self.tuple_names);
-                    self.note_names_of(given);
-                    let names = self.known_names(closed);
-                    self.tuple_names = outer;
-                    names
-                }
-            };
-            self.note_variables(open, closed, &names, &mut known);
+            self.note_given(
+                open.ty.without_ref(),
+                closed.ty.without_ref(),
+                argument,
+                &mut known,
+            );
         }
+        Some((open, known))
+    }
+
+    /// The names that a value has for each type argument of its type, or of a base of that.
+    fn names_of_arguments(&mut self, value: &Node, of: &Named) -> Vec<Option<TupleNames>> {
+        if let Type::Named(named) = &value.ty
+            && (named.module, named.token) == (of.module, of.token)
+        {
+            return self.split_names(&named.arguments, &value.names);
+        }
+        let outer = std::mem::take(&mut self.tuple_names);
+        self.note_names_of(value);
+        let arguments = of.arguments.iter();
+        let names = arguments.map(|it| Some(self.known_names(it))).collect();
+        self.tuple_names = outer;
+        names
+    }
+
+    /// The part of a list of names that belongs to each of several types.
+    fn split_names(&self, types: &[Type], names: &[Option<Rc<str>>]) -> Vec<Option<TupleNames>> {
+        let mut at = 0;
+        let mut split = Vec::new();
+        for ty in types {
+            let count = self.count_names(ty);
+            let own = names.get(at..at + count).unwrap_or_default();
+            split.push(Some(own.into()));
+            at += count;
+        }
+        split
+    }
+
+    /// Notes the names that an argument has for the type parameters in what its parameter is declared as.
+    fn note_given(&mut self, open: &Type, closed: &Type, given: &Node, known: &mut KnownNames) {
+        let (mut open, mut closed) = (open, closed);
+        let names = match &given.op {
+            // Of a delegate what it returns counts, which is its last type argument.
+            Op::Lambda(closure) => {
+                let returned = |it: &'_ Type| it.as_named()?.arguments.last().cloned();
+                let (Some(outer), Some(inner)) = (returned(open), returned(closed)) else {
+                    return;
+                };
+                if closure.body.ty == inner {
+                    self.note_variables(&outer, &inner, &closure.body.names, known);
+                }
+                return;
+            }
+            _ => {
+                let mut given = given;
+                while let (Op::Convert(_, inner), true) = (&given.op, given.names.is_empty()) {
+                    given = inner;
+                }
+                (open, closed) = (open.without_ref(), closed.without_ref());
+                let outer = std::mem::take(&mut self.tuple_names);
+                self.note_names_of(given);
+                let names = self.known_names(closed);
+                self.tuple_names = outer;
+                names
+            }
+        };
+        self.note_variables(open, closed, &names, known);
+    }
+
+    /// The names that a declaration has, and where it has none those of the type parameters in it.
+    fn joined_names(
+        &self,
+        declared: &[Option<Rc<str>>],
+        open: &Type,
+        closed: &Type,
+        known: &KnownNames,
+    ) -> TupleNames {
         let mut names = Vec::new();
-        self.names_by_variables(&open.returns, &method.returns, &known, &mut names);
-        let declared = node.names.iter().cloned().chain(std::iter::repeat(None));
+        self.names_by_variables(open, closed, known, &mut names);
+        let declared = declared.iter().cloned().chain(std::iter::repeat(None));
         let names: Vec<_> = declared
             .zip(names)
             .map(|(one, other)| one.or(other))
             .collect();
-        let is_named = names.iter().any(Option::is_some);
-        Some(match is_named {
+        match names.iter().any(Option::is_some) {
             true => names.into(),
             false => TupleNames::default(),
-        })
+        }
+    }
+
+    /// Gives the variables that a call declares (`out var`) the names that its parameters have.
+    pub(super) fn name_declared(&mut self, call: &Node) {
+        let Op::Call(callee, target, arguments) = &call.op else {
+            return;
+        };
+        for (index, argument) in arguments.iter().enumerate() {
+            let Op::Reference(Referred::Slot(slot), _) = argument.op else {
+                continue;
+            };
+            let Some(at) = self.out_variables.iter().position(|it| *it == slot) else {
+                continue;
+            };
+            self.out_variables.swap_remove(at);
+            if self.count_names(&argument.ty) == 0 {
+                continue;
+            }
+            let declared = self.parameter_names(&callee.method, index);
+            let known = self.known_of_call(callee, target.as_deref(), arguments);
+            let names = match &known {
+                Some((open, known)) => {
+                    let Some(open) = open.parameters.get(index) else {
+                        continue;
+                    };
+                    self.joined_names(&declared, open.ty.without_ref(), &argument.ty, known)
+                }
+                None => declared,
+            };
+            if let Some(local) = self.locals.iter_mut().rfind(|it| it.slot == slot) {
+                local.names = names;
+            }
+        }
+    }
+
+    /// The names that a parameter is declared with.
+    fn parameter_names(&self, method: &Method, index: usize) -> TupleNames {
+        let module = method.declared_in.module;
+        let metadata = self.types.metadata(module).ok();
+        let token = metadata.and_then(|it| {
+            let parameters = it.metadata().method(method.token).ok()?.parameters().ok()?;
+            parameters.get(index)?.token
+        });
+        token.map_or_else(TupleNames::default, |it| self.names_of(module, it))
+    }
+
+    /// What a call of a delegate returns, with its names.
+    pub(super) fn named_return(&mut self, called: Node, delegate: &Node) -> Node {
+        let mut called = called;
+        if self.count_names(&called.ty) == 0 {
+            return called;
+        }
+        called.names = match (&called.op, &delegate.op) {
+            (Op::Invoke(..), Op::Lambda(closure)) => closure.body.names.clone(),
+            (Op::Call(callee, ..), _) => self.return_names(&callee.method),
+            _ => TupleNames::default(),
+        };
+        if let Some(names) = self.inferred_names(&called) {
+            called.names = names;
+        }
+        called
+    }
+
+    /// Notes the names of what a lambda takes that is an argument for a delegate declared as `open`.
+    pub(super) fn note_inputs(
+        &mut self,
+        at: Span,
+        open: &Type,
+        closed: &Type,
+        inputs: &[Type],
+        known: &KnownNames,
+    ) {
+        let (Type::Named(delegate), true) = (closed, open.is_open()) else {
+            return;
+        };
+        let mut whole = Vec::new();
+        self.names_by_variables(open, closed, known, &mut whole);
+        let known = KnownNames {
+            of_type: self.split_names(&delegate.arguments, &whole),
+            of_method: Vec::new(),
+        };
+        let declared = self.types.open_named(delegate.module, delegate.token);
+        let Some(invoke) = declared.ok().and_then(|it| self.invoke(&Type::Named(it))) else {
+            return;
+        };
+        let names = invoke.parameters.iter().zip(inputs).map(|(open, closed)| {
+            self.joined_names(&[], open.ty.without_ref(), closed.without_ref(), &known)
+        });
+        let names: Vec<TupleNames> = names.collect();
+        let inputs = inputs.to_vec();
+        self.input_names
+            .retain(|it| it.at != at || it.inputs != inputs);
+        self.input_names.push(InputNames { at, inputs, names });
+    }
+
+    /// The names of a parameter of a lambda, where the call that it is an argument of tells them.
+    pub(super) fn noted_input(&self, at: Span, inputs: &[Type], index: usize) -> TupleNames {
+        let mut noted = self.input_names.iter();
+        let noted = noted.find(|it| it.at == at && it.inputs == inputs);
+        let names = noted.and_then(|it| it.names.get(index).cloned());
+        names.unwrap_or_default()
+    }
+
+    /// The names that values have for the type parameters of a method, before it is known what all of these stand for.
+    pub(super) fn note_value(
+        &mut self,
+        open: &Type,
+        closed: &Type,
+        value: &Node,
+        known: &mut KnownNames,
+    ) {
+        if !closed.is_open() {
+            self.note_given(open, closed, value, known);
+        }
     }
 
     /// Notes the names that a value has for each type parameter of a method; where two differ, neither counts.
-    fn note_variables(
+    pub(super) fn note_variables(
         &self,
         open: &Type,
         closed: &Type,
         names: &[Option<Rc<str>>],
-        known: &mut [Option<TupleNames>],
+        known: &mut KnownNames,
     ) {
         if let Type::MethodVariable(number) = open {
-            let Some(place) = known.get_mut(*number as usize) else {
+            let Some(place) = known.of_method.get_mut(*number as usize) else {
                 return;
             };
             let given: TupleNames = match names.is_empty() {
@@ -300,13 +512,13 @@ impl Binder<'_> {
         &self,
         open: &Type,
         closed: &Type,
-        known: &[Option<TupleNames>],
+        known: &KnownNames,
         names: &mut Vec<Option<Rc<str>>>,
     ) {
         let count = self.count_names(closed);
         let end = names.len() + count;
-        if let Type::MethodVariable(number) = open {
-            let found = known.get(*number as usize).and_then(Option::as_ref);
+        if let Type::MethodVariable(_) | Type::Variable(_) = open {
+            let found = known.variable(open);
             names.extend(found.into_iter().flat_map(|it| it.iter().cloned()));
         } else {
             let own = self.types.tuple_elements(closed).map_or(0, |it| it.len());
