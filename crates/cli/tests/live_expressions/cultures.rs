@@ -58,3 +58,44 @@ fn numbers_are_written_as_the_program_writes_them() {
     let plain = ask(&program, Evaluate::read("count.ToString()")).outcome;
     assert_eq!(plain.expect("digits").text, "\"4\"");
 }
+
+/// Of the account; the program computes the same when it is told their number.
+const AGAIN: &[&str] = &[
+    "$\"{bal:N2} {amt,10:F1} {tx[0].When:dd/MM} {Nm ?? \"-\"}\"",
+    "$\"{half} {bal:N2} {tx[0].When:dd/MM} {this.Nm} {amt}\"",
+    "bal.ToString() + amt.ToString(\"F1\") + tx[0].When.ToString(\"yyyy\") + (Nm ?? \"-\") + half.ToString()",
+    "string.Join(\"|\", new[] { bal, amt, 1.5m }.Select(it => $\"{it:N1}{tx[0].When:dd}{Nm}\"))",
+    "$\"{(bal, half)} {amt:F1} {new DateTime(2024, 3, 4):MM} {bal} {tx[0].Count} {Nm?.Length}\"",
+    "$\"{half:F2}{amt}{Math.Round(amt):N0}{tx[0].When:yy}{(half < 0 ? Nm : \"none\")}{decimal.Parse(\"2\")}\"",
+];
+
+#[test]
+fn what_is_found_of_a_culture_stays_for_the_rest_of_an_expression() {
+    let sandbox = Sandbox::new();
+    let fixture = Fixture::named("expressions_again");
+    let marker = fixture.marker("stop");
+    for (number, text) in AGAIN.iter().enumerate() {
+        let program = sandbox
+            .launch_fixture(&fixture)
+            .with(|launch| {
+                launch.args = vec![number.to_string()];
+                launch.breakpoints = vec![BreakpointSpec::at(Place::Line {
+                    file: marker.file.display().to_string(),
+                    line: Line(marker.line),
+                    column: None,
+                })];
+            })
+            .start();
+        program.wait_stop();
+        let with_code = Evaluate {
+            side_effects: true,
+            ..Evaluate::read(*text)
+        };
+        let value = ask(&program, with_code).outcome;
+        let value = value.unwrap_or_else(|why| panic!("{text}: {why:?}")).text;
+        program.cont();
+        program.expect_exit(0);
+        let told = program.text(Stream::Stdout);
+        assert_eq!(value, format!("{:?}", told.trim_end()), "{text}");
+    }
+}

@@ -400,6 +400,7 @@ impl Engine<'_> {
                     .ok_or(failed)?,
                 text => text?,
             };
+            runner.ended(node.span)?;
             Ok((value, text))
         });
         match told {

@@ -165,7 +165,8 @@ impl Planned {
             Runner::new(&reader, &around, slots, journal).noticing_secrets(!self.is_condition);
         let value = runner
             .eval(&plan)
-            .and_then(|value| show(&mut runner, value, &plan.ty));
+            .and_then(|value| show(&mut runner, value, &plan.ty))
+            .and_then(|shown| runner.ended(plan.span).map(|()| shown));
         match value {
             Ok(value) => Ok(Ran::Value(value)),
             Err(Interrupt::Fail(fail)) => Err(fail),

@@ -258,6 +258,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_expressions stops in it",
     ),
     (
+        "expressions_again",
+        "has no statement that others have not; live_expressions stops in it",
+    ),
+    (
         "expressions_completed",
         "has no statement that others have not; live_expressions stops in it",
     ),

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use syntax::Span;
 use syntax::tree::BinaryOp;
 
+use super::journal::Fact;
 use super::keys::Hashed;
 use super::known::is_closure;
 use super::numbers::compare;
@@ -587,7 +588,7 @@ impl Runner<'_, '_> {
 
     /// Whether the program runs without cultures (`InvariantGlobalization`), where texts compare by their numbers.
     pub(super) fn is_invariant(&mut self, span: Span) -> Result<bool> {
-        if let Some(known) = self.invariant {
+        if let Some(known) = self.journal.fact(Fact::Invariant) {
             return Ok(known);
         }
         let mode = self
@@ -614,7 +615,7 @@ impl Runner<'_, '_> {
                 invariant = matches!(value, Val::Scalar(Scalar::Bool(true)));
             }
         }
-        self.invariant = Some(invariant);
+        self.journal.found(Fact::Invariant, invariant);
         Ok(invariant)
     }
 

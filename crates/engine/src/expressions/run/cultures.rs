@@ -3,6 +3,7 @@
 
 use syntax::Span;
 
+use super::journal::Fact;
 use super::{Runner, Val};
 use crate::expressions::scalar::{Kind, Scalar};
 
@@ -47,9 +48,20 @@ impl Runner<'_, '_> {
 
     /// Whether the thread's culture writes and reads numbers as the invariant one does.
     pub(super) fn has_plain_numbers(&mut self, span: Span) -> bool {
-        if let Some(known) = self.plain_numbers {
+        self.fact(Fact::PlainNumbers, |this| this.asks_plain_numbers(span))
+    }
+
+    /// What is found of the cultures, once between two effects.
+    pub(super) fn fact(&mut self, fact: Fact, ask: impl FnOnce(&mut Self) -> bool) -> bool {
+        if let Some(known) = self.journal.fact(fact) {
             return known;
         }
+        let holds = ask(self);
+        self.journal.found(fact, holds);
+        holds
+    }
+
+    fn asks_plain_numbers(&mut self, span: Span) -> bool {
         let (name, is_plain) = match self.thread_culture() {
             Some(culture) => {
                 let name = self.raw(&culture, "_name", span);
@@ -74,9 +86,7 @@ impl Runner<'_, '_> {
             let name = name.split(['.', '@']).next().unwrap_or_default();
             PLAIN.contains(&&*name.replace('_', "-"))
         });
-        let is_plain = is_plain && (is_known || self.is_invariant(span).is_ok_and(|it| it));
-        self.plain_numbers = Some(is_plain);
-        is_plain
+        is_plain && (is_known || self.is_invariant(span).is_ok_and(|it| it))
     }
 }
 

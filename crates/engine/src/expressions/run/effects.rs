@@ -205,8 +205,9 @@ impl Runner<'_, '_> {
         self.notice_call(callee, target.as_ref(), &arguments);
         if let Some(intrinsic) = callee.intrinsic {
             let receiver = target.as_ref().map(|(value, ty)| (value, ty));
-            let known = self
-                .noted(|this| this.known(intrinsic, callee, receiver, &arguments, nodes, node))?;
+            let known = self.noted(span, |this| {
+                this.known(intrinsic, callee, receiver, &arguments, nodes, node)
+            })?;
             if let Some(value) = known {
                 return Ok(value);
             }

@@ -1,5 +1,6 @@
 //! The journal that lets a run go on behind an effect: what was read and computed before is taken from it, not read again.
 
+use std::panic::Location;
 use std::rc::Rc;
 
 use syntax::Span;
@@ -15,8 +16,16 @@ use crate::values::{Held, Reader, Snapshot, Value};
 pub(crate) struct Journal {
     /// Whether anything is noted at all: only if the plan may have effects.
     pub(crate) active: bool,
-    entries: Vec<Entry>,
+    /// With what each is of.
+    entries: Vec<(Site, Entry)>,
     position: usize,
+    /// What the effect is of that was demanded last.
+    awaited: Option<Site>,
+    /// Whether a run has asked for something else than what an earlier one noted: nothing that it gives is true then.
+    broken: bool,
+    /// What was found of the program's cultures, after how many effects: code that runs may change or first make them, and a
+    /// run that is made again must decide as the one before did.
+    facts: Vec<(Fact, usize, bool)>,
     /// Which entries are of effects that ran something or wrote.
     acted: Vec<usize>,
     /// Types whose class constructor was run, and what it threw. They have no entry of their own: a run that is made again
@@ -24,6 +33,22 @@ pub(crate) struct Journal {
     pub(super) constructed: Vec<(Type, Option<Box<Fail>>)>,
     /// Static fields of which the thread was given its own.
     pub(super) given: Vec<metadata::Token>,
+}
+
+/// Which part of a plan asks, and which code here for it.
+type Site = (Span, &'static Location<'static>);
+
+/// What a run asks about the program's cultures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fact {
+    /// Whether the program runs without cultures.
+    Invariant,
+    /// Whether the thread's culture has nothing of its own.
+    InvariantCulture,
+    /// Whether the thread's culture has no rules of its own for ASCII.
+    PlainCulture,
+    /// Whether it writes numbers as the invariant one does.
+    PlainNumbers,
 }
 
 #[derive(Debug, Clone)]
@@ -56,22 +81,75 @@ impl Journal {
         self.position = 0;
     }
 
-    fn next(&mut self) -> Option<Entry> {
-        let entry = self.entries.get(self.position).cloned();
-        if entry.is_some() {
-            self.position += 1;
+    /// What an earlier run noted here, which must be of the same.
+    fn next(&mut self, site: Site) -> Result<Option<Entry>> {
+        if self.broken {
+            return Err(mismatch(site.0));
         }
-        entry
+        let Some((noted, entry)) = self.entries.get(self.position) else {
+            return Ok(None);
+        };
+        if *noted != site {
+            self.broken = true;
+            return Err(mismatch(site.0));
+        }
+        self.position += 1;
+        Ok(Some(entry.clone()))
     }
 
-    fn note(&mut self, entry: Entry) {
-        self.entries.push(entry);
+    fn misfit(&mut self, span: Span) -> Interrupt {
+        self.broken = true;
+        mismatch(span)
+    }
+
+    fn note(&mut self, site: Site, entry: Entry) {
+        self.entries.push((site, entry));
         self.position = self.entries.len();
+    }
+
+    #[track_caller]
+    fn note_awaited(&mut self, entry: Entry) {
+        let site = self.awaited.unwrap_or((Span::empty(0), Location::caller()));
+        self.note(site, entry);
+    }
+
+    /// Refuses what a run gives that did not ask for what was noted.
+    pub(super) fn sound(&self, span: Span) -> Result<()> {
+        match self.broken {
+            true => Err(mismatch(span)),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses what a run gives that did not ask for all that was noted.
+    pub(super) fn ended(&self, span: Span) -> Result<()> {
+        match self.position < self.entries.len() {
+            true => Err(mismatch(span)),
+            false => self.sound(span),
+        }
+    }
+
+    /// How many effects were brought about before where the run is now.
+    fn age(&self) -> usize {
+        self.acted.partition_point(|at| *at < self.position)
+    }
+
+    /// What was found of the cultures at this point, by this run or one before.
+    pub(super) fn fact(&self, fact: Fact) -> Option<bool> {
+        let age = self.age();
+        let mut all = self.facts.iter().rev();
+        let found = all.find(|(it, at, _)| *it == fact && *at == age);
+        found.map(|(.., holds)| *holds)
+    }
+
+    /// Notes what was found of the cultures.
+    pub(super) fn found(&mut self, fact: Fact, holds: bool) {
+        self.facts.push((fact, self.age(), holds));
     }
 
     /// Makes sure that what was read is found again after the program has run.
     pub(crate) fn secure(&mut self, reader: &Reader<'_>) {
-        for entry in &mut self.entries {
+        for (_, entry) in &mut self.entries {
             match entry {
                 Entry::Seen(value) => *entry = lasting(value, reader),
                 Entry::Computed(Some((inside, _))) => {
@@ -87,19 +165,19 @@ impl Journal {
     /// Notes what an effect gave that is no object.
     pub(crate) fn done(&mut self, value: Val) {
         self.acted.push(self.entries.len());
-        self.note(Entry::Plain(value));
+        self.note_awaited(Entry::Plain(value));
     }
 
     /// Notes the object that an effect gave.
     pub(crate) fn done_held(&mut self, held: Held) {
         self.acted.push(self.entries.len());
-        self.note(Entry::Held(held));
+        self.note_awaited(Entry::Held(held));
     }
 
     /// Notes where a call that returns by reference leads.
     pub(crate) fn done_place(&mut self, place: Value) {
         self.acted.push(self.entries.len());
-        self.note(Entry::Place(place));
+        self.note_awaited(Entry::Place(place));
     }
 
     /// How far the run has come.
@@ -116,7 +194,7 @@ impl Journal {
 
     /// Notes the array in which a call left something; nothing if it worked on the place itself.
     pub(crate) fn left(&mut self, array: Option<Held>) {
-        self.note(Entry::Element(array));
+        self.note_awaited(Entry::Element(array));
     }
 
     /// Notes that a class constructor was run, and what it threw.
@@ -131,12 +209,13 @@ impl Journal {
 
     /// Notes that an effect threw.
     pub(crate) fn threw(&mut self, fail: Box<Fail>) {
-        self.note(Entry::Thrown(fail));
+        self.note_awaited(Entry::Thrown(fail));
     }
 }
 
 impl Runner<'_, '_> {
     /// Reads, or takes what was read before an effect.
+    #[track_caller]
     pub(super) fn journaled(
         &mut self,
         span: Span,
@@ -145,7 +224,8 @@ impl Runner<'_, '_> {
         if !self.journal.active {
             return read(self);
         }
-        match self.journal.next() {
+        let site = (span, Location::caller());
+        match self.journal.next(site)? {
             Some(Entry::Plain(value) | Entry::Seen(value)) => return Ok(value),
             Some(Entry::Held(held)) => {
                 let object = self
@@ -161,15 +241,16 @@ impl Runner<'_, '_> {
                     .map_err(|why| self.unreadable(&why, span))?;
                 return Ok(Val::Struct(value));
             }
-            Some(Entry::Again | Entry::Element(_) | Entry::Place(_) | Entry::Computed(_)) => {
-                return read(self);
+            Some(Entry::Again) => return read(self),
+            Some(Entry::Element(_) | Entry::Place(_) | Entry::Computed(_)) => {
+                return Err(self.journal.misfit(span));
             }
             Some(Entry::Thrown(fail)) => return Err(Interrupt::Fail(fail)),
             None => {}
         }
         let value = read(self)?;
         let entry = Self::entry(&value);
-        self.journal.note(entry);
+        self.journal.note(site, entry);
         Ok(value)
     }
 
@@ -182,39 +263,41 @@ impl Runner<'_, '_> {
     }
 
     /// Computes something that may read the program or have effects itself; once it is known it stays, whatever comes later.
+    #[track_caller]
     pub(super) fn noted(
         &mut self,
+        span: Span,
         compute: impl FnOnce(&mut Self) -> Result<Option<Val>>,
     ) -> Result<Option<Val>> {
         if !self.journal.active {
             return compute(self);
         }
         let at = self.journal.position;
-        match self.journal.next() {
+        let site = (span, Location::caller());
+        match self.journal.next(site)? {
             Some(Entry::Computed(Some((entry, behind)))) => {
                 self.journal.position = behind;
                 return Ok(match *entry {
                     Entry::Plain(value) | Entry::Seen(value) => Some(value),
                     Entry::Held(held) => {
-                        let whole = Span::empty(0);
                         let object = self.reader.held(&held);
                         Some(Val::Object(
-                            object.map_err(|why| self.unreadable(&why, whole))?,
+                            object.map_err(|why| self.unreadable(&why, span))?,
                         ))
                     }
                     Entry::Taken(snapshot) => {
-                        let whole = Span::empty(0);
                         let value = self.reader.restored(&snapshot);
                         Some(Val::Struct(
-                            value.map_err(|why| self.unreadable(&why, whole))?,
+                            value.map_err(|why| self.unreadable(&why, span))?,
                         ))
                     }
                     // It is for the program to compute.
                     _ => None,
                 });
             }
-            Some(_) => {}
-            None => self.journal.note(Entry::Computed(None)),
+            Some(Entry::Computed(None)) => {}
+            Some(_) => return Err(self.journal.misfit(span)),
+            None => self.journal.note(site, Entry::Computed(None)),
         }
         let value = compute(self)?;
         let entry = match &value {
@@ -223,7 +306,7 @@ impl Runner<'_, '_> {
         };
         let behind = self.journal.position;
         if !matches!(entry, Entry::Again)
-            && let Some(place) = self.journal.entries.get_mut(at)
+            && let Some((_, place)) = self.journal.entries.get_mut(at)
         {
             *place = Entry::Computed(Some((Box::new(entry), behind)));
         }
@@ -231,6 +314,7 @@ impl Runner<'_, '_> {
     }
 
     /// The outcome of an effect, or the demand that it is brought about.
+    #[track_caller]
     pub(super) fn effect(&mut self, span: Span, effect: impl FnOnce() -> Effect) -> Result<Val> {
         let result = self.effect_as(span, effect)?;
         self.opened(result, span)
@@ -250,6 +334,7 @@ impl Runner<'_, '_> {
     }
 
     /// The outcome of a call that gives a value of a type: what comes in a box stays in it if that is an object.
+    #[track_caller]
     pub(super) fn effect_of(
         &mut self,
         ty: &Type,
@@ -264,8 +349,10 @@ impl Runner<'_, '_> {
     }
 
     /// The outcome of an effect; what comes in a box stays in it.
+    #[track_caller]
     pub(super) fn effect_as(&mut self, span: Span, effect: impl FnOnce() -> Effect) -> Result<Val> {
-        match self.journal.next() {
+        let site = (span, Location::caller());
+        match self.journal.next(site)? {
             Some(Entry::Plain(value) | Entry::Seen(value)) => Ok(value),
             Some(Entry::Held(held)) => {
                 let object = self
@@ -280,17 +367,25 @@ impl Runner<'_, '_> {
                 Err(Interrupt::Fail(fail))
             }
             Some(Entry::Place(place)) => Ok(Val::Struct(place)),
-            Some(Entry::Again | Entry::Element(_) | Entry::Taken(_) | Entry::Computed(_))
-            | None => Err(Interrupt::Effect(Box::new(effect()))),
+            Some(Entry::Again | Entry::Element(_) | Entry::Taken(_) | Entry::Computed(_)) => {
+                Err(self.journal.misfit(span))
+            }
+            None => {
+                self.journal.awaited = Some(site);
+                Err(Interrupt::Effect(Box::new(effect())))
+            }
         }
     }
 
     /// What a call left in the copy of an argument that is passed by reference; nothing if it worked on the place itself.
     pub(super) fn left_behind(&mut self, span: Span) -> Result<Option<Val>> {
-        let Some(Entry::Element(array)) = self.journal.next() else {
-            return Err(
-                Fail::new(span, "what the method left in the argument is not known").into(),
-            );
+        let unknown = "what the method left in the argument is not known";
+        // It is noted with the call, as of the same.
+        let site = self.journal.entries.get(self.journal.position);
+        let site = site.map(|(site, _)| *site).filter(|it| it.0 == span);
+        let site = site.ok_or_else(|| Fail::new(span, unknown))?;
+        let Some(Entry::Element(array)) = self.journal.next(site)? else {
+            return Err(self.journal.misfit(span));
         };
         let Some(array) = array else {
             return Ok(None);
@@ -305,6 +400,16 @@ impl Runner<'_, '_> {
             .map_err(|why| self.unreadable(&why, span))?;
         self.decode(&value, span).map(Some)
     }
+}
+
+/// What is told where a run asks for something else than the run before it.
+fn mismatch(span: Span) -> Interrupt {
+    let told = "after code ran in the program the rest of the expression is computed in another way than before, so its value is not known";
+    Fail::new(span, told)
+        .hint(
+            "evaluate its parts one by one; what they call in the program has been called already",
+        )
+        .into()
 }
 
 /// What was read, so that it is found again after the program has run.

@@ -139,12 +139,6 @@ pub(crate) struct Runner<'r, 't> {
     open: Vec<Val>,
     /// Whether sequences are enumerated to their ends by somebody who runs nothing in between.
     whole: bool,
-    /// Whether the program runs without cultures, once that was asked.
-    invariant: Option<bool>,
-    /// Whether the thread's culture has no rules of its own for ASCII, once that was asked.
-    plain_culture: Option<bool>,
-    /// Whether it writes numbers as the invariant one does, once that was asked.
-    plain_numbers: Option<bool>,
     /// Whether texts are for people to read: those are the same in every culture.
     pub(in crate::expressions) for_people: bool,
     /// Whether it is to be noticed when a secret is read.
@@ -172,9 +166,6 @@ impl<'r, 't> Runner<'r, 't> {
             nesting: 0,
             open: Vec::new(),
             whole: false,
-            invariant: None,
-            plain_culture: None,
-            plain_numbers: None,
             for_people: false,
             notices_secrets: false,
             has_read_secret: false,
@@ -261,7 +252,14 @@ impl<'r, 't> Runner<'r, 't> {
     /// The value of a node.
     pub(crate) fn eval(&mut self, node: &Node) -> Result<Val> {
         self.notice_tuple(node);
-        self.eval_whole(node)
+        let value = self.eval_whole(node)?;
+        self.journal.sound(node.span)?;
+        Ok(value)
+    }
+
+    /// Refuses what the run gives unless it asked for all that the runs before it noted.
+    pub(crate) fn ended(&self, span: Span) -> Result<()> {
+        self.journal.ended(span)
     }
 
     /// The value of a node of which only a part is told, as far as is known.

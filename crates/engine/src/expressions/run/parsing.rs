@@ -7,6 +7,7 @@ use std::rc::Rc;
 use syntax::Span;
 
 use super::effects::written_name;
+use super::journal::Fact;
 use super::{Made, Result, Runner, Val, integer, thrown};
 use crate::expressions::bind::well_known;
 use crate::expressions::error::Fail;
@@ -98,7 +99,9 @@ impl Runner<'_, '_> {
             ("TryGetValue", [key, _]) if target.is_some() => {
                 let key = std::slice::from_ref(key);
                 let ask = |this: &mut Self, name| {
-                    this.noted(|this| this.dictionary_member(name, target, key, node))
+                    this.noted(node.span, |this| {
+                        this.dictionary_member(name, target, key, node)
+                    })
                 };
                 Ok(match ask(self, "ContainsKey")? {
                     Some(Val::Scalar(Scalar::Bool(true))) => {
@@ -393,6 +396,12 @@ impl Runner<'_, '_> {
 
     /// Whether the thread is known to have the invariant culture, so that nothing of a culture's own comes into texts.
     pub(super) fn has_invariant_culture(&mut self, span: Span) -> bool {
+        self.fact(Fact::InvariantCulture, |this| {
+            this.asks_invariant_culture(span)
+        })
+    }
+
+    fn asks_invariant_culture(&mut self, span: Span) -> bool {
         if self.is_invariant(span).is_ok_and(|it| it) {
             return true;
         }
@@ -427,9 +436,10 @@ impl Runner<'_, '_> {
     /// Whether letters, digits and signs of ASCII are compared and changed by the thread's culture as they are in all
     /// languages without rules of their own for them: Danish sorts `aa` as a letter of its own, Turkish has another `i`.
     pub(super) fn has_plain_culture(&mut self, span: Span) -> bool {
-        if let Some(known) = self.plain_culture {
-            return known;
-        }
+        self.fact(Fact::PlainCulture, |this| this.asks_plain_culture(span))
+    }
+
+    fn asks_plain_culture(&mut self, span: Span) -> bool {
         let language = match self.thread_culture() {
             Some(culture) if self.is_core(&culture.ty, "System.Globalization", "CultureInfo") => {
                 let name = self.raw(&culture, "_name", span);
@@ -444,9 +454,7 @@ impl Runner<'_, '_> {
             let language = it.split(['-', '_', '.', '@']).next().unwrap_or_default();
             PLAIN_LANGUAGES.contains(&language)
         });
-        let is_plain = is_plain || self.is_invariant(span).is_ok_and(|it| it);
-        self.plain_culture = Some(is_plain);
-        is_plain
+        is_plain || self.is_invariant(span).is_ok_and(|it| it)
     }
 
     fn culture_field(&self, name: &str) -> Option<Val> {

@@ -14,10 +14,33 @@ pub(crate) fn text(value: &Scalar) -> String {
             let value = half::to_f32(*bits);
             floating(f64::from(value), shortest_half(*bits), 5)
         }
-        Scalar::Float(number) => floating(f64::from(*number), format!("{:e}", number.abs()), 9),
-        Scalar::Double(number) => floating(*number, format!("{:e}", number.abs()), 17),
+        Scalar::Float(number) => {
+            let shortest = nearest(format!("{:e}", number.abs()), f64::from(*number), |it| {
+                it.parse() == Ok(number.abs())
+            });
+            floating(f64::from(*number), shortest, 9)
+        }
+        Scalar::Double(number) => {
+            let shortest = nearest(format!("{:e}", number.abs()), *number, |it| {
+                it.parse() == Ok(number.abs())
+            });
+            floating(*number, shortest, 17)
+        }
         Scalar::Decimal(number) => number.to_string(),
         Scalar::String(units) => String::from_utf16_lossy(units),
+    }
+}
+
+/// Of the digits that are as many and read back as the same number those nearest to it, which between two are the even
+/// ones: Rust writes the upper ones there.
+fn nearest(shortest: String, value: f64, is_same: impl Fn(&str) -> bool) -> String {
+    let mantissa = shortest.split('e').next().unwrap_or_default();
+    let behind = mantissa.bytes().filter(u8::is_ascii_digit).count();
+    let behind = behind.saturating_sub(1);
+    let exact = format!("{:.behind$e}", value.abs());
+    match is_same(&exact) {
+        true => exact,
+        false => shortest,
     }
 }
 
@@ -149,6 +172,11 @@ mod tests {
         double(f64::from_bits(1), "5E-324");
         double(f64::NAN, "NaN");
         double(f64::NEG_INFINITY, "-Infinity");
+        // Of digits that read back the same the nearest, between two the even ones.
+        double(4_000_000_000_000_001.0 / 4.0, "1000000000000000.2");
+        double(-8_000_000_000_000_001.0 / 4.0, "-2000000000000000.2");
+        double(4_000_000_000_000_003.0 / 4.0, "1000000000000000.8");
+        double(800_000_000_000_001.0 / 8.0, "100000000000000.12");
     }
 
     #[test]
@@ -159,6 +187,8 @@ mod tests {
         float(16_777_216.0, "16777216");
         float(1_234_567.0, "1234567");
         float(0.1, "0.1");
+        float(8_388_609.0 / 4.0, "2097152.2");
+        float(8_388_611.0 / 4.0, "2097152.8");
         float(f32::MAX, "3.4028235E+38");
     }
 

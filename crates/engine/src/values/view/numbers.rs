@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::super::Scalar;
+use crate::expressions::scalar::{Scalar as Computed, text};
 
 /// Ticks of a second.
 const SECOND: u64 = 10_000_000;
@@ -16,8 +17,8 @@ pub(super) fn scalar(value: Scalar, hex: bool) -> String {
     match value {
         Scalar::Bool(value) => value.to_string(),
         Scalar::Char(unit) => character(unit),
-        Scalar::R4(value) => float(f64::from(value), value.to_string(), 9),
-        Scalar::R8(value) => float(value, value.to_string(), 17),
+        Scalar::R4(value) => text(&Computed::Float(value)),
+        Scalar::R8(value) => text(&Computed::Double(value)),
         whole if hex => match whole {
             Scalar::I1(value) => format!("0x{value:02x}"),
             Scalar::U1(value) => format!("0x{value:02x}"),
@@ -31,38 +32,6 @@ pub(super) fn scalar(value: Scalar, hex: bool) -> String {
         },
         whole => whole.as_i128().unwrap_or_default().to_string(),
     }
-}
-
-/// .NET prints the shortest digits that read back the same, in exponential form for small numbers and for those with more
-/// places before the point than both the digits and the precision of the type.
-fn float(value: f64, shortest: String, precision: usize) -> String {
-    if value.is_nan() {
-        return "NaN".into();
-    }
-    if value.is_infinite() {
-        return if value > 0.0 { "Infinity" } else { "-Infinity" }.into();
-    }
-    if value == 0.0 {
-        return if value.is_sign_negative() { "-0" } else { "0" }.into();
-    }
-    // Rust prints the same digits without an exponent.
-    let (sign, digits) = match shortest.strip_prefix('-') {
-        Some(rest) => ("-", rest),
-        None => ("", shortest.as_str()),
-    };
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let all = format!("{whole}{fraction}");
-    let significant = all.trim_start_matches('0');
-    let exponent = whole.len() as i32 - 1 - (all.len() - significant.len()) as i32;
-    let significant = significant.trim_end_matches('0');
-    let most = significant.len().max(precision) as i32;
-    if (-4..most).contains(&exponent) {
-        return shortest;
-    }
-    let (first, rest) = significant.split_at_checked(1).unwrap_or(("0", ""));
-    let point = if rest.is_empty() { "" } else { "." };
-    let mark = if exponent < 0 { '-' } else { '+' };
-    format!("{sign}{first}{point}{rest}E{mark}{:02}", exponent.abs())
 }
 
 fn character(unit: u16) -> String {
