@@ -118,6 +118,10 @@ impl Told {
                     && seen.behind_cut != variable.behind_cut;
             }
         }
+        // What was called from here has returned: another call of it is another frame.
+        let (thread, _, depth) = &place;
+        self.variables
+            .retain(|((of, _, deep), _)| of != thread || deep < depth);
         if self.variables.len() >= PLACES {
             self.variables.pop_front();
         }
