@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use engine::api::{ExceptionReport, Handler, TraceFrame};
+use engine::api::{ExceptionReport, Handler, Then, TraceFrame};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -66,6 +66,10 @@ pub struct HandlerReport {
     /// The method that handles it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frame: Option<FrameReport>,
+    /// Of a task: what becomes of the exception where that is awaited, if it can be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-minor" = true))]
+    pub then: Option<String>,
 }
 
 /// A method that an exception came through.
@@ -99,13 +103,17 @@ impl HandlerReport {
             Handler::Catch { frame } => ("catch", Some(frame)),
             Handler::Filter { frame } => ("filter", Some(frame)),
             Handler::FilterFails { frame } => ("filter_fails", Some(frame)),
-            Handler::Task { frame } => ("task", Some(frame)),
+            Handler::Task { frame, .. } => ("task", Some(frame)),
             Handler::TypeInitializer { frame } => ("type_initializer", Some(frame)),
             Handler::Unknown => ("unknown", None),
         };
         Self {
             kind,
             frame: frame.map(|frame| FrameReport::from(frame.as_ref())),
+            then: match handler {
+                Handler::Task { then, .. } => told_then(then),
+                _ => None,
+            },
         }
     }
 
@@ -119,11 +127,13 @@ impl HandlerReport {
             "filter_fails" => format!(
                 "It leaves the when filter in {place}: the runtime drops it there, and the filter counts as false."
             ),
-            "task" if frame.kind != "user" => {
-                "It leaves what a task runs: whoever awaits or waits for the task gets the exception.".into()
-            }
             "task" => {
-                format!("It leaves the async method {place}: whoever awaits it gets the exception.")
+                let then = self.then.as_deref();
+                let then = then.unwrap_or("whoever awaits or waits for the task gets it");
+                match frame.kind {
+                    "user" => format!("It leaves the async method {place}: {then}."),
+                    _ => format!("It leaves what a task runs: {then}."),
+                }
             }
             "type_initializer" => format!(
                 "It leaves the static constructor {place}: whoever used the type gets a TypeInitializationException."
@@ -131,6 +141,32 @@ impl HandlerReport {
             _ => return None,
         })
     }
+}
+
+/// What becomes of an exception that a task keeps.
+fn told_then(then: &Then) -> Option<String> {
+    Some(match then {
+        Then::Caught {
+            method,
+            source,
+            filter,
+            ..
+        } => {
+            let mut place = text::one_line(method, NAME);
+            if let Some(source) = source {
+                let file = text::one_line(&source.path.to_string_lossy(), NAME);
+                // Writing to a String cannot fail.
+                let _ = write!(place, " at {file}:{}", source.line.0);
+            }
+            match filter {
+                true => format!("a when filter decides whether it is caught in {place}"),
+                false => format!("it will be caught in {place}"),
+            }
+        }
+        Then::NotCaught => "nobody who awaits or waits for it catches it".into(),
+        Then::NotAwaited => "nobody awaits the task now, only who does later gets it".into(),
+        Then::Unknown => return None,
+    })
 }
 
 impl From<&TraceFrame> for TraceEntry {

@@ -165,7 +165,7 @@ fn an_async_method_of_the_framework_that_catches_is_told_as_that() {
         let flight = exception.flight.as_deref().expect("a flight");
         match &flight.handler {
             Handler::Catch { frame } if frame.method.contains("Parallel") => "caught".into(),
-            Handler::Task { frame } if frame.user_code => "task".into(),
+            Handler::Task { frame, .. } if frame.user_code => "task".into(),
             other => format!("{other:?}"),
         }
     });
@@ -180,7 +180,7 @@ fn a_finally_block_that_awaits_catches_nothing() {
         let exception = stop.exception.as_ref().expect("an exception");
         let flight = exception.flight.as_deref().expect("a flight");
         match &flight.handler {
-            Handler::Task { frame } if frame.user_code => "leaves the method".into(),
+            Handler::Task { frame, .. } if frame.user_code => "leaves the method".into(),
             other => format!("{other:?}"),
         }
     };

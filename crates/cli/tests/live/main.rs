@@ -18,6 +18,7 @@ mod death_at_start;
 mod ends;
 mod exceptions;
 mod exceptions_any;
+mod exceptions_awaited;
 mod exceptions_told;
 mod exits;
 mod following;

@@ -96,7 +96,7 @@ fn push(text: &mut String, report: &ExceptionReport, depth: usize) {
             Handler::Unknown => "unknown".into(),
             Handler::Catch { frame: it } => format!("catch in {}", outer(it)),
             Handler::Filter { frame: it } => format!("filter in {}", outer(it)),
-            Handler::Task { frame: it } => format!("task of {}", outer(it)),
+            Handler::Task { frame: it, .. } => format!("task of {}", outer(it)),
             Handler::TypeInitializer { frame: it } => format!("type initialiser {}", outer(it)),
             Handler::FilterFails { frame: it } => format!("filter fails {}", outer(it)),
         };

@@ -181,12 +181,37 @@ pub enum Handler {
     Task {
         /// The frame of the async method.
         frame: Box<Frame>,
+        /// What becomes of it there.
+        then: Box<Then>,
     },
     /// The static constructor that it leaves: whoever used the type gets a `TypeInitializationException`.
     TypeInitializer {
         /// The frame of the static constructor.
         frame: Box<Frame>,
     },
+    /// Not known.
+    Unknown,
+}
+
+/// What becomes of an exception that a task keeps, as far as can be told when it is thrown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Then {
+    /// A method that awaits or waits for the task, or one further out, catches it.
+    Caught {
+        /// The method.
+        method: String,
+        /// Its `catch` block.
+        source: Option<Source>,
+        /// Whether it is the user's code.
+        user_code: bool,
+        /// Whether a `when` filter decides.
+        filter: bool,
+    },
+    /// It leaves what awaits the task, and nobody catches it: the program ends.
+    NotCaught,
+    /// Nobody awaits the task, or the last one that is awaited, at this time.
+    NotAwaited,
     /// Not known.
     Unknown,
 }

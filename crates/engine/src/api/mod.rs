@@ -32,7 +32,7 @@ pub use breakpoints::{
 pub use build::{Diagnostic, Severity};
 pub use error::{Details, Error, ErrorCode};
 pub use exceptions::{
-    ExceptionBreakpoint, ExceptionReport, ExceptionSpec, ExceptionStage, Flight, Handler,
+    ExceptionBreakpoint, ExceptionReport, ExceptionSpec, ExceptionStage, Flight, Handler, Then,
     TraceFrame,
 };
 pub use expressions::{

@@ -29,7 +29,7 @@ pub(super) fn escapes(target: &mut Target, thread: &Thread, frame: &Frame, offse
     let beyond = match handler::found(target, thread, frame, offset) {
         // Of the user's async methods the compiler's own handler is meant, which only hands it on to whoever awaits.
         // Work that was queued (`Task.Run`) is seen where it is awaited, too: there it is thrown again.
-        Handler::Task { frame } => frame.user_code,
+        Handler::Task { frame, .. } => frame.user_code,
         // What runs queued work catches on the way there, too.
         Handler::Catch { frame } | Handler::Filter { frame } => {
             !frame.user_code && !frame.method.starts_with("System.Threading.")

@@ -7,7 +7,7 @@ use metadata::pe::{ClauseKind, ExceptionClause, MethodBody};
 use metadata::{IlOffset, Metadata, Token};
 
 use super::compiled;
-use crate::api::{Frame, Handler};
+use crate::api::{Frame, Handler, Then};
 use crate::fields::Fields;
 use crate::modules::LoadedModule;
 use crate::stack::{Walk, Walked, frame};
@@ -203,7 +203,7 @@ fn method_of(target: &mut Target, frame: &RuntimeFrame) -> Option<(usize, Token)
 }
 
 /// The full names of the exception's type and those it is derived from, as metadata has them.
-fn type_names(target: &mut Target, exception: &Value) -> Vec<String> {
+pub(super) fn type_names(target: &mut Target, exception: &Value) -> Vec<String> {
     let fields = Fields::new(target);
     let classes = exception.class_chain().unwrap_or_default();
     let names = classes.iter().filter_map(|class| {
@@ -214,7 +214,42 @@ fn type_names(target: &mut Target, exception: &Value) -> Vec<String> {
     names.collect()
 }
 
-fn in_frame(
+/// Who in a method takes an exception of these types, at a place in it; `None` if it leaves the method there.
+pub(super) fn at_place(
+    target: &mut Target,
+    (module, method): (usize, Token),
+    at: IlOffset,
+    types: &[String],
+    told: Frame,
+) -> Option<Handler> {
+    let Target {
+        modules, process, ..
+    } = target;
+    let module = modules.get(module)?;
+    let opened = module.metadata(process).ok()?;
+    let body = opened.body(method).ok()??;
+    let is_async = frame::is_async(module, process, method);
+    let guards = |_, clause: &ExceptionClause| is_tried(clause, at.0);
+    let clause = first_clause(opened.metadata(), body, is_async, types, guards)?;
+    Some(caught(module, process, method, &clause, told))
+}
+
+/// The first clause that may take an exception of these types, of those that guard a place.
+fn first_clause(
+    metadata: Metadata<'_>,
+    body: MethodBody<'_>,
+    is_async: bool,
+    types: &[String],
+    guards: impl Fn(usize, &ExceptionClause) -> bool,
+) -> Option<Clause> {
+    let may_take = |it: &ExceptionClause| takes(metadata, it.kind, types) != Some(false);
+    let mut numbered = (0..).zip(&body.clauses);
+    let (first, _) = numbered.find(|(index, it)| guards(*index, it) && may_take(it))?;
+    let index = settle(metadata, &body, first, is_async, may_take)?;
+    Clause::at(body.clauses, index)
+}
+
+pub(super) fn in_frame(
     target: &mut Target,
     runtime_frame: &RuntimeFrame,
     index: u32,
@@ -246,14 +281,10 @@ fn in_frame(
             return Some(Handler::Unknown);
         }
         let is_async = frame::is_async(modules.get(module)?, process, token);
-        let mut numbered = (0..).zip(&body.clauses);
-        let first = numbered.find(|(index, clause)| {
-            let guards = guarding.as_ref().map(|it| it.contains(index));
-            guards.unwrap_or_else(|| is_tried(clause, offset)) && may_take(clause)
+        let clause = first_clause(metadata, body, is_async, types, |index, clause| {
+            let guards = guarding.as_ref().map(|it| it.contains(&index));
+            guards.unwrap_or_else(|| is_tried(clause, offset))
         });
-        let clause = first
-            .and_then(|(first, _)| settle(metadata, &body, first, is_async, may_take))
-            .and_then(|index| Clause::at(body.clauses, index));
         let static_constructor = || {
             let name = metadata.method(token).ok()?.name().ok()?;
             (name == ".cctor").then_some(())
@@ -333,6 +364,7 @@ fn caught(
         // The position stays where the method was left: the compiler's own handler has no text.
         return Handler::Task {
             frame: Box::new(told),
+            then: Box::new(Then::Unknown),
         };
     }
     if text.is_some() {

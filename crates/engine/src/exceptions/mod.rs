@@ -4,6 +4,7 @@
 //! nobody catching it. Which of these stops the program is decided here, by the breakpoints that the user set;
 //! an exception that nobody catches always stops it unless that was switched off.
 
+mod awaited;
 mod compiled;
 mod escaping;
 mod fail_fast;
@@ -26,7 +27,7 @@ use cordebug::thread::{Frame, Thread};
 
 use crate::api::{
     BreakpointId, Error, ErrorCode, ExceptionBreakpoint, ExceptionSpec, ExceptionStage, Handler,
-    StopReason, ThreadId,
+    StopReason, Then, ThreadId,
 };
 use crate::engine::Engine;
 use crate::expressions::{Condition, Hit};
@@ -110,6 +111,11 @@ impl Exceptions {
         })
     }
 
+    fn asks_whether_caught(&self) -> bool {
+        let mut wanted = self.wanted.iter();
+        wanted.any(|it| it.spec.enabled && it.spec.caught_by_user.is_some())
+    }
+
     /// Whether what the runtime tells of an exception may stop the program.
     pub(crate) fn may_stop_at(&self, kind: CorDebugExceptionCallbackType) -> bool {
         let any = |wants: fn(&ExceptionSpec) -> bool| {
@@ -180,6 +186,8 @@ enum Told {
         left_user_code: bool,
         /// Whether the handler is the user's code.
         by_user: bool,
+        /// Whether the user's code catches it, there or where a task that keeps it is awaited; `None` if that cannot be told.
+        caught_by_user: Option<bool>,
         /// Whether no more of the user's code gets to see it.
         escapes: bool,
     },
@@ -202,11 +210,10 @@ fn wants(spec: &ExceptionSpec, told: Told) -> Option<ExceptionStage> {
             escapes: true,
             ..
         } if spec.escaping => Some(ExceptionStage::UserUnhandled),
-        Told::HandlerFound { by_user, .. }
-            if spec.thrown && spec.caught_by_user == Some(by_user) =>
-        {
-            Some(ExceptionStage::Thrown)
-        }
+        Told::HandlerFound {
+            caught_by_user: Some(caught),
+            ..
+        } if spec.thrown && spec.caught_by_user == Some(caught) => Some(ExceptionStage::Thrown),
         Told::Unhandled if spec.unhandled || spec.thrown && spec.caught_by_user == Some(false) => {
             Some(ExceptionStage::Unhandled)
         }
@@ -363,6 +370,27 @@ impl Engine<'_> {
         met
     }
 
+    /// Whether the user's code catches an exception whose handler was found, there or where a task that keeps it is awaited.
+    fn caught_by_user(
+        &mut self,
+        thread: &Thread,
+        frame: &Frame,
+        offset: u32,
+        by_user: bool,
+    ) -> Option<bool> {
+        let target = self.target.as_mut()?;
+        let Handler::Task { frame, .. } = handler::found(target, thread, frame, offset) else {
+            return Some(by_user);
+        };
+        let types = handler::type_names(target, &report::current(thread)?);
+        match awaited::then(target, thread, frame.index, &types) {
+            Then::Caught { user_code, .. } => Some(user_code),
+            Then::NotCaught | Then::NotAwaited => Some(false),
+            // Whoever throws it again will be told of.
+            Then::Unknown => (!frame.user_code).then_some(false),
+        }
+    }
+
     /// The runtime tells of an exception; whether it stops the program. `frame` and `offset` are those of the handler, if
     /// one was found.
     pub(crate) fn exception_told(
@@ -423,9 +451,16 @@ impl Engine<'_> {
                 let left_user_code = come.in_user_code && self.target.as_mut().is_some_and(passes);
                 let wanted = |it: &ExceptionBreakpoint| it.spec.enabled && it.spec.escaping;
                 let asked = left_user_code && self.exceptions.wanted.iter().any(wanted);
+                let caught_by_user = match frame {
+                    Some(frame) if self.exceptions.asks_whether_caught() => {
+                        self.caught_by_user(thread, frame, offset, by_user)
+                    }
+                    _ => Some(by_user),
+                };
                 Told::HandlerFound {
                     left_user_code,
                     by_user,
+                    caught_by_user,
                     escapes: asked
                         && self
                             .target
@@ -488,7 +523,7 @@ impl Engine<'_> {
             );
             return true;
         }
-        let handler = match (told, frame) {
+        let mut handler = match (told, frame) {
             (Told::Unhandled, _) => Handler::Nobody,
             _ if let Some(named) = named => named,
             (Told::HandlerFound { .. }, Some(frame)) => {
@@ -499,6 +534,10 @@ impl Engine<'_> {
                 handler::predict(target, thread, exception)
             }),
         };
+        if let (Handler::Task { frame, then }, Some(exception)) = (&mut handler, &exception) {
+            let types = handler::type_names(target, exception);
+            **then = awaited::then(target, thread, frame.index, &types);
+        }
         let rethrown = rethrown
             || told == Told::Thrown && report::was_thrown_before(target, thread).unwrap_or(false);
         let flight = report::Found {

@@ -68,7 +68,7 @@ fn is_awaited_by_user(target: &mut Target, body: &RuntimeFrame) -> bool {
         Ok(task) => awaiting(target, task),
         Err(end) => (Vec::new(), end),
     };
-    for frame in &chain {
+    for frame in chain.iter().map(|it| &it.frame) {
         if frame.user_code {
             return true;
         }

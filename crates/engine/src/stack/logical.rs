@@ -8,7 +8,7 @@ use cordebug::thread::{Frame as RuntimeFrame, Thread};
 use cordebug::value::Value;
 use metadata::Token;
 
-use super::machine::{Awaiters, Link};
+use super::machine::{Awaiter, Awaiters, Link};
 use super::objects::Objects;
 use super::{Walk, Walked, frame, unwrapped, words};
 use crate::api::{AsyncEnd, AsyncFrame, AsyncStack, BlockedOn, Error, Reply, ThreadId};
@@ -49,7 +49,7 @@ impl Engine<'_> {
                 Ok(object) => awaiting(target, object),
                 Err(end) => (Vec::new(), end),
             };
-            told.awaiting = awaiting;
+            told.awaiting = awaiting.into_iter().map(|it| it.frame).collect();
             told.end = Some(end);
         }
         let reply = Reply::AsyncStack(Box::new(told));
@@ -134,7 +134,7 @@ pub(crate) fn calls(target: &mut Target, caller: &RuntimeFrame, body: &RuntimeFr
 }
 
 /// The task, or the source of a `ValueTask`, that stands for the run of an async method.
-pub(super) fn run_of(target: &mut Target, body: &RuntimeFrame) -> Result<Value, AsyncEnd> {
+pub(crate) fn run_of(target: &mut Target, body: &RuntimeFrame) -> Result<Value, AsyncEnd> {
     let unknown = |why: &str| AsyncEnd::Unknown(why.into());
     let this = body.argument(0).ok().and_then(|it| it.dereference().ok()?);
     let Some(machine) = this else {
@@ -154,8 +154,8 @@ pub(super) fn run_of(target: &mut Target, body: &RuntimeFrame) -> Result<Value, 
 }
 
 /// Who waits for a task, who waits for that, and so on.
-pub(super) fn awaiting(target: &mut Target, start: Value) -> (Vec<AsyncFrame>, AsyncEnd) {
-    let mut chain: Vec<AsyncFrame> = Vec::new();
+pub(crate) fn awaiting(target: &mut Target, start: Value) -> (Vec<Awaiter>, AsyncEnd) {
+    let mut chain: Vec<Awaiter> = Vec::new();
     let mut object = start;
     // Objects do not move while the program is stopped; a chain that meets itself is broken.
     let mut seen = HashSet::new();
@@ -194,10 +194,10 @@ pub(super) fn awaiting(target: &mut Target, start: Value) -> (Vec<AsyncFrame>, A
             }
         };
         match link {
-            Link::Frame(mut frame, next) => {
-                frame.others = others;
-                let void = frame.kind != crate::api::AsyncKind::Continuation;
-                chain.push(frame);
+            Link::Frame(mut awaiter, next) => {
+                awaiter.frame.others = others;
+                let void = awaiter.frame.kind != crate::api::AsyncKind::Continuation;
+                chain.push(*awaiter);
                 match next {
                     Some(next) => object = next,
                     None if void => return (chain, AsyncEnd::AsyncVoid),
@@ -392,7 +392,7 @@ fn waits_for(
                 None => return (chain, None),
             }
         };
-        let Some(frame) = fields.suspended(&machine) else {
+        let Some(Awaiter { frame, .. }) = fields.suspended(&machine) else {
             return (chain, Some("a state machine cannot be read".into()));
         };
         let suspended = frame.il_offset.is_some() || !frame.user_code;

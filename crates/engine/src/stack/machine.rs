@@ -29,16 +29,39 @@ pub(super) enum Awaiters {
     Unknown(String),
 }
 
+/// A link of a chain.
+pub(crate) struct Awaiter {
+    pub(crate) frame: AsyncFrame,
+    /// Of a suspended method: its module, its body, and where in its IL it was left, as far as symbols tell.
+    pub(crate) suspended: Option<(usize, Token, IlOffset)>,
+}
+
+impl From<AsyncFrame> for Awaiter {
+    fn from(frame: AsyncFrame) -> Self {
+        Self {
+            frame,
+            suspended: None,
+        }
+    }
+}
+
 /// What stands behind an object that waits for a task.
 pub(super) enum Link {
     /// A link, and what others may wait for in turn; `None` if nothing can.
-    Frame(AsyncFrame, Option<Value>),
+    Frame(Box<Awaiter>, Option<Value>),
     /// Only a go-between.
     Pass(Value),
     /// A thread that is blocked until this event is set.
     Blocks(Value),
     /// Something that is not known.
     Unknown(String),
+}
+
+impl Link {
+    /// A link that is no suspended method.
+    fn other(frame: AsyncFrame, next: Option<Value>) -> Self {
+        Self::Frame(Box::new(frame.into()), next)
+    }
 }
 
 impl Fields<'_> {
@@ -140,7 +163,7 @@ impl Fields<'_> {
             let void = self.is_async_void(&machine);
             let next = (!void).then(|| waiting.clone());
             return match self.suspended(&machine) {
-                Some(frame) => Link::Frame(frame, next),
+                Some(awaiter) => Link::Frame(Box::new(awaiter), next),
                 None => Link::Unknown("a state machine that cannot be read awaits it".into()),
             };
         }
@@ -163,7 +186,7 @@ impl Fields<'_> {
         }
         if is("ContinueWithTaskContinuation") {
             return match self.object(waiting, "m_task") {
-                Some(task) => Link::Frame(self.continuation_task(&task), Some(task)),
+                Some(task) => Link::other(self.continuation_task(&task), Some(task)),
                 None => Link::Unknown("a continuation without a task waits for it".into()),
             };
         }
@@ -175,20 +198,20 @@ impl Fields<'_> {
             let state = source.and_then(|source| self.object(&source, "_continuationState"));
             return match state {
                 Some(state) => Link::Pass(state),
-                None => Link::Frame(plain(AsyncKind::Combinator, "Task.WhenEach".into()), None),
+                None => Link::other(plain(AsyncKind::Combinator, "Task.WhenEach".into()), None),
             };
         }
         if is("UnwrapPromise`1") {
             return match self.awaiters(waiting) {
                 Awaiters::Some(next) => match next.into_iter().next() {
                     Some(next) => Link::Pass(next),
-                    None => Link::Frame(self.leaf(waiting), Some(waiting.clone())),
+                    None => Link::other(self.leaf(waiting), Some(waiting.clone())),
                 },
-                _ => Link::Frame(self.leaf(waiting), Some(waiting.clone())),
+                _ => Link::other(self.leaf(waiting), Some(waiting.clone())),
             };
         }
         if is("Task") {
-            return Link::Frame(self.leaf(waiting), Some(waiting.clone()));
+            return Link::other(self.leaf(waiting), Some(waiting.clone()));
         }
         let name = names.first().map_or("?", String::as_str);
         Link::Unknown(format!("a {name} waits for it, which is not known here"))
@@ -207,7 +230,7 @@ impl Fields<'_> {
             Some(told) => frame = told,
             None => frame.method = "a delegate".into(),
         }
-        Link::Frame(frame, None)
+        Link::other(frame, None)
     }
 
     /// The task of a `ContinueWith`, by the delegate that it will run.
@@ -233,7 +256,7 @@ impl Fields<'_> {
     }
 
     /// A suspended state machine: its method, and the await where it is suspended.
-    pub(super) fn suspended(&mut self, machine: &Value) -> Option<AsyncFrame> {
+    pub(super) fn suspended(&mut self, machine: &Value) -> Option<Awaiter> {
         let iterator = self.is_async_iterator(machine);
         let state = self.number(machine, "<>1__state");
         let ty = machine.exact_type().ok()?;
@@ -266,11 +289,16 @@ impl Fields<'_> {
             .ok()
             .and_then(|symbols| symbols.pdb().async_stepping(token).ok()?);
         let at = state.and_then(|state| usize::try_from(state).ok());
+        let mut suspended = None;
         if let Some(it) = stepping.and_then(|it| it.awaits.get(at?).copied()) {
             told.source = frame::source(module, self.process, token, it.yield_offset);
             told.il_offset = Some(it.resume_offset.0);
+            suspended = Some((module.identity(), token, it.yield_offset));
         }
-        Some(told)
+        Some(Awaiter {
+            frame: told,
+            suspended,
+        })
     }
 
     /// Whether a task is done.

@@ -43,6 +43,36 @@ pub(super) fn calls(code: &[u8], range: IlRange) -> Vec<(IlOffset, Token)> {
     found
 }
 
+/// The same from one offset to another.
+pub(crate) fn calls_between(code: &[u8], start: IlOffset, end: IlOffset) -> Vec<(IlOffset, Token)> {
+    calls(code, IlRange { start, end })
+}
+
+/// Whether nothing is done with the result of a call but to return it.
+pub(crate) fn returns_result(code: &[u8], call: IlOffset) -> bool {
+    /// Instructions that a compiler puts between.
+    const MOST: usize = 10;
+    let Some(mut at) = read(code, call.0 as usize).map(|it| it.next) else {
+        return false;
+    };
+    for _ in 0..MOST {
+        let Some(instruction) = read(code, at) else {
+            return false;
+        };
+        at = match (code.get(at), instruction.targets.first()) {
+            // ret
+            (Some(0x2a), _) => return true,
+            // br, leave.
+            (Some(0x2b | 0x38 | 0xdd | 0xde), Some(target)) => target.0 as usize,
+            // nop, ldloc.
+            (Some(0x00 | 0x06..=0x09 | 0x11), _) => instruction.next,
+            _ if stored_local(code, at).is_some() => instruction.next,
+            _ => return false,
+        };
+    }
+    false
+}
+
 /// What makes a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallKind {

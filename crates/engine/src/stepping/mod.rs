@@ -26,7 +26,7 @@ mod stored;
 mod suspending;
 mod targets;
 mod waiters;
-mod work;
+pub(crate) mod work;
 
 use std::collections::HashMap;
 

@@ -78,28 +78,8 @@ impl Engine<'_> {
             Step::Frame(frame) if frame.internal_kind().is_none() => Some(frame),
             _ => None,
         });
-        frames.find_map(|frame| self.task_of_runner(&frame))
-    }
-
-    /// The task of a frame that runs one.
-    fn task_of_runner(&mut self, frame: &Frame) -> Option<Value> {
         let target = self.target.as_mut()?;
-        let function = frame.function().ok()?;
-        let module = target.modules.entry(&function.module().ok()?);
-        let metadata = module.metadata(&target.process).ok()?.metadata();
-        let method = metadata.method(Token(function.token().ok()?)).ok()?;
-        let class = method.declaring_type().ok()?;
-        if method.name_bytes().ok()? != EXECUTE.as_bytes()
-            || !metadata.is_type_named(class, "System.Threading.Tasks", "Task")
-        {
-            return None;
-        }
-        let mut fields = metadata.type_def(class).ok()?.fields().flatten();
-        let current = fields.find(|field| field.name().is_ok_and(|name| name == CURRENT))?;
-        let class = module.module.class(class.0).ok()?;
-        let class = class.with_arguments(false, &[]).ok()?;
-        let task = class.static_field(current.token().0, Some(frame)).ok()?;
-        task.dereference().ok()?
+        frames.find_map(|frame| task_of_runner(target, &frame))
     }
 
     /// What shares a loop of `Parallel` among threads, if a task has a part of it.
@@ -161,6 +141,26 @@ impl Engine<'_> {
         }
         task
     }
+}
+
+/// The task of a frame that runs one.
+pub(crate) fn task_of_runner(target: &mut Target, frame: &Frame) -> Option<Value> {
+    let function = frame.function().ok()?;
+    let module = target.modules.entry(&function.module().ok()?);
+    let metadata = module.metadata(&target.process).ok()?.metadata();
+    let method = metadata.method(Token(function.token().ok()?)).ok()?;
+    let class = method.declaring_type().ok()?;
+    if method.name_bytes().ok()? != EXECUTE.as_bytes()
+        || !metadata.is_type_named(class, "System.Threading.Tasks", "Task")
+    {
+        return None;
+    }
+    let mut fields = metadata.type_def(class).ok()?.fields().flatten();
+    let current = fields.find(|field| field.name().is_ok_and(|name| name == CURRENT))?;
+    let class = module.module.class(class.0).ok()?;
+    let class = class.with_arguments(false, &[]).ok()?;
+    let task = class.static_field(current.token().0, Some(frame)).ok()?;
+    task.dereference().ok()?
 }
 
 /// The frames of a thread that run loops of `Parallel` until all their parts are done, and whether they refer to what shares

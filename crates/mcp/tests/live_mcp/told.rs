@@ -63,10 +63,19 @@ fn what_a_task_runs_and_a_message_that_needs_code_are_told_as_that() {
         agent.call("debug_continue", json!({})).await;
         let delegate = agent.call("debug_continue", json!({})).await;
         assert!(
-            text(&delegate).contains("It leaves what a task runs: whoever"),
+            text(&delegate).contains("It leaves what a task runs: nobody awaits the task now"),
             "{}",
             text(&delegate)
         );
+        agent.call("debug_disconnect", json!({})).await;
+        let launch = json!({
+            "program": dll("exceptions_awaited"),
+            "args": ["caught"],
+            "exceptions": [{"types": ["Lost"], "caught_by_user": true}],
+        });
+        let caught = agent.call("debug_launch", launch).await;
+        let wanted = "it will be caught in Program.Catches(bool later) at ";
+        assert!(text(&caught).contains(wanted), "{}", text(&caught));
         agent.call("debug_disconnect", json!({})).await;
         let launch = json!({
             "program": dll("exceptions_told"),

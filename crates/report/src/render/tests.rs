@@ -370,7 +370,7 @@ fn a_stop_says_once_that_nobody_catches() {
     );
     stop.handler = Some(crate::HandlerReport {
         kind: "nobody",
-        frame: None,
+        ..crate::HandlerReport::default()
     });
     assert_eq!(
         super::stop_reasons(&stop),

@@ -326,6 +326,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "declares methods without code: live_expressions is refused them",
     ),
     (
+        "exceptions_awaited",
+        "its threads wait for each other; exceptions_awaited reads what it throws",
+    ),
+    (
         "exceptions_helpers",
         "has no statement that others have not; exceptions_told reads what it throws",
     ),
