@@ -23,8 +23,8 @@ pub struct Told {
     pub failures: usize,
     /// Whether it was told what is debugged.
     pub introduced: bool,
-    /// Breakpoints that were reported: their state and the reason for it.
-    pub breakpoints: BTreeMap<u32, (BreakpointState, Option<String>)>,
+    /// Breakpoints that were reported, as they were then.
+    pub breakpoints: BTreeMap<u32, SeenBreakpoint>,
     /// How often they were passed.
     pub pace: Pace,
     /// Whether those that were never reached were reported at the end.
@@ -65,6 +65,24 @@ impl Seen {
     }
 }
 
+/// What was told of a breakpoint.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeenBreakpoint {
+    state: BreakpointState,
+    reason: Option<String>,
+    notes: Vec<String>,
+}
+
+impl From<&Breakpoint> for SeenBreakpoint {
+    fn from(breakpoint: &Breakpoint) -> Self {
+        Self {
+            state: breakpoint.state,
+            reason: breakpoint.reason.clone(),
+            notes: breakpoint.notes.clone(),
+        }
+    }
+}
+
 impl Told {
     /// Breakpoints worth telling: those that cannot be hit, or could not until now; at the end, those that never were.
     pub fn changed_breakpoints(
@@ -75,12 +93,14 @@ impl Told {
         let first_end = ended && !std::mem::replace(&mut self.never_reached, ended);
         let mut changed = Vec::new();
         for (id, breakpoint) in known {
-            let now = (breakpoint.state, breakpoint.reason.clone());
-            let before = self.breakpoints.insert(*id, now.clone());
-            let worth_telling = match &before {
+            let now = SeenBreakpoint::from(breakpoint);
+            let is_plain =
+                now.state == BreakpointState::Bound && now.reason.is_none() && now.notes.is_empty();
+            let worth_telling = match self.breakpoints.get(id) {
                 Some(before) => *before != now,
-                None => breakpoint.state != BreakpointState::Bound || breakpoint.reason.is_some(),
+                None => !is_plain,
             };
+            self.breakpoints.insert(*id, now);
             let never_reached = first_end && breakpoint.spec.enabled && breakpoint.hits == 0;
             // The end of a program unbinds everything: that is no news.
             if never_reached || (worth_telling && !ended) {

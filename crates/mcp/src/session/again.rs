@@ -201,9 +201,8 @@ impl DebugSession {
 
     /// Notes a breakpoint that the client is told of right now.
     pub(crate) fn told_breakpoint(&self, breakpoint: &Breakpoint) {
-        let state = (breakpoint.state, breakpoint.reason.clone());
         let mut told = self.told();
-        told.breakpoints.insert(breakpoint.id.0, state);
+        told.breakpoints.insert(breakpoint.id.0, breakpoint.into());
         // From here on it is counted how often it is passed.
         told.pace.look([breakpoint], Instant::now());
         drop(told);

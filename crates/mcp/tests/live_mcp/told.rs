@@ -130,3 +130,21 @@ fn what_has_changed_is_told_after_a_stop_in_another_method_too() {
         agent.close().await;
     });
 }
+
+#[test]
+fn what_is_to_be_known_of_a_breakpoint_is_told_by_the_launch_that_sets_it_and_once() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let launch = json!({
+            "program": dll("calls_while_compiling"),
+            "breakpoints": [{"function": "Program.Deep<int>"}],
+        });
+        let note = "type arguments are not looked at: it stops for all";
+        let first = agent.call("debug_launch", launch).await;
+        assert!(text(&first).contains(note), "{}", text(&first));
+        let second = agent.call("debug_continue", json!({})).await;
+        assert!(text(&second).contains("breakpoint 1"), "{}", text(&second));
+        assert!(!text(&second).contains(note), "{}", text(&second));
+    });
+}

@@ -93,8 +93,8 @@ fn send(repl: &mut Repl, request: Request) -> Result<BreakpointId, Error> {
             }
             report.breakpoint = Some(entry);
             report.duplicate = duplicate && !is_change;
-            let state = (breakpoint.state, breakpoint.reason.clone());
-            repl.told.breakpoints.insert(breakpoint.id.0, state);
+            let seen = (&breakpoint).into();
+            repl.told.breakpoints.insert(breakpoint.id.0, seen);
             let id = breakpoint.id;
             repl.known.insert(id.0, breakpoint);
             id
