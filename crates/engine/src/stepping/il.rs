@@ -48,6 +48,26 @@ pub(crate) fn calls_between(code: &[u8], start: IlOffset, end: IlOffset) -> Vec<
     calls(code, IlRange { start, end })
 }
 
+/// The methods whose addresses code of a range takes.
+pub(super) fn addresses_of_methods(code: &[u8], range: IlRange) -> Vec<Token> {
+    let end = (range.end.0 as usize).min(code.len());
+    let mut at = range.start.0 as usize;
+    let mut found = Vec::new();
+    while at < end {
+        let Some(instruction) = read(code, at) else {
+            break;
+        };
+        // ldftn, ldvirtftn.
+        if let Some([PREFIX, 0x06 | 0x07]) = code.get(at..at + 2)
+            && let Some(token) = i32_at(code, at + 2)
+        {
+            found.push(Token(token as u32));
+        }
+        at = instruction.next;
+    }
+    found
+}
+
 /// Whether nothing is done with the result of a call but to return it.
 pub(crate) fn returns_result(code: &[u8], call: IlOffset) -> bool {
     /// Instructions that a compiler puts between.

@@ -218,6 +218,7 @@ impl Engine<'_> {
             let kind = steps.kind;
             next = Next::Leg(kind);
             self.forget_returns();
+            self.forget_callbacks();
             let boundary = self.is_called_from_boundary(thread);
             let block = self.block_of_step(thread, at, kind);
             if let Some(steps) = &mut self.stepping.steps {
@@ -384,6 +385,7 @@ impl Engine<'_> {
                 false
             }
             TrapKind::End => self.about_to_return(thread),
+            TrapKind::Callback(_, from) => self.called_back_into(thread, from),
         })
     }
 }

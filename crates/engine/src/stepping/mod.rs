@@ -10,6 +10,7 @@
 
 mod awaiters;
 mod awaits;
+mod callbacks;
 mod completion;
 mod delegates;
 pub(crate) mod il;
@@ -186,6 +187,8 @@ enum TrapKind {
     Return(IlOffset),
     /// The method is about to return to what calls several delegates.
     End,
+    /// This begins, which the statement of this frame has handed to others.
+    Callback(MethodId, FrameId),
 }
 
 fn remove(breakpoint: &Breakpoint) {
@@ -415,6 +418,9 @@ impl Engine<'_> {
         }
         tracing::trace!(?range, ?kind, ?leg, "a leg of a step begins");
         self.arm_returns(thread, at, range, kind, &mut leg);
+        if kind != StepKind::Out {
+            self.arm_callbacks(thread, at, range, kind, &mut leg);
+        }
         // From code without symbols the way back may lead to code that the runtime does not take for the user's.
         let from = self.stepping.steps.as_ref();
         let from = from.and_then(|steps| steps.from.method);
@@ -541,8 +547,9 @@ impl Engine<'_> {
     }
 
     /// Ends the leg that is under way, and goes on with another.
-    fn replace_leg(&mut self, leg: Leg) {
-        let ended = self.take_leg();
+    fn replace_leg(&mut self, mut leg: Leg) {
+        let mut ended = self.take_leg();
+        Self::keep_callbacks(&mut ended, &mut leg);
         self.end_leg(ended);
         if let Some(alone) = &leg.alone {
             // It may be the one that was left before, whose flag has just been taken back.

@@ -98,6 +98,15 @@ impl Position {
     }
 
     pub(super) fn of_frame(target: &mut Target, frame: &Frame) -> Self {
+        Self::of_frame_at(target, frame, || Some(frame.ip().ok()??.0))
+    }
+
+    /// A frame that waits for what it has called, at the statement that calls it.
+    pub(super) fn of_caller(target: &mut Target, frame: &Frame) -> Self {
+        Self::of_frame_at(target, frame, || frame.calling_offset())
+    }
+
+    fn of_frame_at(target: &mut Target, frame: &Frame, ip: impl Fn() -> Option<u32>) -> Self {
         let mut position = Self {
             frame: FrameId(frame.stack_end().unwrap_or(0)),
             ..Self::NOWHERE
@@ -117,7 +126,7 @@ impl Position {
             module: module.identity(),
             token,
         });
-        let Ok(Some((ip, _))) = frame.ip() else {
+        let Some(ip) = ip() else {
             return position;
         };
         position.ip = IlOffset(ip);

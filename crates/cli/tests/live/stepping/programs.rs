@@ -553,6 +553,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "is optimised: what its code still has differs between runtimes",
     ),
     (
+        "optimized_callbacks",
+        "is optimised: what its code still has differs between runtimes",
+    ),
+    (
         "optimized_calls",
         "is optimised: what its code still has differs between runtimes",
     ),

@@ -47,6 +47,44 @@ fn a_step_into_the_framework_from_optimised_code_comes_back() {
 }
 
 #[test]
+fn a_step_into_what_the_framework_calls_back_from_optimised_code_ends_there() {
+    let fixture = "optimized_callbacks";
+    let (into, over) = (StepKind::Into, StepKind::Over);
+    let query = [
+        "query", "twice", "query", "twice", "query", "twice", "query", "each",
+    ];
+    for (then, from, inside) in [
+        (into, "await", ["get"].as_slice()),
+        (into, "find", &["find", "twice", "find", "find"]),
+        (into, "query", &query),
+        (into, "each", &["add", "add", "add", "behind"]),
+        // What comes next is called back, too, or is the statement itself.
+        (over, "each", &["add", "add", "add", "behind"]),
+        (over, "find", &["find", "find", "find"]),
+    ] {
+        let sandbox = Sandbox::new();
+        let program = sandbox
+            .launch(fixture)
+            .env("DOTNET_TieredCompilation", "0")
+            .with(|launch| {
+                launch.keep_optimized = true;
+                launch.breakpoints = vec![BreakpointSpec::at(place(fixture, from))];
+            })
+            .start();
+        program.wait_stop();
+        without_breakpoints(&program);
+        let mut kind = StepKind::Into;
+        for marker in inside {
+            step(&program, kind);
+            assert_at(&program, fixture, marker);
+            kind = then;
+        }
+        program.cont();
+        program.expect_exit(0);
+    }
+}
+
+#[test]
 fn a_step_out_of_a_method_that_throws_ends_where_that_is_caught() {
     let fixture = "out_by_exceptions";
     let cases = [

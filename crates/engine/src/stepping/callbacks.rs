@@ -1,0 +1,149 @@
+//! Steps into what the framework calls back, from code that the runtime does not take for the user's.
+//!
+//! In code for debugging the runtime's stepper stops in whatever method of the user's is called next, also by the framework.
+//! Optimised code has no place for that. So a step into a statement there sets traps at the beginnings of what the statement
+//! hands to others: lambdas and local functions, and the body of an async method or iterator that is being started.
+
+use cordebug::thread::Thread;
+use metadata::tables::Table;
+use metadata::{IlOffset, Token};
+
+use super::position::{FrameId, IlRange, MethodId, Position, Standing};
+use super::{Leg, MAX_WALK, Trap, TrapKind, il, remove};
+use crate::api::StepKind;
+use crate::engine::Engine;
+
+/// Methods that one statement hands to others, as far as they get traps.
+const MAX_HANDED: usize = 50;
+
+impl Engine<'_> {
+    /// Sets the traps for a leg of a step that goes into what is called, or leaves what the framework has called back: the
+    /// statement that has handed it on may have more of them.
+    pub(super) fn arm_callbacks(
+        &mut self,
+        thread: &Thread,
+        at: Position,
+        range: IlRange,
+        kind: StepKind,
+        leg: &mut Leg,
+    ) {
+        let Some(method) = at.method else { return };
+        let is_start = at.standing == Standing::NoText;
+        if (!is_start && at.standing.statement().is_none()) || self.is_marked(method) {
+            return;
+        }
+        if kind == StepKind::Into {
+            self.arm_handed_on(at.frame, method, is_start, range, leg);
+        }
+        if self.is_called_by_unseen(thread) == Some(true)
+            && let Some((frame, method, range)) = self.statement_around(thread)
+        {
+            self.arm_handed_on(frame, method, false, range, leg);
+        }
+    }
+
+    /// The innermost statement of the user's that waits for code which is not shown.
+    fn statement_around(&mut self, thread: &Thread) -> Option<(FrameId, MethodId, IlRange)> {
+        let target = self.target.as_mut()?;
+        let frames: Vec<_> = target.frames(thread).skip(1).take(MAX_WALK).collect();
+        let mut places = frames.iter().map(|it| Position::of_caller(target, it));
+        places.find_map(|it| Some((it.frame, it.method?, it.standing.statement()?)))
+    }
+
+    fn arm_handed_on(
+        &mut self,
+        from: FrameId,
+        method: MethodId,
+        is_start: bool,
+        range: IlRange,
+        leg: &mut Leg,
+    ) {
+        for handed in self.handed_on(method, is_start, range).unwrap_or_default() {
+            let kind = TrapKind::Callback(handed, from);
+            // Those of the leg before are kept.
+            let before = self.stepping.steps.as_ref().map(|it| &it.leg.traps);
+            let mut set = before.into_iter().flatten().chain(&leg.traps);
+            if set.any(|it| matches!(it.kind, TrapKind::Callback(it, _) if it == handed)) {
+                continue;
+            }
+            let begins = self.begins(handed);
+            leg.traps
+                .extend(begins.and_then(|at| self.trap(handed, at, kind)));
+        }
+    }
+
+    /// The methods whose code may be run by what a part of a method calls.
+    fn handed_on(&self, method: MethodId, is_start: bool, range: IlRange) -> Option<Vec<MethodId>> {
+        let target = self.target.as_ref()?;
+        let module = target.modules.get(method.module)?;
+        let symbols = module.symbols(&target.process).ok()?;
+        let own = |token| MethodId { token, ..method };
+        if is_start {
+            let body = symbols.pdb().move_next_method(method.token).ok()??;
+            return Some(vec![own(body)]);
+        }
+        let code = module.metadata(&target.process).ok()?.body(method.token);
+        let code = code.ok()??.code;
+        let body = |it: Token| symbols.pdb().move_next_method(it).ok().flatten();
+        let taken = il::addresses_of_methods(code, range).into_iter();
+        let taken = taken.map(|it| body(it).unwrap_or(it));
+        // What starts one may have become a part of the statement.
+        let started = il::calls(code, range).into_iter();
+        let started = started.filter_map(|(_, it)| body(it));
+        let all = taken.chain(started).filter(|it| it.is(Table::Method));
+        Some(all.take(MAX_HANDED).map(own).collect())
+    }
+
+    /// Where the user's code of a method begins.
+    fn begins(&self, method: MethodId) -> Option<IlOffset> {
+        let target = self.target.as_ref()?;
+        let module = target.modules.get(method.module)?;
+        let (offset, ..) = module.first_point(&target.process, method.token)?;
+        Some(offset)
+    }
+
+    /// Traps that are still waited for when a step goes on with another leg of the same statement.
+    pub(super) fn keep_callbacks(ended: &mut Leg, next: &mut Leg) {
+        let is_one = |it: &mut Trap| matches!(it.kind, TrapKind::Callback(..));
+        next.traps.extend(ended.traps.extract_if(.., is_one));
+    }
+
+    /// Something that the statement of a frame has handed on begins; whether that stops the program.
+    pub(super) fn called_back_into(&mut self, thread: &Thread, from: FrameId) -> bool {
+        let mut position = || {
+            let own = self.stepping.steps.as_ref()?.thread;
+            let target = self.target.as_mut();
+            let target = target.filter(|_| thread.id().ok() == Some(own))?;
+            let at = Position::of(target, thread).ok()?;
+            (at.frame < from).then_some(at)
+        };
+        match position() {
+            Some(at) if !self.is_stepped_over(thread) => self.landed(thread, at),
+            _ => false,
+        }
+    }
+
+    /// Whether a step over is still in a statement that calls what its thread is in.
+    fn is_stepped_over(&mut self, thread: &Thread) -> bool {
+        let (Some(steps), Some(target)) = (&self.stepping.steps, &mut self.target) else {
+            return false;
+        };
+        let from = steps.from;
+        if steps.kind != StepKind::Over {
+            return false;
+        }
+        let frames: Vec<_> = target.frames(thread).skip(1).take(MAX_WALK).collect();
+        let mut frames = frames.iter().map(|it| Position::of_frame(target, it));
+        frames.any(|it| (it.frame, it.method) == (from.frame, from.method))
+    }
+
+    /// The statement that has set the traps is left.
+    pub(super) fn forget_callbacks(&mut self) {
+        if let Some(steps) = &mut self.stepping.steps {
+            let traps = &mut steps.leg.traps;
+            for trap in traps.extract_if(.., |it| matches!(it.kind, TrapKind::Callback(..))) {
+                remove(&trap.breakpoint);
+            }
+        }
+    }
+}
