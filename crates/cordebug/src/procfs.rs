@@ -72,6 +72,16 @@ pub fn blocks_suspension(pid: u32, thread: u32) -> bool {
         .is_some_and(|blocked| blocked & SUSPENSION_BIT != 0)
 }
 
+/// The system call that a thread is in: its number and arguments. Nothing while it runs.
+pub fn system_call(pid: u32, thread: u32) -> Option<Vec<u64>> {
+    let line = read_text(format!("/proc/{pid}/task/{thread}/syscall")).ok()?;
+    let mut fields = line.split_ascii_whitespace();
+    let number = fields.next()?.parse().ok()?;
+    let hex = |it: &str| u64::from_str_radix(it.strip_prefix("0x")?, 16).ok();
+    let arguments = fields.map(hex).collect::<Option<Vec<_>>>()?;
+    Some([vec![number], arguments].concat())
+}
+
 /// The name of a thread.
 #[must_use]
 pub fn thread_name(pid: u32, thread: u32) -> Option<String> {

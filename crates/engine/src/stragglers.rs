@@ -42,7 +42,7 @@ const PATIENCE: u32 = 20;
 const HELPER: &str = ".NET Debugger";
 
 /// The number of the system call that waits for a lock.
-const WAIT_CALL: u32 = if cfg!(target_arch = "x86_64") {
+pub(crate) const WAIT_CALL: u32 = if cfg!(target_arch = "x86_64") {
     202
 } else {
     98

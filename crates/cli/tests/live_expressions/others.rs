@@ -118,6 +118,52 @@ fn other_threads_are_let_go_where_that_is_allowed_and_only_if_they_are_needed() 
     program.expect_exit(0);
 }
 
+/// The thread that runs a class constructor has a lock of the runtime.
+#[test]
+fn who_has_a_lock_of_the_runtime_that_is_needed_is_let_go_alone() {
+    let fixture = "calls_while_begun";
+    let place = |marker: &str| {
+        let marker = Fixture::named(fixture).marker(marker);
+        BreakpointSpec::at(Place::Line {
+            file: marker.file.display().to_string(),
+            line: Line(marker.line),
+            column: None,
+        })
+    };
+    let sandbox = Sandbox::new();
+    let launch = |also: &[&str]| {
+        let markers = ["stop"].iter().chain(also).map(|it| place(it));
+        let breakpoints = markers.collect::<Vec<_>>();
+        let program = sandbox
+            .launch(fixture)
+            .with(|launch| launch.breakpoints = breakpoints)
+            .start();
+        program.wait_stop();
+        program
+    };
+    let program = launch(&[]);
+    let stop = program.status().stop;
+    let told = evaluated(&program, "Slow.Value()", false, LONG);
+    assert!(
+        matches!(&told.notes[..], [note] if note.contains("a lock of the runtime")),
+        "{told:?}"
+    );
+    assert_eq!(value(told), "7");
+    assert_eq!(program.status().stop, stop);
+    program.cont();
+    program.expect_exit(0);
+    // What it meets holds it, and is told later: without it the evaluation cannot go on.
+    let program = launch(&["met"]);
+    let error = error(evaluated(&program, "Slow.Value()", false, 2000));
+    assert!(error.message.contains("met a breakpoint"), "{error:?}");
+    program.cont();
+    let stop = program.wait_stop();
+    let ids = vec![BreakpointId(2)];
+    assert_eq!(stop.reasons, [StopReason::Breakpoint { ids }]);
+    program.cont();
+    program.expect_exit(0);
+}
+
 #[test]
 fn what_other_threads_meet_meanwhile_is_told_when_the_program_continues() {
     let sandbox = Sandbox::new();

@@ -295,7 +295,7 @@ impl Engine<'_> {
         let mut ended = if site.others {
             self.pump(site, eval, deadline.min(Instant::now() + ALONE))
         } else {
-            self.pump(site, eval, deadline)
+            self.pump_with_locks(site, eval, deadline)?
         };
         // What waits for a lock does not say so.
         if matches!(ended, Ended::Late) && site.others {

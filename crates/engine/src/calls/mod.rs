@@ -25,6 +25,7 @@ mod needed;
 mod operations;
 mod others;
 mod reflection;
+mod runtime_locks;
 mod suspending;
 
 use std::time::Duration;

@@ -36,14 +36,30 @@ pub(super) struct Others {
     pub(super) needed: bool,
     /// Whether they were let go.
     gone: bool,
+    /// Those that were let go alone.
+    released: Vec<u32>,
     /// Those that met something meanwhile that may stop the program, and what.
     held: Vec<(u32, &'static str)>,
 }
 
 impl Others {
-    /// Whether they were let go.
+    /// Whether any were let go.
     pub(super) fn were_let_go(&self) -> bool {
-        self.gone
+        self.gone || !self.released.is_empty()
+    }
+
+    /// Those that were frozen before.
+    pub(super) fn frozen(&self) -> &[Thread] {
+        &self.frozen
+    }
+
+    /// A thread is let go alone, for a lock that it has.
+    pub(super) fn release(&mut self, id: u32) {
+        self.released.push(id);
+    }
+
+    pub(super) fn is_released(&self, id: u32) -> bool {
+        self.released.contains(&id)
     }
 
     /// What became of those that were let go, to be said behind why an evaluation was given up.
@@ -104,11 +120,17 @@ impl Engine<'_> {
     pub(super) fn thaw_others(&mut self, site: &CallSite) {
         let others = std::mem::take(&mut self.evaluations.others);
         self.thaw_all_but(&site.thread, &others.frozen);
-        if !others.gone {
+        for thread in &others.released {
+            self.evaluations.note(format!(
+                "thread {thread} was let run for it: it had a lock of the runtime that was needed"
+            ));
+        }
+        if others.gone {
+            self.evaluations
+                .note("the other threads were let run for it".into());
+        } else if others.released.is_empty() {
             return;
         }
-        self.evaluations
-            .note("the other threads were let run for it".into());
         for (thread, what) in others.held {
             self.evaluations.note(format!(
                 "thread {thread} {what} meanwhile: it stands there, and that is told when the program continues"
@@ -162,7 +184,9 @@ impl Engine<'_> {
     /// Something is told of another thread than the one that evaluates.
     pub(super) fn told_of_another(&mut self, callback: Callback) {
         // Those that stand still have met it before.
-        if !self.evaluations.others.gone {
+        let others = &self.evaluations.others;
+        let id = callback.thread().and_then(|it| it.id().ok());
+        if !others.gone && !id.is_some_and(|it| others.is_released(it)) {
             self.put_aside(callback);
             return;
         }
