@@ -273,6 +273,8 @@ impl Engine<'_> {
         }
         leg.at = Some(at);
         leg.suspended = Some(Suspended { who, leaves });
+        // What its thread begins from here on belongs to others.
+        self.forget_callbacks();
         self.replace_leg(leg);
     }
 

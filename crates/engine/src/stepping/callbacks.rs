@@ -35,7 +35,10 @@ impl Engine<'_> {
         if kind == StepKind::Into {
             self.arm_handed_on(at.frame, method, is_start, range, leg);
         }
-        if self.is_called_by_unseen(thread) == Some(true)
+        // A statement that awaits goes on with its own invocation, not with the next that is called back.
+        let awaits = |it: &Trap| matches!(it.kind, TrapKind::Yield(_));
+        if !leg.traps.iter().any(awaits)
+            && self.is_called_by_unseen(thread) == Some(true)
             && let Some((frame, method, range)) = self.statement_around(thread)
         {
             self.arm_handed_on(frame, method, false, range, leg);
