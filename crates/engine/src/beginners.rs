@@ -68,6 +68,17 @@ impl Beginners {
         self.begun.note(id);
     }
 
+    /// The threads of the stopped program that the runtime holds; the others run native code, or what runs them is too old to
+    /// tell.
+    pub(crate) fn held(&mut self, pid: u32) -> HashSet<u32> {
+        let found = || {
+            let memory = File::open(format!("/proc/{pid}/mem")).ok()?;
+            self.layout.of(pid)?.threads(&memory).ok()
+        };
+        let threads = found().unwrap_or_default().into_iter();
+        threads.filter(|it| it.is_held()).map(|it| it.id).collect()
+    }
+
     /// A thread that is on its way to its first code.
     fn find(&mut self, pid: u32) -> Option<u32> {
         let layout = self.layout.of(pid)?;

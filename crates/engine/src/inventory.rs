@@ -1,5 +1,7 @@
 //! Threads and modules as data.
 
+use std::collections::HashSet;
+
 use cordebug::bindings::{
     USER_BACKGROUND, USER_STOPPED, USER_THREADPOOL, USER_UNSAFE_POINT, USER_UNSTARTED,
     USER_WAIT_SLEEP_JOIN,
@@ -23,6 +25,7 @@ impl Engine<'_> {
     pub(crate) fn threads(&mut self) -> Result<Reply, Error> {
         let current = self.stop.as_ref().and_then(|stop| stop.thread);
         let question = self.stop.as_ref().map(|stop| Question::Threads(stop.id));
+        let pid = self.pid;
         let target = self.stopped_target()?;
         if let Some(known) = question.and_then(|it| target.places.reply(target.runs, it)) {
             return Ok(known);
@@ -31,9 +34,10 @@ impl Engine<'_> {
             .process
             .threads()
             .map_err(|error| runtime_error(&error))?;
+        let held = pid.map_or_else(HashSet::new, |pid| target.beginners.held(pid));
         let mut reports: Vec<_> = threads
             .iter()
-            .filter_map(|thread| report(target, thread, current))
+            .filter_map(|thread| report(target, thread, current, &held))
             .collect();
         reports.sort_by_key(|it| target.age(it.id));
         let reply = Reply::Threads(reports);
@@ -113,7 +117,13 @@ impl Engine<'_> {
     }
 }
 
-fn report(target: &mut Target, thread: &Thread, current: Option<ThreadId>) -> Option<ThreadReport> {
+/// `held`: the threads that the runtime holds in managed code, as far as it tells.
+fn report(
+    target: &mut Target,
+    thread: &Thread,
+    current: Option<ThreadId>,
+    held: &HashSet<u32>,
+) -> Option<ThreadReport> {
     let id = ThreadId(thread.id().ok()?);
     let state = thread.user_state().unwrap_or(0);
     let top = crate::stack::top_frame(target, thread);
@@ -123,8 +133,9 @@ fn report(target: &mut Target, thread: &Thread, current: Option<ThreadId>) -> Op
         ThreadActivity::Stopped
     } else if state & USER_WAIT_SLEEP_JOIN != 0 || top.idle {
         ThreadActivity::Waiting
-    } else if top.native || state & USER_UNSAFE_POINT != 0 {
-        // A thread in managed code was stopped where it is safe; one in native code runs on.
+    } else if top.native || state & USER_UNSAFE_POINT != 0 && !held.contains(&id.0) {
+        // A thread in managed code was stopped where it is safe, or is held on its way from one call to the next; one in
+        // native code runs on.
         ThreadActivity::Native
     } else {
         ThreadActivity::Running

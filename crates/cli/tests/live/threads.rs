@@ -172,6 +172,24 @@ fn thread_in_a_system_call_is_in_native_code() {
     program.disconnect(Some(true), false);
 }
 
+/// Wherever a pause meets them: also on the way from one call to the next.
+#[test]
+fn threads_that_run_the_users_code_are_told_as_running() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("threads_busy").start();
+    program.wait_output("busy");
+    for _ in 0..20 {
+        program.pause();
+        let threads = threads(&program);
+        for name in ["counting", "calling", "looping"] {
+            let told = named(&threads, name);
+            assert_eq!(told.activity, ThreadActivity::Running, "{told:#?}");
+        }
+        program.cont();
+    }
+    program.disconnect(Some(true), false);
+}
+
 /// The program does not wait for a debugger when it gives a thread a name: that is read when it is asked for.
 #[test]
 fn names_that_change_are_told_as_they_are() {
