@@ -68,15 +68,20 @@ impl Beginners {
         self.begun.note(id);
     }
 
-    /// The threads of the stopped program that the runtime holds; the others run native code, or what runs them is too old to
-    /// tell.
+    /// The threads of the stopped program that the runtime holds, or that are on their way to where it does; the others run
+    /// native code, or what runs them is too old to tell.
     pub(crate) fn held(&mut self, pid: u32) -> HashSet<u32> {
         let found = || {
             let memory = File::open(format!("/proc/{pid}/mem")).ok()?;
-            self.layout.of(pid)?.threads(&memory).ok()
+            let layout = self.layout.of(pid)?;
+            let before = layout.threads(&memory).ok()?.into_iter();
+            let moving: HashSet<_> = before.map(|it| it.id).filter(|id| is_moving(*id)).collect();
+            // One that has come to rest meanwhile is held now.
+            let now = layout.threads(&memory).ok()?.into_iter();
+            let held = now.filter(|it| it.is_held() || moving.contains(&it.id));
+            Some(held.map(|it| it.id).collect())
         };
-        let threads = found().unwrap_or_default().into_iter();
-        threads.filter(|it| it.is_held()).map(|it| it.id).collect()
+        found().unwrap_or_default()
     }
 
     /// A thread that is on its way to its first code.

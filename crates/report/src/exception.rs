@@ -143,6 +143,16 @@ impl HandlerReport {
     }
 }
 
+fn told_place(method: &str, source: Option<&engine::api::Source>) -> String {
+    let mut place = text::one_line(method, NAME);
+    if let Some(source) = source {
+        let file = text::one_line(&source.path.to_string_lossy(), NAME);
+        // Writing to a String cannot fail.
+        let _ = write!(place, " at {file}:{}", source.line.0);
+    }
+    place
+}
+
 /// What becomes of an exception that a task keeps.
 fn told_then(then: &Then) -> Option<String> {
     Some(match then {
@@ -152,16 +162,15 @@ fn told_then(then: &Then) -> Option<String> {
             filter,
             ..
         } => {
-            let mut place = text::one_line(method, NAME);
-            if let Some(source) = source {
-                let file = text::one_line(&source.path.to_string_lossy(), NAME);
-                // Writing to a String cannot fail.
-                let _ = write!(place, " at {file}:{}", source.line.0);
-            }
+            let place = told_place(method, source.as_ref());
             match filter {
                 true => format!("a when filter decides whether it is caught in {place}"),
                 false => format!("it will be caught in {place}"),
             }
+        }
+        Then::Suppressed { method, source, .. } => {
+            let place = told_place(method, source.as_ref());
+            format!("the await in {place} passes over it (SuppressThrowing)")
         }
         Then::NotCaught => "nobody who awaits or waits for it catches it".into(),
         Then::NotAwaited => "nobody awaits the task now, only who does later gets it".into(),

@@ -9,6 +9,7 @@ use testkit::sandbox::Sandbox;
 use crate::stacks_told as told;
 
 const FIXTURE: &str = "exceptions_awaited";
+const WHICH: &str = "exceptions_awaited_which";
 
 fn lost(caught_by_user: Option<bool>) -> ExceptionSpec {
     ExceptionSpec {
@@ -18,10 +19,10 @@ fn lost(caught_by_user: Option<bool>) -> ExceptionSpec {
 }
 
 /// What becomes of the exception at each stop of a scenario.
-fn stops(scenario: &str, caught_by_user: Option<bool>) -> String {
+fn stops(fixture: &str, scenario: &str, caught_by_user: Option<bool>) -> String {
     let sandbox = Sandbox::new();
     let program = sandbox
-        .launch(FIXTURE)
+        .launch(fixture)
         .args([scenario])
         .with(|launch| launch.exceptions = vec![lost(caught_by_user)])
         .start();
@@ -64,8 +65,14 @@ fn in_short(stop: &Stop) -> String {
                 let line = line(source.as_ref());
                 format!("{again}{decides} {whose}{method}: {line}")
             }
+            Then::Suppressed { method, source, .. } => {
+                let line = line(source.as_ref());
+                format!("{again}suppressed in {method}: {line}")
+            }
             other => format!("{again}{other:?}"),
         },
+        Handler::TypeInitializer { .. } => format!("{again}a static constructor"),
+        Handler::FilterFails { .. } => format!("{again}a filter fails"),
         Handler::Catch { frame } => format!("{again}{}", frame.method),
         Handler::Filter { frame } => format!("{again}a filter in {}", frame.method),
         other => format!("{again}{other:?}"),
@@ -75,11 +82,16 @@ fn in_short(stop: &Stop) -> String {
 /// Of each scenario all stops, those at what the user's code catches, and those at what it does not.
 #[track_caller]
 fn check(scenarios: &[&str], expected: &expect_test::Expect) {
+    check_of(FIXTURE, scenarios, expected);
+}
+
+#[track_caller]
+fn check_of(fixture: &str, scenarios: &[&str], expected: &expect_test::Expect) {
     let mut told = String::new();
     for scenario in scenarios {
         for (which, caught_by_user) in [("", None), (" caught", Some(true)), (" not", Some(false))]
         {
-            let stops = stops(scenario, caught_by_user);
+            let stops = stops(fixture, scenario, caught_by_user);
             told += &format!("{scenario}{which}\n");
             for stop in stops.lines() {
                 told += &format!("    {stop}\n");
@@ -215,53 +227,52 @@ fn iterators_combinators_and_queued_work_hand_it_on() {
     check(
         &scenarios,
         &expect![[r#"
-        iterator
-            then Program.Loops(bool later): try { await foreach (int item in Items(later)) Console.WriteLine(item); } catch (Lost) { }
-            again: then Program.Loops(bool later): try { await foreach (int item in Items(later)) Console.WriteLine(item); } catch (Lost) { }
-            again: Program.Loops(bool later)
-            again: Program.Loops(bool later)
-            then Program.Loops(bool later): try { await foreach (int item in Items(later)) Console.WriteLine(item); } catch (Lost) { }
-            again: then Program.Loops(bool later): try { await foreach (int item in Items(later)) Console.WriteLine(item); } catch (Lost) { }
-            again: Program.Loops(bool later)
-            again: Program.Loops(bool later)
-        iterator caught
-            then Program.Loops(bool later): try { await foreach (int item in Items(later)) Console.WriteLine(item); } catch (Lost) { }
-            again: then Program.Loops(bool later): try { await foreach (int item in Items(later)) Console.WriteLine(item); } catch (Lost) { }
-            again: Program.Loops(bool later)
-            again: Program.Loops(bool later)
-            then Program.Loops(bool later): try { await foreach (int item in Items(later)) Console.WriteLine(item); } catch (Lost) { }
-            again: then Program.Loops(bool later): try { await foreach (int item in Items(later)) Console.WriteLine(item); } catch (Lost) { }
-            again: Program.Loops(bool later)
-            again: Program.Loops(bool later)
-        iterator not
-        all
-            then Program.All(bool later): try { await Task.WhenAll(Fails(later), Task.Delay(1)); } catch (Lost) { }
-            again: Program.All(bool later)
-            then Program.All(bool later): try { await Task.WhenAll(Fails(later), Task.Delay(1)); } catch (Lost) { }
-            again: Program.All(bool later)
-        all caught
-            then Program.All(bool later): try { await Task.WhenAll(Fails(later), Task.Delay(1)); } catch (Lost) { }
-            again: Program.All(bool later)
-            then Program.All(bool later): try { await Task.WhenAll(Fails(later), Task.Delay(1)); } catch (Lost) { }
-            again: Program.All(bool later)
-        all not
-        run
-            then Program.Runs(): try { await Task.Run(() => { gate.Task.Wait(); throw new Lost(); }); } catch (Lost) { }
-            again: then Program.Runs(): try { await Task.Run(() => { gate.Task.Wait(); throw new Lost(); }); } catch (Lost) { }
-            again: Program.Runs()
-        run caught
-            then Program.Runs(): try { await Task.Run(() => { gate.Task.Wait(); throw new Lost(); }); } catch (Lost) { }
-            again: then Program.Runs(): try { await Task.Run(() => { gate.Task.Wait(); throw new Lost(); }); } catch (Lost) { }
-            again: Program.Runs()
-        run not
-        handed_on
-            then Program.HandedOn(): try { await Through(later: false); } catch (Lost) { }
-            again: Program.HandedOn()
-        handed_on caught
-            then Program.HandedOn(): try { await Through(later: false); } catch (Lost) { }
-            again: Program.HandedOn()
-        handed_on not
-    "#]],
+            iterator
+                then Program.Loops(bool later): try { await foreach (int item in Items(later)) Console.WriteLine(item); } catch (Lost) { }
+                again: then Program.Loops(bool later): try { await foreach (int item in Items(later)) Console.WriteLine(item); } catch (Lost) { }
+                again: Program.Loops(bool later)
+                again: Program.Loops(bool later)
+                then Program.Loops(bool later): try { await foreach (int item in Items(later)) Console.WriteLine(item); } catch (Lost) { }
+                again: then Program.Loops(bool later): try { await foreach (int item in Items(later)) Console.WriteLine(item); } catch (Lost) { }
+                again: Program.Loops(bool later)
+                again: Program.Loops(bool later)
+            iterator caught
+                then Program.Loops(bool later): try { await foreach (int item in Items(later)) Console.WriteLine(item); } catch (Lost) { }
+                again: then Program.Loops(bool later): try { await foreach (int item in Items(later)) Console.WriteLine(item); } catch (Lost) { }
+                again: Program.Loops(bool later)
+                again: Program.Loops(bool later)
+                then Program.Loops(bool later): try { await foreach (int item in Items(later)) Console.WriteLine(item); } catch (Lost) { }
+                again: then Program.Loops(bool later): try { await foreach (int item in Items(later)) Console.WriteLine(item); } catch (Lost) { }
+                again: Program.Loops(bool later)
+                again: Program.Loops(bool later)
+            iterator not
+            all
+                then Program.All(bool later): try { await Task.WhenAll(Fails(later), Task.Delay(1)); } catch (Lost) { }
+                again: Program.All(bool later)
+                Unknown
+                again: Program.All(bool later)
+            all caught
+                then Program.All(bool later): try { await Task.WhenAll(Fails(later), Task.Delay(1)); } catch (Lost) { }
+                again: Program.All(bool later)
+                again: Program.All(bool later)
+            all not
+            run
+                then Program.Runs(): try { await Task.Run(() => { gate.Task.Wait(); throw new Lost(); }); } catch (Lost) { }
+                again: then Program.Runs(): try { await Task.Run(() => { gate.Task.Wait(); throw new Lost(); }); } catch (Lost) { }
+                again: Program.Runs()
+            run caught
+                then Program.Runs(): try { await Task.Run(() => { gate.Task.Wait(); throw new Lost(); }); } catch (Lost) { }
+                again: then Program.Runs(): try { await Task.Run(() => { gate.Task.Wait(); throw new Lost(); }); } catch (Lost) { }
+                again: Program.Runs()
+            run not
+            handed_on
+                then Program.HandedOn(): try { await Through(later: false); } catch (Lost) { }
+                again: Program.HandedOn()
+            handed_on caught
+                then Program.HandedOn(): try { await Through(later: false); } catch (Lost) { }
+                again: Program.HandedOn()
+            handed_on not
+        "#]],
     );
 }
 
@@ -287,6 +298,147 @@ fn what_nobody_awaits_is_told_as_that() {
         dropped caught
         dropped not
             NotAwaited
+    "#]],
+    );
+}
+
+#[test]
+fn what_a_type_parameter_stands_for_decides_whether_it_is_caught() {
+    let scenarios = ["parameter", "parameter_of_type", "parameter_awaited"];
+    check_of(
+        WHICH,
+        &scenarios,
+        &expect![[r#"
+            parameter
+                Program.Takes<Lost>()
+                Program.Run(string[] args)
+            parameter caught
+                Program.Takes<Lost>()
+                Program.Run(string[] args)
+            parameter not
+            parameter_of_type
+                Program.Holder<Lost>.Takes()
+                Program.Run(string[] args)
+            parameter_of_type caught
+                Program.Holder<Lost>.Takes()
+                Program.Run(string[] args)
+            parameter_of_type not
+            parameter_awaited
+                then Program.Awaits<Lost>(): try { await Fails(later: true); } catch (T) { Console.WriteLine("takes"); }
+                again: Program.Awaits<Lost>()
+                then Program.Run(string[] args): try { await Awaits<Other>(); } catch (Exception) { }
+                again: then Program.Run(string[] args): try { await Awaits<Other>(); } catch (Exception) { }
+                again: Program.Run(string[] args)
+            parameter_awaited caught
+                then Program.Awaits<Lost>(): try { await Fails(later: true); } catch (T) { Console.WriteLine("takes"); }
+                again: Program.Awaits<Lost>()
+                then Program.Run(string[] args): try { await Awaits<Other>(); } catch (Exception) { }
+                again: then Program.Run(string[] args): try { await Awaits<Other>(); } catch (Exception) { }
+                again: Program.Run(string[] args)
+            parameter_awaited not
+        "#]],
+    );
+}
+
+#[test]
+fn an_await_that_throws_nothing_is_told() {
+    let scenarios = ["suppressed", "not_suppressed", "perhaps_suppressed"];
+    check_of(
+        WHICH,
+        &scenarios,
+        &expect![[r#"
+            suppressed
+                suppressed in Program.Run(string[] args): await Fails(later: true).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+                suppressed in Program.Run(string[] args): await Fails(later: false).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            suppressed caught
+                suppressed in Program.Run(string[] args): await Fails(later: true).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+                suppressed in Program.Run(string[] args): await Fails(later: false).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            suppressed not
+            not_suppressed
+                then Program.Run(string[] args): try { await Fails(later: false).ConfigureAwait(ConfigureAwaitOptions.None); } catch (Lost) { }
+                again: Program.Run(string[] args)
+            not_suppressed caught
+                then Program.Run(string[] args): try { await Fails(later: false).ConfigureAwait(ConfigureAwaitOptions.None); } catch (Lost) { }
+                again: Program.Run(string[] args)
+            not_suppressed not
+            perhaps_suppressed
+                Unknown
+                again: Program.Run(string[] args)
+            perhaps_suppressed caught
+                again: Program.Run(string[] args)
+            perhaps_suppressed not
+        "#]],
+    );
+}
+
+#[test]
+fn of_several_tasks_the_first_that_fails_is_thrown() {
+    let scenarios = [
+        "behind_a_failed",
+        "before_others",
+        "behind_a_done",
+        "of_results_behind_an_open",
+        "of_results_behind_a_done",
+    ];
+    check_of(
+        WHICH,
+        &scenarios,
+        &expect![[r#"
+            behind_a_failed
+                Unknown
+            behind_a_failed caught
+            behind_a_failed not
+            before_others
+                then Program.Behind(TaskCompletionSource open): try { await all; } catch (Lost) { }
+                again: Program.Behind(TaskCompletionSource open)
+            before_others caught
+                then Program.Behind(TaskCompletionSource open): try { await all; } catch (Lost) { }
+                again: Program.Behind(TaskCompletionSource open)
+            before_others not
+            behind_a_done
+                then Program.Run(string[] args): case "behind_a_done": try { await Task.WhenAll(Task.CompletedTask, Fails(later: true)); } catch (Lost) { } break;
+                again: Program.Run(string[] args)
+            behind_a_done caught
+                then Program.Run(string[] args): case "behind_a_done": try { await Task.WhenAll(Task.CompletedTask, Fails(later: true)); } catch (Lost) { } break;
+                again: Program.Run(string[] args)
+            behind_a_done not
+            of_results_behind_an_open
+                Unknown
+                again: Unknown
+                again: Program.Behind(TaskCompletionSource<int> open)
+            of_results_behind_an_open caught
+                again: Program.Behind(TaskCompletionSource<int> open)
+            of_results_behind_an_open not
+            of_results_behind_a_done
+                then Program.Run(string[] args): case "of_results_behind_a_done": try { await Task.WhenAll(Task.FromResult(1), Gets()); } catch (Lost) { } break;
+                again: then Program.Run(string[] args): case "of_results_behind_a_done": try { await Task.WhenAll(Task.FromResult(1), Gets()); } catch (Lost) { } break;
+                again: Program.Run(string[] args)
+            of_results_behind_a_done caught
+                then Program.Run(string[] args): case "of_results_behind_a_done": try { await Task.WhenAll(Task.FromResult(1), Gets()); } catch (Lost) { } break;
+                again: then Program.Run(string[] args): case "of_results_behind_a_done": try { await Task.WhenAll(Task.FromResult(1), Gets()); } catch (Lost) { } break;
+                again: Program.Run(string[] args)
+            of_results_behind_a_done not
+        "#]],
+    );
+}
+
+#[test]
+fn what_the_runtime_takes_itself_is_not_caught_by_the_user() {
+    let scenarios = ["constructor", "filter"];
+    check_of(
+        WHICH,
+        &scenarios,
+        &expect![[r#"
+        constructor
+            a static constructor
+        constructor caught
+        constructor not
+            a static constructor
+        filter
+            a filter fails
+        filter caught
+        filter not
+            a filter fails
     "#]],
     );
 }

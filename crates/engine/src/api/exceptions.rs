@@ -208,6 +208,15 @@ pub enum Then {
         /// Whether a `when` filter decides.
         filter: bool,
     },
+    /// A method awaits the task so that nothing is thrown there (`ConfigureAwaitOptions.SuppressThrowing`).
+    Suppressed {
+        /// The method.
+        method: String,
+        /// The `await`.
+        source: Option<Source>,
+        /// Whether it is the user's code.
+        user_code: bool,
+    },
     /// It leaves what awaits the task, and nobody catches it: the program ends.
     NotCaught,
     /// Nobody awaits the task, or the last one that is awaited, at this time.

@@ -4,14 +4,17 @@
 //! suspended, its own exception clauses tell what it does, as the runtime will find when the exception is thrown again there.
 //! Nothing is guessed: where a chain cannot be followed, nothing is known.
 
+use std::ops::Range;
+
 use cordebug::thread::{Frame as RuntimeFrame, Thread};
 use cordebug::value::Value;
 use metadata::tables::{MethodSpecRow, Table};
-use metadata::{IlOffset, Metadata, Token};
+use metadata::{IlOffset, Metadata, Token, signature};
 
 use super::handler::{self, MAX_FRAMES};
 use crate::api::{AsyncEnd, AsyncKind, Frame, FrameKind, Handler, Then};
-use crate::stack::{self, Walk, frame};
+use crate::fields::Fields;
+use crate::stack::{self, SUPPRESS_THROWING, Walk, frame};
 use crate::stepping::{il, work};
 use crate::target::Target;
 
@@ -28,6 +31,8 @@ const WRAPPED: [&str; 3] = [
 ];
 /// Combinators whose own task does not fail with what they wait for.
 const KEEPS_TO_ITSELF: [&str; 2] = ["Task.WhenAny", "Task.WhenEach"];
+/// Those of whose tasks the first that fails decides.
+const WAITS_FOR_ALL: [&str; 1] = ["Task.WhenAll"];
 
 /// What becomes of an exception of these types that leaves a frame by a task: one of an async method, or of what runs a task.
 pub(super) fn then(target: &mut Target, thread: &Thread, frame: u32, types: &[String]) -> Then {
@@ -106,12 +111,21 @@ impl Search<'_> {
             }
             let is_hidden = told.kind == FrameKind::Hidden;
             match self.behind_call(caller, inner, is_async, is_hidden)? {
-                Behind::Awaits(module, method, at) => {
-                    let caught = self.at_place(module, method, at, told);
+                Behind::Awaits(place) => {
+                    let arguments = || caller.type_arguments();
+                    let caught =
+                        handler::at_place(self.target, place, arguments, &self.types, told);
                     return match caught {
                         Some(Handler::Task { .. }) | None => self.left_by_task(thread, *index),
                         Some(handler) => of_handler(handler),
                     };
+                }
+                Behind::Suppresses => {
+                    return Some(Then::Suppressed {
+                        method: told.method,
+                        source: told.source,
+                        user_code: told.user_code,
+                    });
                 }
                 Behind::Waits { wraps } => return self.thrown_by(thread, *index, wraps),
                 Behind::HandsOn => {}
@@ -148,21 +162,26 @@ impl Search<'_> {
         let end = end.map_or(u32::MAX, |it| it.offset.0);
         // The runtime may know the statement only. What is called through a delegate has another name there.
         let calls = il::calls_between(code, IlOffset(at), IlOffset(end));
-        let mut calls = calls
-            .into_iter()
-            .map(|(at, it)| (at, name_of(metadata, it)));
-        let same = calls.clone().find(|(_, name)| *name == called);
-        let (call, _) = same.or_else(|| calls.clone().next())?;
+        let mut named = calls.iter().map(|(at, it)| (*at, name_of(metadata, *it)));
+        let same = named.clone().find(|(_, name)| *name == called);
+        let (call, _) = same.or_else(|| named.clone().next())?;
         if is_async {
             let stepping = pdb.async_stepping(method).ok()??;
             let mut awaits = stepping.awaits.iter().map(|it| it.yield_offset);
             let next = awaits.find(|it| (call.0..end).contains(&it.0));
-            return Some(match next {
-                Some(at) => Behind::Awaits(module.identity(), method, at),
-                None => Behind::Keeps,
+            let Some(at) = next else {
+                return Some(Behind::Keeps);
+            };
+            let mut between = named.filter(|(it, _)| (call.0..at.0).contains(&it.0));
+            if between.any(|(_, name)| name.is_some_and(|it| it == "WhenAll")) {
+                return None;
+            }
+            return Some(match is_suppressed(metadata, code, call..at, &calls)? {
+                true => Behind::Suppresses,
+                false => Behind::Awaits((module.identity(), method, at)),
             });
         }
-        let waits = calls.find_map(|(at, name)| {
+        let waits = named.find_map(|(at, name)| {
             let name = name.filter(|it| it == RESULT_OF_AWAITER || WAITS.contains(&it.as_str()));
             name.filter(|_| at > call)
         });
@@ -197,9 +216,18 @@ impl Search<'_> {
 
     /// Who gets what a task keeps.
     fn kept_by(&mut self, task: Value) -> Option<Then> {
-        let (chain, end) = stack::awaiting(self.target, task);
+        let (chain, end) = stack::awaiting(self.target, task.clone());
+        let mut task = Some(task);
         for awaiter in chain {
             let told = awaiter.frame;
+            let mut fields = Fields::new(self.target);
+            if let Some(all) = &awaiter.combinator
+                && WAITS_FOR_ALL.iter().any(|it| told.method.starts_with(it))
+                && !fields.is_first_to_fail(all, task.as_ref()?)?
+            {
+                return None;
+            }
+            task = awaiter.combinator;
             match told.kind {
                 AsyncKind::Continuation => return None,
                 AsyncKind::Combinator
@@ -212,9 +240,17 @@ impl Search<'_> {
                 | AsyncKind::Method
                 | AsyncKind::Iterator => {}
             }
-            let Some((module, method, at)) = awaiter.suspended else {
+            let Some(place) = awaiter.suspended else {
                 continue;
             };
+            if fields.is_suppressed(&place.machine) {
+                return Some(Then::Suppressed {
+                    method: told.method,
+                    source: told.source,
+                    user_code: told.user_code,
+                });
+            }
+            task = fields.task_of_machine(&place.machine);
             let told = Frame {
                 method: told.method,
                 module: told.module,
@@ -223,7 +259,9 @@ impl Search<'_> {
                 is_async: true,
                 ..Frame::default()
             };
-            match self.at_place(module, method, at, told) {
+            let at = (place.module, place.method, place.at);
+            let arguments = || place.machine.exact_type()?.arguments();
+            match handler::at_place(self.target, at, arguments, &self.types, told) {
                 Some(Handler::Task { .. }) | None => {}
                 Some(handler) => return of_handler(handler),
             }
@@ -268,22 +306,14 @@ impl Search<'_> {
         }
         Some(Then::NotCaught)
     }
-
-    fn at_place(
-        &mut self,
-        module: usize,
-        method: Token,
-        at: IlOffset,
-        told: Frame,
-    ) -> Option<Handler> {
-        handler::at_place(self.target, (module, method), at, &self.types, told)
-    }
 }
 
 /// What comes behind the call of an async method, in the same statement.
 enum Behind {
     /// An `await`, here.
-    Awaits(usize, Token, IlOffset),
+    Awaits((usize, Token, IlOffset)),
+    /// An `await` that throws nothing.
+    Suppresses,
     /// It waits for the task.
     Waits { wraps: bool },
     /// The task is what the method returns itself.
@@ -304,6 +334,28 @@ fn of_handler(handler: Handler) -> Option<Then> {
         Handler::Nobody => Some(Then::NotCaught),
         _ => None,
     }
+}
+
+/// Whether an `await` is told to throw nothing; `None` if only running code can tell.
+fn is_suppressed(
+    metadata: Metadata<'_>,
+    code: &[u8],
+    range: Range<IlOffset>,
+    calls: &[(IlOffset, Token)],
+) -> Option<bool> {
+    let mut is_suppressed = false;
+    for (at, called) in calls.iter().filter(|(at, _)| range.contains(at)) {
+        if called.is(Table::MemberRef)
+            && let Ok(member) = metadata.member_ref(*called)
+            && member.name == "ConfigureAwait"
+            && let Ok(signature) = signature::method_signature(member.signature)
+            && let [signature::Type::Named { .. }] = &signature.parameters[..]
+        {
+            let options = il::constant_before(code, range.start, *at)?;
+            is_suppressed |= options & SUPPRESS_THROWING != 0;
+        }
+    }
+    Some(is_suppressed)
 }
 
 /// The name of a method that code calls.

@@ -2,10 +2,12 @@
 //! runtime is about to do itself.
 
 use cordebug::thread::{Frame as RuntimeFrame, Mapping, Thread};
+use cordebug::types::Type;
 use cordebug::value::Value;
 use metadata::pe::{ClauseKind, ExceptionClause, MethodBody};
 use metadata::{IlOffset, Metadata, Token};
 
+use super::asked::{Asked, arguments_of};
 use super::compiled;
 use crate::api::{Frame, Handler, Then};
 use crate::fields::Fields;
@@ -66,7 +68,7 @@ pub(super) fn found(
         let body = module.metadata(process).ok()?.body(token).ok()??;
         let mut clauses = body.clauses.iter();
         let index = clauses.position(|it| it.handler_start.0 == offset)?;
-        Clause::at(body.clauses, index)
+        Clause::at(body.clauses, index, true)
     });
     if let (Some(module), Some(clause)) = (module, &clause) {
         return caught(module, process, token, clause, told);
@@ -97,7 +99,7 @@ pub(super) fn decisive(
         let mut clauses = body.clauses.iter();
         let index = clauses.position(|it| it.handler_start.0 == offset)?;
         let metadata = opened.metadata();
-        let takes = |it: &ExceptionClause| takes(metadata, it.kind, &types) != Some(false);
+        let takes = |it: &ExceptionClause| Asked::of(metadata, &types).takes(it) != Some(false);
         let index = settle(metadata, &body, index, is_async, takes)?;
         Some(body.clauses.get(index)?.handler_start.0)
     };
@@ -170,7 +172,7 @@ fn handles_at(
     Some(body.clauses.iter().any(|clause| {
         clause.handler_start.0 == handler
             && is_tried(clause, offset)
-            && takes(opened.metadata(), clause.kind, types) != Some(false)
+            && Asked::of(opened.metadata(), types).takes(clause) != Some(false)
     }))
 }
 
@@ -217,11 +219,12 @@ pub(super) fn type_names(target: &mut Target, exception: &Value) -> Vec<String> 
 /// Who in a method takes an exception of these types, at a place in it; `None` if it leaves the method there.
 pub(super) fn at_place(
     target: &mut Target,
-    (module, method): (usize, Token),
-    at: IlOffset,
+    (module, method, at): (usize, Token, IlOffset),
+    arguments: impl FnOnce() -> Result<Vec<Type>, cordebug::Error>,
     types: &[String],
     told: Frame,
 ) -> Option<Handler> {
+    let arguments = arguments_of(target, module, method, arguments);
     let Target {
         modules, process, ..
     } = target;
@@ -230,23 +233,24 @@ pub(super) fn at_place(
     let body = opened.body(method).ok()??;
     let is_async = frame::is_async(module, process, method);
     let guards = |_, clause: &ExceptionClause| is_tried(clause, at.0);
-    let clause = first_clause(opened.metadata(), body, is_async, types, guards)?;
+    let asked = Asked::new(opened.metadata(), types, method, &arguments);
+    let clause = first_clause(&asked, body, is_async, guards)?;
     Some(caught(module, process, method, &clause, told))
 }
 
 /// The first clause that may take an exception of these types, of those that guard a place.
 fn first_clause(
-    metadata: Metadata<'_>,
+    asked: &Asked<'_>,
     body: MethodBody<'_>,
     is_async: bool,
-    types: &[String],
     guards: impl Fn(usize, &ExceptionClause) -> bool,
 ) -> Option<Clause> {
-    let may_take = |it: &ExceptionClause| takes(metadata, it.kind, types) != Some(false);
+    let may_take = |it: &ExceptionClause| asked.takes(it) != Some(false);
     let mut numbered = (0..).zip(&body.clauses);
     let (first, _) = numbered.find(|(index, it)| guards(*index, it) && may_take(it))?;
-    let index = settle(metadata, &body, first, is_async, may_take)?;
-    Clause::at(body.clauses, index)
+    let index = settle(asked.metadata, &body, first, is_async, may_take)?;
+    let is_certain = asked.takes(body.clauses.get(index)?).is_some();
+    Clause::at(body.clauses, index, is_certain)
 }
 
 pub(super) fn in_frame(
@@ -257,6 +261,7 @@ pub(super) fn in_frame(
 ) -> Option<Handler> {
     let (offset, mapping) = runtime_frame.ip().ok()??;
     let (module, token) = method_of(target, runtime_frame)?;
+    let arguments = arguments_of(target, module, token, || runtime_frame.type_arguments());
     let clause = {
         let Target {
             modules, process, ..
@@ -275,13 +280,13 @@ pub(super) fn in_frame(
                 frame: Box::new(frame::describe(target, runtime_frame, index)),
             });
         }
-        let may_take =
-            |clause: &ExceptionClause| takes(metadata, clause.kind, types) != Some(false);
+        let asked = Asked::new(metadata, types, token, &arguments);
+        let may_take = |clause: &ExceptionClause| asked.takes(clause) != Some(false);
         if mapping == Mapping::Unmapped && guarding.is_none() && body.clauses.iter().any(may_take) {
             return Some(Handler::Unknown);
         }
         let is_async = frame::is_async(modules.get(module)?, process, token);
-        let clause = first_clause(metadata, body, is_async, types, |index, clause| {
+        let clause = first_clause(&asked, body, is_async, |index, clause| {
             let guards = guarding.as_ref().map(|it| it.contains(&index));
             guards.unwrap_or_else(|| is_tried(clause, offset))
         });
@@ -309,30 +314,24 @@ pub(super) fn in_frame(
     Some(caught(modules.get(module)?, process, token, &clause, told))
 }
 
-/// Whether a clause takes an exception of these types; `None` if only running code can tell.
-fn takes(metadata: Metadata<'_>, kind: ClauseKind, types: &[String]) -> Option<bool> {
-    match kind {
-        ClauseKind::Catch(token) => match metadata.full_name(token) {
-            Ok(name) => Some(types.contains(&name)),
-            Err(_) => None,
-        },
-        ClauseKind::Filter(_) => None,
-        ClauseKind::Finally | ClauseKind::Fault => Some(false),
-    }
-}
-
 /// A clause that takes an exception.
 struct Clause {
     it: ExceptionClause,
     /// Whether it is the last one. Inner ones come first, so the one that the compiler puts around all of an async method is.
     is_last: bool,
+    /// Whether it takes it for certain, if it has no filter.
+    is_certain: bool,
 }
 
 impl Clause {
-    fn at(all: Vec<ExceptionClause>, index: usize) -> Option<Self> {
+    fn at(all: Vec<ExceptionClause>, index: usize, is_certain: bool) -> Option<Self> {
         let is_last = index + 1 == all.len();
         let it = all.into_iter().nth(index)?;
-        Some(Self { it, is_last })
+        Some(Self {
+            it,
+            is_last,
+            is_certain,
+        })
     }
 }
 
@@ -347,6 +346,7 @@ fn caught(
     let Clause {
         it: clause,
         is_last,
+        is_certain,
     } = clause;
     told.il_offset = Some(clause.handler_start.0);
     if let ClauseKind::Filter(start) = clause.kind {
@@ -355,6 +355,9 @@ fn caught(
         return Handler::Filter {
             frame: Box::new(told),
         };
+    }
+    if !is_certain {
+        return Handler::Unknown;
     }
     let end = IlOffset(clause.handler_start.0.saturating_add(clause.handler_length));
     let text = first_text(module, process, method, clause.handler_start, end);

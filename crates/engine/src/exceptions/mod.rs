@@ -4,6 +4,7 @@
 //! nobody catching it. Which of these stops the program is decided here, by the breakpoints that the user set;
 //! an exception that nobody catches always stops it unless that was switched off.
 
+mod asked;
 mod awaited;
 mod compiled;
 mod escaping;
@@ -12,11 +13,12 @@ mod giving_up;
 mod handler;
 mod names;
 mod overflow;
+mod own_handler;
 mod report;
 
 pub(crate) use report::report_of;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use cordebug::bindings::{
@@ -47,6 +49,9 @@ pub(crate) struct Exceptions {
     /// What the last failed assertion said.
     pub(crate) assertion: giving_up::Assertion,
     pub(crate) fail_fast: fail_fast::FailFastCalls,
+    own_handler: own_handler::OwnHandler,
+    /// Threads whose exception that nobody catches was told when it was thrown.
+    told_early: HashSet<u32>,
 }
 
 impl Exceptions {
@@ -123,7 +128,7 @@ impl Exceptions {
             wanted.any(|it| it.spec.enabled && wants(&it.spec))
         };
         match kind {
-            DEBUG_EXCEPTION_FIRST_CHANCE => self.is_any_wanted(Told::Thrown),
+            DEBUG_EXCEPTION_FIRST_CHANCE => self.is_any_wanted(Told::Thrown(Fate::Open)),
             DEBUG_EXCEPTION_CATCH_HANDLER_FOUND => {
                 any(|it| it.user_unhandled || it.escaping || it.caught_by_user.is_some())
             }
@@ -179,7 +184,7 @@ struct Met {
 /// What the runtime tells of an exception.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Told {
-    Thrown,
+    Thrown(Fate),
     /// Its handler was found.
     HandlerFound {
         /// Whether it came through the user's code.
@@ -194,10 +199,29 @@ enum Told {
     Unhandled,
 }
 
+/// What is known of an exception when it is thrown, where nothing more is told of it in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// The runtime will tell of it.
+    Open,
+    /// Nobody catches it. The program has asked to hear of that, and does before a debugger.
+    Unhandled,
+    /// The runtime itself takes it: it leaves a static constructor or a filter.
+    TakenByRuntime,
+}
+
 /// The stage at which a breakpoint stops the program now, if it does.
 fn wants(spec: &ExceptionSpec, told: Told) -> Option<ExceptionStage> {
     match told {
-        Told::Thrown if spec.thrown && spec.caught_by_user.is_none() => {
+        Told::Unhandled | Told::Thrown(Fate::Unhandled)
+            if spec.unhandled || spec.thrown && spec.caught_by_user == Some(false) =>
+        {
+            Some(ExceptionStage::Unhandled)
+        }
+        Told::Thrown(Fate::TakenByRuntime) if spec.thrown && spec.caught_by_user == Some(false) => {
+            Some(ExceptionStage::Thrown)
+        }
+        Told::Thrown(_) if spec.thrown && spec.caught_by_user.is_none() => {
             Some(ExceptionStage::Thrown)
         }
         Told::HandlerFound {
@@ -214,9 +238,6 @@ fn wants(spec: &ExceptionSpec, told: Told) -> Option<ExceptionStage> {
             caught_by_user: Some(caught),
             ..
         } if spec.thrown && spec.caught_by_user == Some(caught) => Some(ExceptionStage::Thrown),
-        Told::Unhandled if spec.unhandled || spec.thrown && spec.caught_by_user == Some(false) => {
-            Some(ExceptionStage::Unhandled)
-        }
         _ => None,
     }
 }
@@ -384,10 +405,31 @@ impl Engine<'_> {
         };
         let types = handler::type_names(target, &report::current(thread)?);
         match awaited::then(target, thread, frame.index, &types) {
-            Then::Caught { user_code, .. } => Some(user_code),
+            Then::Caught { user_code, .. } | Then::Suppressed { user_code, .. } => Some(user_code),
             Then::NotCaught | Then::NotAwaited => Some(false),
             // Whoever throws it again will be told of.
             Then::Unknown => (!frame.user_code).then_some(false),
+        }
+    }
+
+    /// What must be known of an exception now, because it is not told later, or too late.
+    fn fate(&mut self, thread: &Thread) -> Fate {
+        let asks_whether_caught = self.exceptions.asks_whether_caught();
+        let asks_of_unhandled = self.exceptions.may_stop_at(DEBUG_EXCEPTION_UNHANDLED);
+        let Some(target) = &mut self.target else {
+            return Fate::Open;
+        };
+        let hears = asks_of_unhandled && self.exceptions.own_handler.is_there(target);
+        if !hears && !asks_whether_caught {
+            return Fate::Open;
+        }
+        let exception = report::current(thread);
+        match exception.map(|it| handler::predict(target, thread, &it)) {
+            Some(Handler::Nobody) if hears => Fate::Unhandled,
+            Some(Handler::TypeInitializer { .. } | Handler::FilterFails { .. }) => {
+                Fate::TakenByRuntime
+            }
+            _ => Fate::Open,
         }
     }
 
@@ -432,7 +474,7 @@ impl Engine<'_> {
                     rethrown,
                 };
                 in_flight.insert(id, begun);
-                Told::Thrown
+                Told::Thrown(self.fate(thread))
             }
             DEBUG_EXCEPTION_USER_FIRST_CHANCE => {
                 in_flight.entry(id).or_default().in_user_code = true;
@@ -473,11 +515,15 @@ impl Engine<'_> {
             }
             DEBUG_EXCEPTION_UNHANDLED => {
                 in_flight.remove(&id);
+                if self.exceptions.told_early.contains(&id) {
+                    return false;
+                }
                 Told::Unhandled
             }
             _ => return false,
         };
-        let always = told == Told::Unhandled && !self.exceptions.ignore_unhandled;
+        let is_lost = matches!(told, Told::Unhandled | Told::Thrown(Fate::Unhandled));
+        let always = is_lost && !self.exceptions.ignore_unhandled;
         if !always && !self.exceptions.is_any_wanted(told) {
             return false;
         }
@@ -506,7 +552,7 @@ impl Engine<'_> {
         let Some(target) = &mut self.target else {
             return false;
         };
-        let Some(stage) = stage.or(always.then_some(ExceptionStage::Unhandled)) else {
+        let Some(stage) = stage.max(always.then_some(ExceptionStage::Unhandled)) else {
             return false;
         };
         if told == Told::Unhandled
@@ -524,13 +570,13 @@ impl Engine<'_> {
             return true;
         }
         let mut handler = match (told, frame) {
-            (Told::Unhandled, _) => Handler::Nobody,
+            _ if is_lost => Handler::Nobody,
             _ if let Some(named) = named => named,
             (Told::HandlerFound { .. }, Some(frame)) => {
                 handler::found(target, thread, frame, offset)
             }
-            (Told::HandlerFound { .. }, None) => Handler::Unknown,
-            (Told::Thrown, _) => exception.as_ref().map_or(Handler::Unknown, |exception| {
+            (Told::HandlerFound { .. } | Told::Unhandled, _) => Handler::Unknown,
+            (Told::Thrown(_), _) => exception.as_ref().map_or(Handler::Unknown, |exception| {
                 handler::predict(target, thread, exception)
             }),
         };
@@ -539,7 +585,8 @@ impl Engine<'_> {
             **then = awaited::then(target, thread, frame.index, &types);
         }
         let rethrown = rethrown
-            || told == Told::Thrown && report::was_thrown_before(target, thread).unwrap_or(false);
+            || matches!(told, Told::Thrown(_))
+                && report::was_thrown_before(target, thread).unwrap_or(false);
         let flight = report::Found {
             stage,
             handler,
@@ -548,8 +595,9 @@ impl Engine<'_> {
         let report =
             exception.map(|exception| report::in_flight(target, thread, &exception, flight));
         let mut reasons = Vec::new();
-        if told == Told::Unhandled {
+        if is_lost && stage == ExceptionStage::Unhandled {
             reasons.push(StopReason::UnhandledException);
+            self.exceptions.told_early.insert(id);
         }
         if !ids.is_empty() {
             reasons.push(StopReason::Exception { ids, stage });

@@ -13,7 +13,10 @@ use crate::fields::Fields;
 /// Awaiters of one task that are looked at.
 const MAX_AWAITERS: u32 = 1000;
 /// Bits of `Task.m_stateFlags` of a task that is done: faulted, cancelled, ran to completion.
-const DONE: i32 = 0x0020_0000 | 0x0040_0000 | 0x0100_0000;
+const DONE: i32 = FAULTED | 0x0040_0000 | 0x0100_0000;
+const FAULTED: i32 = 0x0020_0000;
+/// `ConfigureAwaitOptions.SuppressThrowing`
+pub(crate) const SUPPRESS_THROWING: i32 = 2;
 /// The bit of `Task.m_stateFlags` of a task whose delegate runs or ran.
 const DELEGATE_INVOKED: i32 = 0x0002_0000;
 
@@ -32,8 +35,19 @@ pub(super) enum Awaiters {
 /// A link of a chain.
 pub(crate) struct Awaiter {
     pub(crate) frame: AsyncFrame,
-    /// Of a suspended method: its module, its body, and where in its IL it was left, as far as symbols tell.
-    pub(crate) suspended: Option<(usize, Token, IlOffset)>,
+    /// Of a suspended method, as far as symbols tell.
+    pub(crate) suspended: Option<Suspended>,
+    /// Of a combinator: its task.
+    pub(crate) combinator: Option<Value>,
+}
+
+/// Where a suspended method was left.
+pub(crate) struct Suspended {
+    pub(crate) module: usize,
+    /// Its body.
+    pub(crate) method: Token,
+    pub(crate) at: IlOffset,
+    pub(crate) machine: Value,
 }
 
 impl From<AsyncFrame> for Awaiter {
@@ -41,6 +55,7 @@ impl From<AsyncFrame> for Awaiter {
         Self {
             frame,
             suspended: None,
+            combinator: None,
         }
     }
 }
@@ -60,7 +75,13 @@ pub(super) enum Link {
 impl Link {
     /// A link that is no suspended method.
     fn other(frame: AsyncFrame, next: Option<Value>) -> Self {
-        Self::Frame(Box::new(frame.into()), next)
+        let combinator = next.clone();
+        let combinator = combinator.filter(|_| frame.kind == AsyncKind::Combinator);
+        let awaiter = Awaiter {
+            combinator,
+            ..frame.into()
+        };
+        Self::Frame(Box::new(awaiter), next)
     }
 }
 
@@ -77,7 +98,7 @@ impl Fields<'_> {
     }
 
     /// The task that stands for a run of a state machine; `None` before its first await.
-    pub(super) fn task_of_machine(&mut self, machine: &Value) -> Option<Value> {
+    pub(crate) fn task_of_machine(&mut self, machine: &Value) -> Option<Value> {
         let mut builder = self.field(machine, "<>t__builder")?;
         if let Some(inner) = self.field(&builder, "_builder") {
             builder = inner;
@@ -293,11 +314,16 @@ impl Fields<'_> {
         if let Some(it) = stepping.and_then(|it| it.awaits.get(at?).copied()) {
             told.source = frame::source(module, self.process, token, it.yield_offset);
             told.il_offset = Some(it.resume_offset.0);
-            suspended = Some((module.identity(), token, it.yield_offset));
+            suspended = Some(Suspended {
+                module: module.identity(),
+                method: token,
+                at: it.yield_offset,
+                machine: machine.clone(),
+            });
         }
         Some(Awaiter {
-            frame: told,
             suspended,
+            ..told.into()
         })
     }
 
@@ -383,8 +409,55 @@ impl Fields<'_> {
         objects.collect()
     }
 
+    /// Whether an exception that a task is about to keep is the one that an `await` of this combinator of it throws; `None` if
+    /// others may come before it.
+    pub(crate) fn is_first_to_fail(&mut self, combinator: &Value, task: &Value) -> Option<bool> {
+        if self.number(combinator, "_remainingToComplete").is_some() {
+            // It keeps those that failed, in the order in which they did.
+            let Some(failed) = self.object(combinator, "m_stateObject") else {
+                return Some(true);
+            };
+            let failed = match self.object(&failed, "_items") {
+                Some(items) => items.elements(MAX_AWAITERS).ok()?.0,
+                None => return Some(!self.is_faulted(&failed)?),
+            };
+            let mut failed = failed.iter().filter_map(|it| it.dereference().ok()?);
+            return failed.try_fold(true, |first, it| Some(first && !self.is_faulted(&it)?));
+        }
+        // The first in the order of the tasks.
+        let own = task.address().ok()?;
+        for before in self.combined(combinator) {
+            if before.address().ok()? == own {
+                return Some(true);
+            }
+            if self.is_faulted(&before)? {
+                return Some(false);
+            }
+            if !self.is_done(&before) {
+                return None;
+            }
+        }
+        None
+    }
+
+    fn is_faulted(&mut self, task: &Value) -> Option<bool> {
+        Some(self.number(task, "m_stateFlags")? & FAULTED != 0)
+    }
+
     /// What a suspended state machine awaits: a task or a source of a `ValueTask`.
     pub(crate) fn awaited(&mut self, machine: &Value) -> Option<Value> {
+        Some(self.awaiter_in_use(machine)?.1)
+    }
+
+    /// Whether the `await` of a suspended state machine throws nothing, whatever becomes of the task.
+    pub(crate) fn is_suppressed(&mut self, machine: &Value) -> bool {
+        let awaiter = self.awaiter_in_use(machine);
+        let options = awaiter.and_then(|(awaiter, _)| self.number(&awaiter, "m_options"));
+        options.is_some_and(|options| options & SUPPRESS_THROWING != 0)
+    }
+
+    /// The awaiter of a suspended state machine, with what that waits for.
+    fn awaiter_in_use(&mut self, machine: &Value) -> Option<(Value, Value)> {
         // Of the fields that keep awaiters only the one in use is not empty.
         for awaiter in self.own_fields(machine, "<>u__") {
             let Ok(Some(awaiter)) = awaiter.dereference() else {
@@ -392,11 +465,11 @@ impl Fields<'_> {
             };
             let awaiter = awaiter.unboxed().unwrap_or(awaiter);
             if let Some(task) = self.object(&awaiter, "m_task") {
-                return Some(task);
+                return Some((awaiter, task));
             }
             let value = self.field(&awaiter, "_value");
             if let Some(source) = value.and_then(|value| self.object(&value, "_obj")) {
-                return Some(source);
+                return Some((awaiter, source));
             }
         }
         None

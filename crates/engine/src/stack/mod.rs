@@ -18,6 +18,7 @@ pub(crate) mod walks;
 
 pub(crate) use beyond::is_seen_by_user;
 pub(crate) use logical::{about_to_wait, awaiting, calls, is_async, run_of};
+pub(crate) use machine::SUPPRESS_THROWING;
 pub(crate) use objects::Objects;
 
 use cordebug::thread::{Frame as RuntimeFrame, Thread};

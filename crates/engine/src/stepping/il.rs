@@ -243,6 +243,30 @@ pub(crate) fn falls_through(code: &[u8], at: usize) -> bool {
     }
 }
 
+/// The number that the instruction before one puts on the stack, if it is a small constant.
+pub(crate) fn constant_before(code: &[u8], start: IlOffset, before: IlOffset) -> Option<i32> {
+    let mut at = start.0 as usize;
+    loop {
+        let next = read(code, at)?.next;
+        if next == before.0 as usize {
+            break;
+        }
+        if next > before.0 as usize {
+            return None;
+        }
+        at = next;
+    }
+    match *code.get(at)? {
+        // ldc.i4.0 to ldc.i4.8
+        short @ 0x16..=0x1e => Some(i32::from(short - 0x16)),
+        // ldc.i4.s
+        0x1f => code.get(at + 1).map(|it| i32::from(*it as i8)),
+        // ldc.i4
+        0x20 => i32_at(code, at + 1),
+        _ => None,
+    }
+}
+
 /// The slot of the local that an instruction stores to.
 pub(crate) fn stored_local(code: &[u8], at: usize) -> Option<u16> {
     match *code.get(at)? {

@@ -335,6 +335,11 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_mcp stops in it",
     ),
     (
+        "exceptions_awaited_which",
+        "exceptions_awaited reads what becomes of what it throws",
+    ),
+    ("exceptions_heard", "waits for others to end it"),
+    (
         "exceptions_awaited",
         "its threads wait for each other; exceptions_awaited reads what it throws",
     ),
