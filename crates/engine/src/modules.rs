@@ -11,6 +11,7 @@ use std::rc::Rc;
 use cordebug::bindings::ICorDebugBreakpoint;
 use cordebug::com::Com;
 use cordebug::file::MappedFile;
+use cordebug::hresult::CORDBG_E_UNABLE_TO_SET_BREAKPOINT;
 use cordebug::module::{Breakpoint, Module};
 use cordebug::process::Process;
 use metadata::pe::ImageKind;
@@ -121,7 +122,12 @@ impl Modules {
         let function = module.module.function(at.method.0);
         function
             .and_then(|it| it.break_at(at.offset.0))
-            .map_err(|error| error.to_string())
+            .map_err(|error| match error.code() {
+                Some(CORDBG_E_UNABLE_TO_SET_BREAKPOINT) => {
+                    "the optimiser has left no code of its own here: set it on a statement before or behind it".into()
+                }
+                _ => error.to_string(),
+            })
     }
 
     pub(crate) fn unloaded(&mut self, module: &Module) {

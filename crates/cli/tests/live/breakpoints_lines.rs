@@ -731,3 +731,28 @@ fn lines_of_heads_move_to_what_runs_first_and_those_between_members_are_refused(
         }
     }
 }
+
+/// Only the compiled code tells: a breakpoint there is refused by the runtime.
+#[test]
+fn a_brace_without_machine_code_says_so() {
+    let fixture = "bp_dissolved";
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch(fixture)
+        .env("DOTNET_TieredCompilation", "0")
+        .with(|launch| {
+            launch.keep_optimized = true;
+            launch.breakpoints = vec![at_marker(fixture, "worked")];
+        })
+        .start();
+    program.wait_stop();
+    let (brace, _) = set(&program, at_marker(fixture, "brace"));
+    assert_eq!(brace.state, BreakpointState::Failed);
+    let reason = brace.reason.expect("a reason");
+    assert!(
+        reason.contains("the optimiser has left no code of its own"),
+        "{reason}"
+    );
+    program.cont();
+    program.expect_exit(0);
+}

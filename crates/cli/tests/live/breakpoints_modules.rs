@@ -161,3 +161,28 @@ fn methods_in_modules_that_were_opened_ahead_are_waited_for() {
     program.expect_exit(0);
     program.wait_output("composed");
 }
+
+/// Two names of one method are one breakpoint, with the name that says less: a module that comes later has more of it.
+#[test]
+fn of_two_names_of_a_method_the_one_that_means_more_is_kept() {
+    let sandbox = Sandbox::new();
+    let library = Fixture::named("bp_plugin").dll().display().to_string();
+    let launch = sandbox.launch("bp_plugins").args(["context", &library]);
+    let program = launch.stop_at_entry().start();
+    program.wait_stop();
+    let (first, duplicate) = set(&program, at_function("global::Program.Run(Assembly, int)"));
+    assert!(!duplicate);
+    for wider in ["Program.Run", "Run", "Program.Run(Assembly, int)"] {
+        let (same, duplicate) = set(&program, at_function(wider));
+        assert!(duplicate && same.id == first.id, "{wider}: {same:#?}");
+    }
+    let (other, duplicate) = set(&program, at_function("bp_plugins!Program.Run"));
+    assert!(duplicate && other.id == first.id, "{other:#?}");
+    program.cont();
+    for (file, marker) in [("bp_plugins", "run"), ("bp_plugin", "begins")] {
+        assert_eq!(program.wait_stop().reasons, hit(first.id.0));
+        assert_eq!(here(&program).1, line(file, marker));
+        program.cont();
+    }
+    program.disconnect(Some(true), false);
+}

@@ -19,6 +19,7 @@ mod ends;
 mod exceptions;
 mod exceptions_any;
 mod exceptions_awaited;
+mod exceptions_heard;
 mod exceptions_told;
 mod exits;
 mod following;

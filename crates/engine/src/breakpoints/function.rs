@@ -59,6 +59,7 @@ impl FunctionName {
             }
             _ => (None, trimmed),
         };
+        let rest = rest.strip_prefix("global::").unwrap_or(rest);
         let (name, mut parameters) = match split_parameters(rest) {
             Some((name, list)) => {
                 let list = list
@@ -122,6 +123,28 @@ impl FunctionName {
 
     pub(super) fn parts(&self) -> &[Part] {
         &self.parts
+    }
+
+    /// Whether it means whatever another name of the same method means, also in modules that are still to come: it says no
+    /// more than that.
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        let no_more =
+            |own: &Option<String>, others: &Option<String>| own.is_none() || own == others;
+        let parameters = self.parameters.is_none() || self.parameters == other.parameters;
+        // `P.X.get` and `P.get_X` are one name; so are `P.P` and `P..ctor`.
+        let last = |it: &Self| it.parts.last().map(|it| it.name.clone());
+        let is_alias = last(self) != last(other) && self.depth() <= other.depth();
+        parameters
+            && no_more(&self.module, &other.module)
+            && no_more(&self.result, &other.result)
+            && (is_alias || ends_with(&other.parts, &self.parts))
+    }
+
+    fn depth(&self) -> usize {
+        const ACCESSORS: [&str; 4] = ["get_", "set_", "add_", "remove_"];
+        let accessor = self.parts.last();
+        let accessor = accessor.filter(|it| ACCESSORS.iter().any(|by| it.name.starts_with(by)));
+        self.parts.len() + usize::from(accessor.is_some())
     }
 
     /// The same name for every overload, in the module of this file name if it does not name one.

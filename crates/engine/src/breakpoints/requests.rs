@@ -110,12 +110,16 @@ impl Breakpoints {
             None => self.new_id(),
         };
         self.wanted.push(Wanted::new(id, spec, parsed));
+        self.await_names();
+        Ok((id, false))
+    }
+
+    fn await_names(&mut self) {
         let names = self.wanted.iter().filter_map(|it| match &it.spec.place {
             Place::Function { name } => FunctionName::parse(name).ok(),
             Place::Line { .. } => None,
         });
         self.awaited.set(names.collect());
-        Ok((id, false))
     }
 
     /// Leaves the number of a breakpoint that came to nothing to the next.
@@ -139,8 +143,9 @@ impl Breakpoints {
         Ok(id)
     }
 
-    /// A breakpoint at the very same place that was set before, with the place written otherwise.
-    fn same_as(&self, id: BreakpointId) -> Option<BreakpointId> {
+    /// A breakpoint at the very same place that was set before, with the place written otherwise. Of two names of a method the
+    /// one that says less must be kept: it may mean more as soon as other modules are loaded.
+    fn same_as(&self, id: BreakpointId) -> Option<(BreakpointId, Kept)> {
         let entry = self.wanted.iter().find(|it| it.id == id)?;
         if entry.spec.beside_others {
             return None;
@@ -164,7 +169,34 @@ impl Breakpoints {
                 && !entry.bound.is_empty()
                 && (document || function)
         };
-        self.wanted.iter().find(same).map(|it| it.id)
+        let mut same = self.wanted.iter().filter(same);
+        same.find_map(|it| Some((it.id, Kept::of(&it.spec.place, &entry.spec.place)?)))
+    }
+}
+
+/// Which place stays of two that are the same so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    First,
+    Second,
+}
+
+impl Kept {
+    /// None stays where each may come to mean what the other does not.
+    fn of(first: &Place, second: &Place) -> Option<Self> {
+        let (Place::Function { name: first }, Place::Function { name: second }) = (first, second)
+        else {
+            return Some(Self::First);
+        };
+        let (first, second) = (
+            FunctionName::parse(first).ok()?,
+            FunctionName::parse(second).ok()?,
+        );
+        match (first.covers(&second), second.covers(&first)) {
+            (true, _) => Some(Self::First),
+            (_, true) => Some(Self::Second),
+            _ => None,
+        }
     }
 }
 
@@ -241,10 +273,16 @@ impl Engine<'_> {
             }
             return Err(error);
         }
-        if !duplicate && let Some(first) = self.breakpoints.same_as(id) {
+        if !duplicate && let Some((first, which)) = self.breakpoints.same_as(id) {
             self.breakpoints.wanted.retain(|it| it.id != id);
             let parsed = Parsed::of(&kept)?;
-            self.breakpoints.find(first)?.change(kept, parsed);
+            let place = kept.place.clone();
+            let entry = self.breakpoints.find(first)?;
+            entry.change(kept, parsed);
+            if which == Kept::Second {
+                entry.spec.place = place;
+            }
+            self.breakpoints.await_names();
             self.synchronize_breakpoints()?;
             (id, duplicate) = (first, true);
         }

@@ -261,17 +261,30 @@ fn matches(spec: &ExceptionSpec, types: &[String]) -> bool {
             .any(|known| list.iter().any(|wanted| same_type(known, wanted)))
     };
     let wanted = spec.types.is_empty() || names(&spec.types, spec.subtypes);
-    wanted && !names(&spec.except, true)
+    wanted && !names(&spec.except, spec.subtypes)
 }
 
-/// A simple name matches in every namespace and type; a generic one is named without its arguments.
+/// The end of a name matches in every namespace and type; generic ones are named without their arguments.
 fn same_type(known: &str, wanted: &str) -> bool {
-    let bare = |name: &str| {
-        let name = name.split(['<', '`']).next().unwrap_or_default();
-        name.trim().replace('+', ".")
-    };
     let (known, wanted) = (bare(known), bare(wanted));
-    known == wanted || (!wanted.contains('.') && known.rsplit('.').next() == Some(&wanted))
+    let before = known.strip_suffix(&wanted);
+    before.is_some_and(|it| it.is_empty() || it.ends_with('.'))
+}
+
+/// A name of a type without type arguments and arities.
+fn bare(name: &str) -> String {
+    let (mut bare, mut depth, mut in_arity) = (String::new(), 0_u32, false);
+    for it in name.trim().chars() {
+        in_arity = it == '`' || in_arity && it.is_ascii_digit();
+        match it {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ if depth > 0 || in_arity => {}
+            '+' => bare.push('.'),
+            _ => bare.push(it),
+        }
+    }
+    bare
 }
 
 impl Engine<'_> {
@@ -639,7 +652,10 @@ mod tests {
         check(&[], &[], true, true);
         check(&[], &["IOException"], true, false);
         check(&["Exception"], &["System.ArgumentException"], true, true);
-        check(&["IO.IOException"], &[], true, false);
+        check(&["IO.IOException"], &[], true, true);
+        check(&["O.IOException"], &[], true, false);
+        check(&[], &["IOException"], false, true);
+        check(&[], &["FileNotFoundException"], false, false);
     }
 
     #[test]
@@ -670,5 +686,8 @@ mod tests {
             assert!(same_type("Shop.Cart.Full<T>", wanted), "{wanted}");
         }
         assert!(!same_type("Shop.Cart.Full<T>", "Shop.Full"));
+        for wanted in ["Cart+Full", "Cart.Full", "Shop.Cart<int>.Full"] {
+            assert!(same_type("Shop.Cart`1+Full", wanted), "{wanted}");
+        }
     }
 }

@@ -100,6 +100,14 @@ pub(super) fn check(target: Option<&Target>, spec: &ExceptionSpec) -> Result<(),
             "types that are to be left out are a list of their own, without an exclamation mark",
         ));
     }
+    let mut all = names_of(spec).chain(spec.except.iter().map(String::as_str));
+    if let Some(pattern) = all.find(|it| it.contains(['*', '?'])) {
+        return Err(Error::new(
+            ErrorCode::InvalidParameter,
+            format!("{pattern:?} is no name of a type: wildcards are not supported"),
+        )
+        .hint("name each type, or a base type: what derives from it counts too"));
+    }
     let Some(target) = target else { return Ok(()) };
     for wanted in &spec.types {
         let wanted = wanted.trim();
@@ -123,8 +131,8 @@ fn derived(base: Option<&str>) -> String {
 }
 
 fn meaning(target: &Target, wanted: &str) -> Meaning {
-    let bare = wanted.split(['<', '`']).next().unwrap_or_default();
-    let simple = bare.rsplit(['.', '+']).next().unwrap_or_default().trim();
+    let bare = super::bare(wanted);
+    let simple = bare.rsplit('.').next().unwrap_or_default().trim();
     let mut other = None;
     let mut modules = target.modules.iter().peekable();
     if modules.peek().is_none() {

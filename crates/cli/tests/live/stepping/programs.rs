@@ -163,6 +163,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("names_told", "its finalizers run on a thread of their own"),
     ("step_forgotten", "its Main looks again and again"),
     ("threads_busy", "does not end"),
+    ("bp_dissolved", "has no statement that others have not"),
     (
         "step_taken_failed",
         "it has two threads, of which either may come first",
