@@ -133,7 +133,7 @@ fn report(
         ThreadActivity::Stopped
     } else if state & USER_WAIT_SLEEP_JOIN != 0 || top.idle {
         ThreadActivity::Waiting
-    } else if top.native || state & USER_UNSAFE_POINT != 0 && !held.contains(&id.0) {
+    } else if top.native || !top.own && state & USER_UNSAFE_POINT != 0 && !held.contains(&id.0) {
         // A thread in managed code was stopped where it is safe, or is held on its way from one call to the next; one in
         // native code runs on.
         ThreadActivity::Native

@@ -243,6 +243,9 @@ pub(crate) struct Top {
     pub(crate) called: Option<String>,
     /// Whether the thread is in native code.
     pub(crate) native: bool,
+    /// Whether the innermost frame is the user's code: what the runtime does there by itself (to compile, to find what is
+    /// called) it does for that.
+    pub(crate) own: bool,
     /// Whether that is where the framework has idle threads of its pool wait, of which the runtime says nothing.
     pub(crate) idle: bool,
 }
@@ -250,6 +253,7 @@ pub(crate) struct Top {
 /// The innermost frame of the user's code, else the innermost one.
 pub(crate) fn top_frame(target: &mut Target, thread: &Thread) -> Top {
     let mut native = true;
+    let mut own = false;
     let mut idle = None;
     let mut called = None;
     let mut found = || -> Result<Option<Frame>, Error> {
@@ -268,6 +272,7 @@ pub(crate) fn top_frame(target: &mut Target, thread: &Thread) -> Top {
                 idle = Some(is_idle(&frame::describe(target, &frame, at)));
             }
             if is_user(target, &frame) {
+                own = index == 0;
                 let mut told = frame::describe(target, &frame, at);
                 told.block = block.or(told.block);
                 let above: Option<(RuntimeFrame, u32)> = above;
@@ -286,6 +291,7 @@ pub(crate) fn top_frame(target: &mut Target, thread: &Thread) -> Top {
         frame,
         called,
         native,
+        own,
         idle: idle == Some(true),
     }
 }

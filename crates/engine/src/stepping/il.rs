@@ -68,6 +68,27 @@ pub(super) fn addresses_of_methods(code: &[u8], range: IlRange) -> Vec<Token> {
     found
 }
 
+/// Whether code at an offset is what a statement goes on with when the jump at its end is not made, and only leads elsewhere:
+/// the way out of a loop, which a `break` takes too.
+pub(super) fn is_way_out(code: &[u8], statement: IlRange, offset: IlOffset) -> bool {
+    let mut at = statement.start.0 as usize;
+    let mut behind_jump = false;
+    while at < offset.0 as usize {
+        let Some(instruction) = read(code, at) else {
+            return false;
+        };
+        let jumps_always = is_jump(code.get(at));
+        behind_jump = !jumps_always && instruction.targets.len() == 1;
+        at = instruction.next;
+    }
+    at == offset.0 as usize && behind_jump && is_jump(code.get(at))
+}
+
+/// `br` and `leave`.
+fn is_jump(opcode: Option<&u8>) -> bool {
+    matches!(opcode, Some(0x2b | 0x38 | 0xdd | 0xde))
+}
+
 /// Whether nothing is done with the result of a call but to return it.
 pub(crate) fn returns_result(code: &[u8], call: IlOffset) -> bool {
     /// Instructions that a compiler puts between.
@@ -599,6 +620,22 @@ mod tests {
         let code = [0x2d, 0x01, 0x00, 0x00, 0x28, 1, 0, 0, 6, 0x2a];
         assert_eq!(start_of_call(&code, wanted), Some(IlOffset(3)));
         assert_eq!(start_of_call(&code, |_| false), None);
+    }
+
+    #[test]
+    fn way_out_of_a_loop_is_behind_its_jump_only() {
+        let statement = IlRange {
+            start: IlOffset(0),
+            end: IlOffset(8),
+        };
+        // ldloc.0, callvirt, brtrue.s, leave.s
+        let head = [0x06, 0x6f, 1, 0, 0, 0x0a, 0x2d, 0xf8, 0xde, 0x0c];
+        assert!(is_way_out(&head, statement, IlOffset(8)));
+        assert!(!is_way_out(&head, statement, IlOffset(6)));
+        assert!(!is_way_out(&head, statement, IlOffset(7)));
+        // call, br.s: back from a call that is the whole statement.
+        let call = [0x28, 1, 0, 0, 0x0a, 0x2b, 0x02];
+        assert!(!is_way_out(&call, statement, IlOffset(5)));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use cordebug::thread::{Frame, Thread};
 use metadata::{IlOffset, Token};
 
+use super::il;
 use crate::api::Error;
 use crate::target::{Target, runtime_error};
 
@@ -139,6 +140,17 @@ impl Position {
                 .collect();
             position.standing = stand(&points, position.ip);
             position.hidden_end = hidden_end(&points, position.ip);
+        }
+        if let Standing::InStatement(statement) = position.standing
+            && let Ok(opened) = module.metadata(process)
+            && let Ok(Some(body)) = opened.body(token)
+            && il::is_way_out(body.code, statement, position.ip)
+        {
+            // A `break` has led here, to the end of a loop's head.
+            position.standing = Standing::Hidden(IlRange {
+                start: position.ip,
+                end: statement.end,
+            });
         }
         position
     }

@@ -142,12 +142,13 @@ const VALUES: &[Program] = &[
 ];
 
 /// Walked statement by statement in `walks`, with the text of each.
-const IN_WORDS: [&str; 7] = [
+const IN_WORDS: [&str; 8] = [
     "step_async",
     "step_attributes_async",
     "step_blocks",
     "step_calls",
     "step_iterators",
+    "step_leaves",
     "step_statements",
     "toplevel",
 ];

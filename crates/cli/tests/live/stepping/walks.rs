@@ -44,6 +44,24 @@ fn statements_into() {
 }
 
 #[test]
+fn leaves_over() {
+    check(
+        "step_leaves",
+        StepKind::Over,
+        &expect_file!["walks/leaves_over.txt"],
+    );
+}
+
+#[test]
+fn leaves_into() {
+    check(
+        "step_leaves",
+        StepKind::Into,
+        &expect_file!["walks/leaves_into.txt"],
+    );
+}
+
+#[test]
 fn iterators_over() {
     check(
         "step_iterators",
