@@ -233,6 +233,18 @@ impl Engine<'_> {
         is_one
     }
 
+    /// The await that a position lies in the suspension of: its trap would come too late. Optimised code has no place for where
+    /// that begins if it asks nobody whether there is something to wait for.
+    pub(super) fn is_being_suspended(&mut self, at: Position) -> Option<Await> {
+        let (Standing::Hidden(_), Some(method)) = (at.standing, at.method) else {
+            return None;
+        };
+        let mut awaits = self.async_stepping(method)?.awaits.into_iter();
+        awaits.find(|it| {
+            it.resume_method == method.token && (it.yield_offset..it.resume_offset).contains(&at.ip)
+        })
+    }
+
     /// Our invocation may be about to be suspended.
     pub(super) fn about_to_yield(&mut self, thread: &Thread, pause: Await) {
         let Some(at) = self.position_of_step(thread) else {

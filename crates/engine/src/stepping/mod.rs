@@ -395,6 +395,12 @@ impl Engine<'_> {
 
     /// Asks the runtime for the next part of the step that is under way.
     fn begin_leg(&mut self, thread: &Thread, at: Position, kind: StepKind) -> Result<(), Error> {
+        if kind != StepKind::Out
+            && let Some(pause) = self.is_being_suspended(at)
+        {
+            self.about_to_yield(thread, pause);
+            return Ok(());
+        }
         let just_my_code = self.stepping.options.just_my_code;
         let (range, kind) = match at.standing {
             Standing::AtStatement(range) | Standing::InStatement(range) => {
@@ -430,7 +436,9 @@ impl Engine<'_> {
         let returns = leg.returns_to.is_some();
         let is_left = leg.leaving.as_ref().is_some_and(Leaving::is_left);
         let is_followed = (is_awaited || is_alone || returns) && !leg.leaves_work;
-        let into = kind == StepKind::Into;
+        // What takes the result is called by the framework, at whose code a step into optimised code would end.
+        let hands_over = is_awaited && range.is_last() && !only_marked;
+        let into = kind == StepKind::Into && !hands_over;
         let begin = || -> Result<Option<Stepper>, cordebug::Error> {
             if kind == StepKind::Out && (is_awaited || is_alone || returns || is_left) {
                 return Ok(None);
@@ -493,13 +501,15 @@ impl Engine<'_> {
             start: range.end,
             end: at.hidden_end,
         };
-        if hidden.start >= hidden.end || hidden.is_last() {
-            return range;
-        }
-        let Some(method) = at.method else {
+        let Some(method) = at.method.filter(|_| hidden.start < hidden.end) else {
             return range;
         };
         let is_async = self.async_stepping(method).is_some();
+        // Optimised code that hands the result to the task may not know any more whose task that is.
+        let ends_unknown = hidden.is_last() && is_async && !self.is_marked(method);
+        if hidden.is_last() && !ends_unknown {
+            return range;
+        }
         let is_plain = || {
             let target = self.target.as_ref()?;
             let module = target.modules.get(method.module)?;
@@ -513,7 +523,7 @@ impl Engine<'_> {
             });
             Some(!handles && !il::may_jump(body.code, hidden, range))
         };
-        if is_async || !is_plain().unwrap_or(false) {
+        if is_async != ends_unknown || !is_plain().unwrap_or(false) {
             return range;
         }
         IlRange {

@@ -565,6 +565,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "is optimised: what its code still has differs between runtimes",
     ),
     (
+        "optimized_awaits",
+        "is optimised: what its code still has differs between runtimes",
+    ),
+    (
         "optimized_callbacks",
         "is optimised: what its code still has differs between runtimes",
     ),

@@ -84,6 +84,44 @@ fn a_step_into_what_the_framework_calls_back_from_optimised_code_ends_there() {
     }
 }
 
+/// What is compiled without regard for debuggers has no place for where such an `await` suspends the method, and does not know at
+/// its end any more whose task gets the result.
+#[test]
+fn steps_in_optimised_async_methods_stay_with_their_invocation() {
+    let fixture = "optimized_awaits";
+    let (into, over) = (StepKind::Into, StepKind::Over);
+    let yields = ["yield", "returns", "end", "awaits"];
+    let waits = ["returned", "end_of_value", "awaits_value"];
+    for (from, first, then, inside) in [
+        ("twice", over, over, yields.as_slice()),
+        ("twice", over, into, &yields),
+        ("waited", over, over, &waits),
+        ("waited", over, into, &waits),
+    ] {
+        for tiers in ["0", "1"] {
+            let sandbox = Sandbox::new();
+            let program = sandbox
+                .launch(fixture)
+                .env("DOTNET_TieredCompilation", tiers)
+                .with(|launch| {
+                    launch.keep_optimized = true;
+                    launch.breakpoints = vec![BreakpointSpec::at(place(fixture, from))];
+                })
+                .start();
+            program.wait_stop();
+            without_breakpoints(&program);
+            let mut kind = first;
+            for marker in inside {
+                step(&program, kind);
+                assert_at(&program, fixture, marker);
+                kind = then;
+            }
+            program.cont();
+            program.expect_exit(0);
+        }
+    }
+}
+
 #[test]
 fn a_step_out_of_a_method_that_throws_ends_where_that_is_caught() {
     let fixture = "out_by_exceptions";
