@@ -426,6 +426,11 @@ fn statements_that_the_optimiser_left_no_code_are_told_and_the_rest_stops() {
         "moved",
         "twice",
         "abs",
+        "array",
+        "none",
+        "one_line",
+        "while",
+        "first_handler",
     ];
     let sandbox = Sandbox::new();
     let program = sandbox
@@ -438,7 +443,15 @@ fn statements_that_the_optimiser_left_no_code_are_told_and_the_rest_stops() {
         program.cont();
     }
     program.expect_exit(0);
+    // The word `foreach` has no code: what the loop goes through is looked at first, and once.
     let expected = [
+        "array",
+        "none",
+        "one_line",
+        "while",
+        "while",
+        "while",
+        "second_handler",
         "main",
         "go",
         "write",
@@ -469,6 +482,8 @@ fn statements_that_the_optimiser_left_no_code_are_told_and_the_rest_stops() {
         reason.ends_with(&format!("moved to line {line}")),
         "{reason}"
     );
+    let reason = of("first_handler").reason.clone().unwrap_or_default();
+    assert!(reason.contains("moved to line"), "{reason}");
 }
 
 #[test]

@@ -305,8 +305,11 @@ fn statements(
     }
     let mut all = symbols.candidates(document, asked.line.0, asked.column);
     let is_on_statement = |it: &Candidate| it.binding != Binding::Next;
-    if asked.column.is_none() && !all.iter().any(is_on_statement) {
-        all = moved(asked, all, module, symbols, (path, document), around);
+    if asked.column.is_none() {
+        match all.iter().any(is_on_statement) {
+            true => entered_first(&mut all, module, symbols, document, around),
+            false => all = moved(asked, all, module, symbols, (path, document), around),
+        }
     }
     if all.is_empty() {
         return Err(no_code(asked, symbols, path, document, around.files));
@@ -437,6 +440,36 @@ fn moved(
             || heads::are_in_one_member(&text, asked.line.0, start(&it.point))
     });
     following
+}
+
+/// Of the statements of a method on a line the one is meant that code comes to first. In the text that is the first one, but in an
+/// optimised build, where the word `foreach` has no code, it is what the loop goes through, not its variable.
+fn entered_first(
+    all: &mut [Candidate],
+    module: &LoadedModule,
+    symbols: &Symbols,
+    document: Token,
+    around: Surroundings<'_>,
+) {
+    let Ok(opened) = module.metadata(around.process) else {
+        return;
+    };
+    if opened.metadata().is_optimized() != Some(true) {
+        return;
+    }
+    let exact = |it: &&mut Candidate| it.binding == Binding::Exact;
+    for candidate in all.iter_mut().filter(exact) {
+        let point = candidate.point;
+        let on_line = symbols.points_on(document, point.span.start_line).iter();
+        let own = on_line.filter(|it| it.method() == point.method());
+        if let Some(first) = own.min_by_key(|it| it.offset)
+            && first.offset < point.offset
+            && let Ok(Some(body)) = opened.body(point.method())
+            && mappable::is_run_into(body.code, first.offset)
+        {
+            candidate.point = *first;
+        }
+    }
 }
 
 /// The point, moved on to where a breakpoint can be: perhaps to the next statement; `None` if there is none to move to.

@@ -1,7 +1,7 @@
 //! Where in the IL of a method a breakpoint can be.
 //!
-//! The runtime's compiler keeps a place for a breakpoint where the evaluation stack is empty, behind a call and where code
-//! is jumped to; where it optimises, behind a call only if that returns nothing. In a Debug build every statement begins there. An optimised one leaves values on the stack from one
+//! The runtime's compiler keeps a place for a breakpoint where the evaluation stack is empty, behind a call and where an
+//! exception enters; where it optimises, behind a call only if that returns nothing. In a Debug build every statement begins there. An optimised one leaves values on the stack from one
 //! statement to the next, and a statement that begins in between has no machine code of its own: the runtime takes a
 //! breakpoint there, never stops at it, and may even crash when it sets others in the same method.
 
@@ -37,15 +37,31 @@ pub(super) fn place_from(
     }
 }
 
+/// Whether code before an offset leads to it: what is only jumped back to is the body of a loop.
+pub(super) fn is_run_into(code: &[u8], offset: IlOffset) -> bool {
+    let (mut at, mut leads) = (0, true);
+    let mut jumps = false;
+    while at < offset.0 as usize {
+        let Some(instruction) = il::read(code, at) else {
+            return false;
+        };
+        leads = il::falls_through(code, at);
+        jumps |= instruction.targets.contains(&offset);
+        at = instruction.next;
+    }
+    leads || jumps
+}
+
 /// What is known of the instructions of a method, in the order of the code.
 struct Places {
-    /// Offset, whether a breakpoint can be there, whether the next instruction may run behind it.
-    all: Vec<(u32, bool, bool)>,
+    /// Offset, whether a breakpoint can be there, and what surely runs behind it.
+    all: Vec<(u32, bool, Option<u32>)>,
 }
 
 impl Places {
     fn of(metadata: Metadata<'_>, body: &MethodBody<'_>, compiler: Compiler) -> Option<Self> {
         let code = body.code;
+        // What an exception enters.
         let mut entered: HashSet<u32> = HashSet::new();
         // How many values are on the stack where code is jumped to (ECMA-335 III.1.7.5).
         let mut depths: HashMap<u32, u32> = HashMap::new();
@@ -76,12 +92,7 @@ impl Places {
             depth = depth_behind(metadata, code, at, depth)?;
             fell = il::falls_through(code, at);
             for target in &instruction.targets {
-                entered.insert(target.0);
                 depths.entry(target.0).or_insert(depth);
-            }
-            // The code behind a branch is a block of its own.
-            if !instruction.targets.is_empty() {
-                entered.insert(u32::try_from(instruction.next).ok()?);
             }
             // Behind `call`, `calli`, `callvirt`, and `nop`, which is there for that.
             called = match code.get(at) {
@@ -92,26 +103,27 @@ impl Places {
                 }
                 _ => false,
             };
-            all.push((offset, is_place, fell && instruction.targets.is_empty()));
+            let next = match instruction.targets.as_slice() {
+                [] if fell => Some(u32::try_from(instruction.next).ok()?),
+                // Where both ways meet again, as behind the making of a delegate that is kept.
+                [forward] if forward.0 > offset => Some(forward.0),
+                _ => None,
+            };
+            all.push((offset, is_place, next));
             at = instruction.next;
-        }
-        // Code may be jumped to from behind.
-        for (offset, is_place, _) in &mut all {
-            *is_place |= entered.contains(offset);
         }
         Some(Self { all })
     }
 
     fn from(&self, wanted: IlOffset) -> Option<IlOffset> {
-        let mut here = self.all.iter().skip_while(|(at, ..)| *at < wanted.0);
+        let mut wanted = wanted.0;
+        let mut rest = self.all.iter();
         loop {
-            let (at, is_place, goes_on) = here.next()?;
+            let (at, is_place, next) = rest.find(|(at, ..)| *at >= wanted)?;
             if *is_place {
                 return Some(IlOffset(*at));
             }
-            if !goes_on {
-                return None;
-            }
+            wanted = (*next)?;
         }
     }
 }

@@ -209,7 +209,7 @@ impl Engine<'_> {
     }
 
     /// Whether an async method hands out values as it goes.
-    fn is_async_iterator(&self, method: MethodId) -> bool {
+    pub(super) fn is_async_iterator(&self, method: MethodId) -> bool {
         let holds = || {
             let target = self.target.as_ref()?;
             let module = target.modules.get(method.module)?;

@@ -9,10 +9,12 @@ use metadata::tables::Table;
 use metadata::{IlOffset, Token};
 
 use super::position::{FrameId, IlRange, MethodId, Position, Standing};
-use super::{Leg, MAX_WALK, Trap, TrapKind, il, remove};
+use super::{Leg, MAX_WALK, Trap, TrapKind, awaits, il, remove};
 use crate::api::StepKind;
 use crate::engine::Engine;
 
+/// How the method is called that asks an async iterator for the next value.
+const ASKS_FOR_THE_NEXT: &str = "MoveNextAsync";
 /// Methods that one statement hands to others, as far as they get traps.
 const MAX_HANDED: usize = 50;
 
@@ -69,7 +71,11 @@ impl Engine<'_> {
             if set.any(|it| matches!(it.kind, TrapKind::Callback(it, _) if it == handed)) {
                 continue;
             }
-            let begins = self.begins(handed);
+            // Of a method that goes on, the runtime's compiler has only its very first instruction for sure.
+            let begins = match is_start && self.is_async_iterator(handed) {
+                true => Some(IlOffset(0)),
+                false => self.begins(handed),
+            };
             leg.traps
                 .extend(begins.and_then(|at| self.trap(handed, at, kind)));
         }
@@ -82,7 +88,8 @@ impl Engine<'_> {
         let symbols = module.symbols(&target.process).ok()?;
         let own = |token| MethodId { token, ..method };
         if is_start {
-            let body = symbols.pdb().move_next_method(method.token).ok()??;
+            let started = symbols.pdb().move_next_method(method.token).ok()?;
+            let body = started.or_else(|| self.asked_for_the_next(method))?;
             return Some(vec![own(body)]);
         }
         let code = module.metadata(&target.process).ok()?.body(method.token);
@@ -95,6 +102,23 @@ impl Engine<'_> {
         let started = started.filter_map(|(_, it)| body(it));
         let all = taken.chain(started).filter(|it| it.is(Table::Method));
         Some(all.take(MAX_HANDED).map(own).collect())
+    }
+
+    /// The body of the async iterator that one of the compiler's own methods asks for the next value.
+    fn asked_for_the_next(&self, method: MethodId) -> Option<Token> {
+        let target = self.target.as_ref()?;
+        let module = target.modules.get(method.module)?;
+        let metadata = module.metadata(&target.process).ok()?.metadata();
+        let method = metadata.method(method.token).ok()?;
+        if !method.name().ok()?.ends_with(ASKS_FOR_THE_NEXT) {
+            return None;
+        }
+        let class = metadata.type_def(method.declaring_type().ok()?).ok()?;
+        let mut others = class.methods().flatten();
+        let body = others.find(|it| it.name().is_ok_and(|name| awaits::is_move_next(&name)))?;
+        let pdb = module.symbols(&target.process).ok()?.pdb();
+        pdb.async_stepping(body.token()).ok()??;
+        Some(body.token())
     }
 
     /// Where the user's code of a method begins.

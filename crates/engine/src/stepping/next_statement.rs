@@ -203,6 +203,9 @@ fn refusal(method: &str, line: Line, error: &cordebug::Error) -> Error {
         Some(hresult::CORDBG_E_CANT_SET_IP_INTO_CATCH) => {
             "it is in a catch block, which only an exception enters"
         }
+        Some(hresult::CORDBG_E_CANT_SETIP_INTO_OR_OUT_OF_FILTER) => {
+            "filters of catch blocks (`when`) run for an exception only, and to their end"
+        }
         Some(hresult::CORDBG_E_CANT_SET_IP_OUT_OF_CATCH_ON_WIN64) => {
             "the thread is in a catch block, which must run to its end"
         }

@@ -67,6 +67,7 @@ fn where_the_next_statement_cannot_be_is_told_with_the_reason() {
         "the method that runs",
     );
     check_refused(&program, "in_catch", ErrorCode::StepFailed, "catch block");
+    check_refused(&program, "filter", ErrorCode::StepFailed, "filters");
     check_refused(
         &program,
         "in_finally",

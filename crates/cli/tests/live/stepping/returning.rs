@@ -1,11 +1,11 @@
 //! Steps that leave a method end in its caller, whatever is run on the way.
 
-use host::api::{BreakpointId, BreakpointSpec, Request, StepKind};
+use host::api::{BreakpointId, BreakpointSpec, Request, State, StepKind};
 use testkit::debuggee::Debuggee;
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
-use super::walk::{assert_at, frame, launch_to, place, step};
+use super::walk::{assert_at, frame, here, launch_to, place, step};
 
 fn without_breakpoints(program: &Debuggee<'_>) {
     let only = Request::RemoveBreakpoint(BreakpointId(1));
@@ -119,6 +119,34 @@ fn steps_in_optimised_async_methods_stay_with_their_invocation() {
             program.cont();
             program.expect_exit(0);
         }
+    }
+}
+
+#[test]
+fn steps_into_optimised_async_iterators_go_into_their_bodies_for_each_value() {
+    let fixture = "optimized_awaits";
+    for tiers in ["0", "1"] {
+        let sandbox = Sandbox::new();
+        let program = sandbox
+            .launch(fixture)
+            .env("DOTNET_TieredCompilation", tiers)
+            .with(|launch| {
+                launch.keep_optimized = true;
+                launch.breakpoints = vec![BreakpointSpec::at(place(fixture, "items"))];
+            })
+            .start();
+        program.wait_stop();
+        without_breakpoints(&program);
+        let mut visited = Vec::new();
+        while program.status().state == State::Stopped && visited.len() < 40 {
+            visited.push(here(&program));
+            step(&program, StepKind::Into);
+        }
+        for wanted in ["\"asked\"", "\"asked again\""] {
+            let n = visited.iter().filter(|it| it.contains(wanted)).count();
+            assert_eq!(n, 1, "{wanted} in {visited:#?}");
+        }
+        program.expect_exit(0);
     }
 }
 
