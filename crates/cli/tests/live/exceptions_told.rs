@@ -264,6 +264,15 @@ fn an_exception_that_leaves_a_filter_ends_only_that() {
     .assert_eq(&stops("filter", ExceptionSpec::all(), in_short));
 }
 
+/// The filter of another type is not asked: it decides nothing.
+#[test]
+fn a_filter_of_another_type_is_no_handler() {
+    expect![[r"
+        Bare: caught in Program.Main(string[] args)
+    "]]
+    .assert_eq(&stops("other_filter", ExceptionSpec::all(), in_short));
+}
+
 #[test]
 fn exceptions_of_the_runtimes_own_code_are_thrown_once_and_meet_conditions() {
     let spec = ExceptionSpec {

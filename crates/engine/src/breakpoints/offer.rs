@@ -177,7 +177,7 @@ pub(super) fn module_notes(module: &LoadedModule, around: Surroundings<'_>) -> V
         return Vec::new();
     }
     vec![format!(
-        "{} is optimised: calls that were compiled into their caller do not stop here",
+        "{} is optimised: calls that were compiled into their caller, and statements that were merged with others, do not stop here",
         module.file_name()
     )]
 }

@@ -1,5 +1,7 @@
 //! Whether an exception clause takes an exception: the type that it names is looked for among those of the exception.
 //!
+//! A filter (`when`) is code, of which the first thing that C# makes asks for the type: one of another type is not asked further.
+//!
 //! A clause may name a type parameter (`catch (T)`): then what that stands for decides. Where that is not known, or the clause
 //! names a generic type whose arguments are not compared, nothing is certain.
 
@@ -7,7 +9,7 @@ use cordebug::types::Type;
 use metadata::pe::{ClauseKind, ExceptionClause};
 use metadata::signature::{self, Type as Spelled};
 use metadata::tables::{Table, TypeSpecRow};
-use metadata::{Metadata, Token};
+use metadata::{IlOffset, Metadata, Token};
 
 use crate::fields::Fields;
 use crate::target::Target;
@@ -23,6 +25,7 @@ pub(super) struct Asked<'a> {
     pub(super) metadata: Metadata<'a>,
     /// The full names of the exception's type and those it is derived from.
     types: &'a [String],
+    code: &'a [u8],
     arguments: &'a [Option<String>],
     /// Where the method's own arguments begin among them.
     of_method: usize,
@@ -30,10 +33,11 @@ pub(super) struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     /// Where what type parameters stand for does not matter.
-    pub(super) fn of(metadata: Metadata<'a>, types: &'a [String]) -> Self {
+    pub(super) fn of(metadata: Metadata<'a>, code: &'a [u8], types: &'a [String]) -> Self {
         Self {
             metadata,
             types,
+            code,
             arguments: &[],
             of_method: 0,
         }
@@ -41,6 +45,7 @@ impl<'a> Asked<'a> {
 
     pub(super) fn new(
         metadata: Metadata<'a>,
+        code: &'a [u8],
         types: &'a [String],
         method: Token,
         arguments: &'a [Option<String>],
@@ -50,17 +55,24 @@ impl<'a> Asked<'a> {
         Self {
             arguments,
             of_method: arguments.len().saturating_sub(own),
-            ..Self::of(metadata, types)
+            ..Self::of(metadata, code, types)
         }
     }
 
     /// Whether a clause takes the exception; `None` if only running code can tell.
     pub(super) fn takes(&self, clause: &ExceptionClause) -> Option<bool> {
-        let token = match clause.kind {
-            ClauseKind::Catch(token) => token,
-            ClauseKind::Filter(_) => return None,
-            ClauseKind::Finally | ClauseKind::Fault => return Some(false),
-        };
+        match clause.kind {
+            ClauseKind::Catch(token) => self.is_one(token),
+            ClauseKind::Filter(start) => {
+                let is_one = self.is_one(filtered_type(self.code, start)?);
+                is_one.filter(|it| !it)
+            }
+            ClauseKind::Finally | ClauseKind::Fault => Some(false),
+        }
+    }
+
+    /// Whether the exception is of a type.
+    fn is_one(&self, token: Token) -> Option<bool> {
         let is_one = |name: &String| self.types.contains(name);
         if !token.is(Table::TypeSpec) {
             return self.metadata.full_name(token).ok().as_ref().map(is_one);
@@ -76,6 +88,16 @@ impl<'a> Asked<'a> {
             _ => None,
         }
     }
+}
+
+/// The type that the filter asks for which begins at an offset: `isinst`, `dup`, `brtrue`.
+fn filtered_type(code: &[u8], start: IlOffset) -> Option<Token> {
+    let filter = code.get(start.0 as usize..)?;
+    let (0x75, token) = (*filter.first()?, filter.get(1..)?.first_chunk()?) else {
+        return None;
+    };
+    let is_question = matches!(filter.get(5..7)?, [0x25, 0x2d | 0x3a]);
+    is_question.then(|| Token(u32::from_le_bytes(*token)))
 }
 
 fn spelled(metadata: Metadata<'_>, token: Token) -> Option<Spelled> {

@@ -99,7 +99,8 @@ pub(super) fn decisive(
         let mut clauses = body.clauses.iter();
         let index = clauses.position(|it| it.handler_start.0 == offset)?;
         let metadata = opened.metadata();
-        let takes = |it: &ExceptionClause| Asked::of(metadata, &types).takes(it) != Some(false);
+        let takes =
+            |it: &ExceptionClause| Asked::of(metadata, body.code, &types).takes(it) != Some(false);
         let index = settle(metadata, &body, index, is_async, takes)?;
         Some(body.clauses.get(index)?.handler_start.0)
     };
@@ -172,7 +173,7 @@ fn handles_at(
     Some(body.clauses.iter().any(|clause| {
         clause.handler_start.0 == handler
             && is_tried(clause, offset)
-            && Asked::of(opened.metadata(), types).takes(clause) != Some(false)
+            && Asked::of(opened.metadata(), body.code, types).takes(clause) != Some(false)
     }))
 }
 
@@ -233,7 +234,7 @@ pub(super) fn at_place(
     let body = opened.body(method).ok()??;
     let is_async = frame::is_async(module, process, method);
     let guards = |_, clause: &ExceptionClause| is_tried(clause, at.0);
-    let asked = Asked::new(opened.metadata(), types, method, &arguments);
+    let asked = Asked::new(opened.metadata(), body.code, types, method, &arguments);
     let clause = first_clause(&asked, body, is_async, guards)?;
     Some(caught(module, process, method, &clause, told))
 }
@@ -280,7 +281,7 @@ pub(super) fn in_frame(
                 frame: Box::new(frame::describe(target, runtime_frame, index)),
             });
         }
-        let asked = Asked::new(metadata, types, token, &arguments);
+        let asked = Asked::new(metadata, body.code, types, token, &arguments);
         let may_take = |clause: &ExceptionClause| asked.takes(clause) != Some(false);
         if mapping == Mapping::Unmapped && guarding.is_none() && body.clauses.iter().any(may_take) {
             return Some(Handler::Unknown);

@@ -281,6 +281,15 @@ impl Engine<'_> {
         // Back from a method that was not shown: the statement goes on. A call may be its very first instruction, so
         // that the code behind the call counts as its beginning.
         let was_inside = steps.leg.at.is_some_and(|leg| leg.frame < from.frame);
+        // What throws an exception is code of the runtime, in which a step into optimised code would end again and again.
+        let has_stayed = steps.leg.goes_in
+            && at.frame == from.frame
+            && matches!(at.standing, Standing::InStatement(_))
+            && at.standing.statement() == from.standing.statement()
+            && steps
+                .leg
+                .at
+                .is_some_and(|leg| leg.frame == at.frame && leg.standing.statement().is_some());
         let is_back = was_inside
             && at.frame == from.frame
             && at.standing.statement().is_some()
@@ -320,6 +329,9 @@ impl Engine<'_> {
         }
         if kind != StepKind::Out && is_back {
             return Next::Leg(kind);
+        }
+        if has_stayed {
+            return Next::Leg(StepKind::Over);
         }
         match at.standing {
             Standing::AtStatement(_) | Standing::InStatement(_) => Next::Stop,

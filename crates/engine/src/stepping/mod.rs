@@ -110,6 +110,8 @@ struct Leg {
     home: Option<FrameId>,
     /// Whether it is to leave the method.
     leaves: bool,
+    /// Whether it also ends in what is called, in code that the runtime does not take for the user's.
+    goes_in: bool,
     /// Whether nothing of the method follows its range.
     is_last: bool,
     /// Whether a method has called it that the runtime itself suspends, where no step can end.
@@ -455,6 +457,7 @@ impl Engine<'_> {
         match begun {
             Ok(stepper) => {
                 leg.stepper = stepper;
+                leg.goes_in = into && !only_marked;
                 if only_marked && kind != StepKind::Out && range.is_last() && !is_followed {
                     leg.beyond = self.stepper_beyond(thread);
                     self.arm_end(thread, &mut leg);

@@ -47,6 +47,28 @@ fn a_step_into_the_framework_from_optimised_code_comes_back() {
 }
 
 #[test]
+fn a_step_into_a_throw_in_optimised_code_ends_where_it_is_caught() {
+    let fixture = "optimized_calls";
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch(fixture)
+        .env("DOTNET_TieredCompilation", "0")
+        .with(|launch| {
+            launch.keep_optimized = true;
+            launch.breakpoints = vec![BreakpointSpec::at(place(fixture, "refused"))];
+        })
+        .start();
+    program.wait_stop();
+    without_breakpoints(&program);
+    for marker in ["throw", "caught"] {
+        step(&program, StepKind::Into);
+        assert_at(&program, fixture, marker);
+    }
+    program.cont();
+    program.expect_exit(0);
+}
+
+#[test]
 fn a_step_into_what_the_framework_calls_back_from_optimised_code_ends_there() {
     let fixture = "optimized_callbacks";
     let (into, over) = (StepKind::Into, StepKind::Over);
