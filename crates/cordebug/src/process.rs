@@ -167,6 +167,18 @@ impl Process {
         )?;
         Ok(read)
     }
+
+    /// `N` bytes of the target's memory, if all of them can be read.
+    pub fn read_array<const N: usize>(&self, address: u64) -> Option<[u8; N]> {
+        let mut bytes = [0; N];
+        let read = self.read_memory(address, &mut bytes).ok()?;
+        (read == N).then_some(bytes)
+    }
+
+    /// The word at an address of the target's memory, if it can be read.
+    pub fn read_word(&self, address: u64) -> Option<u64> {
+        self.read_array(address).map(u64::from_le_bytes)
+    }
 }
 
 /// The next element of one of the library's enumerators.

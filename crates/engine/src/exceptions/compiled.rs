@@ -36,9 +36,9 @@ pub(super) fn guarding(
     clauses: &[ExceptionClause],
 ) -> Option<Vec<usize>> {
     let (code, offset) = frame.compiled_code().ok()?;
-    let header = word(process, code.start().ok()?.checked_sub(8)?)?;
+    let header = process.read_word(code.start().ok()?.checked_sub(8)?)?;
     let table = (0..HEADER_WORDS).find_map(|index| {
-        let address = word(process, header.checked_add(8 * index)?)?;
+        let address = process.read_word(header.checked_add(8 * index)?)?;
         table_at(process, address, clauses)
     })?;
     // A call that is the last thing in a block returns behind it.
@@ -66,7 +66,7 @@ fn clauses_at(table: &[Part], at: u32, clauses: &[ExceptionClause]) -> Vec<usize
 }
 
 fn table_at(process: &Process, address: u64, clauses: &[ExceptionClause]) -> Option<Vec<Part>> {
-    let count = usize::try_from(word(process, address.checked_sub(8)?)?).ok()?;
+    let count = usize::try_from(process.read_word(address.checked_sub(8)?)?).ok()?;
     if count == 0 || count > MAX_CLAUSES {
         return None;
     }
@@ -126,12 +126,6 @@ fn kind(kind: &ClauseKind) -> u32 {
         ClauseKind::Finally => 2,
         ClauseKind::Fault => 4,
     }
-}
-
-fn word(process: &Process, address: u64) -> Option<u64> {
-    let mut bytes = [0; 8];
-    let read = process.read_memory(address, &mut bytes).ok()?;
-    (read == bytes.len()).then(|| u64::from_le_bytes(bytes))
 }
 
 #[cfg(test)]

@@ -182,10 +182,10 @@ fn text_at(target: &Target, object: u64) -> Option<String> {
     const TYPE_OF_STRINGS: (u32, u32) = (0x8000_0002, 22);
     const ELEMENTS: u32 = 0x8000_ffff;
     const MAX_LENGTH: u32 = 8192;
-    let header: [u8; 12] = read(target, object)?;
+    let header: [u8; 12] = target.process.read_array(object)?;
     let (ty, length) = header.split_first_chunk()?;
     let length = u32::from_le_bytes(*length.first_chunk()?);
-    let ty: [u8; 8] = read(target, u64::from_le_bytes(*ty))?;
+    let ty: [u8; 8] = target.process.read_array(u64::from_le_bytes(*ty))?;
     let (elements, size) = ty.split_first_chunk()?;
     let elements = u32::from_le_bytes(*elements) & ELEMENTS;
     let size = u32::from_le_bytes(*size.first_chunk()?);
@@ -202,12 +202,6 @@ fn text_at(target: &Target, object: u64) -> Option<String> {
         .collect();
     let (last, text) = units.split_last()?;
     (got.ok()? == bytes.len() && *last == 0).then(|| String::from_utf16_lossy(text))
-}
-
-fn read<const N: usize>(target: &Target, address: u64) -> Option<[u8; N]> {
-    let mut bytes = [0; N];
-    let got = target.process.read_memory(address, &mut bytes).ok()?;
-    (got == N).then_some(bytes)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use cordebug::heap::HeapPart;
+use cordebug::process::Process;
 use cordebug::thread::Thread;
 use cordebug::value::Value;
 
@@ -31,9 +32,9 @@ impl Objects {
     pub(crate) fn new(target: &Target, thread: &Thread) -> Option<Self> {
         let known = thread.object().ok()?.dereference().ok()??;
         let mut bases = known.class_chain().ok()?.len();
-        let mut ty = word(target, known.address().ok()?)?;
+        let mut ty = target.process.read_word(known.address().ok()?)?;
         while bases > 1 {
-            ty = word(target, ty + PARENT)?;
+            ty = parent(&target.process, ty)?;
             bases -= 1;
         }
         Self::derived_from(target, ty)
@@ -41,11 +42,12 @@ impl Objects {
 
     /// From where a string lies: a thread may have no object of its own.
     pub(crate) fn of_string(target: &Target, address: u64) -> Option<Self> {
-        Self::derived_from(target, word(target, word(target, address)? + PARENT)?)
+        let process = &target.process;
+        Self::derived_from(target, parent(process, process.read_word(address)?)?)
     }
 
     fn derived_from(target: &Target, root: u64) -> Option<Self> {
-        if word(target, root + PARENT)? != 0 {
+        if parent(&target.process, root)? != 0 {
             return None;
         }
         let mut heap = target.process.heap_regions(HeapPart::All).ok()?;
@@ -63,21 +65,20 @@ impl Objects {
         let is_pointer = |at: &u64| at.is_multiple_of(8) && *at > 0xffff && *at < 1 << 56;
         let mut ty = Some(address)
             .filter(is_pointer)
-            .and_then(|address| word(target, address))?;
+            .and_then(|address| target.process.read_word(address))?;
         for _ in 0..MAX_BASES {
             if ty == self.root {
                 return target.process.object_at(address).ok();
             }
             ty = Some(ty)
                 .filter(is_pointer)
-                .and_then(|ty| word(target, ty + PARENT))?;
+                .and_then(|ty| parent(&target.process, ty))?;
         }
         None
     }
 }
 
-fn word(target: &Target, address: u64) -> Option<u64> {
-    let mut bytes = [0; 8];
-    let read = target.process.read_memory(address, &mut bytes).ok()?;
-    (read == bytes.len()).then(|| u64::from_le_bytes(bytes))
+/// The type that a type is derived from; zero if that is none.
+fn parent(process: &Process, ty: u64) -> Option<u64> {
+    process.read_word(ty.checked_add(PARENT)?)
 }

@@ -68,9 +68,7 @@ fn read_word(process: &Process, address: u64) -> Option<u64> {
 fn read_words<const N: usize>(process: &Process, address: u64) -> [Option<u64>; N] {
     std::array::from_fn(|index| {
         let at = address.checked_add(8 * index as u64)?;
-        let mut bytes = [0; 8];
-        let got = process.read_memory(at, &mut bytes).ok()?;
-        let word = u64::from_le_bytes(bytes);
-        (got == bytes.len() && word > 0x1_0000 && word >> 47 == 0).then_some(word)
+        let word = process.read_word(at)?;
+        (word > 0x1_0000 && word >> 47 == 0).then_some(word)
     })
 }

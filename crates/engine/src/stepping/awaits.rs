@@ -384,9 +384,7 @@ impl Engine<'_> {
             return;
         };
         let task = self.target.as_ref().and_then(|target| {
-            let mut address = [0; 8];
-            target.process.read_memory(slot, &mut address).ok()?;
-            let address = u64::from_le_bytes(address);
+            let address = target.process.read_word(slot)?;
             let object = (address != 0).then(|| target.process.object_at(address))?;
             object.ok()?.hold().ok()
         });
