@@ -1,6 +1,7 @@
 //! Checks a tool's arguments against its schema, and says in words what is wrong with them.
 //!
-//! All problems are told at once, so that one more call can be right. What passes here deserialises.
+//! All problems are told at once, so that one more call can be right. What passes here deserialises. A name that is ours in
+//! another spelling (`stopAtEntry`), or one of a list's things (`expression` for `expressions`), is taken for ours.
 
 use host::api::{Error, ErrorCode};
 use serde_json::Value;
@@ -78,6 +79,7 @@ pub(crate) fn check(
     arguments.retain(|name, value| {
         !value.is_null() || required.contains(&name.as_str()) || !properties.contains_key(name)
     });
+    take_other_spellings(properties, arguments);
     let mut problems = Vec::new();
     check_object("", schema, arguments, &mut problems);
     if problems.is_empty() {
@@ -90,6 +92,33 @@ pub(crate) fn check(
         message.push_str(&format!("; and {more} more problems"));
     }
     Err(Error::new(ErrorCode::InvalidParameter, message).hint(usage(tool, properties, &required)))
+}
+
+/// Gives arguments the names that the tool has for them, where only the spelling differs and that name is not given as well.
+fn take_other_spellings(properties: &JsonObject, arguments: &mut JsonObject) {
+    let plain = |name: &str| name.replace(['_', '-'], "").to_ascii_lowercase();
+    let is_list =
+        |name: &str| properties.get(name).and_then(|it| it.get("type")) == Some(&"array".into());
+    let strange = arguments
+        .keys()
+        .filter(|name| !properties.contains_key(*name));
+    for name in strange.cloned().collect::<Vec<_>>() {
+        let wanted = plain(&name);
+        let ours = |own: &&String| {
+            let own_plain = plain(own);
+            own_plain == wanted
+                || is_list(own) && own_plain.strip_suffix('s') == Some(wanted.as_str())
+        };
+        let mut meant = properties.keys().filter(ours);
+        if let (Some(own), None) = (meant.next(), meant.next())
+            && !arguments.contains_key(own)
+            && let Some(value) = arguments.remove(&name)
+        {
+            let is_one = is_list(own) && plain(own) != wanted && !value.is_array();
+            let value = if is_one { vec![value].into() } else { value };
+            arguments.insert(own.clone(), value);
+        }
+    }
 }
 
 /// Deserialises arguments that were checked.
@@ -365,9 +394,31 @@ mod tests {
             ]],
         );
         check(
-            json!({"program": "a.dll", "stopAtEntry": true, "timeout": 5, "colour": "red"}),
+            json!({"program": "a.dll", "stopAtEnd": true, "timeout": 5, "colour": "red"}),
             expect![[
-                r#"debug_launch: there is no parameter "colour"; there is no parameter "stopAtEntry", did you mean stop_at_entry?; there is no parameter "timeout", did you mean timeout_ms?"#
+                r#"debug_launch: there is no parameter "colour"; there is no parameter "stopAtEnd", did you mean stop_at_entry?; there is no parameter "timeout", did you mean timeout_ms?"#
+            ]],
+        );
+    }
+
+    #[test]
+    fn other_spellings_and_single_things_are_taken_for_ours() {
+        check(
+            json!({"Program": "a.dll", "stopAtEntry": true, "timeout-ms": 5, "arg": "a b"}),
+            expect![[
+                r#"fine: {"args":["a b"],"program":"a.dll","stop_at_entry":true,"timeout_ms":5}"#
+            ]],
+        );
+        check(
+            json!({"program": "a.dll", "arg": ["a"], "timeoutMs": "soon"}),
+            expect![[
+                r#"debug_launch: timeout_ms must be a whole number from 0 to 600000, not the text "soon""#
+            ]],
+        );
+        check(
+            json!({"program": "a.dll", "PROGRAM": "b.dll", "args": [], "arg": "x"}),
+            expect![[
+                r#"debug_launch: there is no parameter "PROGRAM", did you mean program?; there is no parameter "arg", did you mean args?"#
             ]],
         );
     }

@@ -39,6 +39,20 @@ fn names_that_are_almost_right_lead_to_those_that_are() {
 }
 
 #[test]
+fn parameters_in_another_spelling_and_one_expression_are_understood() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let launch = json!({"program": dll("demo_shop"), "stopAtEntry": true});
+        agent.call("debug_launch", launch).await;
+        let sum = json!({"expression": "1 + 2", "sideEffects": false});
+        let sum = text(&agent.call("evaluate", sum).await);
+        assert_eq!(sum, "1 + 2: int = 3");
+        agent.close().await;
+    });
+}
+
+#[test]
 fn breakpoints_of_a_program_that_is_let_go_are_told_as_never_reached() {
     let sandbox = Sandbox::new();
     run(async {
