@@ -9,6 +9,7 @@ use testkit::sandbox::Sandbox;
 use crate::stacks_told as told;
 
 const FIXTURE: &str = "exceptions_awaited";
+const FRAMEWORK: &str = "exceptions_framework";
 const WHICH: &str = "exceptions_awaited_which";
 
 fn lost(caught_by_user: Option<bool>) -> ExceptionSpec {
@@ -441,4 +442,56 @@ fn what_the_runtime_takes_itself_is_not_caught_by_the_user() {
             a filter fails
     "#]],
     );
+}
+
+/// Code of the framework has no symbols: where it is suspended only its instructions tell.
+#[test]
+fn what_the_framework_awaits_is_caught_there_or_handed_on() {
+    let scenarios = ["http late", "http early", "read late", "read early"];
+    check_of(FRAMEWORK, &scenarios, &expect![[r#"
+        http late
+            then not the user's System.Net.Http.HttpClient.SendAsync.Core(): ?
+            again: System.Net.Http.HttpClient.SendAsync.Core()
+            again: then Program.All(bool http): catch (Lost)
+            again: Program.All(bool http)
+        http late caught
+            again: then Program.All(bool http): catch (Lost)
+            again: Program.All(bool http)
+        http late not
+            then not the user's System.Net.Http.HttpClient.SendAsync.Core(): ?
+            again: System.Net.Http.HttpClient.SendAsync.Core()
+        http early
+            then not the user's System.Net.Http.HttpClient.SendAsync.Core(): ?
+            again: System.Net.Http.HttpClient.SendAsync.Core()
+            again: then Program.All(bool http): catch (Lost)
+            again: Program.All(bool http)
+        http early caught
+            again: then Program.All(bool http): catch (Lost)
+            again: Program.All(bool http)
+        http early not
+            then not the user's System.Net.Http.HttpClient.SendAsync.Core(): ?
+            again: System.Net.Http.HttpClient.SendAsync.Core()
+        read late
+            then Program.All(bool http): catch (Lost)
+            again: then Program.All(bool http): catch (Lost)
+            again: then Program.All(bool http): catch (Lost)
+            again: Program.All(bool http)
+        read late caught
+            then Program.All(bool http): catch (Lost)
+            again: then Program.All(bool http): catch (Lost)
+            again: then Program.All(bool http): catch (Lost)
+            again: Program.All(bool http)
+        read late not
+        read early
+            then Program.All(bool http): catch (Lost)
+            again: then Program.All(bool http): catch (Lost)
+            again: then Program.All(bool http): catch (Lost)
+            again: Program.All(bool http)
+        read early caught
+            then Program.All(bool http): catch (Lost)
+            again: then Program.All(bool http): catch (Lost)
+            again: then Program.All(bool http): catch (Lost)
+            again: Program.All(bool http)
+        read early not
+    "#]]);
 }

@@ -23,6 +23,8 @@ const MAX_TASKS: u32 = 100;
 /// What throws again what the task that it is called for has kept; all but the first wrap it.
 const RESULT_OF_AWAITER: &str = "GetResult";
 const WAITS: [&str; 3] = ["get_Result", "Wait", "WaitAll"];
+/// The compiler's own methods that do nothing but call one of the base class.
+const BASE_CALL: &str = "<>n__";
 /// What a task that was waited for without `await` throws.
 const WRAPPED: [&str; 3] = [
     "System.AggregateException",
@@ -105,7 +107,13 @@ impl Search<'_> {
                     return self.kept_by(task);
                 }
                 if is_async {
-                    return self.left_by_task(thread, *index);
+                    if !self.awaits_at_once(caller, inner)? {
+                        return None;
+                    }
+                    return match handler::in_frame(self.target, caller, *index, &self.types) {
+                        Some(Handler::Task { .. }) | None => self.left_by_task(thread, *index),
+                        Some(handler) => of_handler(handler),
+                    };
                 }
                 continue;
             }
@@ -196,6 +204,46 @@ impl Search<'_> {
         })
     }
 
+    /// Whether a frame without symbols, which do not tell where it is, awaits whatever it gets from calls like the one that it is in.
+    fn awaits_at_once(&mut self, caller: &RuntimeFrame, inner: &RuntimeFrame) -> Option<bool> {
+        let called = self.name_of_method(inner);
+        let Target {
+            modules, process, ..
+        } = &mut *self.target;
+        let function = caller.function().ok()?;
+        let module = modules.entry(&function.module().ok()?);
+        let opened = module.metadata(process).ok()?;
+        let metadata = opened.metadata();
+        let code = opened.body(Token(function.token().ok()?)).ok()??.code;
+        let calls = il::calls_between(code, IlOffset(0), IlOffset(u32::MAX));
+        let name = |called: Token| {
+            let name = name_of(metadata, called)?;
+            if !name.starts_with(BASE_CALL) {
+                return Some(name);
+            }
+            let code = opened.body(called).ok()??.code;
+            let calls = il::calls_between(code, IlOffset(0), IlOffset(u32::MAX));
+            name_of(metadata, calls.first()?.1)
+        };
+        let named: Vec<_> = calls.iter().map(|(_, it)| name(*it)).collect();
+        // What is called through a delegate has another name there.
+        let is_called = |name: &Option<String>| named.contains(name).then(|| name.clone());
+        let called = is_called(&called).or_else(|| is_called(&Some("Invoke".into())))?;
+        let same = (0..named.len()).filter(|at| named.get(*at) == Some(&called));
+        let mut verdict = true;
+        for at in same {
+            let mut next = named.iter().skip(at + 1).flatten().map(String::as_str);
+            let to_awaiter = match next.next() {
+                Some("GetAwaiter") => 1,
+                Some("ConfigureAwait") if next.next() == Some("GetAwaiter") => 2,
+                _ => return Some(false),
+            };
+            let range = calls.get(at)?.0..calls.get(at + to_awaiter)?.0;
+            verdict &= !is_suppressed(metadata, code, range, &calls)?;
+        }
+        Some(verdict)
+    }
+
     fn name_of_method(&mut self, frame: &RuntimeFrame) -> Option<String> {
         let Target {
             modules, process, ..
@@ -241,6 +289,10 @@ impl Search<'_> {
                 | AsyncKind::Iterator => {}
             }
             let Some(place) = awaiter.suspended else {
+                // What a method does with it that is suspended nobody knows where, is not known either.
+                if matches!(told.kind, AsyncKind::Method | AsyncKind::Iterator) {
+                    return None;
+                }
                 continue;
             };
             if fields.is_suppressed(&place.machine) {

@@ -6,7 +6,7 @@
 use cordebug::value::Value;
 use metadata::{IlOffset, Token};
 
-use super::frame;
+use super::{frame, resuming};
 use crate::api::{AsyncFrame, AsyncKind, FrameKind};
 use crate::fields::Fields;
 
@@ -35,13 +35,13 @@ pub(super) enum Awaiters {
 /// A link of a chain.
 pub(crate) struct Awaiter {
     pub(crate) frame: AsyncFrame,
-    /// Of a suspended method, as far as symbols tell.
+    /// Of a suspended method, as far as symbols or its code tell.
     pub(crate) suspended: Option<Suspended>,
     /// Of a combinator: its task.
     pub(crate) combinator: Option<Value>,
 }
 
-/// Where a suspended method was left.
+/// Where a suspended method was left, or goes on: both are guarded by the same clauses.
 pub(crate) struct Suspended {
     pub(crate) module: usize,
     /// Its body.
@@ -289,7 +289,8 @@ impl Fields<'_> {
             .map(|it| crate::names::type_text(self.modules, self.process, it))
             .collect();
         let module = self.modules.entry(&class.module().ok()?);
-        let metadata = module.metadata(self.process).ok()?.metadata();
+        let opened = module.metadata(self.process).ok()?;
+        let metadata = opened.metadata();
         let definition = metadata.type_def(Token(class.token().ok()?)).ok()?;
         let mut methods = definition.methods().flatten();
         let move_next = methods.find(|it| it.name_bytes().is_ok_and(|name| name == b"MoveNext"))?;
@@ -310,17 +311,24 @@ impl Fields<'_> {
             .ok()
             .and_then(|symbols| symbols.pdb().async_stepping(token).ok()?);
         let at = state.and_then(|state| usize::try_from(state).ok());
-        let mut suspended = None;
-        if let Some(it) = stepping.and_then(|it| it.awaits.get(at?).copied()) {
-            told.source = frame::source(module, self.process, token, it.yield_offset);
-            told.il_offset = Some(it.resume_offset.0);
-            suspended = Some(Suspended {
-                module: module.identity(),
-                method: token,
-                at: it.yield_offset,
-                machine: machine.clone(),
-            });
-        }
+        let place = match stepping.and_then(|it| it.awaits.get(at?).copied()) {
+            Some(it) => {
+                told.source = frame::source(module, self.process, token, it.yield_offset);
+                told.il_offset = Some(it.resume_offset.0);
+                Some(it.yield_offset)
+            }
+            // Iterators wait in states below zero at a `yield`, too, where they are not asked for this.
+            None => state.filter(|it| *it >= 0).and_then(|state| {
+                let body = opened.body(token).ok()??;
+                resuming::resumes_at(metadata, body.code, state)
+            }),
+        };
+        let suspended = place.map(|at| Suspended {
+            module: module.identity(),
+            method: token,
+            at,
+            machine: machine.clone(),
+        });
         Some(Awaiter {
             suspended,
             ..told.into()

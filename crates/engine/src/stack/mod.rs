@@ -12,6 +12,7 @@ mod logical;
 mod machine;
 mod native_calls;
 mod objects;
+mod resuming;
 mod stubs;
 mod unwrapped;
 pub(crate) mod walks;

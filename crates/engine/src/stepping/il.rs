@@ -277,9 +277,14 @@ pub(crate) fn constant_before(code: &[u8], start: IlOffset, before: IlOffset) ->
         }
         at = next;
     }
+    constant(code, at)
+}
+
+/// The small constant that an instruction puts on the stack.
+pub(crate) fn constant(code: &[u8], at: usize) -> Option<i32> {
     match *code.get(at)? {
-        // ldc.i4.0 to ldc.i4.8
-        short @ 0x16..=0x1e => Some(i32::from(short - 0x16)),
+        // ldc.i4.m1 to ldc.i4.8
+        short @ 0x15..=0x1e => Some(i32::from(short) - 0x16),
         // ldc.i4.s
         0x1f => code.get(at + 1).map(|it| i32::from(*it as i8)),
         // ldc.i4
@@ -452,7 +457,7 @@ pub(crate) fn read(code: &[u8], at: usize) -> Option<Instruction> {
     })
 }
 
-fn i32_at(code: &[u8], at: usize) -> Option<i32> {
+pub(crate) fn i32_at(code: &[u8], at: usize) -> Option<i32> {
     let bytes = code.get(at..)?.first_chunk()?;
     Some(i32::from_le_bytes(*bytes))
 }

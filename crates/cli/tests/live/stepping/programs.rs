@@ -340,6 +340,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "exceptions_awaited_which",
         "exceptions_awaited reads what becomes of what it throws",
     ),
+    (
+        "exceptions_framework",
+        "exceptions_awaited reads what becomes of what it throws",
+    ),
     ("exceptions_heard", "waits for others to end it"),
     (
         "exceptions_awaited",
