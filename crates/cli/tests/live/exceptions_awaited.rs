@@ -448,7 +448,10 @@ fn what_the_runtime_takes_itself_is_not_caught_by_the_user() {
 #[test]
 fn what_the_framework_awaits_is_caught_there_or_handed_on() {
     let scenarios = ["http late", "http early", "read late", "read early"];
-    check_of(FRAMEWORK, &scenarios, &expect![[r#"
+    check_of(
+        FRAMEWORK,
+        &scenarios,
+        &expect![[r#"
         http late
             then not the user's System.Net.Http.HttpClient.SendAsync.Core(): ?
             again: System.Net.Http.HttpClient.SendAsync.Core()
@@ -493,5 +496,6 @@ fn what_the_framework_awaits_is_caught_there_or_handed_on() {
             again: then Program.All(bool http): catch (Lost)
             again: Program.All(bool http)
         read early not
-    "#]]);
+    "#]],
+    );
 }

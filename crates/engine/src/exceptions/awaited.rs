@@ -11,6 +11,7 @@ use cordebug::value::Value;
 use metadata::tables::{MethodSpecRow, Table};
 use metadata::{IlOffset, Metadata, Token, signature};
 
+use super::at_once;
 use super::handler::{self, MAX_FRAMES};
 use crate::api::{AsyncEnd, AsyncKind, Frame, FrameKind, Handler, Then};
 use crate::fields::Fields;
@@ -23,8 +24,6 @@ const MAX_TASKS: u32 = 100;
 /// What throws again what the task that it is called for has kept; all but the first wrap it.
 const RESULT_OF_AWAITER: &str = "GetResult";
 const WAITS: [&str; 3] = ["get_Result", "Wait", "WaitAll"];
-/// The compiler's own methods that do nothing but call one of the base class.
-const BASE_CALL: &str = "<>n__";
 /// What a task that was waited for without `await` throws.
 const WRAPPED: [&str; 3] = [
     "System.AggregateException",
@@ -204,7 +203,7 @@ impl Search<'_> {
         })
     }
 
-    /// Whether a frame without symbols, which do not tell where it is, awaits whatever it gets from calls like the one that it is in.
+    /// Whether a frame without symbols awaits what it gets from the call that it is in.
     fn awaits_at_once(&mut self, caller: &RuntimeFrame, inner: &RuntimeFrame) -> Option<bool> {
         let called = self.name_of_method(inner);
         let Target {
@@ -213,35 +212,8 @@ impl Search<'_> {
         let function = caller.function().ok()?;
         let module = modules.entry(&function.module().ok()?);
         let opened = module.metadata(process).ok()?;
-        let metadata = opened.metadata();
-        let code = opened.body(Token(function.token().ok()?)).ok()??.code;
-        let calls = il::calls_between(code, IlOffset(0), IlOffset(u32::MAX));
-        let name = |called: Token| {
-            let name = name_of(metadata, called)?;
-            if !name.starts_with(BASE_CALL) {
-                return Some(name);
-            }
-            let code = opened.body(called).ok()??.code;
-            let calls = il::calls_between(code, IlOffset(0), IlOffset(u32::MAX));
-            name_of(metadata, calls.first()?.1)
-        };
-        let named: Vec<_> = calls.iter().map(|(_, it)| name(*it)).collect();
-        // What is called through a delegate has another name there.
-        let is_called = |name: &Option<String>| named.contains(name).then(|| name.clone());
-        let called = is_called(&called).or_else(|| is_called(&Some("Invoke".into())))?;
-        let same = (0..named.len()).filter(|at| named.get(*at) == Some(&called));
-        let mut verdict = true;
-        for at in same {
-            let mut next = named.iter().skip(at + 1).flatten().map(String::as_str);
-            let to_awaiter = match next.next() {
-                Some("GetAwaiter") => 1,
-                Some("ConfigureAwait") if next.next() == Some("GetAwaiter") => 2,
-                _ => return Some(false),
-            };
-            let range = calls.get(at)?.0..calls.get(at + to_awaiter)?.0;
-            verdict &= !is_suppressed(metadata, code, range, &calls)?;
-        }
-        Some(verdict)
+        let (method, place) = (Token(function.token().ok()?), caller.calling_offset());
+        at_once::awaits(opened, method, called.as_deref(), place)
     }
 
     fn name_of_method(&mut self, frame: &RuntimeFrame) -> Option<String> {
@@ -389,7 +361,7 @@ fn of_handler(handler: Handler) -> Option<Then> {
 }
 
 /// Whether an `await` is told to throw nothing; `None` if only running code can tell.
-fn is_suppressed(
+pub(super) fn is_suppressed(
     metadata: Metadata<'_>,
     code: &[u8],
     range: Range<IlOffset>,
@@ -411,7 +383,7 @@ fn is_suppressed(
 }
 
 /// The name of a method that code calls.
-fn name_of(metadata: Metadata<'_>, called: Token) -> Option<String> {
+pub(super) fn name_of(metadata: Metadata<'_>, called: Token) -> Option<String> {
     let mut token = called;
     if token.is(Table::MethodSpec) {
         let spec: MethodSpecRow = metadata.row_of(token).ok()?;

@@ -5,6 +5,7 @@
 //! an exception that nobody catches always stops it unless that was switched off.
 
 mod asked;
+mod at_once;
 mod awaited;
 mod compiled;
 mod escaping;
