@@ -4,7 +4,7 @@ use host::api::{Evaluate, Reply, Request, StepKind, Stream, VariableKind, Variab
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
 
-use crate::support::{lines, locals, look, stopped};
+use crate::support::{at, lines, locals, look, stopped};
 
 fn step(program: &Debuggee<'_>, kind: StepKind) {
     let asked = program.request(Request::Step {
@@ -145,4 +145,29 @@ fn a_returned_value_is_what_the_program_then_has() {
     program.cont();
     program.expect_exit(0);
     assert!(program.text(Stream::Stdout).contains("19.95"));
+}
+
+/// A call that the compiler has dissolved is told as that, not as one whose type the runtime cannot tell.
+#[test]
+fn results_of_calls_that_were_dissolved_are_told_as_that() {
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch("optimized_calls")
+        .env("DOTNET_TieredCompilation", "0")
+        .with(|launch| {
+            launch.keep_optimized = true;
+            launch.breakpoints = vec![at("optimized_calls", "same")];
+        })
+        .start();
+    program.wait_stop();
+    step(&program, StepKind::Over);
+    let told = locals(&program).into_iter();
+    let told: Vec<_> = told.filter(|it| it.kind == VariableKind::Pseudo).collect();
+    assert_eq!(
+        lines(&told),
+        [
+            "$returnvalue = the compiled code keeps no place behind the call at which it could be read: optimised code has dissolved it"
+        ]
+    );
+    program.disconnect(Some(true), false);
 }

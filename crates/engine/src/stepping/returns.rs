@@ -328,12 +328,8 @@ pub(super) fn returned(
         return None;
     }
     let from_registers = || {
-        let untold = || Unreadable::NotReturned {
-            ty: types.text(&callee.returns),
-        };
-        let is_struct =
-            callee.returns.is_value() == Some(true) && callee.returns.underlying().is_none();
-        if !is_struct || callee.returns.is_open() {
+        let untold = || untold(types, &callee.returns);
+        if !is_struct(&callee.returns) || callee.returns.is_open() {
             return Err(untold());
         }
         let registers = thread.return_registers().ok_or_else(untold)?;
@@ -389,10 +385,21 @@ fn taken(
             let machine = reader.of_runtime(&frame.first_argument()?, None)?;
             reader.field(&machine, &name)
         }
-        _ => Err(Unreadable::NotReturned {
-            ty: reader.types.text(&callee.returns),
-        }),
+        _ => Err(untold(reader.types, &callee.returns)),
     }
+}
+
+fn is_struct(ty: &Type) -> bool {
+    ty.is_value() == Some(true) && ty.underlying().is_none()
+}
+
+/// Why what a call has returned is not known: the runtime tells all but structs, where there is a place to ask it at.
+fn untold(types: Types<'_>, returns: &Type) -> Unreadable {
+    if is_struct(returns) || returns.is_open() {
+        let ty = types.text(returns);
+        return Unreadable::NotReturned { ty };
+    }
+    Unreadable::Dissolved
 }
 
 /// The metadata name of a field, if that is a local of an async method or iterator.

@@ -78,6 +78,10 @@ pub(crate) enum Unreadable {
     #[error("the runtime does not tell the results of calls that return {ty}")]
     NotReturned { ty: Rc<str> },
     #[error(
+        "the compiled code keeps no place behind the call at which it could be read: optimised code has dissolved it"
+    )]
+    Dissolved,
+    #[error(
         "the runtime does not tell it: it is a [ThreadStatic] field of a generic type over a reference type; a method of the program that returns it can be called"
     )]
     ThreadStaticOfShared,
