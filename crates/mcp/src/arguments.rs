@@ -38,6 +38,8 @@ const ALIASES: &[(&str, &str)] = &[
     ("closeafter", "close"),
     ("regex", "filter"),
     ("pattern", "filter"),
+    ("query", "pattern"),
+    ("search", "pattern"),
     ("lines", "tail"),
     ("mode", "kind"),
     ("step", "kind"),

@@ -161,3 +161,31 @@ fn a_name_that_symbols_of_optimised_code_lack_may_be_a_variable() {
     let hint = hint_of("values_collections", "stop", "twice");
     assert!(!hint.contains("may be a variable"), "{hint}");
 }
+
+/// Who is at a breakpoint is not told to go to one.
+#[test]
+fn where_no_code_can_be_run_it_is_told_where_it_can() {
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch("optimized_calls")
+        .env("DOTNET_TieredCompilation", "0")
+        .with(|launch| {
+            launch.keep_optimized = true;
+            launch.breakpoints = vec![at("optimized_calls", "cut")];
+        })
+        .start();
+    program.wait_stop();
+    let call = Evaluate {
+        side_effects: true,
+        ..Evaluate::read("Same(text)")
+    };
+    let Ok(Reply::Evaluated(all)) = program.request(Request::Evaluate(call)) else {
+        panic!("no answer");
+    };
+    let told = all.into_iter().next().expect("one answer");
+    let error = format!("{:?}", told.outcome.expect_err("it cannot be run"));
+    for said in ["code cannot be run here", "code that is not optimised"] {
+        assert!(error.contains(said), "{error}");
+    }
+    program.disconnect(Some(true), false);
+}

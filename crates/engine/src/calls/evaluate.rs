@@ -722,7 +722,9 @@ pub(super) fn refused(error: &cordebug::Error) -> CallError {
         }
         Some(hr::CORDBG_E_ILLEGAL_IN_PROLOG) => "the thread is at the very start of a method",
         Some(hr::CORDBG_E_ILLEGAL_IN_NATIVE_CODE) => "the thread is in native code",
-        Some(hr::CORDBG_E_ILLEGAL_IN_OPTIMIZED_CODE) => "the thread is in optimised code",
+        Some(hr::CORDBG_E_ILLEGAL_IN_OPTIMIZED_CODE) => {
+            "the thread is at a place of optimised code where the runtime runs none"
+        }
         Some(hr::CORDBG_E_ILLEGAL_IN_STACK_OVERFLOW) => "the thread has used up its stack",
         Some(hr::CORDBG_E_FUNC_EVAL_BAD_START_POINT) => {
             "the thread did not stop where code can be run, as it does at a breakpoint"

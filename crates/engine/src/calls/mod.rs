@@ -152,7 +152,7 @@ impl From<CallError> for Error {
         let told = Error::new(code, error.to_string());
         match error {
             CallError::Unsafe { .. } => {
-                told.hint("step or run to a breakpoint: code can be run where the program stopped by itself")
+                told.hint("step or run to a breakpoint in code that is not optimised: there code can be run wherever the program stopped by itself, in optimised code at few places")
             }
             CallError::Disabled { .. } => told.hint("continue the program, then try again"),
             CallError::Unstoppable { .. } => told.hint(
