@@ -201,3 +201,22 @@ fn messages_tell_what_a_person_wants_to_know() {
         ]
     );
 }
+
+#[test]
+fn what_may_only_be_read_is_refused_with_the_code_of_its_kind() {
+    let sandbox = Sandbox::new();
+    let program = crate::language::stopped_in(&sandbox, "values_fixed", "stop");
+    let rows = [
+        ("peeked = 1", "CS0131"),
+        ("element += 1", "CS0131"),
+        ("given = 1", "CS8331"),
+        ("place.X = 1", "CS8332"),
+        ("open = 3", "ok\tint\t3"),
+    ];
+    let texts = rows.map(|(text, _)| text.to_owned());
+    let answers = crate::sequences::evaluate(&program, texts.into());
+    for ((text, expected), answer) in rows.iter().zip(&answers) {
+        let told = crate::sequences::told(answer);
+        assert!(told.contains(expected), "{text}: {told}");
+    }
+}

@@ -122,13 +122,25 @@ fn a_new_member_of_an_expando_object_is_assigned_and_a_missing_one_not_changed()
         ("holder.Expando.More + 1", "ok\tint\t6".into()),
         ("holder.Expando.Less -= 5", missing("Less")),
         ("grown.Missing.New = 1", missing("Missing")),
+        // What is removed is gone, and can come again.
+        (
+            "((IDictionary<string, object>)holder.Expando).Remove(\"More\")",
+            "ok\tbool\ttrue".into(),
+        ),
+        ("holder.Expando.More += 1", missing("More")),
+        ("holder.Expando.More = 6", "ok\tobject\t6".into()),
+        ("holder.Expando.More", "ok\tint\t6".into()),
+        (
+            "((IDictionary<string, object>)grown).Remove(\"Number\")",
+            "ok\tbool\ttrue".into(),
+        ),
     ];
     let answers = evaluate(&program, rows.iter().map(|it| it.0.to_owned()).collect());
     for ((text, expected), answer) in rows.iter().zip(&answers) {
         assert_eq!(told(answer), *expected, "{text}");
     }
     // What is declared as one gets no members, and reading finds none.
-    let refused = ["plain.New3 = 1", "grown.Missing"];
+    let refused = ["plain.New3 = 1", "grown.Missing", "grown.Number"];
     let answers = evaluate(&program, refused.map(str::to_owned).into());
     for (text, answer) in refused.iter().zip(&answers) {
         assert!(told(answer).contains("CS1061"), "{text}: {}", told(answer));

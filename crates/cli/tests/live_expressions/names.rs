@@ -151,3 +151,31 @@ fn types_are_told_with_the_names_of_tuple_elements() {
     assert_eq!(names("pairs[0]"), ["Key", "Value"]);
     assert_eq!(names("(count, b: text)"), ["count", "b"]);
 }
+
+#[test]
+fn names_of_tuple_elements_go_through_lambdas_bases_and_pairs_and_open_types_have_members() {
+    crate::sequences::compare_with_program("expressions_named");
+}
+
+#[test]
+fn values_of_a_class_derived_from_a_dictionary_are_asked_for_with_secrets_masked() {
+    let sandbox = Sandbox::new();
+    let program = crate::language::stopped_in(&sandbox, "expressions_named", "main");
+    let texts = ["book.Values.Count", "book.Values.Sum()", "book.Values"];
+    let answer = program.request(Request::Evaluate(Evaluate {
+        expressions: texts.map(str::to_owned).into(),
+        side_effects: true,
+        mask_secrets: true,
+        ..Evaluate::read("")
+    }));
+    let Ok(Reply::Evaluated(answers)) = answer else {
+        panic!("evaluating gave {answer:?}");
+    };
+    let told = answers.iter().map(crate::sequences::told);
+    let told: Vec<String> = told.collect();
+    let [count, sum, all] = told.as_slice() else {
+        panic!("three answers: {told:?}");
+    };
+    assert_eq!([&**count, &**sum], ["ok\tint\t2", "ok\tint\t3"]);
+    assert!(all.starts_with("ok\t"), "{all}");
+}

@@ -47,6 +47,39 @@ fn local_functions_of_other_methods_are_not_in_scope() {
 }
 
 #[test]
+fn local_functions_of_methods_that_share_a_name_are_told_apart() {
+    const UNKNOWN: &str = "error\terror CS0103: the name `";
+    for (marker, rows) in [
+        ("first", &[("Local(1)", "ok\tint\t2"), ("Only()", UNKNOWN)]),
+        (
+            "second",
+            &[("Local(1)", "ok\tint\t101"), ("Only()", "ok\tint\t7")],
+        ),
+        ("third", &[("Local(1)", UNKNOWN), ("Only()", UNKNOWN)]),
+        ("fourth", &[("Local(1)", "ok\tint\t8"), ("Only()", UNKNOWN)]),
+    ] {
+        let sandbox = Sandbox::new();
+        check(&stopped_in(&sandbox, "expressions_named", marker), rows);
+    }
+}
+
+#[test]
+fn what_gets_its_type_from_its_place_fits_every_overload() {
+    let sandbox = Sandbox::new();
+    let program = stopped_in(&sandbox, "expressions_named", "main");
+    check(
+        &program,
+        &[
+            ("Overloads.Take(new() { 1 })", "error\terror CS0121"),
+            ("Overloads.Take(new())", "error\terror CS0121"),
+            ("Overloads.Take(new List<int> { 1 })", "ok\tint\t2"),
+            ("\"a\"u8 + \"b\"", "error\terror CS0019"),
+            ("pairs.ToString == null", "error\terror CS0019"),
+        ],
+    );
+}
+
+#[test]
 fn a_static_member_that_cannot_be_called_hides_no_extension_method() {
     let sandbox = Sandbox::new();
     let program = stopped_in(&sandbox, FIXTURE, "main");

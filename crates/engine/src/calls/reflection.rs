@@ -16,12 +16,10 @@ use super::{Argument, Call, CallError, CallSite, Kept, Outcome};
 impl Engine<'_> {
     /// The `System.Type` of a type.
     pub(crate) fn type_object(&mut self, site: &CallSite, ty: &Type) -> Result<Held, CallError> {
-        let has_arrays = !matches!(
-            ty,
-            Type::Primitive(Primitive::Void | Primitive::TypedReference)
-                | Type::ByRef(_)
-                | Type::Pointer(_)
-        );
+        if let Some(definition) = self.types_now()?.definition_of(ty) {
+            return self.definition_object(site, &definition);
+        }
+        let has_arrays = !matches!(ty, Type::ByRef(_) | Type::Pointer(_));
         if !has_arrays || ty.is_open() {
             let text = self.types_now()?.text(ty);
             return Err(CallError::Refused(format!(
@@ -36,6 +34,36 @@ impl Engine<'_> {
         let ty = self.object_of(ty)?;
         let element = self.core_method("System", "Type", "GetElementType", 0)?;
         let ty = self.ran(site, &element, &[], Some(ty), Vec::new())?;
+        match self.object_of(ty)? {
+            Argument::Object(held) => Ok(held),
+            _ => Err(CallError::Refused("the runtime tells no type".into())),
+        }
+    }
+
+    /// The `System.Type` of a definition that there are no arrays of, through its module.
+    fn definition_object(
+        &mut self,
+        site: &CallSite,
+        definition: &Named,
+    ) -> Result<Held, CallError> {
+        let types = self.types_now()?;
+        let Some(beside) = types.plain_class(definition.module) else {
+            let ty = Type::Named(std::rc::Rc::new(definition.clone()));
+            let text = types.text(&ty);
+            return Err(CallError::Refused(format!(
+                "the object for typeof({text}) cannot be had from the program: its module has no class without type parameters"
+            )));
+        };
+        let of = self.type_object(site, &beside)?;
+        let get = self.core_method("System", "Type", "get_Module", 0)?;
+        let module = self.ran(site, &get, &[], Some(Argument::Object(of)), Vec::new())?;
+        let module = self.object_of(module)?;
+        let resolve = self.core_method("System.Reflection", "Module", "ResolveType", 1)?;
+        let token = Argument::Bytes {
+            ty: Type::Primitive(Primitive::I4),
+            bytes: definition.token.0.to_le_bytes().to_vec(),
+        };
+        let ty = self.ran(site, &resolve, &[], Some(module), vec![token])?;
         match self.object_of(ty)? {
             Argument::Object(held) => Ok(held),
             _ => Err(CallError::Refused("the runtime tells no type".into())),

@@ -89,6 +89,7 @@ fn run(
             dynamic: Default::default(),
             holds: None,
             read_only: false,
+            is_local: false,
             bounds: None,
             constant: None,
         }],

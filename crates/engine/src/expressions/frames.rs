@@ -107,6 +107,7 @@ pub(super) fn declared_context(types: Types<'_>, at: &CodePlace, shape: &Shape) 
                     Home::Local(slot) => leads_to_fixed(types, at, slot),
                     _ => is_in(types, at, &variable.name),
                 },
+            is_local: matches!(variable.home, Home::Local(_)),
             bounds: bounds(types, at, variable),
             constant: constant(types, variable),
         });

@@ -9,11 +9,6 @@ use super::scalar::Scalar;
 use crate::types::Type;
 use crate::values::Reader;
 
-/// Members of one dynamic object that are looked through.
-const MAX_MEMBERS: u64 = 10_000;
-/// Letters of a member's name.
-const MAX_NAME: u32 = 1_024;
-
 /// Reads in a frame.
 pub(super) struct Looking<'r, 't> {
     pub(super) reader: &'r Reader<'t>,
@@ -44,16 +39,10 @@ impl Probe for Looking<'_, '_> {
         matches!(self.value(node, slots), Some(Val::Null))
     }
 
-    fn texts(&self, node: &Node, slots: u32) -> Vec<String> {
-        let Some(Val::Object(names)) = self.value(node, slots) else {
-            return Vec::new();
-        };
-        let count = self.reader.array(&names).map_or(0, |it| it.count);
-        let text = |at| {
-            let name = self.reader.element(&names, at);
-            let name = name.and_then(|it| self.reader.string(&it, MAX_NAME));
-            name.ok().flatten().map_or_else(String::new, |it| it.0)
-        };
-        (0..count.min(MAX_MEMBERS)).map(text).collect()
+    fn expando_members(&self, node: &Node, slots: u32) -> Vec<(u64, String)> {
+        match self.value(node, slots) {
+            Some(Val::Object(object)) => self.reader.expando_members(&object).unwrap_or_default(),
+            _ => Vec::new(),
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
+use metadata::signature::Primitive;
 use metadata::tables::{Table, TypeDefRow};
 
 use super::{ModuleId, Named, Result, Type, Types};
@@ -101,5 +102,43 @@ impl Types<'_> {
         let found = Rc::new(found);
         self.cache.namespaces.insert(id, found.clone());
         Some(found)
+    }
+}
+
+/// Types that reflection is asked about.
+impl Types<'_> {
+    /// The definition that a type is, if there are no arrays of it: a generic type that is left open, `void`, a ref struct.
+    pub(crate) fn definition_of(self, ty: &Type) -> Option<Rc<Named>> {
+        match ty {
+            Type::Primitive(Primitive::Void) => self.core_named("System", "Void"),
+            Type::Primitive(Primitive::TypedReference) => {
+                self.core_named("System", "TypedReference")
+            }
+            Type::Named(named) => {
+                let mut arguments = named.arguments.iter().zip(0..);
+                let is_definition = match named.arguments.is_empty() {
+                    true => self.is_by_ref_like(named),
+                    false => arguments.all(|(it, number)| *it == Type::Variable(number)),
+                };
+                is_definition.then(|| named.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// Any type of a module that there can be arrays of as it is.
+    pub(crate) fn plain_class(self, module: ModuleId) -> Option<Type> {
+        let metadata = self.metadata(module).ok()?.metadata();
+        // The first stands for what lies outside of types.
+        let all = metadata.type_defs().flatten().skip(1);
+        let mut all = all.filter_map(|it| self.open_named(module, it.token()).ok());
+        let found = all.find(|it| it.arguments.is_empty() && !self.is_by_ref_like(it));
+        found.map(Type::Named)
+    }
+
+    /// Whether a type is a ref struct.
+    pub(crate) fn is_by_ref_like(self, named: &Named) -> bool {
+        let module = self.metadata(named.module);
+        module.is_ok_and(|it| it.metadata().is_by_ref_like(named.token))
     }
 }

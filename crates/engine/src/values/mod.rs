@@ -36,6 +36,7 @@ mod assign;
 mod assign_expression;
 mod assigned;
 mod backing;
+mod expando;
 pub(crate) mod fixed_refs;
 mod floats;
 mod frames;

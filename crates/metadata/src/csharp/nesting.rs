@@ -70,6 +70,15 @@ impl Symbols {
         around.into_iter().map(|(_, token)| token).collect()
     }
 
+    /// Whether the statements of one method lie between those of another.
+    #[must_use]
+    pub fn statements_hold(&self, outer: Token, inner: Token) -> bool {
+        let outer = self.extent(outer);
+        outer
+            .zip(self.extent(inner))
+            .is_some_and(|(outer, inner)| outer.holds(&inner))
+    }
+
     /// Where the statements of a method lie, also if it is async or an iterator; nothing if they are in several documents.
     fn extent(&self, method: Token) -> Option<Extent> {
         let body = self.pdb().move_next_method(method).ok().flatten();

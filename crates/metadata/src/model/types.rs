@@ -103,6 +103,16 @@ impl<'a> TypeDef<'a> {
         rows.map(move |row| Ok(metadata.row::<InterfaceImplRow>(row)?.interface))
     }
 
+    /// The tokens of the rows that say which interfaces the type names itself, and those interfaces.
+    pub fn interface_rows(&self) -> impl Iterator<Item = Result<(Token, Token)>> + use<'a> {
+        let metadata = self.metadata;
+        let rows = metadata.rows_where(Key::InterfaceImplClass, self.token.row());
+        rows.map(move |row| {
+            let interface = metadata.row::<InterfaceImplRow>(row)?.interface;
+            Ok((Token::new(Table::InterfaceImpl, row), interface))
+        })
+    }
+
     /// The type around this one.
     pub fn enclosing(&self) -> Result<Option<Token>> {
         if !self.flags().is_nested() {

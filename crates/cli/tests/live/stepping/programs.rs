@@ -285,6 +285,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_expressions stops in it",
     ),
     (
+        "expressions_named",
+        "has no statement that others have not; live_expressions stops in it",
+    ),
+    (
         "values_fixed",
         "has no statement that others have not; live_values looks at its values",
     ),

@@ -49,8 +49,10 @@ pub(crate) struct Variable {
     pub(crate) dynamic: Rc<[bool]>,
     /// If it is `dynamic`, the type of what it holds now, where that is known.
     pub(crate) holds: Option<Type>,
-    /// Whether it is an `in` parameter, which nothing may change.
+    /// Whether it is an `in` parameter or a `ref readonly` local, which nothing may change.
     pub(crate) read_only: bool,
+    /// Whether it is a local of the method, and no parameter.
+    pub(crate) is_local: bool,
     /// What is demanded of the type parameter that it is declared with, if it is.
     pub(crate) bounds: Option<Rc<Bounds>>,
     /// Its value, if it is a constant.
@@ -67,6 +69,7 @@ impl Variable {
             dynamic: Rc::from([]),
             holds: None,
             read_only: false,
+            is_local: false,
             bounds: None,
             constant: None,
         }

@@ -600,7 +600,8 @@ impl Binder<'_> {
     /// Whether what gets its type from its place fits there.
     pub(super) fn untyped_fits(&mut self, expr: &syntax::tree::Expr, to: &Type) -> bool {
         match &expr.kind {
-            ExprKind::New(_) => to.as_named().is_some() || to.is_value() == Some(true),
+            // Whatever the type: that it cannot be made is told only of the one that is chosen (C# 12.6.4.5).
+            ExprKind::New(_) => !matches!(to, Type::Pointer(_) | Type::ByRef(_)),
             _ => {
                 let (slots, locals) = (self.slots, self.locals.len());
                 let fits = self.untyped_value(expr, to).is_ok();

@@ -22,8 +22,8 @@ pub(crate) trait Probe {
     /// Whether a plan gives null, as far as reading tells.
     fn is_null(&self, node: &Node, slots: u32) -> bool;
 
-    /// The texts in an array that a plan gives.
-    fn texts(&self, node: &Node, slots: u32) -> Vec<String>;
+    /// The members that the `ExpandoObject` that a plan gives has now, each with the place of its value.
+    fn expando_members(&self, node: &Node, slots: u32) -> Vec<(u64, String)>;
 }
 
 impl<'t> Binder<'t> {
@@ -137,11 +137,12 @@ impl<'t> Binder<'t> {
             return None;
         }
         self.met_dynamic = true;
+        let probe = self.probe_of_values?;
+        let members = probe.expando_members(target, self.slots);
+        let (at, _) = members.iter().find(|(_, it)| it == name)?;
         let data = self.field_of(target.clone(), "_data")?;
-        let names = self.expando_names(&data)?;
-        let at = names.iter().position(|it| it == name)?;
         let values = self.field_of(data, "_dataArray")?;
-        let at = Scalar::Int(Kind::Int, at as i128);
+        let at = Scalar::Int(Kind::Int, (*at).into());
         let at = Node::constant(at, Type::INT, span);
         let element = Op::Element(Box::new(values), vec![at]);
         let node = Node::new(element, Type::OBJECT, span);
@@ -169,23 +170,15 @@ impl<'t> Binder<'t> {
             && named.is_some_and(|it| self.types.is_named(it, "System.Dynamic", "ExpandoObject"))
     }
 
-    /// The names of the members that an `ExpandoObject` has now, of what is behind it.
-    fn expando_names(&self, data: &Node) -> Option<Vec<String>> {
-        let probe = self.probe_of_values?;
-        let class = self.field_of(data.clone(), "Class")?;
-        let keys = self.field_of(class, "_keys")?;
-        Some(probe.texts(&keys, self.slots))
-    }
-
     /// The names of the members that a value has now beside those of its type.
     pub(super) fn names_of_now(&self, target: &Node) -> Vec<String> {
         let named = target.ty.as_named();
         let is_expando =
             named.is_some_and(|it| self.types.is_named(it, "System.Dynamic", "ExpandoObject"));
-        let data = self.field_of(target.clone(), "_data");
-        let data = data.filter(|_| is_expando);
-        data.and_then(|it| self.expando_names(&it))
-            .unwrap_or_default()
+        let probe = self.probe_of_values.filter(|_| is_expando);
+        let members = probe.map(|it| it.expando_members(target, self.slots));
+        let names = members.unwrap_or_default().into_iter();
+        names.map(|(_, name)| name).collect()
     }
 
     fn field_of(&self, target: Node, name: &str) -> Option<Node> {

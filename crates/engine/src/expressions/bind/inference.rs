@@ -141,19 +141,24 @@ impl Binder<'_> {
             }
             inputs.push(self.replaced(bounds, &it.ty));
         }
+        if let Operand::Lambda(lambda, _) = &argument.operand {
+            for (open, argument) in given.0.iter().zip(given.1) {
+                if let Operand::Value(node) = &argument.operand {
+                    let closed = self.replaced(bounds, open);
+                    self.note_value(open, &closed, node, known);
+                }
+            }
+            for it in &invoke.parameters {
+                known.take(&it.ty);
+            }
+            let closed = self.replaced(bounds, parameter);
+            self.note_inputs(lambda.body.span, parameter, &closed, &inputs, known);
+        }
         if !invoke.returns.is_open() {
             return Some(());
         }
         match &argument.operand {
             Operand::Lambda(lambda, _) => {
-                for (open, argument) in given.0.iter().zip(given.1) {
-                    if let Operand::Value(node) = &argument.operand {
-                        let closed = self.replaced(bounds, open);
-                        self.note_value(open, &closed, node, known);
-                    }
-                }
-                let closed = self.replaced(bounds, parameter);
-                self.note_inputs(lambda.body.span, parameter, &closed, &inputs, known);
                 let body = self.lambda_body(lambda, &inputs).ok()?;
                 if let Operand::Value(node) = &body {
                     self.note_variables(&invoke.returns, &node.ty, &node.names, known);

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use metadata::csharp::{GeneratedKind, GeneratedName};
 use syntax::Span;
 
 use super::{Binder, Group, Operand};
@@ -34,7 +35,7 @@ impl Binder<'_> {
             // Those of other methods are not in scope. In the names of state machines dots are written in another way.
             let is_own = |it: &Method| {
                 let around = method_around(&it.name).replace('.', "-");
-                around == self.context.method.replace('.', "-")
+                around == self.context.method.replace('.', "-") && self.is_of_this_overload(it)
             };
             let found: Vec<Method> = all
                 .into_iter()
@@ -70,6 +71,48 @@ impl Binder<'_> {
         None
     }
 
+    /// Whether a local function was written in the method of the frame, and not in another of the same name.
+    fn is_of_this_overload(&self, function: &Method) -> bool {
+        let Some(ordinal) = ordinal_of_method(&function.name) else {
+            return true;
+        };
+        if let Some(own) = self.own_ordinal() {
+            return own == ordinal;
+        }
+        // Nothing that the compiler made says which method this is: the function's statements lie in one of them.
+        let (Some(id), Some((own, _))) = (self.context.module, self.context.at) else {
+            return true;
+        };
+        let module = self.types.module(id).ok();
+        let symbols = module.and_then(|it| it.symbols(self.types.process).ok());
+        let Some((symbols, ty)) = symbols.zip(self.context.ty.as_ref()) else {
+            return true;
+        };
+        let same_name = self.types.methods(ty, Some(&self.context.method));
+        let others = same_name.unwrap_or_default().into_iter();
+        let mut others = others.filter(|it| it.declared_in.module == id && it.token != own);
+        !others.any(|it| symbols.statements_hold(it.token, function.token))
+    }
+
+    /// Which of the members of its type the method of the frame is, if something that the compiler made for it says so.
+    fn own_ordinal(&self) -> Option<u32> {
+        let metadata = self.types.metadata(self.context.module?).ok()?.metadata();
+        let method = metadata.method(self.context.at?.0).ok()?;
+        let of_method = ordinal_of_method(&method.name().ok()?);
+        of_method
+            .or_else(|| {
+                let ty = metadata.type_def(method.declaring_type().ok()?).ok()?;
+                ordinal_of_method(&ty.name().ok()?)
+            })
+            .or_else(|| {
+                let mut closures = self.context.closures.iter();
+                closures.find_map(|(_, ty)| {
+                    let ty = self.types.definition(ty.as_named()?).ok()?;
+                    ordinal_of_method(&ty.name().ok()?)
+                })
+            })
+    }
+
     /// The closures that a local function takes by reference, behind its own parameters.
     pub(super) fn captured_by(&self, method: &Method, span: Span) -> Result<Vec<Node>> {
         let mut captured = Vec::new();
@@ -95,6 +138,22 @@ impl Binder<'_> {
         }
         Ok(captured)
     }
+}
+
+/// Which of the members of its type the method is that a name was made for: 2 of `<M>g__F|2_0`, `<M>b__2_0`, `<M>d__2` and
+/// `<>c__DisplayClass2_0`.
+fn ordinal_of_method(name: &str) -> Option<u32> {
+    let GeneratedName { kind, text, suffix } = GeneratedName::parse(name)?;
+    let ordinals = match kind {
+        GeneratedKind::Closure => suffix.strip_prefix("DisplayClass")?.split_once('_')?.0,
+        GeneratedKind::LocalFunction => suffix.split_once('|')?.1.split_once('_')?.0,
+        GeneratedKind::Lambda => suffix.split_once('_')?.0,
+        // That of a local function or lambda is named by that one.
+        GeneratedKind::StateMachine if suffix.is_empty() => return ordinal_of_method(text),
+        GeneratedKind::StateMachine => suffix.split('`').next()?,
+        _ => return None,
+    };
+    ordinals.parse().ok()
 }
 
 /// Whether a method of the compiler's is the local function of a name.

@@ -45,6 +45,7 @@ mod ranges;
 mod relations;
 mod spreading;
 mod stored;
+mod super_names;
 mod tuple_names;
 mod type_names;
 mod user_operators;

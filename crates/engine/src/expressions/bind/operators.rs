@@ -7,7 +7,7 @@ use syntax::tree::{BinaryOp, Expr, ExprKind, Literal, UnaryOp};
 use super::late::{Late, is_late};
 use super::literals::integer_kind;
 use super::well_known::primitive_kind;
-use super::{Binder, Operand};
+use super::{Binder, Group, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Conversion, Node, Op};
 use crate::expressions::scalar::{self, Fault, Kind, NoOperator, Scalar};
@@ -216,6 +216,14 @@ impl Binder<'_> {
                 _ => {}
             }
         }
+        if op == BinaryOp::Add
+            && left
+                .value()
+                .is_some_and(|it| self.is_read_only_span(&it.ty))
+            && let Some(joined) = joined_bytes(&left, &right, span)
+        {
+            return Ok(joined);
+        }
         let equality = matches!(op, BinaryOp::Equal | BinaryOp::NotEqual);
         let (left, right) = match equality {
             true => self.compared_as_bound(left, right),
@@ -226,6 +234,14 @@ impl Binder<'_> {
             return Ok(node);
         }
         match (&left, &right) {
+            // A static method that is the only one of its name is a delegate, which is never null.
+            (Operand::Group(group), Operand::Null(_))
+            | (Operand::Null(_), Operand::Group(group))
+                if equality && is_one_function(group) =>
+            {
+                let differs = Scalar::Bool(op == BinaryOp::NotEqual);
+                return Ok(Node::constant(differs, Type::BOOL, span));
+            }
             (Operand::Null(_), Operand::Null(_)) if equality => {
                 return Ok(Node::constant(
                     Scalar::Bool(op == BinaryOp::Equal),
@@ -600,6 +616,15 @@ impl Binder<'_> {
                     let at = node.span;
                     self.convert(Operand::Value(node), &Type::STRING, at)?
                 }
+                // A span cannot become an object.
+                Operand::Value(node)
+                    if node
+                        .ty
+                        .as_named()
+                        .is_some_and(|it| self.types.is_by_ref_like(it)) =>
+                {
+                    return Err(self.no_operator(BinaryOp::Add, left, right, span));
+                }
                 Operand::Value(node) => node,
                 _ => return Err(self.no_operator(BinaryOp::Add, left, right, span)),
             };
@@ -625,6 +650,31 @@ impl Binder<'_> {
         }
         Ok(Some(Node::new(Op::Concat(parts), Type::STRING, span)))
     }
+}
+
+/// Whether a method alone has a delegate type of its own without looking at what it is compared with (C# 10.2.15).
+fn is_one_function(group: &Group) -> bool {
+    let [method] = group.methods.as_slice() else {
+        return false;
+    };
+    method.flags.is_static() && method.arity == 0
+}
+
+/// `"a"u8 + "b"u8`, which C# joins while it compiles.
+fn joined_bytes(left: &Operand<'_>, right: &Operand<'_>, span: Span) -> Option<Node> {
+    let (left, right) = (left.value()?, right.value()?);
+    let (Op::Collection(first), Op::Collection(second)) = (&left.op, &right.op) else {
+        return None;
+    };
+    let is_constant = |(_, it): &(_, Node)| it.constant.is_some();
+    let all = first.iter().chain(second);
+    (left.ty == right.ty && all.clone().all(is_constant)).then(|| {
+        Node::new(
+            Op::Collection(all.cloned().collect()),
+            left.ty.clone(),
+            span,
+        )
+    })
 }
 
 /// Whether an operator gives a `bool` even of nullables.

@@ -372,21 +372,10 @@ impl Binder<'_> {
                 span,
                 "the length of an array cannot be set",
             )),
-            Op::Variable(_) if self.is_read_only(&node) => Err(Fail::cs(
-                "CS8331",
-                span,
-                "an `in` parameter cannot be assigned",
-            )),
-            Op::Field(target, _) if self.is_read_only(target) => Err(Fail::cs(
-                "CS8332",
-                span,
-                "a member of an `in` parameter cannot be assigned",
-            )),
-            Op::Call(_, Some(target), _) if self.is_read_only(target) => Err(Fail::cs(
-                "CS8332",
-                span,
-                "a member of an `in` parameter cannot be assigned",
-            )),
+            Op::Variable(_) if self.is_read_only(&node) => Err(self.fixed(&node, false, span)),
+            Op::Field(target, _) | Op::Call(_, Some(target), _) if self.is_read_only(target) => {
+                Err(self.fixed(target, true, span))
+            }
             Op::Variable(number)
                 if Some(*number) == self.context.this
                     && (node.ty.is_value() != Some(true) || self.is_read_only_struct(&node.ty)) =>

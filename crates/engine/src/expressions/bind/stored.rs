@@ -4,7 +4,7 @@ use syntax::Span;
 use syntax::tree::{Argument, BinaryOp, ExprKind, UnaryOp};
 
 use super::{Binder, Operand, TupleNames};
-use crate::expressions::error::Result;
+use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{FieldRef, Node, Op};
 use crate::expressions::scalar::{Kind, Scalar};
 use crate::types::Type;
@@ -135,6 +135,29 @@ impl Binder<'_> {
             }
             _ => false,
         }
+    }
+
+    /// Why what lies in an `in` parameter or `ref readonly` local cannot be assigned, or a member of it.
+    pub(super) fn fixed(&self, node: &Node, is_member: bool, span: Span) -> Box<Fail> {
+        let mut root = node;
+        while let Op::Field(target, _) | Op::Element(target, _) = &root.op {
+            root = target;
+        }
+        let is_local = matches!(root.op, Op::Variable(number) if self
+            .context
+            .variables
+            .get(number)
+            .is_some_and(|it| it.is_local));
+        let whole = match is_member || !matches!(node.op, Op::Variable(_)) {
+            true => "a member of ",
+            false => "",
+        };
+        let (code, what) = match (is_local, is_member) {
+            (true, _) => ("CS0131", "a `ref readonly` local"),
+            (false, true) => ("CS8332", "an `in` parameter"),
+            (false, false) => ("CS8331", "an `in` parameter"),
+        };
+        Fail::cs(code, span, format!("{whole}{what} cannot be assigned"))
     }
 
     /// Whether only constructors may assign a field.

@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use metadata::signature::Primitive;
 use syntax::Span;
 use syntax::tree::{TypeArguments, TypeKind};
 
@@ -12,6 +13,9 @@ use super::overloads::Arg;
 use super::{Binder, Operand, TupleNames};
 use crate::expressions::plan::{Callee, Node, Op, Referred};
 use crate::types::{Method, Named, Type};
+
+/// Stands before the names of what a call is given.
+const OF_A_CALL: Type = Type::Primitive(Primitive::Void);
 
 /// The names in a type as it is written: of a tuple its own, then those inside its elements.
 fn written_names(ty: &syntax::tree::Type, names: &mut Vec<Option<Rc<str>>>) {
@@ -39,6 +43,8 @@ fn written_names(ty: &syntax::tree::Type, names: &mut Vec<Option<Rc<str>>>) {
 pub(super) struct KnownNames {
     of_type: Vec<Option<TupleNames>>,
     of_method: Vec<Option<TupleNames>>,
+    /// The type parameters of the method that a lambda takes something of: what a lambda returns does not count for them.
+    taken: Vec<u32>,
 }
 
 impl KnownNames {
@@ -47,6 +53,23 @@ impl KnownNames {
         Self {
             of_type: vec![None; of_type],
             of_method: vec![None; of_method],
+            taken: Vec::new(),
+        }
+    }
+
+    /// Those of the type arguments of a type.
+    pub(super) fn of_arguments(of_type: Vec<Option<TupleNames>>) -> Self {
+        Self {
+            of_type,
+            ..Self::of(0, 0)
+        }
+    }
+
+    /// Notes that a lambda takes something of the type parameters in a type.
+    pub(super) fn take(&mut self, input: &Type) {
+        match input {
+            Type::MethodVariable(number) => self.taken.push(*number),
+            other => parts_of(other).iter().for_each(|it| self.take(it)),
         }
     }
 
@@ -70,8 +93,19 @@ impl Binder<'_> {
     /// Notes the names that arguments give to tuple types, while a call of these is bound.
     pub(super) fn note_names(&mut self, target: Option<&Node>, arguments: &[Arg<'_>]) -> usize {
         let mark = self.tuple_names.len();
+        self.tuple_names.push((OF_A_CALL, TupleNames::default()));
         if let Some(target) = target {
             self.note_names_of(target);
+            // What a class derives from has the names that are written there.
+            for base in self.types.ancestry(&target.ty).unwrap_or_default() {
+                let base = Type::Named(base);
+                if self.count_names(&base) > 0
+                    && base != target.ty
+                    && let Some(names) = self.names_as(&target.ty, &target.names, &base)
+                {
+                    self.note_names_in(&base, &names);
+                }
+            }
         }
         for argument in arguments {
             if let Operand::Value(node) = &argument.operand {
@@ -137,7 +171,12 @@ impl Binder<'_> {
 
     fn known_names_in(&self, ty: &Type, names: &mut Vec<Option<Rc<str>>>) {
         if self.types.tuple_elements(ty).is_some() {
-            let mut known = self.tuple_names.iter().filter(|(it, _)| it == ty);
+            // Those of the innermost call, if it has any.
+            let call = self.tuple_names.iter().rposition(|it| it.0 == OF_A_CALL);
+            let inner = self.tuple_names.get(call.unwrap_or(0)..);
+            let inner = inner.filter(|all| all.iter().any(|(it, _)| it == ty));
+            let noted = inner.unwrap_or(&self.tuple_names);
+            let mut known = noted.iter().filter(|(it, _)| it == ty);
             let count = self.count_names(ty);
             match known.next() {
                 Some((_, first)) if first.len() == count && known.all(|(_, it)| it == first) => {
@@ -263,24 +302,28 @@ impl Binder<'_> {
         if let Some(target) = target {
             known.of_type = self.names_of_arguments(target, home);
         }
-        let parameters = open.parameters.iter().zip(&method.parameters);
-        for ((open, closed), argument) in parameters.zip(arguments) {
-            self.note_given(
-                open.ty.without_ref(),
-                closed.ty.without_ref(),
-                argument,
-                &mut known,
-            );
+        // What is given counts before what lambdas return.
+        for lambdas in [false, true] {
+            let parameters = open.parameters.iter().zip(&method.parameters);
+            for ((open, closed), argument) in parameters.zip(arguments) {
+                if matches!(argument.op, Op::Lambda(_)) == lambdas {
+                    let (open, closed) = (open.ty.without_ref(), closed.ty.without_ref());
+                    self.note_given(open, closed, argument, &mut known);
+                }
+            }
         }
         Some((open, known))
     }
 
     /// The names that a value has for each type argument of its type, or of a base of that.
-    fn names_of_arguments(&mut self, value: &Node, of: &Named) -> Vec<Option<TupleNames>> {
-        if let Type::Named(named) = &value.ty
-            && (named.module, named.token) == (of.module, of.token)
-        {
-            return self.split_names(&named.arguments, &value.names);
+    pub(super) fn names_of_arguments(
+        &mut self,
+        value: &Node,
+        of: &Named,
+    ) -> Vec<Option<TupleNames>> {
+        let home = Type::Named(Rc::new(of.clone()));
+        if let Some(names) = self.names_as(&value.ty, &value.names, &home) {
+            return self.split_names(&of.arguments, &names);
         }
         let outer = std::mem::take(&mut self.tuple_names);
         self.note_names_of(value);
@@ -291,7 +334,11 @@ impl Binder<'_> {
     }
 
     /// The part of a list of names that belongs to each of several types.
-    fn split_names(&self, types: &[Type], names: &[Option<Rc<str>>]) -> Vec<Option<TupleNames>> {
+    pub(super) fn split_names(
+        &self,
+        types: &[Type],
+        names: &[Option<Rc<str>>],
+    ) -> Vec<Option<TupleNames>> {
         let mut at = 0;
         let mut split = Vec::new();
         for ty in types {
@@ -313,29 +360,36 @@ impl Binder<'_> {
                 let (Some(outer), Some(inner)) = (returned(open), returned(closed)) else {
                     return;
                 };
-                if closure.body.ty == inner {
-                    self.note_variables(&outer, &inner, &closure.body.names, known);
+                let inputs = open.as_named().map(|it| &*it.arguments);
+                if let Some((_, inputs)) = inputs.and_then(<[Type]>::split_last) {
+                    inputs.iter().for_each(|it| known.take(it));
+                }
+                let body = as_it_was(&closure.body);
+                if let Some(names) = self.names_as(&body.ty, &body.names, &inner) {
+                    self.note_variables(&outer, &inner, &names, known);
                 }
                 return;
             }
             _ => {
-                let mut given = given;
-                while let (Op::Convert(_, inner), true) = (&given.op, given.names.is_empty()) {
-                    given = inner;
-                }
+                let given = as_it_was(given);
                 (open, closed) = (open.without_ref(), closed.without_ref());
-                let outer = std::mem::take(&mut self.tuple_names);
-                self.note_names_of(given);
-                let names = self.known_names(closed);
-                self.tuple_names = outer;
-                names
+                match self.names_as(&given.ty, &given.names, closed) {
+                    Some(names) => names,
+                    None => {
+                        let outer = std::mem::take(&mut self.tuple_names);
+                        self.note_names_of(given);
+                        let names = self.known_names(closed);
+                        self.tuple_names = outer;
+                        names
+                    }
+                }
             }
         };
         self.note_variables(open, closed, &names, known);
     }
 
     /// The names that a declaration has, and where it has none those of the type parameters in it.
-    fn joined_names(
+    pub(super) fn joined_names(
         &self,
         declared: &[Option<Rc<str>>],
         open: &Type,
@@ -432,7 +486,7 @@ impl Binder<'_> {
         self.names_by_variables(open, closed, known, &mut whole);
         let known = KnownNames {
             of_type: self.split_names(&delegate.arguments, &whole),
-            of_method: Vec::new(),
+            ..KnownNames::of(0, 0)
         };
         let declared = self.types.open_named(delegate.module, delegate.token);
         let Some(invoke) = declared.ok().and_then(|it| self.invoke(&Type::Named(it))) else {
@@ -478,6 +532,9 @@ impl Binder<'_> {
         known: &mut KnownNames,
     ) {
         if let Type::MethodVariable(number) = open {
+            if known.taken.contains(number) {
+                return;
+            }
             let Some(place) = known.of_method.get_mut(*number as usize) else {
                 return;
             };
@@ -542,7 +599,11 @@ impl Binder<'_> {
 
     /// What is read of a value, with the names that the value's type has for it.
     pub(super) fn named_part(&mut self, mut part: Node, whole: &Node) -> Node {
-        if part.names.is_empty() && whole.names.iter().any(Option::is_some) {
+        if part.names.is_empty() && self.count_names(&part.ty) > 0 {
+            if let Some(names) = self.names_of_member(&part, whole) {
+                part.names = names;
+                return part;
+            }
             let outer = std::mem::take(&mut self.tuple_names);
             self.note_names_of(whole);
             part.names = self.known_names(&part.ty);
@@ -550,6 +611,15 @@ impl Binder<'_> {
         }
         part
     }
+}
+
+/// A value before it was converted to something that has no names of its own.
+fn as_it_was(node: &Node) -> &Node {
+    let mut node = node;
+    while let (Op::Convert(_, inner), true) = (&node.op, node.names.is_empty()) {
+        node = inner;
+    }
+    node
 }
 
 /// The types that a type is made of.

@@ -110,7 +110,7 @@ impl Runner<'_, '_> {
                     .map(Some)
             }));
         }
-        if self.is_core(&object.ty, GENERIC, "List`1") {
+        if self.list_of(&object.ty).is_some() && !self.enumerates_itself(&object.ty) {
             return self.list_cursor(object, span);
         }
         let is_dictionary = self.is_core(&object.ty, GENERIC, "Dictionary`2");
@@ -138,13 +138,13 @@ impl Runner<'_, '_> {
     /// A list, which must not change while it is enumerated.
     fn list_cursor(&mut self, object: &Object, span: Span) -> Result<Pull> {
         let list = object.clone();
-        let size = self.journaled(span, |this| this.raw(&list, "_size", span))?;
+        let size = self.journaled(span, |this| this.list_field(&list, "_size", span))?;
         let size = u64::try_from(super::integer(&size).unwrap_or(0)).unwrap_or(0);
-        let version = self.journaled(span, |this| this.raw(&list, "_version", span))?;
+        let version = self.journaled(span, |this| this.list_field(&list, "_version", span))?;
         let version = super::integer(&version);
         // The program does not run while this does: how it is now is read once.
-        let now = super::integer(&self.raw(&list, "_version", span)?);
-        let items = self.raw(&list, "_items", span)?;
+        let now = super::integer(&self.list_field(&list, "_version", span)?);
+        let items = self.list_field(&list, "_items", span)?;
         let mut at = 0;
         Ok(Box::new(move |this| {
             let is_end = at >= size;
@@ -208,7 +208,7 @@ impl Runner<'_, '_> {
         }))
     }
 
-    fn live_entries(
+    pub(super) fn live_entries(
         &mut self,
         object: &Object,
         is_dictionary: bool,
@@ -234,6 +234,54 @@ impl Runner<'_, '_> {
         Ok(positions)
     }
 
+    /// Whether a class that is derived from a collection of the framework implements `IEnumerable<T>` anew: what it gives then
+    /// need not be what is in the collection.
+    fn enumerates_itself(&self, ty: &Type) -> bool {
+        let derived = self.types.ancestry(ty).unwrap_or_default().into_iter();
+        let mut derived =
+            derived.take_while(|it| !self.reader.is_of_framework(&Type::Named(Rc::clone(it))));
+        derived.any(|named| {
+            let Ok(definition) = self.types.definition(&named) else {
+                return false;
+            };
+            definition.interfaces().flatten().any(|token| {
+                let interface = self.types.of_token(named.module, token, &named.generics());
+                interface.is_ok_and(|it| self.is_core(&it, GENERIC, "IEnumerable`1"))
+            })
+        })
+    }
+
+    /// The `List<T>` that a type is or derives from.
+    pub(super) fn list_of(&self, ty: &Type) -> Option<Rc<Named>> {
+        let is_list = |it: &Named| self.types.is_named(it, GENERIC, "List`1");
+        let named = ty.as_named()?;
+        if is_list(named) {
+            return Some(named.clone());
+        }
+        let ancestry = self.types.ancestry(ty).unwrap_or_default();
+        ancestry.into_iter().find(|it| is_list(it))
+    }
+
+    /// Whether a type is or derives from `Dictionary<TKey, TValue>`.
+    pub(super) fn is_dictionary(&self, ty: &Type) -> bool {
+        let ancestry = self.types.ancestry(ty).unwrap_or_default();
+        let mut ancestry = ancestry.iter();
+        ancestry.any(|it| self.types.is_named(it, GENERIC, "Dictionary`2"))
+    }
+
+    /// A field of the `List<T>` that an object is or derives from; what is derived may have its own of that name.
+    pub(super) fn list_field(&mut self, object: &Object, name: &str, span: Span) -> Result<Val> {
+        let members = self.reader.members(object);
+        let members = members.map_err(|why| self.unreadable(&why, span))?;
+        let member = members.iter().find(|it| {
+            *it.field.name == *name && self.types.is_named(&it.declared_in, GENERIC, "List`1")
+        });
+        match member {
+            Some(member) => self.decode(&self.reader.member(object, member), span),
+            None => self.raw(object, name, span),
+        }
+    }
+
     /// How many elements a list or array has.
     pub(super) fn list_length(&mut self, value: &Val, span: Span) -> Result<Option<u64>> {
         match value {
@@ -244,8 +292,8 @@ impl Runner<'_, '_> {
             Val::Object(object) if object.ty.element().is_some() => {
                 self.array_length(value, span).map(Some)
             }
-            Val::Object(object) if self.is_core(&object.ty, GENERIC, "List`1") => {
-                let size = self.journaled(span, |this| this.raw(object, "_size", span))?;
+            Val::Object(object) if self.list_of(&object.ty).is_some() => {
+                let size = self.journaled(span, |this| this.list_field(object, "_size", span))?;
                 Ok(super::integer(&size).and_then(|it| u64::try_from(it).ok()))
             }
             Val::Struct(_) | Val::Boxed(..) => match self.array_inside(value, span)? {
@@ -269,12 +317,12 @@ impl Runner<'_, '_> {
             Val::Object(object) if object.ty.element().is_some() => {
                 self.journaled(span, |this| this.array_element(object, index, span))
             }
-            Val::Object(object) => {
-                self.journaled(span, |this| match this.raw(object, "_items", span)? {
+            Val::Object(object) => self.journaled(span, |this| {
+                match this.list_field(object, "_items", span)? {
                     Val::Object(items) => this.array_element(&items, index, span),
                     _ => Err(super::misfit(span)),
-                })
-            }
+                }
+            }),
             value => match self.array_inside(value, span)? {
                 Some(array) => self.list_element(&array, index, span),
                 None => Err(super::misfit(span)),

@@ -558,7 +558,8 @@ impl Runner<'_, '_> {
                         } else {
                             "_values"
                         };
-                        return Ok(match self.raw(object, field, span)? {
+                        let kept = self.journaled(span, |this| this.raw(object, field, span))?;
+                        return Ok(match kept {
                             kept @ Val::Object(_) => Some(kept),
                             _ => None,
                         });

@@ -1,7 +1,5 @@
 //! Runs what is bound only now, as its operands are dynamic: against the types that they have.
 
-use std::collections::HashSet;
-
 use syntax::Span;
 
 use super::{Result, Runner, Val};
@@ -10,11 +8,7 @@ use crate::expressions::error::Fail;
 use crate::expressions::plan::{Node, Op};
 use crate::expressions::scalar::Scalar;
 use crate::types::Type;
-use crate::values::Object;
 use crate::values::view::known::Known;
-
-/// Characters of the name of a member of an `ExpandoObject`.
-const MAX_NAME: u32 = 1 << 16;
 
 impl Runner<'_, '_> {
     pub(super) fn late(
@@ -77,8 +71,9 @@ impl Runner<'_, '_> {
         };
         if self.reader.known(&object.ty) != Known::ExpandoObject
             || self
-                .expando_names(object)
-                .is_none_or(|it| it.contains(name))
+                .reader
+                .expando_members(object)
+                .map_or(true, |all| all.iter().any(|(_, it)| it == name))
         {
             return Ok(());
         }
@@ -87,21 +82,6 @@ impl Runner<'_, '_> {
             format!("'System.Dynamic.ExpandoObject' does not contain a definition for '{name}'");
         let thrown = "Microsoft.CSharp.RuntimeBinder.RuntimeBinderException";
         Err(Fail::thrown(span, thrown, Some(told)).into())
-    }
-
-    /// The names of the members that an `ExpandoObject` has now.
-    fn expando_names(&self, object: &Object) -> Option<HashSet<String>> {
-        let place = self.reader.reference_to(object);
-        let keys = self.reader.walk(&place, "_data.Class._keys").ok()?;
-        let keys = self.reader.object(&keys).ok()??;
-        let name = |at| {
-            let key = self.reader.element(&keys, at).ok()?;
-            let text = self.reader.string(&key, MAX_NAME).ok()?;
-            text.map(|(text, _)| text)
-        };
-        (0..self.reader.array(&keys).ok()?.count)
-            .map(name)
-            .collect()
     }
 
     /// What an object is, and as which type.

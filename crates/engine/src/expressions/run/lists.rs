@@ -66,7 +66,7 @@ impl Runner<'_, '_> {
             ("get_Count", _) => {
                 let list = list.clone();
                 self.journaled(span, |this| match &list {
-                    Val::Object(object) => this.raw(object, "_size", span),
+                    Val::Object(object) => this.list_field(object, "_size", span),
                     other => Ok(Val::int(this.array_length(other, span)?.into())),
                 })
                 .map(Some)
@@ -105,7 +105,7 @@ impl Runner<'_, '_> {
             }
             ("RemoveAll", [lambda]) if is_closure(lambda) => {
                 let list = self.changeable(list, node)?;
-                self.remove_all(&list, lambda, span).map(Some)
+                self.remove_all(&list, lambda, span)
             }
             ("Sort", [lambda]) if is_closure(lambda) => {
                 let list = self.changeable(list, node)?;
@@ -141,7 +141,9 @@ impl Runner<'_, '_> {
         match name {
             "Find" | "FindLast" | "Exists" | "FindIndex" | "FindLastIndex" | "TrueForAll" => {
                 let wanted = name != "TrueForAll";
-                let count = self.list_length(list, span)?.unwrap_or(0);
+                let Some(count) = self.list_length(list, span)? else {
+                    return Ok(None);
+                };
                 let positions = searched_positions(count, &numbers, backwards);
                 let positions =
                     positions.ok_or_else(|| not_in_list(count, &numbers, backwards, span))?;
@@ -213,11 +215,11 @@ impl Runner<'_, '_> {
         };
         match list {
             Val::Object(object) => {
-                let size = self.raw(object, "_size", span)?;
+                let size = self.list_field(object, "_size", span)?;
                 if index < 0 || index >= integer(&size).unwrap_or(0) {
                     return Err(out_of_range().into());
                 }
-                let items = self.raw(object, "_items", span)?;
+                let items = self.list_field(object, "_items", span)?;
                 self.element(&items, &[index], span)
             }
             Val::Made(made) => match &**made {
@@ -242,8 +244,10 @@ impl Runner<'_, '_> {
     }
 
     /// `RemoveAll`: the lambda is asked about all elements first, as in C#, then they go.
-    fn remove_all(&mut self, list: &Val, lambda: &Val, span: Span) -> Result<Val> {
-        let count = self.list_length(list, span)?.unwrap_or(0);
+    fn remove_all(&mut self, list: &Val, lambda: &Val, span: Span) -> Result<Option<Val>> {
+        let Some(count) = self.list_length(list, span)? else {
+            return Ok(None);
+        };
         let mut gone = Vec::new();
         for at in 0..count {
             let item = self.nth(list, at, span)?;
@@ -255,7 +259,7 @@ impl Runner<'_, '_> {
             let at = Val::int((*at).into());
             self.call_on_list(list, "RemoveAt", vec![at], span)?;
         }
-        Ok(Val::int(gone.len() as i128))
+        Ok(Some(Val::int(gone.len() as i128)))
     }
 
     /// Sorts a list of the program with a comparison: its elements are put where they belong.
@@ -308,7 +312,7 @@ impl Runner<'_, '_> {
         span: Span,
     ) -> Result<Val> {
         let named = match list {
-            Val::Object(object) => object.ty.as_named().cloned(),
+            Val::Object(object) => self.list_of(&object.ty),
             _ => None,
         };
         let Some(named) = named else {

@@ -4,7 +4,7 @@
 //! Seen as the plan runs, for whoever wants secrets masked; coarse by intention, since nobody can tell which part of a
 //! result came from where.
 
-use super::{Made, Runner, Val};
+use super::{Made, Result, Runner, Val};
 use crate::expressions::plan::{Callee, FieldRef, Node};
 use crate::expressions::scalar::Scalar;
 use crate::types::Type;
@@ -112,15 +112,44 @@ impl Runner<'_, '_> {
     }
 
     fn has_secret_key(&mut self, dictionary: &Val) -> bool {
-        // What is looked at here is not what the expression looks at.
+        // What is looked at here is not what the expression looks at: nothing is noted, and nothing runs.
         let before = self.items;
-        let entries = self.items_of(dictionary, syntax::Span::empty(0));
+        let keys = self.keys_now(dictionary);
         self.items = before;
-        let entries = entries.unwrap_or_default();
-        entries.iter().take(MAX_KEYS).any(|entry| {
-            let key = self.part(entry, "key");
-            key.is_some_and(|key| self.is_secret_key(&key))
-        })
+        let keys = keys.unwrap_or_default();
+        keys.iter().any(|key| self.is_secret_key(key))
+    }
+
+    /// The keys of a dictionary, of one that is derived from the framework's too.
+    fn keys_now(&mut self, dictionary: &Val) -> Result<Vec<Val>> {
+        let span = syntax::Span::empty(0);
+        let of_items = |this: &Self, items: Vec<Val>| {
+            let items = items.iter().take(MAX_KEYS);
+            items.filter_map(|it| this.part(it, "key")).collect()
+        };
+        let Val::Object(object) = dictionary else {
+            let items = self.items_of(dictionary, span)?;
+            return Ok(of_items(self, items));
+        };
+        if !self.is_dictionary(&object.ty) {
+            let items = self.viewed_items(object, span)?;
+            return Ok(of_items(self, items.unwrap_or_default()));
+        }
+        let Val::Object(entries) = self.raw(object, "_entries", span)? else {
+            return Ok(Vec::new());
+        };
+        let mut keys = Vec::new();
+        for at in self
+            .live_entries(object, true, span)?
+            .into_iter()
+            .take(MAX_KEYS)
+        {
+            let entry = self.reader.element(&entries, at);
+            let key = entry.and_then(|it| self.reader.field(&it, "key"));
+            let key = key.map_err(|why| self.unreadable(&why, span))?;
+            keys.push(self.decode(&key, span)?);
+        }
+        Ok(keys)
     }
 
     /// A field of a pair.

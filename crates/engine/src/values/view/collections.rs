@@ -470,33 +470,18 @@ impl Viewer<'_, '_> {
     }
 
     fn expando(&self, value: &Value) -> Result<Items> {
-        let data = self.any_field(value, &["_data"])?;
-        let class = self.any_field(&data, &["Class"])?;
-        let (Some(keys), Some(values)) = (
-            self.object_in(&class, &["_keys"])?,
-            self.object_in(&data, &["_dataArray"])?,
+        let (Some(object), Some(values)) = (
+            self.reader.object(value)?,
+            self.object_in(&self.any_field(value, &["_data"])?, &["_dataArray"])?,
         ) else {
             return Ok(Items::listed(Vec::new()));
         };
-        let mut entries = Vec::new();
-        for at in 0..self.reader.array(&keys)?.count {
-            let key = self.reader.element(&keys, at)?;
-            let value = self.reader.element(&values, at);
-            // What was removed holds an object of the runtime's own.
-            if let Ok(value) = &value
-                && let Ok(Some(object)) = self.reader.object(value)
-                && object.ty == Type::OBJECT
-            {
-                continue;
-            }
-            if let Some((name, _)) = self.reader.string(&key, 1024)? {
-                entries.push(Entry {
-                    name: Some(name),
-                    ..plain(value)
-                });
-            }
-        }
-        Ok(Items::listed(entries))
+        let members = self.reader.expando_members(&object)?.into_iter();
+        let entries = members.map(|(at, name)| Entry {
+            name: Some(name),
+            ..plain(self.reader.element(&values, at))
+        });
+        Ok(Items::listed(entries.collect()))
     }
 }
 
