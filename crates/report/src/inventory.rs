@@ -16,6 +16,8 @@ use super::{Reader, Render, is_false, is_zero, text};
 const THREADS: usize = 50;
 /// Modules told at once.
 const MODULES: usize = 40;
+/// Threads whose chains of awaits are told.
+const BLOCKED: usize = 8;
 /// Characters told of a name or path.
 const NAME: usize = 200;
 
@@ -225,6 +227,12 @@ impl ThreadsReport {
             next_start: None,
             deadlocks,
         }
+    }
+
+    /// Those that may wait for async methods, as many as are asked what these await.
+    pub fn awaiting(&mut self) -> impl Iterator<Item = &mut ThreadEntry> {
+        let blocked = self.threads.iter_mut().filter(|it| it.may_await());
+        blocked.take(BLOCKED)
     }
 
     /// As many from the thread with this index on as can be told at once.

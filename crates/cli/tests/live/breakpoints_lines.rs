@@ -506,6 +506,24 @@ fn lambdas_on_a_line_are_left_out_and_named_and_columns_of_a_statement_are_one_p
     assert_ne!((other.id, duplicate), (first.id, true));
 }
 
+/// The constructor that copies a record has its text where the other one begins, and must not be taken for it.
+#[test]
+fn the_name_of_a_record_is_where_its_constructors_begin() {
+    let fixture = "expressions_forms";
+    let sandbox = Sandbox::new();
+    let specs = vec![at_text(fixture, "pair", "Pair")];
+    let launch = sandbox.launch(fixture);
+    let program = launch.with(|launch| launch.breakpoints = specs).start();
+    let stop = program.wait_stop();
+    assert_eq!(stop.reasons, hit(1));
+    let locations = list(&program)[0].locations.clone();
+    let methods: Vec<_> = locations.iter().map(|it| it.method.as_str()).collect();
+    assert_eq!(
+        methods,
+        ["Pair..ctor(int A, string B)", "Pair..ctor(Pair original)"]
+    );
+}
+
 /// A copy of `bp_runtime_async` whose method has the flag of those that the runtime suspends.
 fn with_runtime_async(sandbox: &Sandbox) -> std::path::PathBuf {
     let fixture = Fixture::named("bp_runtime_async");

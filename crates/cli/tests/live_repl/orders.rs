@@ -90,6 +90,28 @@ fn threads_are_held_and_a_program_is_left_to_itself() {
 }
 
 #[test]
+fn threads_that_wait_for_async_methods_tell_which() {
+    let sandbox = Sandbox::new();
+    let dll = Fixture::named("async_stacks").dll();
+    let mut command = std::process::Command::new(testkit::fixtures::ndbg());
+    command.args([
+        "debug",
+        "--batch",
+        "--ex",
+        "continue",
+        "--ex",
+        "info threads",
+    ]);
+    command.arg(dll).arg("task");
+    command.stdin(std::process::Stdio::null());
+    crate::surround(&sandbox, &mut command);
+    let ran = Ran::of(command);
+    let middle = "     waits for Program.Middle() at async_stacks.cs:";
+    assert!(ran.stdout.contains(middle), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("to be pulsed"), "{}", ran.stdout);
+}
+
+#[test]
 fn program_uses_another_terminal() {
     let sandbox = Sandbox::new();
     let terminal = Terminal::open(80);

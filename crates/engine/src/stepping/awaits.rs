@@ -12,6 +12,7 @@ use metadata::{IlOffset, Token};
 
 use super::awaiters::{self, Awaiter, Caller, Waiting};
 use super::invocation::Invocation;
+use super::landing::through;
 use super::position::{IlRange, MethodId, Position, Standing};
 use super::{Leg, TrapKind};
 use crate::api::StepKind;
@@ -420,6 +421,12 @@ impl Engine<'_> {
         if passes {
             return self.pass_through_awaiter(thread, at);
         }
+        if self.is_of_unwritten_await(at) {
+            return self.go_on_behind(thread, at);
+        }
+        let Some(steps) = &mut self.stepping.steps else {
+            return false;
+        };
         steps.count.made += 1;
         if steps.count.made >= steps.count.asked {
             return self.step_made(thread, at);
@@ -430,6 +437,19 @@ impl Engine<'_> {
             return self.step_failed(thread, &error);
         }
         false
+    }
+
+    /// Goes on to the next statement behind an await that nobody has written.
+    fn go_on_behind(&mut self, thread: &Thread, at: Position) -> bool {
+        let Some(steps) = &mut self.stepping.steps else {
+            return false;
+        };
+        steps.from = at;
+        let kind = through(steps.kind);
+        match self.begin_leg(thread, at, kind) {
+            Ok(()) => false,
+            Err(error) => self.step_failed(thread, &error),
+        }
     }
 
     /// Goes on through an awaiter that an attribute takes out of steps.

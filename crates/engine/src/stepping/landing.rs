@@ -335,7 +335,11 @@ impl Engine<'_> {
         }
         match at.standing {
             Standing::AtStatement(_) | Standing::InStatement(_) => Next::Stop,
-            Standing::Hidden(_) if has_returned && self.is_in_await(at) => Next::Stop,
+            Standing::Hidden(_)
+                if has_returned && self.is_in_await(at) && !self.is_of_unwritten_await(at) =>
+            {
+                Next::Stop
+            }
             Standing::Hidden(_) | Standing::NoText => Next::Leg(through(kind)),
             Standing::NoSymbols if self.stepping.options.just_my_code => Next::Leg(StepKind::Out),
             Standing::NoSymbols => Next::Stop,
@@ -403,7 +407,7 @@ impl Engine<'_> {
 }
 
 /// The kind of a leg through code that is not shown.
-fn through(kind: StepKind) -> StepKind {
+pub(super) fn through(kind: StepKind) -> StepKind {
     match kind {
         StepKind::Into => StepKind::Into,
         StepKind::Over | StepKind::Out => StepKind::Over,

@@ -26,6 +26,7 @@ mod run_to;
 mod stored;
 mod suspending;
 mod targets;
+mod unwritten;
 mod waiters;
 pub(crate) mod work;
 

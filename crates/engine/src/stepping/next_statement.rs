@@ -192,6 +192,8 @@ fn no_statement(found: &Statements, line: Line, column: Option<u32>) -> Error {
 
 /// Why the runtime does not go there.
 fn refusal(method: &str, line: Line, error: &cordebug::Error) -> Error {
+    let mut hint =
+        "go to a statement outside try, catch and finally blocks that the thread is not in";
     let why = match error.code() {
         Some(hresult::CORDBG_E_CANT_SET_IP_INTO_FINALLY) => {
             "it is in a finally block, which only runs on the way out of its try block"
@@ -210,13 +212,15 @@ fn refusal(method: &str, line: Line, error: &cordebug::Error) -> Error {
             "the thread is in a catch block, which must run to its end"
         }
         Some(hresult::CORDBG_E_SET_IP_NOT_ALLOWED_ON_EXCEPTION) => {
+            hint = "let the program run until the exception is caught";
             "an exception is being handled on the thread"
         }
         Some(hresult::CORDBG_E_SET_IP_NOT_ALLOWED_ON_NONLEAF_FRAME) => {
             "the method is waiting for one that it called"
         }
         Some(hresult::CORDBG_S_BAD_START_SEQUENCE_POINT) => {
-            "the thread is in the middle of a statement: step to the beginning of one first"
+            hint = "make a step over: it ends where the next statement begins";
+            "the thread is in the middle of a statement"
         }
         Some(hresult::CORDBG_S_BAD_END_SEQUENCE_POINT) => {
             "no statement begins there in the compiled code"
@@ -239,5 +243,5 @@ fn refusal(method: &str, line: Line, error: &cordebug::Error) -> Error {
             line.0
         ),
     )
-    .hint("go to a statement outside try, catch and finally blocks that the thread is not in")
+    .hint(hint)
 }

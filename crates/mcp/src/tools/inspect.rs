@@ -14,8 +14,6 @@ use crate::report::source::SourceReport;
 use crate::report::stack::{FrameReport, StackReport};
 use crate::session;
 
-/// Threads whose chains of awaits are told.
-const BLOCKED: usize = 8;
 /// Frames told unless asked otherwise.
 const FRAMES: u32 = 20;
 
@@ -196,8 +194,7 @@ pub(super) async fn threads(
     match session.request(Request::Threads).await? {
         Reply::Threads(threads) => {
             let mut report = ThreadsReport::of(session.id(), &threads).page(arguments.start);
-            let blocked = report.threads.iter_mut().filter(|it| it.may_await());
-            for thread in blocked.take(BLOCKED) {
+            for thread in report.awaiting() {
                 thread.awaits = awaits(&session, ThreadId(thread.id)).await;
             }
             Ok(report)

@@ -397,7 +397,8 @@ fn per_method<'p>(
         .collect()
 }
 
-/// The points with the smallest text; several only if methods share it.
+/// The points with the smallest text; several only if methods share it, or the place where it begins: those of the two
+/// constructors of a record begin at its name.
 fn innermost(points: Vec<LinePoint>) -> Vec<Candidate> {
     let size = |it: &LinePoint| {
         let span = it.span;
@@ -409,6 +410,16 @@ fn innermost(points: Vec<LinePoint>) -> Vec<Candidate> {
     let Some(smallest) = points.iter().min_by_key(|it| size(it)).map(|it| it.span) else {
         return Vec::new();
     };
-    let same = points.iter().filter(|it| it.span == smallest);
-    per_method(same, Binding::Exact, |new, old| new.offset < old.offset)
+    let start = |it: Span| (it.start_line, it.start_column);
+    let of_smallest = |method| {
+        let mut points = points.iter();
+        points.any(|it| it.method == method && it.span == smallest)
+    };
+    let same = points.iter().filter(|it| {
+        it.span == smallest || start(it.span) == start(smallest) && !of_smallest(it.method)
+    });
+    let mut found = per_method(same, Binding::Exact, |new, old| new.offset < old.offset);
+    // The outermost is the first.
+    found.sort_by_key(|it| std::cmp::Reverse(size(&it.point)));
+    found
 }

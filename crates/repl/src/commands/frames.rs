@@ -107,23 +107,27 @@ pub(super) fn backtrace(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
         }
         return Ok(());
     }
-    let thread = Some(part.thread);
-    let awaits = match repl.ask(Request::AsyncStack { thread }) {
-        Ok(Reply::AsyncStack(stack)) => AwaitsReport::of(&stack),
-        _ => None,
-    };
     let after = part.frames.last().map(|last| last.index + 1);
     let report = StackReport {
         session: NAME.into(),
         stop: part.stop,
         thread: part.thread.0,
         frames: part.frames.iter().map(FrameReport::from).collect(),
-        awaits,
+        awaits: awaits(repl, part.thread),
         more: part.more,
         next_start: after.filter(|_| part.more),
     };
     repl.say(&report.render_for(Reader::Person));
     Ok(())
+}
+
+/// Who awaits what a thread runs, and what it waits for.
+fn awaits(repl: &Repl, thread: ThreadId) -> Option<AwaitsReport> {
+    let thread = Some(thread);
+    match repl.ask(Request::AsyncStack { thread }) {
+        Ok(Reply::AsyncStack(stack)) => AwaitsReport::of(&stack),
+        _ => None,
+    }
 }
 
 pub(super) fn up(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
@@ -277,7 +281,10 @@ pub(super) fn threads(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
 fn show_threads(repl: &mut Repl, request: Request) -> Result<(), Error> {
     match repl.ask(request)? {
         Reply::Threads(threads) => {
-            let report = ThreadsReport::of(NAME, &threads);
+            let mut report = ThreadsReport::of(NAME, &threads);
+            for thread in report.awaiting() {
+                thread.awaits = awaits(repl, ThreadId(thread.id));
+            }
             repl.say(&report.render_for(Reader::Person));
             Ok(())
         }

@@ -108,6 +108,32 @@ fn where_the_next_statement_cannot_be_is_told_with_the_reason() {
 }
 
 #[test]
+fn in_the_middle_of_a_statement_a_step_over_helps() {
+    let fixture = "stack_kinds";
+    let sandbox = Sandbox::new();
+    let program = launch_to(&sandbox, fixture, &["local"], &["local"]);
+    step(&program, StepKind::Into);
+    // The first is stopped by `Debugger.Break()` in what that calls.
+    for _ in 0..3 {
+        step(&program, StepKind::Out);
+    }
+    assert_at(&program, fixture, "local");
+    let request = || Request::Goto {
+        thread: None,
+        file: None,
+        line: Line(Fixture::named(fixture).marker("local").line),
+        column: None,
+    };
+    let error = program.request(request()).expect_err("refused");
+    assert_eq!(error.code, ErrorCode::StepFailed, "{error:?}");
+    let hint = error.hint.as_deref().unwrap_or_default();
+    assert!(hint.contains("step over"), "{error:?}");
+    step(&program, StepKind::Over);
+    program.request(request()).expect("back");
+    assert_at(&program, fixture, "local");
+}
+
+#[test]
 fn a_column_chooses_the_statement_of_a_line() {
     let sandbox = Sandbox::new();
     let program = launch_to(&sandbox, FIXTURE, &[], &["second"]);

@@ -116,6 +116,7 @@ const STEPS: &[Program] = &[
     ("step_runtime_async", &[""]),
     ("step_threads", &["1 2"]),
     ("step_awaiters", &[""]),
+    ("step_disposed", &[""]),
     ("step_resumed", &[""]),
     ("step_suspended", &[""]),
     ("step_wait", &[""]),
