@@ -72,6 +72,15 @@ impl Engine<'_> {
                     Outcome::Returned(_) => None,
                     Outcome::Threw(kept) => Some(self.thrown(&kept, span)),
                 };
+                if let Ok(target) = self.stopped_target()
+                    && !target.reader().is_of_framework(&ty)
+                {
+                    let ty = target.reader().types.text(&ty);
+                    let note = format!(
+                        "the class constructor of {ty} was run, which the program had not done yet"
+                    );
+                    self.evaluations.note(note);
+                }
                 journal.constructed(ty, threw);
             }
             Prepared::Delegate {

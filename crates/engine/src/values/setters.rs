@@ -25,6 +25,7 @@ pub(super) struct Setting {
     /// The index, of an indexer.
     index: Option<Argument>,
     value: Given,
+    ty: Type,
 }
 
 /// What it is set to.
@@ -99,7 +100,7 @@ impl Engine<'_> {
             })?;
         }
         let told = setting.getter.map(|getter| run(self, &getter, None));
-        self.told_property(set, thread, told)
+        self.told_property(set, thread, told, &setting.ty)
     }
 
     fn setter_threw(&mut self, set: &SetVariable, exception: &crate::calls::Kept) -> Error {
@@ -147,6 +148,7 @@ impl Engine<'_> {
         set: &SetVariable,
         thread: &Thread,
         told: Option<Result<Outcome, CallError>>,
+        ty: &Type,
     ) -> Result<Reply, Error> {
         let stop: StopId = self.stop_id()?;
         let target = &*self.stopped_target()?;
@@ -165,7 +167,7 @@ impl Engine<'_> {
             path: set.path.clone(),
             ty: value
                 .as_ref()
-                .map_or(Type::OBJECT, |value: &Value| value.ty.clone()),
+                .map_or_else(|_| ty.clone(), |value: &Value| value.ty.clone()),
             notes: TypeNotes::default(),
             value,
             shadowed: false,
@@ -253,6 +255,7 @@ impl Roots<'_, '_> {
             this,
             index,
             value,
+            ty: property.ty.clone(),
         }))
     }
 

@@ -137,6 +137,7 @@ const VALUES: &[Program] = &[
     ("values_places", &[""]),
     ("values_wrapped", &[""]),
     ("values_said", &[""]),
+    ("values_told", &[""]),
     ("values_early", &[""]),
     ("expressions_language", &[""]),
 ];

@@ -380,12 +380,18 @@ impl Binder<'_> {
             Op::Field(target, _) if self.is_read_only(target) => Err(Fail::cs(
                 "CS8332",
                 span,
-                "a member of an `in` parameter cannot be assigned",
+                format!(
+                    "a member of {} cannot be assigned",
+                    what_is_read_only(target)
+                ),
             )),
             Op::Call(_, Some(target), _) if self.is_read_only(target) => Err(Fail::cs(
                 "CS8332",
                 span,
-                "a member of an `in` parameter cannot be assigned",
+                format!(
+                    "a member of {} cannot be assigned",
+                    what_is_read_only(target)
+                ),
             )),
             Op::Variable(number)
                 if Some(*number) == self.context.this
@@ -576,4 +582,15 @@ pub(super) fn returns_reference(callee: &Callee) -> bool {
 fn set_slot(slot: u32, value: Node, place: Node, span: Span) -> Node {
     let ty = place.ty.clone();
     Node::new(Op::Let(vec![(slot, value)], Box::new(place)), ty, span)
+}
+
+/// What something that may only be read lies in.
+fn what_is_read_only(mut node: &Node) -> &'static str {
+    while let Op::Field(target, _) | Op::Element(target, _) = &node.op {
+        node = target;
+    }
+    match &node.op {
+        Op::Call(..) => "what is returned as `ref readonly`",
+        _ => "an `in` parameter",
+    }
 }

@@ -3,6 +3,7 @@
 use syntax::Span;
 use syntax::tree::{Argument, BinaryOp, ExprKind, UnaryOp};
 
+use super::postfix::returns_reference;
 use super::{Binder, Operand, TupleNames};
 use crate::expressions::error::Result;
 use crate::expressions::plan::{FieldRef, Node, Op};
@@ -119,7 +120,7 @@ impl Binder<'_> {
         module.is_ok_and(|it| it.metadata().is_read_only(named.token))
     }
 
-    /// Whether something lies in an `in` parameter: nothing there may be changed, and methods get a copy.
+    /// Whether something lies in an `in` parameter or in what is returned as `ref readonly`: nothing there may be changed, and methods get a copy.
     pub(super) fn is_read_only(&self, node: &Node) -> bool {
         match &node.op {
             Op::Variable(number) => {
@@ -133,6 +134,8 @@ impl Binder<'_> {
                 named.is_some_and(|it| crate::values::buffer_length(self.types, it).is_some())
                     && self.is_read_only(target)
             }
+            Op::Let(_, inner) => self.is_read_only(inner),
+            Op::Call(callee, ..) => returns_reference(callee) && self.returns_read_only(callee),
             _ => false,
         }
     }
