@@ -139,6 +139,7 @@ const VALUES: &[Program] = &[
     ("values_said", &[""]),
     ("values_told", &[""]),
     ("values_early", &[""]),
+    ("values_filtered", &[""]),
     ("expressions_language", &[""]),
 ];
 
