@@ -113,7 +113,7 @@ impl Binder<'_> {
         property
     }
 
-    /// The indexers of a type.
+    /// The indexers of a type, those of base types too: one that fits hides theirs, as with methods.
     pub(super) fn indexers(&self, ty: &Type) -> Vec<Property> {
         let mut found: Vec<Property> = Vec::new();
         for named in self.levels(ty) {
@@ -125,9 +125,6 @@ impl Binder<'_> {
                 if !found.iter().any(|it| it.parameters == property.parameters) {
                     found.push(property);
                 }
-            }
-            if !found.is_empty() && !Self::is_interface(ty) {
-                break;
             }
         }
         found
