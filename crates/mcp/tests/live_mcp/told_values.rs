@@ -67,6 +67,48 @@ fn setting_tells_what_ran_and_refuses_what_may_only_be_read() {
 }
 
 #[test]
+fn what_collections_keep_in_their_own_way_is_set_by_their_indexers() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        stopped(&mut agent).await;
+        for (path, value) in [
+            ("texts[\"a\"]", "\"2\""),
+            ("names[0]", "\"m\""),
+            ("names[0]", "5"),
+            ("words[\"w\"]", "\"3\""),
+        ] {
+            let set = json!({"path": path, "value": value, "force": true});
+            agent.say("variable_set", set).await;
+        }
+        // What it is found by is changed with it.
+        let set = json!({"path": "keyed[0]", "value": "new Login { Name = \"bob\" }"});
+        agent.call("variable_set", set).await;
+        let looks = json!({"expressions": ["keyed.Contains(\"bob\")", "keyed.Contains(\"ann\")", "keyed[0].Name", "keyed[^1].Name", "keyed[\"bob\"].Name", "texts[\"a\"]", "names[0]", "words[\"w\"]"], "side_effects": true});
+        agent.say("evaluate", looks).await;
+        expect![[r#"
+            > variable_set {"force":true,"path":"texts[\"a\"]","value":"\"2\""}
+            ["a"] = Count = 1 { "2" } (was Count = 1 { "1" })
+            > variable_set {"force":true,"path":"names[0]","value":"\"m\""}
+            [0] = "m" (was "n")
+            > variable_set {"force":true,"path":"names[0]","value":"5"}
+            !INVALID_PARAMETER: names[0] cannot be set to 5: only its indexer knows how it keeps that
+            > variable_set {"force":true,"path":"words[\"w\"]","value":"\"3\""}
+            ["w"] = "3" (was "1")
+            > evaluate {"expressions":["keyed.Contains(\"bob\")","keyed.Contains(\"ann\")","keyed[0].Name","keyed[^1].Name","keyed[\"bob\"].Name","texts[\"a\"]","names[0]","words[\"w\"]"],"side_effects":true}
+            keyed.Contains("bob"): bool = true
+            keyed.Contains("ann"): bool = false
+            keyed[0].Name: string = "bob"
+            keyed[^1].Name: string = "bob"
+            keyed["bob"].Name: string = "bob"
+            texts["a"]: string = "2"
+            names[0]: string = "m"
+            words["w"]: string = "3"
+        "#]].assert_eq(&agent.transcript());
+    });
+}
+
+#[test]
 fn types_in_generic_ones_are_found_by_the_names_that_a_search_gives() {
     let sandbox = Sandbox::new();
     run(async {
