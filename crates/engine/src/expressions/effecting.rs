@@ -65,6 +65,11 @@ impl Engine<'_> {
                     journal.given_own(field);
                     return Ok(());
                 }
+                let is_news = self.stopped_target().is_ok_and(|target| {
+                    let reader = target.reader();
+                    let never = ty.as_named().map(|it| reader.never_constructed(it));
+                    never == Some(Some(true)) && !reader.is_of_framework(&ty)
+                });
                 let outcome = self
                     .construct_class(&site, &ty)
                     .map_err(|error| Fail::of_call(span, Some("class constructor"), error))?;
@@ -73,7 +78,7 @@ impl Engine<'_> {
                     Outcome::Threw(kept) => Some(self.thrown(&kept, span)),
                 };
                 if let Ok(target) = self.stopped_target()
-                    && !target.reader().is_of_framework(&ty)
+                    && is_news
                 {
                     let ty = target.reader().types.text(&ty);
                     let note = format!(
