@@ -8,7 +8,7 @@ mod describe;
 use cordebug::process::Process;
 use metadata::Metadata;
 use metadata::csharp::{GenericNames, Style};
-use metadata::search::{Fit, FoundSymbol, Pattern, Rank};
+use metadata::search::{Fit, FoundSymbol, Pattern, Rank, split_names};
 
 use crate::api::{
     Details, Error, ErrorCode, FoundSymbols, Reply, Symbol, SymbolKind, SymbolsQuery, TypeQuery,
@@ -233,11 +233,18 @@ fn choose<'f, 'm>(
         finds.iter().filter(fits).collect::<Vec<_>>()
     };
     let exact = named(Fit::Exact);
-    let meant = if exact.is_empty() {
+    let mut meant = if exact.is_empty() {
         named(Fit::SameLetters)
     } else {
         exact
     };
+    // Where it is said of one of its names how many arguments that takes, it is said of all.
+    let name = keyword(query.name.trim());
+    let shape = Shape::of(name);
+    let fits = |it: &&Find<'_>| Shape::of(&it.symbol.name).ends_with(&shape);
+    if shape.is_generic() && meant.iter().any(&fits) {
+        meant.retain(fits);
+    }
     let candidates = |mut names: Vec<String>, finds: &[&Find<'_>]| {
         let found = finds.iter().map(|it| it.symbol.name.clone());
         let found: Vec<_> = found.filter(|it| !names.contains(it)).collect();
@@ -263,9 +270,10 @@ fn choose<'f, 'm>(
         });
     };
     // A name that is whole means itself, also where others end with it.
-    let bare = |name: &str| name.split('<').next().unwrap_or_default().to_owned();
-    let asked = bare(keyword(query.name.trim()));
-    let whole = meant.iter().find(|it| bare(&it.symbol.name) == asked);
+    let is = |it: &&&Find<'_>| Shape::of(&it.symbol.name) == shape;
+    let is_bare = |it: &&&Find<'_>| Shape::of(&it.symbol.name).is_called(&shape);
+    let whole = meant.iter().find(is);
+    let whole = whole.or_else(|| meant.iter().find(is_bare));
     // Of types that differ only in what arguments they take, a name without any means the one that takes none.
     let plain = || {
         let found = meant.iter().find(|it| !it.symbol.name.ends_with('>'))?;
@@ -294,6 +302,31 @@ fn choose<'f, 'm>(
     let mut also_in: Vec<_> = same.map(|it| it.module.file_name()).collect();
     also_in.truncate(CANDIDATES);
     Ok((chosen, also_in))
+}
+
+/// The names of a type and of what it lies in, with how many arguments each takes.
+#[derive(PartialEq)]
+struct Shape<'t>(Vec<(&'t str, usize)>);
+
+impl<'t> Shape<'t> {
+    fn of(name: &'t str) -> Self {
+        let names = split_names(name);
+        Self(names.map(|(it, arity)| (it, arity.unwrap_or(0))).collect())
+    }
+
+    fn is_generic(&self) -> bool {
+        self.0.iter().any(|(_, arity)| *arity > 0)
+    }
+
+    fn ends_with(&self, other: &Self) -> bool {
+        self.0.ends_with(&other.0)
+    }
+
+    /// Whether it has the same names, whatever arguments they take.
+    fn is_called(&self, other: &Self) -> bool {
+        let names = |it: &Self| it.0.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+        names(self) == names(other)
+    }
 }
 
 /// The type behind one of C#'s keywords; other names are themselves.

@@ -14,6 +14,8 @@ use super::{Reader, Render, failure, is_false, is_zero, is_zero_u64, text};
 const NAME: usize = 200;
 /// Characters told of a value.
 const VALUE: usize = 1000;
+/// What is said of a value whose line only code can tell.
+const WOULD_RUN: &str = "its DebuggerDisplay would run code";
 /// Characters told of an error, which may have an exception's stack.
 const PROBLEM: usize = 4000;
 
@@ -95,6 +97,9 @@ impl EvaluationEntry {
         }
         (self.left_out, self.next_start) = (report.left_out, report.next_start);
         let of = report.of.map(|of| of.notes).unwrap_or_default();
+        // What it said of the value that it gave goes for the one that is told now only if that says so too.
+        let is_over = |it: &String| it.contains(WOULD_RUN) && !of.contains(it);
+        self.notes.retain(|it| !is_over(it));
         for note in of.into_iter().chain(report.notes) {
             if !self.notes.contains(&note) {
                 self.notes.push(note);

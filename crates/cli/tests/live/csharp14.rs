@@ -4,11 +4,11 @@
 use std::fmt::Write;
 
 use expect_test::{expect, expect_file};
-use host::api::{BreakpointState, Reply, Request, State, StepKind, VariablesQuery};
+use host::api::{BreakpointState, Reply, Request, SetVariable, State, StepKind, VariablesQuery};
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
 
-use crate::breakpoints_support::{at_function, here, line, lines, set};
+use crate::breakpoints_support::{at_function, at_marker, here, line, lines, set};
 use crate::stepping::walk;
 
 const FIXTURE: &str = "extension_members";
@@ -151,4 +151,55 @@ fn steps_pass_over_properties_and_operators_of_extension_blocks_if_asked() {
     program.wait_stop();
     let visited = walk::walk(&program, StepKind::Into);
     expect_file!["stepping/walks/extension_members_into_filtered.txt"].assert_eq(&visited);
+}
+
+#[test]
+fn properties_are_set_by_setters_that_do_more_than_to_set_their_field() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("values_accessors").stop_at_entry().start();
+    program.wait_stop();
+    for marker in ["stop", "show"] {
+        set(&program, at_marker("values_accessors", marker));
+    }
+    let assign = |path: &str, value: &str| {
+        let set = SetVariable {
+            stop: None,
+            thread: None,
+            frame: 0,
+            path: path.into(),
+            value: value.into(),
+            force: false,
+            mask_secrets: false,
+        };
+        match program.request(Request::SetVariable(Box::new(set))) {
+            Ok(Reply::Variables(told)) => told.parent.expect("what was set").value.text,
+            other => panic!("{path} = {value}: {other:?}"),
+        }
+    };
+    program.cont();
+    program.wait_stop();
+    for (path, value, told) in [
+        ("settings.Name", "\"  padded  \"", "\"padded\""),
+        ("settings.Name", "null", "\"none\""),
+        ("settings.Count", "-7", "0"),
+        ("settings.Count", "8", "8"),
+        ("settings.Plain", "-7", "-7"),
+        ("Settings.Shared", "6", "12"),
+        ("limit.Most", "50", "10"),
+    ] {
+        assert_eq!(assign(path, value), told, "{path} = {value}");
+    }
+    program.cont();
+    program.wait_stop();
+    // And in the type's own code, by its name alone.
+    for (path, value, told) in [
+        ("Count", "-7", "0"),
+        ("this.Name", "\" own \"", "\"own\""),
+        ("Shared", "7", "14"),
+        ("Plain", "9", "9"),
+    ] {
+        assert_eq!(assign(path, value), told, "{path} = {value}");
+    }
+    program.cont();
+    program.wait_output("own 0 9 14\n");
 }

@@ -181,3 +181,35 @@ fn what_an_optimised_iterator_does_not_keep_is_not_told_as_unassigned() {
     on(&program);
     lost("number");
 }
+
+#[test]
+fn what_a_filter_declares_is_told_in_its_block_and_nowhere_else() {
+    let sandbox = Sandbox::new();
+    let markers = ["asked", "after", "each", "inner", "outer"];
+    let program = stopped(&sandbox, "values_filtered", &markers);
+    let names = || -> Vec<String> {
+        let all = locals(&program);
+        all.into_iter().map(|it| it.name).collect()
+    };
+    check(
+        &program,
+        &[
+            ("error", "System.Exception: outer"),
+            ("why", "Refused: refused 4"),
+            ("number", "5"),
+            ("sum", "9"),
+        ],
+    );
+    on(&program);
+    for gone in ["why", "number", "sum"] {
+        assert!(!names().contains(&gone.to_owned()), "{gone}");
+    }
+    on(&program);
+    check(&program, &[("code", "6"), ("same", "8")]);
+    on(&program);
+    check(&program, &[("inner", "7")]);
+    assert!(!names().contains(&"outer".to_owned()));
+    on(&program);
+    check(&program, &[("outer", "7"), ("given", "\"y\"")]);
+    assert!(!names().contains(&"inner".to_owned()));
+}

@@ -88,7 +88,7 @@ impl Evaluations {
     }
 
     /// Adds something that whoever asked should know.
-    pub(super) fn note(&mut self, note: String) {
+    pub(crate) fn note(&mut self, note: String) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }

@@ -65,6 +65,11 @@ impl Engine<'_> {
                     journal.given_own(field);
                     return Ok(());
                 }
+                let is_news = self.stopped_target().is_ok_and(|target| {
+                    let reader = target.reader();
+                    let never = ty.as_named().map(|it| reader.never_constructed(it));
+                    never == Some(Some(true)) && !reader.is_of_framework(&ty)
+                });
                 let outcome = self
                     .construct_class(&site, &ty)
                     .map_err(|error| Fail::of_call(span, Some("class constructor"), error))?;
@@ -72,6 +77,15 @@ impl Engine<'_> {
                     Outcome::Returned(_) => None,
                     Outcome::Threw(kept) => Some(self.thrown(&kept, span)),
                 };
+                if let Ok(target) = self.stopped_target()
+                    && is_news
+                {
+                    let ty = target.reader().types.text(&ty);
+                    let note = format!(
+                        "the class constructor of {ty} was run, which the program had not done yet"
+                    );
+                    self.evaluations.note(note);
+                }
                 journal.constructed(ty, threw);
             }
             Prepared::Delegate {

@@ -412,7 +412,7 @@ impl Engine<'_> {
                 // Of a list of tuples all elements are told.
                 let is_secret = may_tell
                     && (is_named
-                        || runner.has_read_secret()
+                        || runner.tells_secret(&value, &text)
                         || node.names.iter().flatten().any(|it| secrets::is_secret(it)));
                 let masked = match is_named {
                     true => "*** (masked because of a name in the expression)",

@@ -384,7 +384,8 @@ impl Engine<'_> {
                     };
                     let shown = self.run_at_hit(planned, hit, |runner, value, ty| {
                         let text = runner.shown(&value, ty, how, planned.expr.span)?;
-                        let is_secret = how.is_secret || how.masked && runner.has_read_secret();
+                        let is_secret =
+                            how.is_secret || how.masked && runner.tells_secret(&value, &text);
                         // A comparison with a secret tells no secret.
                         Ok(if is_secret && *ty != Type::BOOL {
                             "***".into()

@@ -343,6 +343,9 @@ impl Roots<'_, '_> {
             at = self.step_destination(viewer, &from, &step, set)?;
             // What lies inside an element that is a struct is a part of it.
             let is_element = !matches!(step, Step::Member(_));
+            if is_element && is_last {
+                self.check_kept(viewer, &from.value, set)?;
+            }
             if is_element && (is_last || at.value.ty.is_value() == Some(true)) && !set.force {
                 self.check_element(viewer, &from.value, set)?;
             }
@@ -389,6 +392,32 @@ impl Roots<'_, '_> {
         let at = viewer.position_in_tuple(tuple.value.as_ref().ok()?, &tuple.notes, name)?;
         let rests = vec!["Rest".to_owned(); at / TUPLE_LENGTH];
         Some((format!("Item{}", at % TUPLE_LENGTH + 1), rests))
+    }
+
+    /// Refuses to put something in the place of an element that the collection keeps in a way of its own: a text as an object or in
+    /// a list, or one that it finds by a key as well. Its indexer knows how.
+    fn check_kept(
+        &self,
+        viewer: &Viewer<'_, '_>,
+        owner: &Value,
+        set: &SetVariable,
+    ) -> Result<(), Error> {
+        let subject = viewer.subject(owner).map_err(|why| refused(set, &why))?;
+        let Some(ty) = viewer.type_of(&subject) else {
+            return Ok(());
+        };
+        let types = self.reader.types;
+        let is_keyed = || {
+            let mut all = types.ancestry(ty).unwrap_or_default().into_iter();
+            let namespace = "System.Collections.ObjectModel";
+            all.any(|it| types.is_named(&it, namespace, "KeyedCollection`2"))
+        };
+        match self.reader.known(ty) {
+            Known::NameObjectCollection | Known::StringCollection | Known::StringDictionary => {}
+            Known::Collection if is_keyed() => {}
+            _ => return Ok(()),
+        }
+        Err(refused(set, &"only its indexer knows how it keeps that"))
     }
 
     /// Refuses to put something in the place of an element where that would break the collection.

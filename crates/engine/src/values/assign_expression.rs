@@ -12,8 +12,8 @@ use super::roots::Roots;
 use super::view::Viewer;
 use super::{Place, buffer_length, literal};
 use crate::api::{
-    Error, ErrorCode, Evaluate, EvaluatedValue, Reply, SetVariable, ThreadId, Value, ValueKind,
-    Variable, VariableKind, Variables,
+    Error, ErrorCode, Evaluate, EvaluatedValue, ExpressionError, Reply, SetVariable, ThreadId,
+    Value, ValueKind, Variable, VariableKind, Variables,
 };
 use crate::engine::Engine;
 use crate::types::Type;
@@ -25,8 +25,10 @@ const MAX_PARTS: usize = 100;
 const MAX_PART_DEPTH: u32 = 16;
 /// What the binder says of a name that means nothing.
 const UNKNOWN_NAME: &str = "CS0103";
-/// And of a field that only constructors assign.
-const READONLY: &str = "CS0191";
+/// Of what is returned to be read only, and a part of it.
+const READ_ONLY: [&str; 2] = ["CS8331", "CS8332"];
+/// And of a field that only constructors assign, and a static one.
+const READONLY: [&str; 2] = ["CS0191", "CS0198"];
 
 impl Engine<'_> {
     /// Sets by an assignment that is evaluated. `first` is why it could not be set otherwise, which is told if it was a
@@ -77,7 +79,32 @@ impl Engine<'_> {
         let Reply::Evaluated(all) = evaluated else {
             return Err(first);
         };
-        match all.into_iter().next().map(|it| it.outcome) {
+        let (done, notes) = match all.into_iter().next() {
+            Some(done) => (Some(done.outcome), done.notes),
+            None => (None, Vec::new()),
+        };
+        let told = self.told_as_set(set, thread, first, done, &request)?;
+        Ok(match told {
+            Reply::Variables(mut told) => {
+                told.notes.extend(notes);
+                Reply::Variables(told)
+            }
+            other => other,
+        })
+    }
+
+    /// What came of an assignment: the value as it is then.
+    fn told_as_set(
+        &mut self,
+        set: &SetVariable,
+        thread: &Thread,
+        first: Error,
+        done: Option<Result<EvaluatedValue, ExpressionError>>,
+        request: &Evaluate,
+    ) -> Result<Reply, Error> {
+        let id = thread.id();
+        let id = id.map_err(|error| Error::new(ErrorCode::Runtime, error.to_string()))?;
+        match done {
             Some(Ok(value)) if value.masked => self.told_as_evaluated(set, ThreadId(id), value),
             Some(Ok(value)) => match self.told_after(set, thread) {
                 Ok(Reply::Variables(told)) if !is_told_by_code(&told) => Ok(Reply::Variables(told)),
@@ -86,7 +113,7 @@ impl Engine<'_> {
                 _ => {
                     let request = Evaluate {
                         expressions: vec![set.path.clone()],
-                        ..request
+                        ..request.clone()
                     };
                     let now = match self.evaluate_expressions(&request)? {
                         Reply::Evaluated(all) => all.into_iter().next(),
@@ -97,14 +124,22 @@ impl Engine<'_> {
                 }
             },
             Some(Err(failed))
-                if literal::parse(set.value.trim()).is_none()
+                if failed
+                    .code
+                    .as_deref()
+                    .is_some_and(|it| READ_ONLY.contains(&it))
+                    || literal::parse(set.value.trim()).is_none()
                     || failed.code.as_deref() != Some(UNKNOWN_NAME)
                         && !self.is_variable(set, thread)? =>
             {
                 let message = failed.error.message.lines().next().unwrap_or_default();
                 let mut error = refused(set, &message);
                 error.hint = failed.error.hint.or(error.hint);
-                if failed.code.as_deref() == Some(READONLY) {
+                if failed
+                    .code
+                    .as_deref()
+                    .is_some_and(|it| READONLY.contains(&it))
+                {
                     error = error.hint(BY_FORCE);
                 }
                 Err(error)

@@ -28,6 +28,21 @@ pub(super) fn returned_field(code: &[u8]) -> Option<Token> {
     }
 }
 
+/// Whether a setter, or what is called in place of one, only puts what it is given into a field.
+pub(super) fn only_sets_field(code: &[u8]) -> bool {
+    matches!(
+        *code,
+        // ldarg.0, ldarg.1, stfld, ret; and the same without optimisation
+        [0x02, 0x03, 0x7d, _, _, _, _, 0x2a]
+            | [0x00, 0x02, 0x03, 0x7d, _, _, _, _, 0x2a]
+            | [0x00, 0x02, 0x03, 0x7d, _, _, _, _, 0x00, 0x2a]
+            // ldarg.0, stsfld, ret
+            | [0x02, 0x80, _, _, _, _, 0x2a]
+            | [0x00, 0x02, 0x80, _, _, _, _, 0x2a]
+            | [0x00, 0x02, 0x80, _, _, _, _, 0x00, 0x2a]
+    )
+}
+
 impl Reader<'_> {
     /// Whether a field is shown as the property that it is behind; of other fields nothing is said.
     pub(super) fn tells_property(&self, declared_in: &Rc<Named>, field: &Field) -> bool {

@@ -12,7 +12,7 @@ use super::answering::Allowance;
 use super::roots::Roots;
 use super::view::masking::has_secrets;
 use super::view::telling::MAY_TELL;
-use super::view::{Children, Opens, Viewer};
+use super::view::{Children, Opens, Subject, Viewer};
 use super::{Unreadable, Value};
 
 /// Getters run for one request at most.
@@ -175,6 +175,12 @@ impl Children {
             let found = computed.iter().find(|it| is_open && it.name == child.name);
             if let Some(found) = found {
                 child.value = viewer.outcome(&found.result);
+                // Of null, which code that is shared gives, the runtime knows only what stands for all that share it.
+                if let Ok(value) = &mut child.value
+                    && matches!(viewer.subject(value), Ok(Subject::Null))
+                {
+                    value.ty = child.ty.without_ref().clone();
+                }
                 if found.root_hidden
                     && let Ok(value) = &child.value
                     && let Some(inner) = viewer.root_hidden(value, &child.path)

@@ -132,7 +132,11 @@ impl Roots<'_, '_> {
             child.ty = match &value {
                 Ok(value) => value.ty.clone(),
                 Err(Unreadable::Masked(ty)) => ty.clone(),
-                Err(_) => Type::OBJECT,
+                Err(_) => match (&child.value, &step) {
+                    (Ok(of), Step::Member(name)) => viewer.type_of_property(of, name),
+                    _ => None,
+                }
+                .unwrap_or(Type::OBJECT),
             };
             child.notes = of_part(&child.ty, !matches!(step, Step::Member(_)));
             child.value = value;

@@ -2,16 +2,21 @@
 //!
 //! Automatic properties are not set here: their fields are written, which is all that their setters do.
 
+use std::rc::Rc;
+
 use cordebug::thread::Thread;
+use metadata::csharp::{GeneratedKind, GeneratedName};
 
 use crate::api::{Error, ErrorCode, Reply, SetVariable, StopId, ThreadId, VariableKind, Variables};
 use crate::calls::{Argument, Call, CallError, CallSite, Outcome};
 use crate::engine::Engine;
 use crate::stack::frame_at;
-use crate::types::{Method, Property, Type, TypeNotes};
+use crate::types::{Field, Method, Named, Property, Type, TypeNotes};
 
 use super::assign::{Written, refused};
+use super::backing::only_sets_field;
 use super::roots::Roots;
+use super::scope::Scope;
 use super::view::{Child, Viewer};
 use super::walk::{self, Step};
 use super::{Place, Unreadable, Value};
@@ -25,6 +30,7 @@ pub(super) struct Setting {
     /// The index, of an indexer.
     index: Option<Argument>,
     value: Given,
+    ty: Type,
 }
 
 /// What it is set to.
@@ -99,7 +105,7 @@ impl Engine<'_> {
             })?;
         }
         let told = setting.getter.map(|getter| run(self, &getter, None));
-        self.told_property(set, thread, told)
+        self.told_property(set, thread, told, &setting.ty)
     }
 
     fn setter_threw(&mut self, set: &SetVariable, exception: &crate::calls::Kept) -> Error {
@@ -147,6 +153,7 @@ impl Engine<'_> {
         set: &SetVariable,
         thread: &Thread,
         told: Option<Result<Outcome, CallError>>,
+        ty: &Type,
     ) -> Result<Reply, Error> {
         let stop: StopId = self.stop_id()?;
         let target = &*self.stopped_target()?;
@@ -165,7 +172,7 @@ impl Engine<'_> {
             path: set.path.clone(),
             ty: value
                 .as_ref()
-                .map_or(Type::OBJECT, |value: &Value| value.ty.clone()),
+                .map_or_else(|_| ty.clone(), |value: &Value| value.ty.clone()),
             notes: TypeNotes::default(),
             value,
             shadowed: false,
@@ -253,6 +260,7 @@ impl Roots<'_, '_> {
             this,
             index,
             value,
+            ty: property.ty.clone(),
         }))
     }
 
@@ -291,10 +299,13 @@ impl Roots<'_, '_> {
             let Step::Member(name) = &last else {
                 return None;
             };
-            let is_known = scope.find(name).is_some()
-                || self.member_of_this(&scope, name).is_some()
+            if scope.find(name).is_some() {
+                return None;
+            }
+            // A field is known, unless it is only what a setter keeps.
+            let is_known = self.member_of_this(&scope, name).is_some()
                 || self.static_of(&scope, name).ok()?.is_some();
-            if is_known {
+            if is_known && !self.has_setter_of_its_own(&scope, name) {
                 return None;
             }
             let this = scope.this().and_then(|this| this.value.clone().ok());
@@ -322,6 +333,40 @@ impl Roots<'_, '_> {
         }
     }
 
+    /// Whether a name means, in the type that the code is in or a base of it, a property whose setter does more than to set its field.
+    fn has_setter_of_its_own(&self, scope: &Scope, name: &str) -> bool {
+        let types = self.reader.types;
+        let found = || {
+            let ty = Type::Named(scope.context.user_type(types).ok()?);
+            types.ancestry(&ty).ok()?.into_iter().find_map(|named| {
+                let fields = types.fields(&named).ok()?;
+                let field = fields.iter().find(|it| {
+                    metadata::csharp::field_display_name(&it.name).is_some_and(|it| it == name)
+                })?;
+                Some(self.own_setter(&named, field).is_some())
+            })
+        };
+        found().unwrap_or(false)
+    }
+
+    /// The property that a field is behind, if its setter does more than to set the field.
+    fn own_setter(&self, declared_in: &Rc<Named>, field: &Field) -> Option<Property> {
+        let name = GeneratedName::parse(&field.name)?;
+        if name.kind != GeneratedKind::BackingField || field.flags.is_init_only() {
+            return None;
+        }
+        let types = self.reader.types;
+        let properties = types.properties(declared_in).ok()?.into_iter();
+        let property = { properties }.find(|it| it.name == name.text)?;
+        let setter = types.method(declared_in, property.setter?).ok()?;
+        let body = types
+            .metadata(declared_in.module)
+            .ok()?
+            .body(setter.token)
+            .ok()??;
+        (!only_sets_field(body.code)).then_some(property)
+    }
+
     /// The property that a step leads to, unless it leads to a place that can be written.
     fn property(
         &self,
@@ -343,8 +388,10 @@ impl Roots<'_, '_> {
             _ => false,
         };
         match (owner, step) {
-            (Some(owner), Step::Member(name)) if viewer.raw_member(owner, name).ok()?.is_some() => {
-                return None;
+            (Some(owner), Step::Member(name)) => {
+                if let Some((member, _)) = viewer.raw_member(owner, name).ok()? {
+                    return self.own_setter(&member.declared_in, &member.field);
+                }
             }
             // Elements of arrays and known collections have places.
             (Some(owner), Step::Index(_)) => match viewer.step(owner, step) {

@@ -22,6 +22,7 @@ use super::scope::VariableKind;
 use super::{Place, Reader, Result, Scalar, Unreadable, Value};
 use crate::types::{Field, Generics, Kind, ModuleId, Named, Type, TypeNotes, Types};
 
+mod filtered;
 mod moved;
 
 /// Closures refer to each other less deeply.

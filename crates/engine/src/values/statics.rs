@@ -144,7 +144,7 @@ impl Reader<'_> {
     }
 
     /// Whether a type's class constructor has not run; `None` if it has none, or if that cannot be told.
-    fn never_constructed(&self, ty: &Rc<Named>) -> Option<bool> {
+    pub(crate) fn never_constructed(&self, ty: &Rc<Named>) -> Option<bool> {
         let constructors = self.types.methods(ty, Some(".cctor")).ok()?;
         let constructor = constructors.first()?.token.0;
         // The code of a generic type's constructor is that of any of its instantiations: it says nothing of this one.

@@ -243,17 +243,19 @@ pub(super) async fn set(call: &Call, arguments: SetArguments) -> Result<SetRepor
     // What only a getter can tell was told with the reply: it was run after the setter. So is what no path leads to: a
     // static of another type.
     let after = value_at(&session, at, &arguments.path).await;
-    let by_getter = told.parent.as_deref().filter(|_| told.code_runs > 0);
+    let by_getter = told.parent.as_deref().map(VariableEntry::from);
+    let by_getter = by_getter.filter(|it| !it.unreadable);
     let mut variable = match (after, by_getter, told.parent.as_deref()) {
         // Its own name may be harmless.
         (_, _, Some(told)) if told.value.kind == ValueKind::Masked => VariableEntry::from(told),
-        (Ok(after), Some(by_getter), _) if after.unreadable => VariableEntry::from(by_getter),
+        (Ok(after), Some(by_getter), _) if after.unreadable => by_getter,
         (Ok(after), ..) => after,
         (Err(_), _, Some(told)) => VariableEntry::from(told),
         (Err(error), ..) => return Err(error),
     };
     let stop = told.stop;
     variable.was = before
+        .filter(|before| !before.unreadable)
         .map(|before| before.value)
         .filter(|was| *was != variable.value);
     variable.notes.extend(told.notes);

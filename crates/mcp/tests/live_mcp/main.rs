@@ -36,6 +36,7 @@ mod stdio;
 mod stepping;
 mod symbols;
 mod told;
+mod told_values;
 mod values;
 mod waits;
 mod web;

@@ -17,7 +17,7 @@ use crate::tables::Table;
 use crate::token::{StringHandle, Token};
 use crate::view::Metadata;
 
-pub use self::pattern::{Fit, Pattern, PatternError};
+pub use self::pattern::{Fit, Pattern, PatternError, split_names};
 
 /// What a symbol is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -69,17 +69,18 @@ impl Pattern {
     /// Reads a pattern; spaces around it do not count, `+`, `/` and `::` between names are dots.
     pub fn new(text: &str) -> Result<Self, PatternError> {
         let text = text.trim().replace("::", ".");
-        let (text, arity) = split_arity(&text);
         // `.ctor` is the one name that begins with a dot.
         let (text, constructor) = match text.strip_suffix(".ctor") {
             Some(rest) => (rest, Some(".ctor")),
             None => match text.strip_suffix(".cctor") {
                 Some(rest) => (rest, Some(".cctor")),
-                None => (text, None),
+                None => (&*text, None),
             },
         };
-        let names = text.split(['.', '+', '/']).filter(|part| !part.is_empty());
-        let parts: Box<[Part]> = names.chain(constructor).map(Part::new).rev_collect();
+        let names = split_names(text).chain(constructor.map(|it| (it, None)));
+        let names = names.rev_collect();
+        let arity = names.first().and_then(|(_, arity)| *arity);
+        let parts: Box<[Part]> = names.iter().map(|(name, _)| Part::new(name)).collect();
         if parts.is_empty() {
             return Err(PatternError::Empty);
         }
@@ -149,18 +150,43 @@ trait RevCollect: Iterator + Sized {
 
 impl<I: Iterator> RevCollect for I {}
 
-/// Takes `<T>`, `<,>` or `` `1 `` off the end.
-fn split_arity(text: &str) -> (&str, Option<usize>) {
-    if let Some((bare, arity)) = text.rsplit_once('`')
+/// The names of a text with dots between, each with the number of generic parameters that was written behind it: `List<T>`,
+/// `Dictionary<,>`, `` List`1 ``. Dots between angle brackets belong to what stands there.
+pub fn split_names(text: &str) -> impl Iterator<Item = (&str, Option<usize>)> {
+    let mut depth = 0_usize;
+    let is_between = move |letter: char| {
+        match letter {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && matches!(letter, '.' | '+' | '/')
+    };
+    let names = text.split(is_between).filter(|name| !name.is_empty());
+    names.map(split_arity)
+}
+
+/// Takes `<T>`, `<,>` or `` `1 `` off the end of a name.
+fn split_arity(name: &str) -> (&str, Option<usize>) {
+    if let Some((bare, arity)) = name.rsplit_once('`')
         && let Ok(arity) = arity.parse()
     {
         return (bare, Some(arity));
     }
-    let open = text.find('<').filter(|&at| at > 0 && text.ends_with('>'));
-    let Some((bare, parameters)) = open.and_then(|at| text.split_at_checked(at)) else {
-        return (text, None);
+    let open = name.find('<').filter(|&at| at > 0 && name.ends_with('>'));
+    let Some((bare, parameters)) = open.and_then(|at| name.split_at_checked(at)) else {
+        return (name, None);
     };
-    let commas = parameters.bytes().filter(|&byte| byte == b',').count();
+    let mut depth = 0_usize;
+    let mut commas = 0;
+    for letter in parameters.chars() {
+        match letter {
+            '<' | '(' | '[' => depth += 1,
+            '>' | ')' | ']' => depth = depth.saturating_sub(1),
+            ',' if depth == 1 => commas += 1,
+            _ => {}
+        }
+    }
     (bare, Some(commas + 1))
 }
 
@@ -372,6 +398,19 @@ mod tests {
         check("List<T>", Some(1));
         check("List<,>", Some(2));
         check("List`3", Some(3));
+        check("Outer<T>.List", None);
+        check("Outer<T>.List<U, V>", Some(2));
+        check("Outer`1+List`2", Some(2));
+        check("List<System.Int32>", Some(1));
+        check("List<Map<int, (int, string)>>", Some(1));
+    }
+
+    #[test]
+    fn names_around_may_be_generic() {
+        let pattern = Pattern::new("Outer<System.Int32, T>.Inner<U>").expect("a pattern");
+        let fit = |name: &[u8]| pattern.fit_container([name].into_iter());
+        assert_eq!(pattern.fit_name(b"Inner"), Some(Fit::Exact));
+        assert_eq!((fit(b"Outer"), fit(b"Other")), (Some(Fit::Exact), None));
     }
 
     #[test]

@@ -138,7 +138,9 @@ const VALUES: &[Program] = &[
     ("values_places", &[""]),
     ("values_wrapped", &[""]),
     ("values_said", &[""]),
+    ("values_told", &[""]),
     ("values_early", &[""]),
+    ("values_filtered", &[""]),
     ("expressions_language", &[""]),
 ];
 
@@ -229,6 +231,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
     (
         "extension_members",
         "C# 14, which not every compiler knows: csharp14 steps it",
+    ),
+    (
+        "values_accessors",
+        "C# 14, which not every compiler knows: csharp14 sets its properties",
     ),
     ("demo_hang", "hangs on purpose"),
     ("lock_hang", "hangs on purpose"),

@@ -113,7 +113,7 @@ impl Binder<'_> {
         property
     }
 
-    /// The indexers of a type and of its bases: one of these is meant where none of the type itself fits.
+    /// The indexers of a type, those of base types too: one that fits hides theirs, as with methods.
     pub(super) fn indexers(&self, ty: &Type) -> Vec<Property> {
         let mut found: Vec<Property> = Vec::new();
         for named in self.levels(ty) {

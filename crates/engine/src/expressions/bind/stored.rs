@@ -3,6 +3,7 @@
 use syntax::Span;
 use syntax::tree::{Argument, BinaryOp, ExprKind, UnaryOp};
 
+use super::postfix::returns_reference;
 use super::{Binder, Operand, TupleNames};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{FieldRef, Node, Op};
@@ -119,7 +120,7 @@ impl Binder<'_> {
         module.is_ok_and(|it| it.metadata().is_read_only(named.token))
     }
 
-    /// Whether something lies in an `in` parameter: nothing there may be changed, and methods get a copy.
+    /// Whether something lies in an `in` parameter or in what is returned as `ref readonly`: nothing there may be changed, and methods get a copy.
     pub(super) fn is_read_only(&self, node: &Node) -> bool {
         match &node.op {
             Op::Variable(number) => {
@@ -133,11 +134,13 @@ impl Binder<'_> {
                 named.is_some_and(|it| crate::values::buffer_length(self.types, it).is_some())
                     && self.is_read_only(target)
             }
+            Op::Let(_, inner) => self.is_read_only(inner),
+            Op::Call(callee, ..) => returns_reference(callee) && self.returns_read_only(callee),
             _ => false,
         }
     }
 
-    /// Why what lies in an `in` parameter or `ref readonly` local cannot be assigned, or a member of it.
+    /// Why what lies in an `in` parameter or `ref readonly` local, or is returned as such, cannot be assigned, or a member of it.
     pub(super) fn fixed(&self, node: &Node, is_member: bool, span: Span) -> Box<Fail> {
         let mut root = node;
         while let Op::Field(target, _) | Op::Element(target, _) = &root.op {
@@ -152,7 +155,9 @@ impl Binder<'_> {
             true => "a member of ",
             false => "",
         };
+        let is_returned = matches!(root.op, Op::Call(..));
         let (code, what) = match (is_local, is_member) {
+            _ if is_returned => ("CS8332", "what is returned as `ref readonly`"),
             (true, _) => ("CS0131", "a `ref readonly` local"),
             (false, true) => ("CS8332", "an `in` parameter"),
             (false, false) => ("CS8331", "an `in` parameter"),

@@ -135,6 +135,22 @@ impl Runner<'_, '_> {
         self.decode(&place, span)
     }
 
+    /// The elements as .NET's `Where` and `Select` take them if they do not count them: of a list, also of one that enumerates
+    /// something else.
+    pub(super) fn cursor_unless_list(
+        &mut self,
+        source: &Val,
+        numbered: bool,
+        span: Span,
+    ) -> Result<Pull> {
+        match source {
+            Val::Object(object) if !numbered && self.list_of(&object.ty).is_some() => {
+                self.list_cursor(object, span)
+            }
+            _ => self.cursor(source, span),
+        }
+    }
+
     /// A list, which must not change while it is enumerated.
     fn list_cursor(&mut self, object: &Object, span: Span) -> Result<Pull> {
         let list = object.clone();
@@ -354,13 +370,16 @@ impl Runner<'_, '_> {
         if !self.around.calls {
             return Err(self.not_a_sequence(&Val::Object(object.clone()), span));
         }
+        let all = self.types.interfaces(&object.ty).unwrap_or_default();
+        // What makes a list of a collection copies it, and does not ask for its enumerator.
+        let is_collection = |it: &Rc<Named>| self.types.is_named(it, GENERIC, "ICollection`1");
         if self.whole
+            && !(all.iter().any(is_collection) && self.enumerates_itself(&object.ty))
             && let Some(items) = self.enumerated(object, span)?
         {
             let mut items = items.into_iter();
             return Ok(Box::new(move |_| Ok(items.next())));
         }
-        let all = self.types.interfaces(&object.ty).unwrap_or_default();
         let generic = |it: &&Rc<Named>| self.types.is_named(it, GENERIC, "IEnumerable`1");
         let plain = |it: &&Rc<Named>| self.types.is_named(it, "System.Collections", "IEnumerable");
         let sequence = all.iter().find(generic).or_else(|| all.iter().find(plain));

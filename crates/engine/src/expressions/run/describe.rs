@@ -6,6 +6,7 @@ use syntax::Span;
 use super::{Made, Result, Runner, Val};
 use crate::expressions::scalar::{self, Kind, Scalar};
 use crate::types::{Type, TypeNotes};
+use crate::values::view::known::Known;
 use crate::values::view::secrets::is_secret;
 use crate::values::view::{ObjectIds, Viewer};
 use crate::values::{Reader, Value};
@@ -100,9 +101,15 @@ impl Runner<'_, '_> {
                 }
             }
             Val::Scalar(number) if limits.numbers => scalar::text(number),
-            Val::Scalar(number) => self
-                .enum_text(number, &inner)
-                .unwrap_or_else(|| scalar::text(number)),
+            Val::Scalar(number) => {
+                let bytes = number.to_bytes().filter(|_| limits.as_variables);
+                match bytes.filter(|_| self.reader.known(&inner) == Known::Enum) {
+                    Some(bytes) => self.line_at(&self.reader.copied(inner, bytes), limits),
+                    None => self
+                        .enum_text(number, &inner)
+                        .unwrap_or_else(|| scalar::text(number)),
+                }
+            }
             Val::Boxed(ty, inner) => {
                 let (ty, inner) = (ty.clone(), inner.clone());
                 self.describe(&inner, &ty, limits, span)?

@@ -201,8 +201,22 @@ impl Runner<'_, '_> {
         arguments: Vec<Val>,
         nodes: &[Node],
     ) -> Result<Val> {
-        let span = node.span;
         self.notice_call(callee, target.as_ref(), &arguments);
+        let value = self.called(node, callee, target, home, arguments, nodes)?;
+        self.notice_result(&value);
+        Ok(value)
+    }
+
+    fn called(
+        &mut self,
+        node: &Node,
+        callee: &Rc<Callee>,
+        target: Option<(Val, Type)>,
+        home: Option<Home>,
+        arguments: Vec<Val>,
+        nodes: &[Node],
+    ) -> Result<Val> {
+        let span = node.span;
         if let Some(intrinsic) = callee.intrinsic {
             let receiver = target.as_ref().map(|(value, ty)| (value, ty));
             let known = self.noted(span, |this| {

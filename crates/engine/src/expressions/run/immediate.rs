@@ -24,7 +24,7 @@ impl Runner<'_, '_> {
         let lambdas = || -> Vec<Val> { rest.to_vec() };
         Ok(match (name, rest) {
             ("ToList" | "ToArray", []) => {
-                let items = self.items_of(source, span)?;
+                let items = self.copied_items(source, span)?;
                 Some(Val::sequence(node.ty.clone(), items))
             }
             ("ToHashSet", _) => {

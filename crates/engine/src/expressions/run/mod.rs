@@ -144,6 +144,8 @@ pub(crate) struct Runner<'r, 't> {
     /// Whether it is to be noticed when a secret is read.
     notices_secrets: bool,
     has_read_secret: bool,
+    /// Texts that are secrets, of what code of the program was given to work with.
+    secrets: Vec<Vec<u16>>,
 }
 
 impl<'r, 't> Runner<'r, 't> {
@@ -169,6 +171,7 @@ impl<'r, 't> Runner<'r, 't> {
             for_people: false,
             notices_secrets: false,
             has_read_secret: false,
+            secrets: Vec::new(),
         }
     }
 
@@ -436,6 +439,9 @@ impl<'r, 't> Runner<'r, 't> {
             Op::Call(callee, target, arguments) => {
                 let (target, home) = match target {
                     Some(target) => {
+                        if &*callee.method.name == "ToString" {
+                            self.notice_tuple(target);
+                        }
                         let (value, home) = self.receiver(target)?;
                         self.not_on_a_copy(callee, target, home.as_ref())?;
                         (Some((value, target.ty.clone())), home)

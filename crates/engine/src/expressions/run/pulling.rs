@@ -26,7 +26,7 @@ impl Runner<'_, '_> {
             Operator::Range(..) | Operator::Repeat(_) => self.indexed_cursor(whole, span)?,
             Operator::Where(numbered) => {
                 let numbered = *numbered;
-                let mut from = self.cursor(&source, span)?;
+                let mut from = self.cursor_unless_list(&source, numbered, span)?;
                 let mut at = 0;
                 Box::new(move |this| {
                     while let Some(item) = from(this)? {
@@ -40,7 +40,7 @@ impl Runner<'_, '_> {
             }
             Operator::Select(numbered) => {
                 let numbered = *numbered;
-                let mut from = self.cursor(&source, span)?;
+                let mut from = self.cursor_unless_list(&source, numbered, span)?;
                 let mut at = 0;
                 Box::new(move |this| {
                     let Some(item) = from(this)? else {

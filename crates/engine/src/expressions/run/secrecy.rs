@@ -7,10 +7,19 @@
 use super::{Made, Result, Runner, Val};
 use crate::expressions::plan::{Callee, FieldRef, Node};
 use crate::expressions::scalar::Scalar;
-use crate::types::Type;
+use crate::types::{Field, Type};
 use crate::values::view::masking;
 use crate::values::view::secrets::is_secret;
+use crate::values::{Member, Value};
 
+/// Objects that are looked through for secrets at each call, and how deep inside each other.
+const MAX_OBJECTS: usize = 64;
+const MAX_DEPTH: u32 = 3;
+/// Secrets that are remembered, and letters of each.
+const MAX_SECRETS: usize = 64;
+const MAX_SECRET: u32 = 1024;
+/// Shorter ones stand in other texts by chance.
+const LENGTH: usize = 4;
 /// Entries of a dictionary that are looked through for keys of secrets.
 const MAX_KEYS: usize = 10_000;
 
@@ -36,6 +45,8 @@ impl Runner<'_, '_> {
         if !self.notices_secrets || self.has_read_secret {
             return;
         }
+        let given = arguments.iter().chain(target.map(|(value, _)| value));
+        given.for_each(|it| self.remember_secrets(it));
         let Some((value, declared)) = target else {
             return;
         };
@@ -54,6 +65,95 @@ impl Runner<'_, '_> {
             }
             _ => false,
         };
+    }
+
+    /// Remembers the texts in an object that are secrets by the names of their fields, and in what that refers to: what its
+    /// code gives may hold them.
+    fn remember_secrets(&mut self, value: &Val) {
+        let place = match value {
+            Val::Object(object) if object.ty != Type::STRING => self.reader.reference_to(object),
+            Val::Struct(place) => place.clone(),
+            _ => return,
+        };
+        let mut left = MAX_OBJECTS;
+        self.remember_secrets_in(&place, &mut left, 0);
+    }
+
+    fn remember_secrets_in(&mut self, place: &Value, left: &mut usize, depth: u32) {
+        let object = match place.ty.is_value() {
+            Some(true) => None,
+            _ => match self.reader.object(place) {
+                Ok(Some(object)) => Some(object),
+                _ => return,
+            },
+        };
+        let ty = object.as_ref().map_or(&place.ty, |it| &it.ty);
+        // Nor are numbers looked through, and what the framework keeps has no such names.
+        if *left == 0 || !matches!(ty, Type::Named(_)) || self.reader.is_of_framework(ty) {
+            return;
+        }
+        *left -= 1;
+        let fields: Vec<(Field, Value)> = match &object {
+            Some(object) => self.reader.members(object).map(|members| {
+                let member = |it: &Member| (it.field.clone(), self.reader.member(object, it));
+                members.iter().map(member).collect()
+            }),
+            None => self.reader.struct_members(&place.ty).map(|members| {
+                let part = |it: &Member| {
+                    let part = self.reader.struct_member(place, it).ok()?;
+                    Some((it.field.clone(), part))
+                };
+                members.iter().filter_map(part).collect()
+            }),
+        }
+        .unwrap_or_default();
+        for (field, place) in fields {
+            if field.ty != Type::STRING {
+                if depth < MAX_DEPTH {
+                    self.remember_secrets_in(&place, left, depth + 1);
+                }
+            } else if is_secret(&field.name)
+                && self.secrets.len() < MAX_SECRETS
+                && let Ok(Some(text)) = self.reader.object(&place)
+                && let Ok((units, _)) = self.reader.string_units(&text, MAX_SECRET)
+                && !units.is_empty()
+                && !self.secrets.contains(&units)
+            {
+                self.secrets.push(units);
+            }
+        }
+    }
+
+    /// Notices a text that holds a secret of what the code was given that made it.
+    pub(super) fn notice_result(&mut self, value: &Val) {
+        if self.secrets.is_empty() || self.has_read_secret {
+            return;
+        }
+        let is_text = match value {
+            Val::Scalar(it) => matches!(it, Scalar::String(_)),
+            Val::Object(object) => object.ty == Type::STRING,
+            _ => false,
+        };
+        self.has_read_secret = is_text && self.tells_secret(value, "");
+    }
+
+    /// Whether a value, which is told by this text, holds a secret of what the code was given that made it.
+    pub(in crate::expressions) fn tells_secret(&mut self, value: &Val, told: &str) -> bool {
+        if self.has_read_secret || self.secrets.is_empty() {
+            return self.has_read_secret;
+        }
+        // The text that is told may be cut.
+        let whole = self.string_of(value, syntax::Span::empty(0));
+        let told: Vec<u16> = told.encode_utf16().collect();
+        let whole = whole.ok().flatten();
+        let texts = [whole.as_deref().unwrap_or(&[]), &told];
+        self.secrets.iter().any(|secret| {
+            let holds = |text: &&[u16]| {
+                **text == **secret
+                    || secret.len() >= LENGTH && text.windows(secret.len()).any(|it| it == secret)
+            };
+            texts.iter().any(holds)
+        })
     }
 
     /// Notices the reading of a field that has the name of a secret, which a getter of another name may only return, or

@@ -146,6 +146,17 @@ impl Runner<'_, '_> {
         self.consume_all(value, &[], span, |this, pull| this.rest(pull, span))
     }
 
+    /// The elements as a copy of the sequence has them: a list is copied, whatever a class that is derived from it enumerates.
+    pub(super) fn copied_items(&mut self, value: &Val, span: Span) -> Result<Vec<Val>> {
+        match value {
+            Val::Object(object) if self.list_of(&object.ty).is_some() => {
+                let mut pull = self.cursor_unless_list(value, false, span)?;
+                self.rest(&mut pull, span)
+            }
+            _ => self.items_of(value, span),
+        }
+    }
+
     /// The elements of another collection of the framework, as its view finds them.
     pub(super) fn viewed_items(&mut self, object: &Object, span: Span) -> Result<Option<Vec<Val>>> {
         let found = self.viewed_up_to(object, None, MAX_ITEMS as u64 + 1, span)?;

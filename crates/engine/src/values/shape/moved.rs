@@ -51,6 +51,15 @@ impl Hoisted {
         }
     }
 
+    /// Where the code stands, if the compiler says of a local that it is in scope nowhere.
+    fn unscoped(&self, slot: Option<usize>) -> Option<IlOffset> {
+        let scope = self.scopes.get(slot?);
+        match self.stands {
+            Stands::At(offset) if scope.is_none_or(|it| it.start == it.end) => Some(offset),
+            _ => None,
+        }
+    }
+
     /// The same for a closure, which older compilers gave no scope.
     fn has_closure(&self, slot: Option<usize>) -> bool {
         let scope = slot.and_then(|slot| self.scopes.get(slot));
@@ -207,7 +216,12 @@ impl Collector<'_, '_> {
                         continue;
                     }
                     GeneratedKind::HoistedLocal if !name.text.is_empty() => {
-                        if !hoisted.has(name.hoisted_slot()) {
+                        let slot = name.hoisted_slot();
+                        let is_of_filter = || {
+                            let offset = hoisted.unscoped(slot);
+                            offset.is_some_and(|it| self.is_of_filter_at(&field, it))
+                        };
+                        if !hoisted.has(slot) && !is_of_filter() {
                             continue;
                         }
                         (name.text.to_owned(), VariableKind::Local)

@@ -249,7 +249,10 @@ impl Viewer<'_, '_> {
         if self.view.properties && !self.view.raw {
             self.add_properties(subject, ty, &mut list)?;
         }
-        if self.view.statics {
+        // A number has only the constants of its type, each of which is a number again.
+        let is_number =
+            matches!(ty, Type::Primitive(_)) || self.reader.known(ty).is_told_by_its_line();
+        if self.view.statics && !is_number {
             list.extend(self.static_list(ty)?);
         }
         Ok(list)
@@ -586,6 +589,14 @@ impl Viewer<'_, '_> {
         all.filter(|(_, it)| it.parameters.is_empty())
             .map(|(name, _)| name)
             .collect()
+    }
+
+    /// The type that a property is declared with.
+    pub(crate) fn type_of_property(&self, value: &Value, name: &str) -> Option<Type> {
+        let subject = self.subject(value).ok()?;
+        let properties = self.properties(self.type_of(&subject)?).ok()?;
+        let found = properties.into_iter().find(|(it, _)| it == name);
+        found.map(|(_, it)| it.ty.without_ref().clone())
     }
 
     /// Whether what a property holds is shown in its place.

@@ -286,7 +286,8 @@ impl<'r, 't> Viewer<'r, 't> {
         if line.kind == api::ValueKind::Unreadable {
             return shown;
         }
-        let depth = match self.reader.known(ty).is_told_by_its_line() && !self.view.raw {
+        let whole = self.type_of(subject).unwrap_or(ty);
+        let depth = match self.reader.known(whole).is_told_by_its_line() && !self.view.raw {
             true => 0,
             false => depth,
         };
