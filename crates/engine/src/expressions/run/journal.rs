@@ -121,9 +121,14 @@ impl Journal {
         }
     }
 
+    /// Whether an earlier run has noted what comes next.
+    pub(super) fn is_behind(&self) -> bool {
+        self.position < self.entries.len()
+    }
+
     /// Refuses what a run gives that did not ask for all that was noted.
     pub(super) fn ended(&self, span: Span) -> Result<()> {
-        match self.position < self.entries.len() {
+        match self.is_behind() {
             true => Err(mismatch(span)),
             false => self.sound(span),
         }

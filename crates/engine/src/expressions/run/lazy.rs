@@ -177,6 +177,8 @@ impl Runner<'_, '_> {
         self.whole = outer;
         match outcome {
             Err(super::Interrupt::Effect(effect)) => Err(super::Interrupt::Effect(effect)),
+            // The run before this one came further: what fails here is our own limit, not the program, and nothing is run for it.
+            Err(fail) if self.journal.is_behind() => Err(fail),
             outcome => {
                 self.close_enumerators(mark, span)?;
                 outcome
