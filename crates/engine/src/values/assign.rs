@@ -395,7 +395,7 @@ impl Roots<'_, '_> {
     }
 
     /// Refuses to put something in the place of an element that the collection keeps in a way of its own: a text as an object or in
-    /// a list, or one that it finds by a key as well. Its indexer knows how.
+    /// a list, or one that its class has code for, as those have that find it by a key or tell others of it. Its indexer knows how.
     fn check_kept(
         &self,
         viewer: &Viewer<'_, '_>,
@@ -407,14 +407,15 @@ impl Roots<'_, '_> {
             return Ok(());
         };
         let types = self.reader.types;
-        let is_keyed = || {
-            let mut all = types.ancestry(ty).unwrap_or_default().into_iter();
+        let has_own_code = || {
+            let all = types.ancestry(ty).unwrap_or_default().into_iter();
             let namespace = "System.Collections.ObjectModel";
-            all.any(|it| types.is_named(&it, namespace, "KeyedCollection`2"))
+            let mut derived = all.take_while(|it| !types.is_named(it, namespace, "Collection`1"));
+            derived.any(|it| !types.methods(&it, Some("SetItem")).unwrap_or_default().is_empty())
         };
         match self.reader.known(ty) {
             Known::NameObjectCollection | Known::StringCollection | Known::StringDictionary => {}
-            Known::Collection if is_keyed() => {}
+            Known::Collection if has_own_code() => {}
             _ => return Ok(()),
         }
         Err(refused(set, &"only its indexer knows how it keeps that"))

@@ -84,7 +84,10 @@ fn what_collections_keep_in_their_own_way_is_set_by_their_indexers() {
         // What it is found by is changed with it.
         let set = json!({"path": "keyed[0]", "value": "new Login { Name = \"bob\" }"});
         agent.call("variable_set", set).await;
-        let looks = json!({"expressions": ["keyed.Contains(\"bob\")", "keyed.Contains(\"ann\")", "keyed[0].Name", "keyed[^1].Name", "keyed[\"bob\"].Name", "texts[\"a\"]", "names[0]", "words[\"w\"]"], "side_effects": true});
+        // Whoever listens hears of it.
+        let set = json!({"path": "watched[0]", "value": "\"b\""});
+        agent.call("variable_set", set).await;
+        let looks = json!({"expressions": ["watched[0]", "heard.Single()", "keyed.Contains(\"bob\")", "keyed.Contains(\"ann\")", "keyed[0].Name", "keyed[^1].Name", "keyed[\"bob\"].Name", "texts[\"a\"]", "names[0]", "words[\"w\"]"], "side_effects": true});
         agent.say("evaluate", looks).await;
         expect![[r#"
             > variable_set {"force":true,"path":"texts[\"a\"]","value":"\"2\""}
@@ -95,7 +98,9 @@ fn what_collections_keep_in_their_own_way_is_set_by_their_indexers() {
             !INVALID_PARAMETER: names[0] cannot be set to 5: only its indexer knows how it keeps that
             > variable_set {"force":true,"path":"words[\"w\"]","value":"\"3\""}
             ["w"] = "3" (was "1")
-            > evaluate {"expressions":["keyed.Contains(\"bob\")","keyed.Contains(\"ann\")","keyed[0].Name","keyed[^1].Name","keyed[\"bob\"].Name","texts[\"a\"]","names[0]","words[\"w\"]"],"side_effects":true}
+            > evaluate {"expressions":["watched[0]","heard.Single()","keyed.Contains(\"bob\")","keyed.Contains(\"ann\")","keyed[0].Name","keyed[^1].Name","keyed[\"bob\"].Name","texts[\"a\"]","names[0]","words[\"w\"]"],"side_effects":true}
+            watched[0]: string = "b"
+            heard.Single(): string = "Replace"
             keyed.Contains("bob"): bool = true
             keyed.Contains("ann"): bool = false
             keyed[0].Name: string = "bob"
