@@ -411,7 +411,12 @@ impl Roots<'_, '_> {
             let all = types.ancestry(ty).unwrap_or_default().into_iter();
             let namespace = "System.Collections.ObjectModel";
             let mut derived = all.take_while(|it| !types.is_named(it, namespace, "Collection`1"));
-            derived.any(|it| !types.methods(&it, Some("SetItem")).unwrap_or_default().is_empty())
+            derived.any(|it| {
+                !types
+                    .methods(&it, Some("SetItem"))
+                    .unwrap_or_default()
+                    .is_empty()
+            })
         };
         match self.reader.known(ty) {
             Known::NameObjectCollection | Known::StringCollection | Known::StringDictionary => {}
