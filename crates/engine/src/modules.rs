@@ -56,7 +56,7 @@ pub(crate) struct LoadedModule {
     /// For methods that were named: the local functions that they are written in.
     local_functions: RefCell<HashMap<Token, Rc<[Token]>>>,
     source_files: SourceFiles,
-    optimized: OnceCell<Option<bool>>,
+    optimized: OnceCell<bool>,
     as_shipped: OnceCell<bool>,
 }
 
@@ -188,11 +188,15 @@ impl LoadedModule {
         around
     }
 
-    /// Whether the runtime compiles its code without regard for debuggers; decided when it was loaded.
+    /// Whether the runtime compiles its code without regard for debuggers; decided when it was loaded. `None` if nobody has asked
+    /// before and the program runs: the runtime answers only while it is stopped.
     pub(crate) fn is_optimized(&self) -> Option<bool> {
-        *self
-            .optimized
-            .get_or_init(|| self.module.is_optimized().ok())
+        if self.optimized.get().is_none()
+            && let Ok(optimized) = self.module.is_optimized()
+        {
+            return Some(*self.optimized.get_or_init(|| optimized));
+        }
+        self.optimized.get().copied()
     }
 
     /// Its file name.
@@ -520,6 +524,10 @@ impl Engine<'_> {
             && let Err(error) = module.disable_optimization()
         {
             tracing::debug!(%error, "a module keeps its optimised code");
+        }
+        if may_be_user_code {
+            // Breakpoints are set while the program runs, too.
+            loaded.is_optimized();
         }
         // An earlier debugger of a running program may have said otherwise.
         if (user_code || !target.unoptimized)

@@ -264,6 +264,33 @@ fn an_exception_that_leaves_a_filter_ends_only_that() {
     .assert_eq(&stops("filter", ExceptionSpec::all(), in_short));
 }
 
+/// The method without code is in the trace before anything was thrown again.
+#[test]
+fn what_the_runtime_throws_for_methods_without_code_is_thrown_once() {
+    let again = |stop: &Stop| {
+        let exception = stop.exception.as_ref().expect("an exception");
+        let flight = exception.flight.as_deref().expect("a flight");
+        let again = if flight.rethrown { "again " } else { "" };
+        let name = exception.type_name.rsplit('.').next();
+        format!("{again}{}", name.unwrap_or_default())
+    };
+    expect![[r"
+        DllNotFoundException
+        EntryPointNotFoundException
+        SynchronizationLockException
+        ThreadStateException
+        DllNotFoundException
+        again DllNotFoundException
+        again DllNotFoundException
+    "]]
+    .assert_eq(&stops_of(
+        "exceptions_native",
+        "",
+        ExceptionSpec::all(),
+        again,
+    ));
+}
+
 /// The filter of another type is not asked: it decides nothing.
 #[test]
 fn a_filter_of_another_type_is_no_handler() {

@@ -169,3 +169,24 @@ fn files_of_the_framework_are_not_opened_when_they_are_loaded() {
     );
     program.disconnect(Some(true), false);
 }
+
+/// The runtime answers only while the program is stopped: that nobody could be told then is not remembered.
+#[test]
+fn that_code_is_optimised_is_known_however_early_somebody_asks() {
+    let sandbox = Sandbox::new();
+    let bare = sandbox.bare("spin_optimized").start();
+    bare.line_starting("spinning");
+    let program = sandbox.attach(bare.pid());
+    for _ in 0..2 {
+        let modules = modules(&program);
+        let own = named(&modules, "spin_optimized.dll");
+        assert_eq!(own.optimized_code, Some(true));
+    }
+    modules(&program);
+    program.request(Request::Pause).expect("paused");
+    program.wait_stop();
+    let told = modules(&program);
+    let framework = named(&told, "System.Private.CoreLib.dll");
+    assert_eq!(framework.optimized_code, Some(true));
+    program.disconnect(Some(true), false);
+}

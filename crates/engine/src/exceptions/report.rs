@@ -97,8 +97,16 @@ pub(super) fn in_flight(
 pub(super) fn was_thrown_before(target: &mut Target, thread: &Thread) -> Option<bool> {
     let exception = current(thread)?;
     // The runtime writes the frame that throws into the trace before it tells of the exception, that of a call of native
-    // code twice; more was there before, unless the same method has thrown it.
-    let mut entries = exception.exception_trace(3).unwrap_or_default().into_iter();
+    // code twice; more was there before, unless the same method has thrown it. Before a frame there may be the method without
+    // code of its own that it has called: what throws there is the runtime.
+    let mut entries = exception.exception_trace(4).unwrap_or_default();
+    if let Some(first) = entries.first()
+        && entries.len() > 1
+        && is_without_code(target, first).unwrap_or(false)
+    {
+        entries.remove(0);
+    }
+    let mut entries = entries.into_iter();
     let first = entries.next().map(|it| it.method);
     let is_longer = entries.any(|it| Some(it.method) != first);
     let mut carried = || Fields::new(target).string(&exception, "_remoteStackTraceString");
@@ -107,6 +115,13 @@ pub(super) fn was_thrown_before(target: &mut Target, thread: &Thread) -> Option<
             || carried().is_some_and(|text| !text.is_empty())
             || is_at_rethrow(target, thread).unwrap_or(false),
     )
+}
+
+/// Whether a method is the runtime's own, or in another library.
+fn is_without_code(target: &mut Target, entry: &TraceEntry) -> Option<bool> {
+    let module = target.modules.entry(entry.module.as_ref()?);
+    let body = module.metadata(&target.process).ok()?;
+    Some(body.body(Token(entry.method)).ok()?.is_none())
 }
 
 /// Whether the innermost frame is at a `throw;`.

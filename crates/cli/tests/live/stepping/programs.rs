@@ -355,6 +355,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "exceptions_framework",
         "exceptions_awaited reads what becomes of what it throws",
     ),
+    (
+        "exceptions_native",
+        "has no statement that others have not; exceptions_told reads what it throws",
+    ),
     ("exceptions_heard", "waits for others to end it"),
     (
         "exceptions_awaited",
