@@ -1,7 +1,7 @@
 //! Exceptions whose telling needs care: messages that only code can tell, and tasks that keep them.
 
 use expect_test::expect;
-use host::api::{ExceptionSpec, ExceptionStage, Handler, Request, Stop, StopReason};
+use host::api::{Evaluate, ExceptionSpec, ExceptionStage, Handler, Request, Stop, StopReason};
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
@@ -289,6 +289,26 @@ fn what_the_runtime_throws_for_methods_without_code_is_thrown_once() {
         ExceptionSpec::all(),
         again,
     ));
+}
+
+#[test]
+fn exceptions_are_counted_whatever_a_condition_says() {
+    let sandbox = Sandbox::new();
+    let third = ExceptionSpec {
+        condition: Some("$hitcount == 3".into()),
+        ..ExceptionSpec::all()
+    };
+    let program = sandbox
+        .launch("exceptions_native")
+        .with(|launch| launch.exceptions = vec![third])
+        .start();
+    let stop = program.wait_stop();
+    let exception = stop.exception.as_ref().expect("an exception");
+    assert!(exception.type_name.contains("SynchronizationLock"));
+    let count = program.request(Request::Evaluate(Evaluate::read("$hitcount")));
+    assert!(format!("{count:?}").contains("text: \"3\""), "{count:?}");
+    program.cont();
+    program.expect_exit(0);
 }
 
 /// The filter of another type is not asked: it decides nothing.

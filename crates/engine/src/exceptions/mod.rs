@@ -43,6 +43,8 @@ pub(crate) struct Exceptions {
     wanted: Vec<ExceptionBreakpoint>,
     /// Their conditions, of those that have one.
     conditions: HashMap<BreakpointId, Rc<Condition>>,
+    /// How often exceptions came by each, whatever its condition said.
+    came: HashMap<BreakpointId, u64>,
     /// How far the exceptions of threads have come.
     in_flight: HashMap<u32, InFlight>,
     /// Whether exceptions that nobody catches do not stop the program.
@@ -65,6 +67,7 @@ impl Exceptions {
         let before = self.wanted.len();
         self.wanted.retain(|it| it.id != id);
         self.conditions.remove(&id);
+        self.came.remove(&id);
         self.wanted.len() != before
     }
 
@@ -82,6 +85,7 @@ impl Exceptions {
         if let Some(same) = same {
             same.spec = spec;
             same.notes = notes;
+            self.came.remove(&same.id);
             return (same.clone(), true);
         }
         let added = ExceptionBreakpoint {
@@ -103,6 +107,11 @@ impl Exceptions {
         let found = self.wanted.iter_mut().find(|it| it.id == id)?;
         found.spec.enabled = enabled;
         Some(found.clone())
+    }
+
+    /// How often exceptions came by one.
+    pub(crate) fn passes(&self, id: BreakpointId) -> u64 {
+        self.came.get(&id).copied().unwrap_or(0)
     }
 
     /// Whether exceptions that nobody catches stop the program.
@@ -378,11 +387,12 @@ impl Engine<'_> {
         };
         for (id, stage) in self.exceptions.meeting(told, types) {
             let condition = self.exceptions.conditions.get(&id).cloned();
-            let known = self.exceptions.wanted.iter().find(|it| it.id == id);
+            let came = self.exceptions.came.entry(id).or_default();
+            *came += 1;
             let hit = Hit {
                 thread,
                 frame,
-                count: known.map_or(0, |it| it.hits) + 1,
+                count: *came,
                 pid,
             };
             let holds = condition.map_or(Ok(true), |condition| self.holds(&condition, hit));

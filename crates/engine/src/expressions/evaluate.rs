@@ -176,12 +176,16 @@ impl Engine<'_> {
     fn hits_of_stop(&mut self) -> u64 {
         let reasons = self.stop.iter().flat_map(|stop| &stop.reasons);
         let mut ids = reasons.filter_map(|reason| match reason {
-            StopReason::Breakpoint { ids } => ids.first().copied(),
+            StopReason::Breakpoint { ids } | StopReason::Exception { ids, .. } => {
+                ids.first().copied()
+            }
             StopReason::ConditionFailed { id, .. } => Some(*id),
             _ => None,
         });
         let id = ids.next();
-        id.map_or(0, |id| self.breakpoints.passes(id))
+        id.map_or(0, |id| {
+            self.breakpoints.passes(id) + self.exceptions.passes(id)
+        })
     }
 
     fn evaluate_one(&mut self, place: &Place<'_>) -> Result<EvaluatedValue> {
