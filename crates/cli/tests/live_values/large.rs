@@ -196,13 +196,20 @@ fn parts_builders_and_literals_are_read_without_running_code() {
     }
     let partly = look(&program, "partly").value.text;
     assert!(partly.starts_with("\"half\" is <"), "{partly}");
-    let query = VariablesQuery {
-        path: Some("list[-1]".into()),
-        ..VariablesQuery::default()
-    };
-    let refused = program.request(Request::Variables(Box::new(query)));
-    let refused = refused.expect_err("there is none").message;
-    assert!(refused.contains("index -1 is outside of 0..2"), "{refused}");
+    for (path, told) in [
+        ("list[-1]", "index -1 is outside of 0..2"),
+        ("pair.Key[1]", "index 1 is outside of 0..1"),
+        ("pair.Key[-1]", "index -1 is outside of 0..1"),
+    ] {
+        let query = VariablesQuery {
+            path: Some(path.into()),
+            ..VariablesQuery::default()
+        };
+        let refused = program.request(Request::Variables(Box::new(query)));
+        let refused = refused.expect_err("there is none").message;
+        assert!(refused.contains(told), "{path}: {refused}");
+    }
+    assert_eq!(look(&program, "pair.Key[0]").value.text, "'k'");
     // A character is not cut in half, and what is no secret is not masked for its name.
     let view = View {
         text_length: 17,

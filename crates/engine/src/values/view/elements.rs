@@ -96,6 +96,18 @@ impl Viewer<'_, '_> {
         let &[index] = indexes else {
             return Err(self.no_element(from, format!("{indexes:?}")));
         };
+        // The characters of a text are no places: those that there are are found by whoever evaluates the path.
+        if self.type_of(&subject) == Some(&Type::STRING)
+            && let Some(text) = self.reader.object(from)?
+            && let (_, length) = self.reader.string_units(&text, 0)?
+            && !(0..i128::from(length)).contains(&index.into())
+        {
+            return Err(Unreadable::OutOfRange {
+                index: index.into(),
+                first: 0,
+                length,
+            });
+        }
         let items = self.items_of(from)?;
         let is_keyed = self
             .entries(&items, 0, 1)
