@@ -38,11 +38,12 @@ impl Render for Report {
         }
         push_threads(&mut out, &self.threads, self.more_threads, reader);
         let is_over = [SessionState::Exited, SessionState::Detached].contains(&self.state);
-        let (never, passed): (Vec<_>, Vec<_>) = self
-            .breakpoints
-            .iter()
+        let (hit, others): (Vec<_>, Vec<_>) = self.breakpoints.iter().partition(|it| it.hits > 0);
+        let (never, passed): (Vec<_>, Vec<_>) = others
+            .into_iter()
             .partition(|breakpoint| breakpoint.passed_by == 0 && breakpoint.failed == 0);
         for (heading, breakpoints) in [
+            ("", hit),
             ("Never reached:\n", never),
             ("Reached, but never hit:\n", passed),
         ] {

@@ -403,3 +403,28 @@ fn a_breakpoint_that_switches_itself_off_says_so_when_it_is_set() {
         expect!["Breakpoint 1 at Shop.Buy: disabled."],
     );
 }
+
+#[test]
+fn breakpoints_that_were_hit_are_not_told_as_never_reached() {
+    let set = |id, hits| BreakpointEntry {
+        id,
+        function: Some("Shop.Buy".into()),
+        state: "bound",
+        hits,
+        ..BreakpointEntry::default()
+    };
+    let report = Report {
+        session: "s1".into(),
+        state: SessionState::Detached,
+        breakpoints: vec![set(1, 1), set(2, 0)],
+        ..Report::default()
+    };
+    check(
+        &report,
+        expect![[r#"
+            s1 let go of its program, which runs on without the debugger.
+            Breakpoint 1 at Shop.Buy: bound. Hit once.
+            Never reached:
+            Breakpoint 2 at Shop.Buy: bound."#]],
+    );
+}
