@@ -232,6 +232,14 @@ impl Engine<'_> {
         if self.is_before_main(&thread, position, kind) {
             return self.resume();
         }
+        // It would end nowhere, or with the program.
+        if position.method.is_none() && self.target()?.frames(&thread).next().is_none() {
+            return Err(Error::new(
+                ErrorCode::StepFailed,
+                format!("thread {id} runs no code of .NET: there is nothing to step through"),
+            )
+            .hint("step another thread, or let the program run on"));
+        }
         let mut count = count;
         if kind != StepKind::Out && self.has_done_what_was_told(&thread, position) {
             count -= 1;

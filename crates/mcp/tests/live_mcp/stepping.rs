@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::sandbox::Sandbox;
 
-use crate::client::{Agent, dll, run, text};
+use crate::client::{Agent, dll, run, structured, text};
 
 /// Makes a step and tells the first line of its report, which names the method that it ends in.
 async fn step(agent: &Agent, arguments: Value) -> String {
@@ -71,6 +71,29 @@ fn a_thread_that_ends_in_a_step_takes_nothing_with_it() {
             told = text(&agent.call("debug_continue", json!({})).await);
         }
         assert!(told.contains("exited with code 0"), "{told}");
+        agent.close().await;
+    });
+}
+
+#[test]
+fn a_step_of_a_thread_without_code_is_refused() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let launch = json!({
+            "program": dll("step_ends"),
+            "breakpoints": [{"file": "step_ends.cs", "text": "done++;"}],
+        });
+        agent.call("debug_launch", launch).await;
+        let threads = structured(&agent.call("threads_get", json!({})).await);
+        let all = threads["threads"].as_array().expect("threads");
+        let bare = all.iter().find(|it| it["top"].is_null());
+        let bare = bare.expect("a thread of the runtime's own")["id"].clone();
+        for kind in ["over", "out"] {
+            let step = json!({"kind": kind, "thread": bare});
+            let refused = structured(&agent.call("debug_step", step).await);
+            assert_eq!(refused["error"]["code"], "STEP_FAILED", "{refused}");
+        }
         agent.close().await;
     });
 }
