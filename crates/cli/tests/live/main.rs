@@ -10,6 +10,7 @@ mod breakpoints_lines;
 mod breakpoints_modules;
 mod breakpoints_names;
 mod breakpoints_support;
+mod breakpoints_switches;
 mod breakpoints_threads;
 mod breakpoints_traces;
 mod csharp14;

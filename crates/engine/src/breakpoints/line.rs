@@ -9,6 +9,7 @@ use metadata::index::{Binding, Candidate, LinePoint, MatchQuality};
 use metadata::pdb::{Document, Span};
 use metadata::{Symbols, Token};
 
+use super::dead_points::DeadPoints;
 use super::heads;
 use super::mappable::{self, Compiler};
 use super::offer::{Found, Match, Offer, Rank, Surroundings, module_notes, obstacle};
@@ -303,7 +304,9 @@ fn statements(
         return Err(Error::new(ErrorCode::InvalidFile, why.clone())
             .hint("build the program anew, or do not ask for exact sources"));
     }
-    let mut all = symbols.candidates(document, asked.line.0, asked.column);
+    let dead = DeadPoints::of(module, around.process);
+    let is_place = |it: &LinePoint| !dead.has(it.method(), it.offset);
+    let mut all = symbols.candidates_among(document, asked.line.0, asked.column, is_place);
     let is_on_statement = |it: &Candidate| it.binding != Binding::Next;
     if asked.column.is_none() {
         match all.iter().any(is_on_statement) {
@@ -312,7 +315,15 @@ fn statements(
         }
     }
     if all.is_empty() {
-        return Err(no_code(asked, symbols, path, document, around.files));
+        let points = symbols.points(document).iter();
+        let places = points.filter(|it| is_place(it)).copied().collect();
+        return Err(no_code(
+            asked,
+            symbols,
+            (path, document),
+            places,
+            around.files,
+        ));
     }
     let points = symbols.points(document);
     let (candidates, inside) = chosen(&all, asked.column, points);
@@ -612,12 +623,11 @@ pub(crate) fn compiled_text(
 fn no_code(
     asked: Asked<'_>,
     symbols: &Symbols,
-    path: &str,
-    document: Token,
+    (path, document): (&str, Token),
+    points: Vec<LinePoint>,
     files: &SourceFiles,
 ) -> Error {
     let line = asked.line.0;
-    let points = symbols.points(document);
     let on_line: Vec<&LinePoint> = points
         .iter()
         .filter(|it| (it.span.start_line..=it.span.end_line).contains(&line))

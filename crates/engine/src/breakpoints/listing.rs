@@ -2,13 +2,18 @@
 
 use metadata::{Symbols, Token};
 
+use super::dead_points::DeadPoints;
 use super::line::{available, documents};
 use super::offer::Rank;
 use crate::api::{AvailablePoint, Error, ErrorCode, Line, Reply, SourceFile};
 use crate::engine::Engine;
+use crate::modules::LoadedModule;
 
 /// Source files and statements told at most.
 const MAX_TOLD: usize = 10_000;
+
+/// A document, and where it was compiled into.
+type Compiled<'m> = (&'m LoadedModule, &'m Symbols, Token);
 
 impl Engine<'_> {
     /// The source files of all loaded modules that have symbols.
@@ -37,7 +42,7 @@ impl Engine<'_> {
     pub(crate) fn statements(&mut self, file: &str, from: Line, to: Line) -> Result<Reply, Error> {
         let files = self.source_files.clone();
         let target = self.target()?;
-        let mut best: Option<(Rank, Vec<(&Symbols, Token)>)> = None;
+        let mut best: Option<(Rank, Vec<Compiled<'_>>)> = None;
         for module in target.modules.iter() {
             let Ok(symbols) = module.symbols(&target.process) else {
                 continue;
@@ -45,7 +50,8 @@ impl Engine<'_> {
             let (Some(found), _) = documents(file, symbols, &files) else {
                 continue;
             };
-            let found_documents = found.documents.iter().map(|(_, token)| (symbols, *token));
+            let found_documents = found.documents.iter();
+            let found_documents = found_documents.map(|(_, token)| (module, symbols, *token));
             match &mut best {
                 Some((rank, _)) if found.rank < *rank => {}
                 Some((rank, all)) if found.rank == *rank => all.extend(found_documents),
@@ -59,9 +65,12 @@ impl Engine<'_> {
             ));
         };
         let mut told: Vec<AvailablePoint> = Vec::new();
-        for (symbols, document) in documents {
+        for (module, symbols, document) in documents {
+            let dead = DeadPoints::of(module, &target.process);
             let points = symbols.points(document).iter();
-            let wanted = points.filter(|it| (from.0..=to.0).contains(&it.span.start_line));
+            let wanted = points
+                .filter(|it| (from.0..=to.0).contains(&it.span.start_line))
+                .filter(|it| !dead.has(it.method(), it.offset));
             told.extend(wanted.take(MAX_TOLD).map(|it| available(it.span, None)));
         }
         let place =

@@ -7,6 +7,7 @@
 //! Invariant: a location is set in the runtime exactly while an enabled breakpoint uses it.
 
 mod binding;
+pub(crate) mod dead_points;
 mod function;
 mod heads;
 mod hit;

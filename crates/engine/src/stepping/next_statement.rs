@@ -7,6 +7,7 @@ use metadata::{Symbols, Token};
 
 use super::position::Position;
 use crate::api::{AvailablePoint, Details, Error, ErrorCode, Line, Reply, StopReason, ThreadId};
+use crate::breakpoints::dead_points::DeadPoints;
 use crate::breakpoints::line::{available, compiled_text};
 use crate::engine::Engine;
 use crate::source_files::SourceFiles;
@@ -113,10 +114,12 @@ impl Engine<'_> {
         let module = target.modules.get(method.module).ok_or_else(no_symbols)?;
         let name = module.method_name(&target.process, method.token);
         let symbols = module.symbols(&target.process).map_err(|_| no_symbols())?;
+        let dead = DeadPoints::of(module, &target.process);
         let points: Vec<Point> = symbols
             .sequence_points(method.token)
             .map_err(|_| no_symbols())?
             .filter_map(|point| Some((point, point.span?)))
+            .filter(|(point, _)| !dead.has(method.token, point.offset))
             .collect();
         let mut documents: Vec<_> = points.iter().map(|(point, _)| point.document).collect();
         documents.dedup();

@@ -4,6 +4,7 @@
 //! method; whoever asks for many documents gets all methods sorted by document instead.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -35,7 +36,7 @@ impl LinePoint {
 /// How a candidate relates to the line that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Binding {
-    /// Its statement begins on the line (and holds the column, if one was given).
+    /// Its statement begins on the line, or holds what begins there and is no place (and the column, if one was given).
     Exact,
     /// Its statement began earlier and goes on over the line.
     Within,
@@ -328,25 +329,47 @@ impl Symbols {
     /// order of their text, so the first is the outermost statement; field initialisers give one per constructor.
     #[must_use]
     pub fn candidates(&self, document: Token, line: u32, column: Option<u32>) -> Vec<Candidate> {
+        self.candidates_among(document, line, column, |_| true)
+    }
+
+    /// The same among the points that are places: what begins at another one belongs to the smallest statement that holds it.
+    #[must_use]
+    pub fn candidates_among(
+        &self,
+        document: Token,
+        line: u32,
+        column: Option<u32>,
+        is_place: impl Fn(&LinePoint) -> bool,
+    ) -> Vec<Candidate> {
+        let points = self.points(document);
         if let Some(column) = column {
-            let points = self.points(document).iter();
             let before = points
+                .iter()
                 .take_while(|it| (it.span.start_line, it.span.start_column) <= (line, column));
-            let holding = before.filter(|it| it.span.contains(line, column));
+            let holding = before.filter(|it| it.span.contains(line, column) && is_place(it));
             return innermost(holding.copied().collect());
         }
-        let exact = per_method(
-            self.points_on(document, line).iter(),
-            Binding::Exact,
-            |new, old| (new.span.start_column, new.offset) < (old.span.start_column, old.offset),
-        );
+        let on_line = self.points_on(document, line);
+        let mut exact = per_method(on_line.iter(), Binding::Exact, |new, old| {
+            (new.span.start_column, new.offset) < (old.span.start_column, old.offset)
+        });
+        exact.retain_mut(|it| {
+            if is_place(&it.point) {
+                return true;
+            }
+            let own = |other: &&LinePoint| other.method == it.point.method && is_place(other);
+            let place = holder(points, &it.point, own).or_else(|| on_line.iter().find(own));
+            it.point = place.copied().unwrap_or(it.point);
+            place.is_some()
+        });
         if !exact.is_empty() {
+            exact.sort_by_key(|it| it.point);
             return exact;
         }
-        let points = self.points(document);
         let split = points.partition_point(|it| it.span.start_line <= line);
         let (before, after) = points.split_at_checked(split).unwrap_or_default();
         let spanning = before.iter().filter(|it| it.span.end_line >= line);
+        let spanning = spanning.filter(|it| is_place(it));
         let within = per_method(spanning, Binding::Within, |new, old| {
             (old.span.start_line, old.span.start_column)
                 < (new.span.start_line, new.span.start_column)
@@ -360,7 +383,7 @@ impl Symbols {
         begun.dedup();
         let mut around = after
             .iter()
-            .filter(|it| begun.binary_search(&it.method).is_ok())
+            .filter(|it| begun.binary_search(&it.method).is_ok() && is_place(it))
             .peekable();
         let Some(next_line) = around.peek().map(|it| it.span.start_line) else {
             return Vec::new();
@@ -370,6 +393,21 @@ impl Symbols {
             new.span.start_column < old.span.start_column
         })
     }
+}
+
+/// The smallest statement that holds all text of a point, of those that are asked for.
+fn holder<'p>(
+    points: &'p [LinePoint],
+    point: &LinePoint,
+    is_asked: impl Fn(&&LinePoint) -> bool,
+) -> Option<&'p LinePoint> {
+    let start = |it: Span| (it.start_line, it.start_column);
+    let end = |it: Span| (it.end_line, it.end_column);
+    points
+        .iter()
+        .take_while(|it| start(it.span) <= start(point.span))
+        .filter(|it| end(it.span) >= end(point.span) && is_asked(it))
+        .max_by_key(|it| (start(it.span), Reverse(end(it.span)), Reverse(it.offset)))
 }
 
 /// One candidate per method, in the order of the text.
@@ -420,6 +458,6 @@ fn innermost(points: Vec<LinePoint>) -> Vec<Candidate> {
     });
     let mut found = per_method(same, Binding::Exact, |new, old| new.offset < old.offset);
     // The outermost is the first.
-    found.sort_by_key(|it| std::cmp::Reverse(size(&it.point)));
+    found.sort_by_key(|it| Reverse(size(&it.point)));
     found
 }

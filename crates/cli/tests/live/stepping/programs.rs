@@ -42,6 +42,7 @@ const BREAKPOINTS: &[Program] = &[
     ("bp_names", &[""]),
     ("bp_runtime_async", &[""]),
     ("bp_statics", &["2"]),
+    ("bp_switches", &[""]),
     ("bp_threads", &["1 2"]),
     ("bp_traces", &["2"]),
 ];
