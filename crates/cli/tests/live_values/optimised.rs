@@ -5,7 +5,7 @@ use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
 
 use crate::setting::request;
-use crate::support::{at, lines, locals, variables};
+use crate::support::{at, lines, locals, look, stopped, variables};
 
 const FIXTURE: &str = "values_optimised";
 
@@ -147,7 +147,7 @@ fn what_an_async_method_or_iterator_does_not_use_is_told_as_that() {
 fn a_name_that_symbols_of_optimised_code_lack_may_be_a_variable() {
     let hint_of = |fixture: &str, marker: &str, name: &str| {
         let sandbox = Sandbox::new();
-        let program = crate::support::stopped(&sandbox, fixture, &[marker]);
+        let program = stopped(&sandbox, fixture, &[marker]);
         let asked = Request::Evaluate(Evaluate::read(name));
         let Ok(Reply::Evaluated(all)) = program.request(asked) else {
             panic!("nothing was evaluated");
@@ -188,4 +188,46 @@ fn where_no_code_can_be_run_it_is_told_where_it_can() {
         assert!(error.contains(said), "{error}");
     }
     program.disconnect(Some(true), false);
+}
+
+#[test]
+fn a_field_that_several_variables_share_is_told_under_no_wrong_name() {
+    const SHARING: &str = "values_one_field";
+    const NOTE: &str = "gave several variables this field";
+    let sandbox = Sandbox::new();
+    let places: [(&str, &[&str]); 9] = [
+        // Symbols tell the scope of what the `case` declares, under this one's name.
+        ("first", &["<first>5__2 = \"one\""]),
+        ("second", &["<first>5__2 = \"two\""]),
+        ("between", &[]),
+        ("chosen", &["<first>5__2 = \"str\""]),
+        ("word", &["word = \"ab\""]),
+        ("number", &["number = 7"]),
+        ("neither", &[]),
+        ("i", &["i = 1"]),
+        ("k", &["<i>5__2 = 5"]),
+    ];
+    let markers = places.map(|(marker, _)| marker);
+    let program = stopped(&sandbox, SHARING, &markers);
+    for (marker, expected) in places {
+        let told = locals(&program);
+        let told: Vec<_> = told.iter().filter(|it| it.name != "given").collect();
+        let lines = told
+            .iter()
+            .map(|it| format!("{} = {}", it.name, it.value.text));
+        assert_eq!(lines.collect::<Vec<_>>(), expected, "at {marker}");
+        for it in told {
+            let is_noted = it.value.notes.iter().any(|note| note.contains(NOTE));
+            assert_eq!(is_noted, it.name.starts_with('<'), "{it:?}");
+            // It can be looked into under the name that it was told with.
+            let again = look(&program, &it.path);
+            assert_eq!(again.value.text, it.value.text);
+            assert_eq!(again.value.notes, it.value.notes);
+        }
+        program.cont();
+        if marker != "k" {
+            program.wait_stop();
+        }
+    }
+    program.expect_exit(0);
 }

@@ -6,6 +6,7 @@
 //! Whatever cannot be decided counts as assigned, so nothing that has a value is hidden.
 
 pub(super) mod fields;
+pub(super) mod shared;
 mod yields;
 
 use std::ops::Range;

@@ -253,7 +253,9 @@ fn look_at(
                 false => format!("characters {start} to {end}, its end"),
             });
         }
-        roots.say_who_returned(std::slice::from_mut(&mut parent), query.view.mask_secrets);
+        let parents = std::slice::from_mut(&mut parent);
+        roots.say_who_returned(parents, query.view.mask_secrets);
+        Roots::say_what_shares_a_field(parents);
         told.parent = Some(Box::new(parent));
         let Ok(value) = &child.value else {
             return Ok(());
@@ -304,6 +306,7 @@ fn look_at(
     let children = super::view::Children::Members(list).named_like(&query.names);
     (told.variables, told.omitted) = viewer.page(&children, "", query.start, count, depth);
     roots.say_who_returned(&mut told.variables, query.view.mask_secrets);
+    Roots::say_what_shares_a_field(&mut told.variables);
     Ok(())
 }
 

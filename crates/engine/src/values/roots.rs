@@ -3,15 +3,20 @@
 use std::rc::Rc;
 
 use cordebug::thread::{Frame, Thread};
+use metadata::csharp::GeneratedKind;
 
 use crate::api::{Error, ErrorCode, VariableKind, VariableScope};
 use crate::target::Target;
 use crate::types::{Field, Named, Type, TypeNotes};
 
 use super::scope::{self, Scope};
+use super::shape::generated_kind;
 use super::view::{Child, Viewer};
 use super::walk::{self, Step};
 use super::{Reader, ReturnedCall, Snapshot, Unreadable};
+
+/// What is said of a field that holds variables which symbols do not name.
+const SHARED: &str = "the optimising compiler gave several variables this field: symbols do not say which one is in it, or whether that is still in scope";
 
 /// What the names of returned values begin with.
 const RETURNED: &str = "$returnvalue";
@@ -355,6 +360,16 @@ impl Roots<'_, '_> {
                 }
                 let note = format!("returned by {}", call.method);
                 variable.value.notes.push(note);
+            }
+        }
+    }
+
+    /// Says of fields that hold a variable without a name what is not known of it.
+    pub(super) fn say_what_shares_a_field(variables: &mut [crate::api::Variable]) {
+        for variable in variables {
+            let is_of_frame = variable.kind == VariableKind::Local;
+            if is_of_frame && generated_kind(&variable.name) == Some(GeneratedKind::HoistedLocal) {
+                variable.value.notes.push(SHARED.into());
             }
         }
     }

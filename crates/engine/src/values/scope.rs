@@ -418,7 +418,8 @@ impl Scope {
     ) -> Result<Self> {
         let frame = FrameVariables::of(reader, context)?;
         let mut variables = Vec::new();
-        for declared in frame.shape.variables.iter().filter(|it| is_wanted(it)) {
+        let all = frame.shape.variables.iter().chain(&frame.shape.unnamed);
+        for declared in all.filter(|it| is_wanted(it)) {
             let (value, slot, holder) = match frame.read(reader, declared) {
                 Ok((value, slot, holder)) => (Ok(value), slot, holder),
                 // Its closure does not exist yet, and so neither does it.

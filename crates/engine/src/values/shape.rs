@@ -145,6 +145,8 @@ pub(crate) struct Declared {
 #[derive(Debug)]
 pub(crate) struct Shape {
     pub(crate) variables: Vec<Declared>,
+    /// Fields of a state machine that hold variables which symbols do not name, under the names that the compiler gave them.
+    pub(crate) unnamed: Vec<Declared>,
     /// Why names and scopes of locals are not known, if they are not.
     pub(crate) without_symbols: Option<String>,
     /// Slots of locals that are not assigned there, worked out when first asked: exactly there, and about there.
@@ -166,12 +168,14 @@ impl Shape {
             pdb: symbols.ok().map(Symbols::pdb),
             place,
             variables: Vec::new(),
+            unnamed: Vec::new(),
         };
         collector.arguments()?;
         collector.locals()?;
         collector.primary_parameters()?;
         Ok(Self {
             variables: settle(collector.variables),
+            unnamed: collector.unnamed,
             without_symbols: symbols.err().map(str::to_owned),
             unassigned: Default::default(),
             lost: OnceCell::new(),
@@ -250,6 +254,7 @@ struct Collector<'c, 't> {
     pdb: Option<Pdb<'t>>,
     place: &'c CodePlace,
     variables: Vec<Declared>,
+    unnamed: Vec<Declared>,
 }
 
 impl Collector<'_, '_> {

@@ -569,6 +569,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_values looks at its variables",
     ),
     (
+        "values_one_field",
+        "has no statement that others have not; live_values looks at its variables",
+    ),
+    (
         "values_unkept",
         "is optimised: what its code still has differs between runtimes",
     ),

@@ -17,11 +17,11 @@ use crate::stepping::il;
 use crate::types::{Field, Types};
 
 /// Stands for the field in place of a slot.
-const FIELD: u16 = u16::MAX;
+pub(super) const FIELD: u16 = u16::MAX;
 
 const CALL: u8 = 0x28;
-const LDFLDA: u8 = 0x7c;
-const STFLD: u8 = 0x7d;
+pub(super) const LDFLDA: u8 = 0x7c;
+pub(super) const STFLD: u8 = 0x7d;
 const PREFIX: u8 = 0xfe;
 const LDFTN: u8 = 0x06;
 const LDVIRTFTN: u8 = 0x07;
@@ -120,7 +120,11 @@ fn is_of_kind(field: &Field, kind: GeneratedKind) -> bool {
 }
 
 /// Where a local of a state machine is in scope.
-fn hoisted_scope(there: &There<'_>, place: &CodePlace, field: &Field) -> Result<Option<Local>> {
+pub(super) fn hoisted_scope(
+    there: &There<'_>,
+    place: &CodePlace,
+    field: &Field,
+) -> Result<Option<Local>> {
     let slot = GeneratedName::parse(&field.name).and_then(|it| it.hoisted_slot());
     let scopes = there.pdb.hoisted_scopes(place.method)?;
     let scope = slot.and_then(|slot| scopes.get(slot));
@@ -133,7 +137,11 @@ fn hoisted_scope(there: &There<'_>, place: &CodePlace, field: &Field) -> Result<
 
 /// Leads the code of a state machine over its awaits; those over yields are there. `false` if it is not all of the code:
 /// a `finally` of an iterator is a method of its own.
-fn goes_on(there: &There<'_>, place: &CodePlace, code: &mut [Instruction]) -> Result<bool> {
+pub(super) fn goes_on(
+    there: &There<'_>,
+    place: &CodePlace,
+    code: &mut [Instruction],
+) -> Result<bool> {
     let Some(stepping) = there.pdb.async_stepping(place.method)? else {
         return Ok(there.yields.as_ref().is_some_and(|it| !it.is_empty()));
     };
@@ -145,9 +153,14 @@ fn goes_on(there: &There<'_>, place: &CodePlace, code: &mut [Instruction]) -> Re
 
 /// Whether an instruction stores to a field.
 fn stores(metadata: Metadata<'_>, code: &[u8], at: usize, field: &Field) -> bool {
-    let bytes = code.get(at + 1..).and_then(|it| it.first_chunk());
-    let token = bytes.map(|it| Token(u32::from_le_bytes(*it)));
-    code.get(at) == Some(&STFLD) && token.is_some_and(|it| is_field(metadata, it, field))
+    code.get(at) == Some(&STFLD)
+        && token(code, at + 1).is_some_and(|it| is_field(metadata, it, field))
+}
+
+/// What an instruction names, whose operand is at this place.
+pub(super) fn token(code: &[u8], at: usize) -> Option<Token> {
+    let bytes = code.get(at..).and_then(|it| it.first_chunk());
+    bytes.map(|it| Token(u32::from_le_bytes(*it)))
 }
 
 /// Whether an instruction stores to a field, takes its address, or names other code that may.
@@ -159,10 +172,7 @@ fn writes(
     others: &impl Fn(Token) -> bool,
 ) -> bool {
     let at = at as usize;
-    let token = |at: usize| {
-        let bytes = code.get(at..).and_then(|it| it.first_chunk());
-        bytes.map(|it| Token(u32::from_le_bytes(*it)))
-    };
+    let token = |at: usize| token(code, at);
     match (code.get(at), code.get(at + 1)) {
         (Some(&(STFLD | LDFLDA)), _) => {
             token(at + 1).is_none_or(|it| is_field(metadata, it, field))
@@ -186,7 +196,7 @@ fn is_of_program(metadata: Metadata<'_>, token: Token) -> bool {
 }
 
 /// Whether a token of an instruction means a field; one of a generic type is named by where it is used.
-fn is_field(metadata: Metadata<'_>, token: Token, field: &Field) -> bool {
+pub(super) fn is_field(metadata: Metadata<'_>, token: Token, field: &Field) -> bool {
     if token.is(Table::MemberRef) {
         let member = metadata.member_ref(token);
         return member.map_or(true, |it| *it.name == *field.name);

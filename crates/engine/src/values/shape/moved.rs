@@ -11,6 +11,7 @@ use metadata::tables::Table;
 use metadata::{IlOffset, Token};
 
 use super::super::Result;
+use super::super::assigned::shared::Sharing;
 use super::super::scope::VariableKind;
 use super::{Collector, Declared, Home, MAX_CLOSURES, generated_kind};
 use crate::stepping::il;
@@ -199,6 +200,10 @@ impl Collector<'_, '_> {
     /// The fields of a state machine: parameters under their own names, locals that are in scope here, closures.
     pub(super) fn state_machine(&mut self, machine: &Rc<Home>, ty: &Type) {
         let hoisted = self.hoisted();
+        let mut sharing = match hoisted.stands {
+            Stands::At(_) => Sharing::of(self.types, self.place).ok().flatten(),
+            Stands::CalledFrom(_) => None,
+        };
         let mut arguments = Vec::new();
         for field in self.fields(ty) {
             let home = Home::Field(machine.clone(), ty.clone(), field.clone());
@@ -216,6 +221,14 @@ impl Collector<'_, '_> {
                         continue;
                     }
                     GeneratedKind::HoistedLocal if !name.text.is_empty() => {
+                        let others = sharing.as_mut();
+                        if others.is_some_and(|it| {
+                            let is_unnamed = it.is_unnamed(self.place, &field);
+                            is_unnamed.unwrap_or(false)
+                        }) {
+                            self.unnamed(&field, home);
+                            continue;
+                        }
                         let slot = name.hoisted_slot();
                         let is_of_filter = || {
                             let offset = hoisted.unscoped(slot);
@@ -247,6 +260,13 @@ impl Collector<'_, '_> {
         }
         // Arguments come first, so that a captured one takes the place of its own copy.
         self.variables.extend(captured);
+    }
+
+    /// A variable of which only its field is known.
+    fn unnamed(&mut self, field: &Field, home: Home) {
+        let (kind, ty) = (VariableKind::Local, field.ty.clone());
+        self.add(&field.name, kind, ty, self.notes(field.token), home);
+        self.unnamed.extend(self.variables.pop());
     }
 
     /// The arguments, and `this`, of the method that a state machine runs for which it has no field for: nothing uses them.
