@@ -1,11 +1,11 @@
-//! Pointers: where static ones are, and what is set through them.
+//! Pointers: where static ones are, how they are compared, and what is set through them.
 
-use host::api::{Evaluate, Reply, Request, Stream};
+use host::api::{BreakpointSpec, Evaluate, Reply, Request, Stream};
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
 
 use crate::setting::{request, set};
-use crate::support::{look, stopped};
+use crate::support::{at, look, stopped};
 
 /// What an expression gives, or why not.
 #[track_caller]
@@ -51,7 +51,8 @@ fn static_pointers_are_told_and_set_where_they_are() {
     let second = value(&program, "any");
     assert_eq!(set(&program, 0, "pointer", "null"), "null");
     assert_eq!(set(&program, 0, "unset", "Only.Pointer"), second);
-    assert_eq!(set(&program, 0, "function", "null"), "null");
+    assert_eq!(set(&program, 0, "Program.function", "null"), "null");
+    assert_eq!(set(&program, 0, "Only.Pointer", "null"), "null");
     // Through pointers.
     for (path, value, told) in [
         ("local.*", "9", "9"),
@@ -72,10 +73,57 @@ fn static_pointers_are_told_and_set_where_they_are() {
     program.wait_stop();
     let output = program.text(Stream::Stdout);
     let now = output.lines().find_map(|it| it.strip_prefix("now "));
-    let expected = "precious obj True True True False 10 11 12 True inside. of.";
+    let expected = "precious obj True True True True 10 11 12 True inside. of.";
     assert_eq!(now, Some(expected), "{output}");
     // While its class constructor runs.
     assert_eq!(value(&program, "Pointer"), "0x20");
+    program.cont();
+    program.expect_exit(0);
+}
+
+#[test]
+fn pointers_are_compared_by_their_addresses() {
+    let sandbox = Sandbox::new();
+    let only_null = BreakpointSpec {
+        condition: Some("maybe == null".into()),
+        ..at("values_pointers", "round")
+    };
+    let program = sandbox
+        .launch("values_pointers")
+        .with(|launch| launch.breakpoints = vec![at("values_pointers", "stop"), only_null])
+        .start();
+    program.wait_stop();
+    for (expression, expected) in [
+        ("nothing == null", "true"),
+        ("null != nothing", "false"),
+        ("nothing is null", "true"),
+        ("local == null", "false"),
+        ("local is not null", "true"),
+        ("nodes == default", "false"),
+        ("unset == null", "true"),
+        ("function == null", "false"),
+        ("Of<int>.Function == null", "true"),
+        ("local == pointer", "true"),
+        ("local != any", "true"),
+        ("any == Only.Pointer && local >= pointer", "true"),
+        ("(nint)local == (nint)pointer", "true"),
+        ("(ulong)nothing", "0"),
+        ("(void*)nodes == first", "true"),
+        ("(int*)0x1234 == letters", "true"),
+    ] {
+        assert_eq!(value(&program, expression), expected, "{expression}");
+    }
+    // What C# can do with pointers beyond that is not said to be an error.
+    for expression in ["nodes->Value", "local + 1", "*local"] {
+        let told = value(&program, expression);
+        let expected = "works on pointers, which cannot be evaluated";
+        assert!(told.contains(expected), "{expression}: {told}");
+    }
+    let told = value(&program, "local ?? pointer");
+    assert!(told.contains("CS0019"), "{told}");
+    program.cont();
+    program.wait_stop();
+    assert_eq!(look(&program, "round").value.text, "2");
     program.cont();
     program.expect_exit(0);
 }
