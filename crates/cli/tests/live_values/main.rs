@@ -19,6 +19,7 @@ mod numbers;
 mod optimised;
 mod own;
 mod parts;
+mod pointers;
 mod returned;
 mod said;
 mod scopes;

@@ -247,6 +247,11 @@ impl Type {
         self.is_value() == Some(false)
     }
 
+    /// Whether values are addresses: a pointer, or one of a function.
+    pub(crate) fn is_pointer(&self) -> bool {
+        matches!(self, Type::Pointer(_) | Type::Function(_))
+    }
+
     /// The element type of an array.
     pub(crate) fn element(&self) -> Option<&Type> {
         match self {

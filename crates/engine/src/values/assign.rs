@@ -323,6 +323,20 @@ impl Roots<'_, '_> {
         while let Some((start, step)) = steps.next() {
             let mut from = at;
             let mut step = step;
+            if let Type::Pointer(_) = from.value.ty.without_ref()
+                && let Step::Member(name) = &step
+            {
+                let pointed = self.reader.pointed(&from.value);
+                from = Destination {
+                    value: pointed.map_err(|why| refused(set, &why))?,
+                    runtime: None,
+                    readonly: None,
+                };
+                if name == "*" {
+                    at = from;
+                    continue;
+                }
+            }
             if let Step::Member(name) = &step
                 && let Some((count, explicit)) =
                     explicit_field(viewer, &from.value, name, steps.clone())

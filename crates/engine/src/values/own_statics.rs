@@ -1,6 +1,6 @@
 //! Static fields whose place the runtime's library does not tell: those that each thread has its own of, of generic types over
 //! reference types (it looks for those of the shared code, which has none), and those of generic types over types that can be
-//! unloaded.
+//! unloaded. And pointers, which it looks for among the references.
 //!
 //! The runtime (.NET 9 and later) has a word about them before what it knows of a type: where the static fields lie, or which
 //! entry of each thread's table leads to its own. Where the parts of these structures are is part of no contract.
@@ -17,7 +17,7 @@ use metadata::Token;
 
 use crate::types::{Field, Named, Type};
 
-use super::{Object, Reader, Unreadable};
+use super::{Object, Reader, Unreadable, Value};
 
 /// The first version of the runtime that has these structures.
 const FIRST: u16 = 9;
@@ -82,14 +82,7 @@ impl Reader<'_> {
         frame: Option<&Frame>,
     ) -> Option<OwnStatic> {
         let class = self.types.to_runtime(ty).ok()?.id().ok()?.word();
-        let (bits, offset) = self.description(class, field)?;
-        let beside = self.memory.word(class.checked_add(BESIDE)?).ok()?;
-        if bits & STATIC == 0
-            || bits & OF_IMAGE != 0
-            || self.memory.word(beside.checked_sub(OWNER)?).ok()? != class
-        {
-            return None;
-        }
+        let (bits, offset, beside) = self.beside_class(class, field)?;
         // Structs are kept in boxes, like references.
         let is_reference = field.ty.is_reference() || field.ty.underlying().is_none();
         let size = if is_reference {
@@ -108,6 +101,32 @@ impl Reader<'_> {
         let at = start.checked_add(offset)?;
         self.memory.word(at).ok()?;
         Some(OwnStatic::At(at, None))
+    }
+
+    /// A static field that is a pointer, but none that each thread has its own of. The library takes it for a reference, and
+    /// tells the place of another field.
+    pub(super) fn static_pointer(&self, ty: &Type, field: &Field) -> super::Result<Value> {
+        let class = self.types.to_runtime(ty)?.id()?.word();
+        let known = self.core_version().is_some_and(|it| it >= FIRST);
+        let found = known.then(|| self.beside_class(class, field)).flatten();
+        let (bits, offset, beside) = found.ok_or(Unreadable::StaticPointer)?;
+        let at = beside.checked_sub(NUMBERS);
+        let at = at.filter(|_| bits & OF_THREAD == 0);
+        // While the class constructor runs, the fields are there already.
+        let start = self.memory.word(at.ok_or(Unreadable::StaticPointer)?)? & !NOT_SET_UP;
+        if start == 0 {
+            return Err(Unreadable::NotInitialized);
+        }
+        let at = start.checked_add(offset);
+        Ok(self.at(field.ty.clone(), at.ok_or(Unreadable::StaticPointer)?))
+    }
+
+    /// What the runtime says of a static field, its offset, and where what is known beside its type begins.
+    fn beside_class(&self, class: u64, field: &Field) -> Option<(u32, u64, u64)> {
+        let (bits, offset) = self.description(class, field)?;
+        let beside = self.memory.word(class.checked_add(BESIDE)?).ok()?;
+        let is_its_own = self.memory.word(beside.checked_sub(OWNER)?).ok()? == class;
+        (bits & STATIC != 0 && bits & OF_IMAGE == 0 && is_its_own).then_some((bits, offset, beside))
     }
 
     /// Refuses a static field that refers to no object before the library is asked about it, which looks at what it refers to.
@@ -140,12 +159,15 @@ impl Reader<'_> {
     ) -> Option<cordebug::value::Value> {
         let frame = self.looks_from.as_ref();
         let ty = Type::Named(declared_in.clone());
-        let runtime = self.types.to_runtime(&ty).ok()?;
-        if let Ok(told) = runtime.static_field(field.0, frame) {
-            return Some(told);
-        }
         let fields = self.types.fields(declared_in).ok()?;
         let field = fields.iter().find(|it| it.token == field)?;
+        if field.ty.is_pointer() {
+            return None;
+        }
+        let runtime = self.types.to_runtime(&ty).ok()?;
+        if let Ok(told) = runtime.static_field(field.token.0, frame) {
+            return Some(told);
+        }
         let known = self.knows_own_statics(declared_in);
         let found = known.then(|| self.own_static(&ty, field, frame))?;
         let Some(OwnStatic::At(_, Some((array, position)))) = found else {

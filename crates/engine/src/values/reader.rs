@@ -331,6 +331,21 @@ impl Reader<'_> {
         }
     }
 
+    /// What a pointer leads to, which must be something. A by-ref is followed.
+    pub(super) fn pointed(&self, value: &Value) -> Result<Value> {
+        let pointer = self.behind_ref(value)?;
+        match self.target(&pointer)? {
+            Some(target) => Ok(target),
+            None if self.word(&pointer)? == 0 => Err(Unreadable::Null {
+                what: "target: the pointer leads nowhere".into(),
+            }),
+            None => Err(Unreadable::WrongKind {
+                ty: self.types.text(&pointer.ty),
+                wanted: "a pointer that says what it leads to",
+            }),
+        }
+    }
+
     /// The object that a value of reference type refers to; `None` for null. A by-ref is followed.
     pub(crate) fn object(&self, value: &Value) -> Result<Option<Object>> {
         let value = self.behind_ref(value)?;

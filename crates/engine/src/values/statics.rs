@@ -38,6 +38,9 @@ impl Reader<'_> {
             declared_in.token,
             declared_in.arguments.clone(),
         )?;
+        if field.ty.is_pointer() && !self.is_of_thread(declared_in, field) {
+            return self.constructed(declared_in, self.static_pointer(&ty, field)?);
+        }
         let frame = frame.or(self.looks_from.as_ref());
         let which = (&**declared_in, field.token);
         let value = self.places.static_field(self.run, which, frame, || {

@@ -69,6 +69,10 @@ pub(crate) enum Unreadable {
         "the runtime tells no place for the static fields of the type: nothing has used it so far, or it belongs to an assembly that can be unloaded"
     )]
     NotInitialized,
+    #[error(
+        "the runtime's debugger library looks for a static field that is a pointer in the wrong place, and where it is cannot be told"
+    )]
+    StaticPointer,
     #[error("the class constructor of {ty} has not run yet, so its static fields are not set")]
     NotConstructed { ty: Rc<str> },
     #[error(

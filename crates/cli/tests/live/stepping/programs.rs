@@ -517,6 +517,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_values looks at its variables",
     ),
     (
+        "values_pointers",
+        "has no statement that others have not; live_values looks at its variables",
+    ),
+    (
         "values_moved",
         "has no statement that others have not; live_values looks at its variables",
     ),

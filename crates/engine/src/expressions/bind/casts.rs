@@ -110,6 +110,7 @@ impl Binder<'_> {
                 let null = self.convert(Operand::Null(at), &from.unwrap_or(Type::OBJECT), span)?;
                 self.apply_node(null, conv, to, span)
             }
+            Operand::Null(_) if to.is_pointer() => self.default_value(to, span),
             Operand::Null(_) => {
                 let mut node = Node::new(Op::Constant(Constant::Null), to.clone(), span);
                 if to.is_reference() {

@@ -76,7 +76,7 @@ impl Binder<'_> {
                     .or_else(|| self.user_conversion(&node.ty, to, false))
                     .or_else(|| self.user_conversion_of(Some(node), &node.ty, to, false))
             }
-            Operand::Null(_) if self.admits_null(to) => Some(Conv::Literal),
+            Operand::Null(_) if self.admits_null(to) || to.is_pointer() => Some(Conv::Literal),
             Operand::Null(_) => self.null_converts(to),
             Operand::Default(_) => Some(Conv::Literal),
             Operand::Lambda(lambda, _) => self.lambda_fits(lambda, to).then_some(Conv::Target),
@@ -160,6 +160,9 @@ impl Binder<'_> {
             }
             return None;
         }
+        if let Some(conv) = Self::pointer_converts(from, to) {
+            return Some(conv);
+        }
         if from.is_reference() {
             return self.reference_converts(from, to).then_some(Conv::Keep);
         }
@@ -203,6 +206,9 @@ impl Binder<'_> {
         };
         if let (Some(_), Some(kind)) = (number(from), number(to)) {
             return Some(Conv::Numeric(kind));
+        }
+        if let Some(conv) = self.pointer_casts(from, to) {
+            return Some(conv);
         }
         if from.is_reference() && to.is_value() == Some(true) {
             let inner = self.without_nullable(to);

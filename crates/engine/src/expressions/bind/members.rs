@@ -9,7 +9,7 @@ use syntax::tree::{Argument, Expr, ExprKind, SimpleName};
 use super::late::is_late;
 use super::lookup::Found;
 use super::names::{constant, nearest};
-use super::{Binder, Group, Operand};
+use super::{Binder, Group, Operand, pointers};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::intrinsics::is_linq;
 use crate::expressions::plan::{Conversion, FieldRef, Node, Op};
@@ -154,6 +154,9 @@ impl Binder<'_> {
                 span,
                 "`.` cannot be applied to a value of type `void`",
             ));
+        }
+        if let Type::Pointer(_) = ty {
+            return Err(pointers::refusal("->", span));
         }
         if let Some(found) =
             self.member_of(&ty, Some(target.clone()), false, name, &arguments, span)?

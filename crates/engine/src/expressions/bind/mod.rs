@@ -38,6 +38,7 @@ mod operators;
 mod overloads;
 mod parameters;
 mod patterns;
+mod pointers;
 mod positional;
 mod postfix;
 mod queries;

@@ -7,7 +7,7 @@ use syntax::tree::{BinaryOp, Expr, ExprKind, Literal, UnaryOp};
 use super::late::{Late, is_late};
 use super::literals::integer_kind;
 use super::well_known::primitive_kind;
-use super::{Binder, Group, Operand};
+use super::{Binder, Group, Operand, pointers};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Conversion, Node, Op};
 use crate::expressions::scalar::{self, Fault, Kind, NoOperator, Scalar};
@@ -21,13 +21,7 @@ impl Binder<'_> {
             }
             UnaryOp::FromEnd => return self.index_value(inner, span),
             UnaryOp::Dereference | UnaryOp::AddressOf => {
-                return Err(Fail::new(
-                    span,
-                    format!(
-                        "`{}` works on pointers, which cannot be evaluated",
-                        op.text()
-                    ),
-                ));
+                return Err(pointers::refusal(op.text(), span));
             }
             _ => {}
         }
@@ -299,6 +293,9 @@ impl Binder<'_> {
         if op == BinaryOp::Add
             && let Some(node) = self.concat(&left, &right, span)?
         {
+            return Ok(node);
+        }
+        if let Some(node) = self.pointer_operator(op, &left, &right, span)? {
             return Ok(node);
         }
         if let Some(node) = self.enum_operator(op, &left, &right, span)? {

@@ -8,7 +8,7 @@ use syntax::tree::{
 };
 
 use super::conversions::Conv;
-use super::{Binder, Operand};
+use super::{Binder, Operand, pointers};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Constant, Conversion, Node, Op, Test};
 use crate::expressions::scalar::{Kind, Scalar};
@@ -213,6 +213,12 @@ impl Binder<'_> {
 
     fn constant_test(&mut self, operand: Operand<'_>, subject: &Node, span: Span) -> Result<Test> {
         if let Operand::Null(_) = operand {
+            if subject.ty.is_pointer() {
+                return Ok(Test::Equal(
+                    Constant::Scalar(pointers::NULL),
+                    subject.ty.clone(),
+                ));
+            }
             if !self.admits_null(&subject.ty) {
                 return Err(Fail::cs(
                     "CS0037",

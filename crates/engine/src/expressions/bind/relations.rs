@@ -51,9 +51,9 @@ impl Binder<'_> {
             .unwrap_or_else(|| of.clone())
     }
 
-    /// Whether null is a value of the type.
+    /// Whether null is a value of the type. Of pointers it is the address 0, which only conversions and comparisons mean.
     pub(super) fn admits_null(&self, ty: &Type) -> bool {
-        ty.is_reference() || self.nullable_of(ty).is_some() || matches!(ty, Type::Pointer(_))
+        ty.is_reference() || self.nullable_of(ty).is_some()
     }
 
     /// Whether it is a named type of that kind.
