@@ -292,6 +292,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_expressions stops in it",
     ),
     (
+        "expressions_letters",
+        "has no statement that others have not; live_expressions stops in it",
+    ),
+    (
         "expressions_named",
         "has no statement that others have not; live_expressions stops in it",
     ),
