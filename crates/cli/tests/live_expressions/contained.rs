@@ -7,6 +7,27 @@ use testkit::sandbox::Sandbox;
 use crate::evaluate::ask;
 
 #[test]
+fn linq_asks_a_collection_whether_it_contains_an_element() {
+    let (with_code, reading) = refused_in("expressions_contained", None);
+    // Newer versions of the framework ask a collection below an operator too.
+    for text in with_code {
+        let is_above = text.contains(".Append(") || text.contains(".Distinct(");
+        assert!(is_above, "{text} was refused");
+    }
+    // What the framework compares in a way that is known needs no code.
+    for text in [
+        "allowed.Contains(\"ADMIN\")",
+        "keys.Contains(\"A\")",
+        "values.Contains(1)",
+        "plain.Contains(\"ADMIN\")",
+        "few.Contains(100)",
+        "few.Contains(3)",
+    ] {
+        assert!(!reading.iter().any(|it| it == text), "{text} was refused");
+    }
+}
+
+#[test]
 fn a_letter_changes_its_case_as_the_culture_has_it() {
     // Tests run without cultures, as not every machine has what they need.
     let libraries = std::fs::read("/etc/ld.so.cache").unwrap_or_default();
