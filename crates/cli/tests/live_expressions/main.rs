@@ -7,6 +7,7 @@ mod checks;
 mod code;
 mod compiler;
 mod completion;
+mod contained;
 mod corners;
 mod cultures;
 mod dynamics;

@@ -35,7 +35,7 @@ impl Runner<'_, '_> {
         }
     }
 
-    fn held_by(
+    pub(super) fn held_by(
         &mut self,
         object: &Object,
         name: &str,

@@ -31,11 +31,11 @@ impl Runner<'_, '_> {
                 let unique = self.lazy(
                     &node.ty,
                     Operator::Distinct,
-                    vec![source.clone(), Val::Null, comparer],
+                    vec![source.clone(), Val::Null, comparer.clone()],
                     span,
                 )?;
                 let items = self.items_of(&unique, span)?;
-                Some(Val::sequence(node.ty.clone(), items))
+                Some(keyed(&node.ty, items, &comparer))
             }
             ("Count" | "LongCount", _) => {
                 let count = self.counted_elements(source, lambda.as_ref(), span)?;

@@ -477,21 +477,25 @@ impl Runner<'_, '_> {
         let is_found_faster =
             |it: &Type| self.around.calls && *it != Type::STRING && it.underlying().is_none();
         let is_plain = keys.is_some_and(|it| self.equals_plainly(it) && !is_found_faster(it));
-        Ok(is_plain
-            && match self.raw(table, "_comparer", span)? {
-                Val::Null => true,
-                Val::Object(object) => {
-                    let module = object.ty.as_named().map(|it| it.module);
-                    let name = self.types.text(&object.ty);
-                    // A comparer of the program may have any name.
-                    module.is_some()
-                        && module == self.types.core_module()
-                        && (name.contains("Default")
-                            || name.contains("OrdinalComparer")
-                            || name.contains("GenericEqualityComparer"))
-                }
-                _ => false,
-            })
+        Ok(is_plain && self.compares_by_default(table, span)?)
+    }
+
+    /// Whether a dictionary or set has the comparer that it takes where none is given.
+    pub(super) fn compares_by_default(&mut self, table: &Object, span: Span) -> Result<bool> {
+        Ok(match self.raw(table, "_comparer", span)? {
+            Val::Null => true,
+            Val::Object(object) => {
+                let module = object.ty.as_named().map(|it| it.module);
+                let name = self.types.text(&object.ty);
+                // A comparer of the program may have any name.
+                module.is_some()
+                    && module == self.types.core_module()
+                    && (name.contains("Default")
+                        || name.contains("OrdinalComparer")
+                        || name.contains("GenericEqualityComparer"))
+            }
+            _ => false,
+        })
     }
 
     /// Whether values of a type are equal without code of the program: texts, numbers, dates, `Guid`s and tuples of these.

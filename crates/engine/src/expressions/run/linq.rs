@@ -141,6 +141,11 @@ impl Runner<'_, '_> {
         if let Some(sequence) = self.deferred(&applied)? {
             return Ok(Some(sequence));
         }
+        if let ("Contains", [wanted], Some(element)) = (name, rest, callee.arguments.first())
+            && let Some(answer) = self.contained(source, wanted, element, node)?
+        {
+            return Ok(answer);
+        }
         // What only code can enumerate is better left to the program as long as it can be.
         if self.around.calls
             && let Val::Object(object) = source

@@ -363,8 +363,13 @@ impl Runner<'_, '_> {
                 .list_length(set, span)?
                 .map(|count| Val::int(count.into()))),
             ("Contains", [wanted]) => {
-                let at = self.index_of(set, wanted, span)?;
-                Ok(at.map(|it| Val::bool(integer(&it).unwrap_or(-1) >= 0)))
+                let comparer = self.comparer_of(set);
+                for item in self.items_of(set, span)? {
+                    if self.equals(&item, wanted, &comparer, span)? {
+                        return Ok(Some(Val::bool(true)));
+                    }
+                }
+                Ok(Some(Val::bool(false)))
             }
             _ => Ok(None),
         }
@@ -432,7 +437,7 @@ impl Runner<'_, '_> {
         if let Some(pair) = self.pair_type(ty) {
             return self.dictionary_in_program(&value, ty, &pair, items, span);
         }
-        if key.is_some() {
+        if key.is_some() && !self.is_core(ty, GENERIC, "HashSet`1") {
             return Ok(value);
         }
         if let Type::SzArray(_) = ty
@@ -466,13 +471,15 @@ impl Runner<'_, '_> {
         }
         let constructors = self.types.methods(&named, Some(".ctor"));
         let constructor = constructors.unwrap_or_default().into_iter().find(|it| {
-            matches!(it.parameters.as_slice(), [from]
+            matches!((it.parameters.as_slice(), key), ([from], None) | ([from, _], Some(_))
                 if from.ty.as_named().is_some_and(|it| self.types.is_named(it, GENERIC, "IEnumerable`1")))
         });
         let Some(method) = constructor else {
             return Ok(value);
         };
-        let parameter = method.parameters.first().map(|it| it.ty.clone());
+        let parameters = method.parameters.iter().map(|it| it.ty.clone());
+        let arguments = [array].into_iter().chain(key.clone()).zip(parameters);
+        let arguments = arguments.collect();
         let callee = Rc::new(Callee {
             method,
             arguments: Vec::new(),
@@ -482,7 +489,7 @@ impl Runner<'_, '_> {
         });
         self.effect(span, || Effect::New {
             callee,
-            arguments: vec![(array, parameter.unwrap_or(Type::OBJECT))],
+            arguments,
             span,
         })
     }

@@ -7,6 +7,7 @@
 mod anonymous;
 mod comparing;
 mod computed;
+mod contained;
 mod convert;
 mod cultures;
 mod cursors;

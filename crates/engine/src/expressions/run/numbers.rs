@@ -374,6 +374,10 @@ impl Runner<'_, '_> {
             "IsWhiteSpace" => Some(Val::bool(matches!(c, ' ' | '\t'..='\r'))),
             "IsUpper" => Some(Val::bool(c.is_ascii_uppercase())),
             "IsLower" => Some(Val::bool(c.is_ascii_lowercase())),
+            // The one letter of which languages are of different minds: `i` is `İ` in Turkish.
+            "ToUpper" | "ToLower" if matches!(c, 'i' | 'I') && !self.has_plain_culture(span) => {
+                None
+            }
             "ToUpper" => Some(made(c.to_ascii_uppercase())),
             "ToLower" => Some(made(c.to_ascii_lowercase())),
             _ => None,

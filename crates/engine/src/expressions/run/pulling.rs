@@ -169,7 +169,7 @@ impl Runner<'_, '_> {
                 })
             }
             Operator::Reverse => {
-                let mut from = self.cursor(&source, span)?;
+                let mut from = self.cursor_unless_list(&source, false, span)?;
                 buffered(move |this| {
                     let mut items = this.rest(&mut from, span)?;
                     items.reverse();
@@ -291,7 +291,7 @@ impl Runner<'_, '_> {
                 let keys: Vec<(Val, Val)> = (0..descending.len())
                     .map(|level| (lazy.part(1 + 2 * level), lazy.part(2 + 2 * level)))
                     .collect();
-                let mut from = self.cursor(&source, span)?;
+                let mut from = self.cursor_unless_list(&source, false, span)?;
                 buffered(move |this| {
                     let items = this.rest(&mut from, span)?;
                     this.ordered(items, &keys, &descending, span)
