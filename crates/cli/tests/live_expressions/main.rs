@@ -10,6 +10,7 @@ mod completion;
 mod corners;
 mod cultures;
 mod dynamics;
+mod early;
 mod evaluate;
 mod forms;
 mod functions;
