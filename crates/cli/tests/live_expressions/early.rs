@@ -5,6 +5,8 @@ use engine::api::{BreakpointSpec, ErrorCode, Line, Place, Reply, Request};
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
+use crate::hits::traces;
+
 const FIXTURE: &str = "expressions_early";
 
 fn at(marker: &str) -> BreakpointSpec {
@@ -84,4 +86,17 @@ fn what_no_assembly_could_mend_is_refused_before_any_code_has_run() {
     }
     program.cont();
     program.expect_exit(0);
+}
+
+#[test]
+fn a_method_in_a_message_is_told_as_the_delegate_that_it_is() {
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch(FIXTURE)
+        .with(|launch| launch.breakpoints = vec![logging("sq {item.Sq} {Twice}")])
+        .start();
+    program.expect_exit(0);
+    let told =
+        "sq System.Func`2[System.Int32,System.Int32] System.Func`2[System.Int32,System.Int32]";
+    assert_eq!(traces(&program), [told, told]);
 }
