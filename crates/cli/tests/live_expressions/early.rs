@@ -6,6 +6,8 @@ use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
 use crate::hits::traces;
+use crate::language::stopped_in;
+use crate::sequences::{evaluate, told};
 
 const FIXTURE: &str = "expressions_early";
 
@@ -99,4 +101,57 @@ fn a_method_in_a_message_is_told_as_the_delegate_that_it_is() {
     let told =
         "sq System.Func`2[System.Int32,System.Int32] System.Func`2[System.Int32,System.Int32]";
     assert_eq!(traces(&program), [told, told]);
+}
+
+#[test]
+fn fields_and_elements_of_a_type_parameter_are_tested_for_any_type() {
+    let sandbox = Sandbox::new();
+    let program = stopped_in(&sandbox, FIXTURE, "show");
+    let check = |rows: &[(&str, &str)]| {
+        let texts = rows.iter().map(|(text, _)| (*text).to_owned());
+        for ((text, expected), answer) in rows.iter().zip(evaluate(&program, texts.collect())) {
+            let told = told(&answer);
+            assert!(told.contains(expected), "{text}: {told}");
+        }
+    };
+    check(&[
+        ("Val is null", "ok\tbool\tfalse"),
+        ("Val is not null", "ok\tbool\ttrue"),
+        ("Val as string", "ok\tstring\tnull"),
+        ("Val is string { Length: > 1 }", "ok\tbool\tfalse"),
+        ("Prop is string s1 ? s1 : \"no\"", "ok\tstring\t\"no\""),
+        ("this.Val is string s2 && s2.Length > 0", "ok\tbool\tfalse"),
+        ("arr[0] is string s3 && s3.Length > 0", "ok\tbool\tfalse"),
+        ("arr[0] is int n3 && n3 == 5", "ok\tbool\ttrue"),
+        ("list[0] is string s4 && s4.Length > 0", "ok\tbool\tfalse"),
+        (
+            "list.Any(x => x is string s5 && s5 == \"\")",
+            "ok\tbool\tfalse",
+        ),
+        ("list is [string, ..]", "ok\tbool\tfalse"),
+        ("(Val, arg) is (string a, _)", "ok\tbool\tfalse"),
+        ("Val is \"q\"", "ok\tbool\tfalse"),
+        ("Val ?? arg", "5"),
+        (
+            "Val switch { int i => i, string s => 1, null => 0, _ => 3 }",
+            "ok\tint\t5",
+        ),
+        // What is declared as what it is, is not.
+        ("n is string s6", "CS8121"),
+        ("Number is string s7", "CS8121"),
+        ("Number is null", "CS0037"),
+        ("list.Count is string s8", "CS8121"),
+        ("3 is string s9", "CS8121"),
+    ]);
+    program.cont();
+    program.wait_stop();
+    check(&[
+        ("Val is int v && v > 3", "ok\tbool\tfalse"),
+        ("Val is string v && v == \"q\"", "ok\tbool\ttrue"),
+        ("Val is 3", "ok\tbool\tfalse"),
+        ("list is [int, ..]", "ok\tbool\tfalse"),
+        ("Val.Length", "ok\tint\t1"),
+    ]);
+    program.cont();
+    program.expect_exit(0);
 }
