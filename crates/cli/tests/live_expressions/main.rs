@@ -11,6 +11,7 @@ mod contained;
 mod corners;
 mod cultures;
 mod dynamics;
+mod early;
 mod evaluate;
 mod forms;
 mod functions;

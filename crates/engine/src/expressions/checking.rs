@@ -8,7 +8,7 @@ use metadata::{IlOffset, Token};
 use syntax::Span;
 
 use super::bind::missing::{image_of, quoted, unloaded_references};
-use super::bind::{Binder, LINQ};
+use super::bind::{Binder, Context, Import, LINQ};
 use super::error::{Fail, Result};
 use super::frames::{declared_context, is_dynamic};
 use super::getters::field_behind;
@@ -18,11 +18,23 @@ use super::stops::{Condition, Message, Planned};
 use crate::api::{Error, ErrorCode};
 use crate::breakpoints::CodeLocation;
 use crate::target::Target;
-use crate::types::{ModuleId, Types};
+use crate::types::{ModuleId, Type, Types};
 use crate::values::shape::{CodePlace, Shape};
 
-/// Codes of errors that no other assembly could mend: operators and conversions that do not exist.
-const MISFITS: [&str; 6] = ["CS0019", "CS0023", "CS0029", "CS0030", "CS0173", "CS0266"];
+/// Codes of errors that another assembly could mend with a type or namespace of the name.
+const OF_TYPES: [&str; 11] = [
+    "CS0103", "CS0118", "CS0119", "CS0120", "CS0234", "CS0246", "CS0305", "CS0308", "CS0400",
+    "CS0426", "CS0432",
+];
+/// Those that one could mend with a type that the text does not name: a query's operators, a collection's builder.
+const OF_PATTERNS: [&str; 7] = [
+    "CS1579", "CS1936", "CS1941", "CS1942", "CS1943", "CS8129", "CS9174",
+];
+/// Those that tell of a call as a whole: an extension method of the name may be the one that is meant.
+const OF_CALLS: [&str; 16] = [
+    "CS0121", "CS0123", "CS0310", "CS0311", "CS0411", "CS1501", "CS1503", "CS1593", "CS1615",
+    "CS1620", "CS1660", "CS1678", "CS1739", "CS1929", "CS1955", "CS7036",
+];
 
 impl Condition {
     /// Refuses a condition that cannot be bound at a place.
@@ -147,27 +159,42 @@ fn refuse_code(
 /// Fails only if the expression is wrong whatever the program does next.
 fn check(planned: &Planned, text: &str, target: &Target, at: CodeLocation) -> Result<()> {
     let types = target.types();
-    let Some(fail) = failure(planned, types, (ModuleId(at.module), at.method, at.offset)) else {
+    let module = ModuleId(at.module);
+    let Some((fail, namespaces)) = failure(planned, types, (module, at.method, at.offset)) else {
         return Ok(());
     };
-    // Where types do not fit, every name was found.
-    let is_lookup = !fail.code.is_some_and(|it| MISFITS.contains(&it));
     let names = names(text, fail.span);
-    if is_lookup
-        && !is_variable(&fail, text)
-        && may_come(types, ModuleId(at.module), &names, is_type_name(&fail))
-    {
+    let may_be_mended = match fail.code {
+        Some(code) if OF_TYPES.contains(&code) => {
+            !is_variable(&fail, text) && may_come(types, module, &Brings::Types(&names))
+        }
+        Some(code) if OF_PATTERNS.contains(&code) => {
+            may_come(types, module, &Brings::Names(&names))
+        }
+        // No assembly adds members to a type that is known, but methods that are called as if they were its own.
+        Some(code) if code == "CS1061" || OF_CALLS.contains(&code) => {
+            let called = match code {
+                "CS1061" => Vec::new(),
+                _ => called_before(text, fail.span),
+            };
+            let asked = names.into_iter().chain(quoted(&fail.message));
+            let asked: Vec<&str> = asked.chain(called).collect();
+            may_come(types, module, &Brings::Extensions(&asked, &namespaces))
+        }
+        _ => false,
+    };
+    if may_be_mended {
         return Ok(());
     }
     Err(fail)
 }
 
-/// What binding says; `None` if it succeeds or cannot be judged.
+/// What binding says, with the namespaces that are searched for extension methods; `None` if it succeeds or cannot be judged.
 fn failure(
     planned: &Planned,
     types: Types<'_>,
     (module, method, offset): (ModuleId, Token, IlOffset),
-) -> Option<Box<Fail>> {
+) -> Option<(Box<Fail>, Vec<String>)> {
     let place = CodePlace::open(types, module, method, offset).ok()?;
     let shape = Shape::of(types, &place).ok()?;
     // Without symbols the names of locals are not known.
@@ -184,13 +211,12 @@ fn failure(
     // What the compiler has no code for is about this very moment, as `$exception` is.
     let code = fail.code?;
     // What is dynamic has members and operators only when it holds something, and an assembly is loaded at the hit.
-    let text = planned.text();
-    let whole = Span::new(0, u32::try_from(text.len()).unwrap_or(u32::MAX));
-    let used = names(&text, whole);
+    let text = planned.written();
+    let used = names(text, planned.span());
     let is_used = |it: &&crate::values::shape::Declared| used.contains(&&*it.name);
     // A query names its operators by words of its own.
     let asks_linq = || {
-        let written = names(&text, fail.span);
+        let written = names(text, fail.span);
         written
             .into_iter()
             .chain(quoted(&fail.message))
@@ -206,7 +232,41 @@ fn failure(
     if types.missing() != missing || (is_open && code != "CS0103") {
         return None;
     }
-    Some(fail)
+    let namespaces = searched(&context);
+    Some((fail, namespaces))
+}
+
+/// The namespaces whose extension methods can be called: those around the method, and what its file uses.
+fn searched(context: &Context) -> Vec<String> {
+    let mut found = vec![String::new()];
+    let own = &context.namespace;
+    let outer = own.match_indices('.').map(|(at, _)| own.get(..at));
+    found.extend(outer.flatten().map(str::to_owned));
+    found.push(own.clone());
+    for import in context.imports.iter().flatten() {
+        match import {
+            Import::Namespace(name) => found.push(name.clone()),
+            // Of a class, too; one that is not loaded has its namespace before its name.
+            Import::Static(Type::Missing { name, .. }) => {
+                let namespace = name.rsplit_once('.').map_or("", |(it, _)| it);
+                found.push(namespace.to_owned());
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The names in front of an error behind which arguments begin: calls that it may stand in.
+fn called_before(text: &str, span: Span) -> Vec<&str> {
+    let before = names(text, Span::new(0, span.end));
+    let is_called = |name: &&str| {
+        text.match_indices(*name).any(|(at, _)| {
+            let behind = text.get(at + name.len()..).unwrap_or_default();
+            behind.trim_start().starts_with(['(', '<'])
+        })
+    };
+    before.into_iter().filter(is_called).collect()
 }
 
 /// The names that stand in a part of a text.
@@ -224,27 +284,51 @@ fn is_variable(fail: &Fail, text: &str) -> bool {
     fail.code == Some("CS0103") && !behind.trim_start().starts_with(['.', '(', '<', ':'])
 }
 
-/// Whether the name that was not found is one of a type or namespace.
-fn is_type_name(fail: &Fail) -> bool {
-    matches!(fail.code, Some("CS0103" | "CS0234" | "CS0246"))
+/// What an assembly would have to have.
+enum Brings<'a> {
+    /// A type or namespace of one of the names.
+    Types(&'a [&'a str]),
+    /// Anything of one of the names.
+    Names(&'a [&'a str]),
+    /// An extension method of one of the names, in one of the namespaces.
+    Extensions(&'a [&'a str], &'a [String]),
 }
 
-/// Whether an assembly that a module refers to, and that is not loaded, may bring one of the names.
-fn may_come(types: Types<'_>, module: ModuleId, names: &[&str], is_type_name: bool) -> bool {
+/// Whether an assembly that a module refers to, and that is not loaded, may bring what is missing.
+fn may_come(types: Types<'_>, module: ModuleId, brings: &Brings<'_>) -> bool {
     let Some(unloaded) = unloaded_references(types, module) else {
         return true;
     };
-    for assembly in unloaded {
-        let found = image_of(types, &assembly);
-        let may_bring = found.is_none_or(|image| {
-            names.iter().any(|name| has_name(image.as_ref(), name))
-                && (!is_type_name || has_type(image, names))
-        });
-        if may_bring {
-            return true;
-        }
-    }
-    false
+    unloaded.iter().any(|assembly| {
+        image_of(types, assembly).is_none_or(|image| match brings {
+            Brings::Types(names) => any_name(image.as_ref(), names) && has_type(image, names),
+            Brings::Names(names) => any_name(image.as_ref(), names),
+            Brings::Extensions(names, namespaces) => {
+                any_name(image.as_ref(), names) && has_extension(image, names, namespaces)
+            }
+        })
+    })
+}
+
+fn any_name(image: &[u8], names: &[&str]) -> bool {
+    names.iter().any(|name| has_name(image, name))
+}
+
+/// Whether an assembly has an extension method of one of the names in one of the namespaces.
+fn has_extension(image: MappedFile, names: &[&str], namespaces: &[String]) -> bool {
+    let Ok(module) = metadata::Module::open(metadata::Bytes::new(image)) else {
+        return true;
+    };
+    let metadata = module.metadata();
+    metadata.type_defs().flatten().any(|ty| {
+        let namespace = ty.namespace().unwrap_or_default();
+        namespaces.iter().any(|it| *it == namespace)
+            && metadata.is_extension(ty.token())
+            && ty.methods().flatten().any(|method| {
+                let is_asked = |it: std::borrow::Cow<'_, str>| names.contains(&&*it);
+                method.name().is_ok_and(is_asked) && metadata.is_extension(method.token())
+            })
+    })
 }
 
 /// Whether an assembly has a type, or a namespace, of one of the names.
@@ -283,6 +367,13 @@ mod tests {
         assert_eq!(names("a.Missing + 12", Span::new(0, 14)), ["a", "Missing"]);
         assert_eq!(names("a.Missing + 12", Span::new(2, 9)), ["Missing"]);
         assert_eq!(names("a", Span::new(3, 9)), ["a"]);
+    }
+
+    #[test]
+    fn calls_are_those_in_front_of_an_error() {
+        let text = "a.Of<int>(b) && c.In (d, 1) && e.Any()";
+        assert_eq!(called_before(text, Span::new(25, 26)), ["Of", "In"]);
+        assert_eq!(called_before("Length > 0", Span::new(0, 6)), [""; 0]);
     }
 
     #[test]

@@ -177,9 +177,14 @@ impl Planned {
         }
     }
 
-    /// The expression as it is written.
-    pub(super) fn text(&self) -> String {
-        self.expr.to_string()
+    /// What the expression is written in.
+    pub(super) fn written(&self) -> &str {
+        &self.written
+    }
+
+    /// Where in that it stands.
+    pub(super) fn span(&self) -> syntax::Span {
+        self.expr.span
     }
 
     /// The plan in a context.

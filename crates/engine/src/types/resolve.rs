@@ -227,6 +227,28 @@ impl Types<'_> {
         self.cache.missing.get()
     }
 
+    /// Does what looks at more than was asked for: types that are met in it do not count as [missing](Self::missing).
+    pub(crate) fn aside<T>(self, look: impl FnOnce() -> T) -> T {
+        let before = self.cache.missing.get();
+        let found = look();
+        self.cache.missing.set(before);
+        found
+    }
+
+    /// Counts a type as met, if it is, or has a part, that is not loaded.
+    pub(crate) fn meet(self, ty: &Type) {
+        fn is_missing(ty: &Type) -> bool {
+            match ty {
+                Type::Missing { .. } => true,
+                Type::Named(named) => named.arguments.iter().any(is_missing),
+                _ => ty.element().is_some_and(is_missing),
+            }
+        }
+        if is_missing(ty) {
+            self.cache.missing.set(self.cache.missing.get() + 1);
+        }
+    }
+
     fn follow(self, module: ModuleId, token: Token) -> Result<Resolved> {
         let metadata = self.metadata(module)?.metadata();
         let name = metadata.full_name(token)?;

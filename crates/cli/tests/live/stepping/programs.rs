@@ -257,6 +257,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_expressions stops in it",
     ),
     (
+        "expressions_early",
+        "has no statement that others have not; live_expressions stops in it",
+    ),
+    (
         "expressions_scope",
         "has no statement that others have not; live_expressions stops in it",
     ),

@@ -336,6 +336,7 @@ impl Binder<'_> {
             return self.convert(operand, &to, span);
         }
         let node = self.natural(operand)?;
+        let node = self.tested(node);
         if self.explicit_types(&node.ty, &to).is_none()
             && self.implicit_types(&node.ty, &to).is_none()
             && !self.may_be_any_exception(&node)

@@ -123,9 +123,12 @@ impl Binder<'_> {
             }
             return Err(fail(self, &left, &right));
         };
-        if !self.admits_null(&node.ty) {
+        let tested = self.tested(node.clone());
+        if !self.admits_null(&tested.ty) {
             return Err(fail(self, &left, &right));
         }
+        let left = Operand::Value(tested.clone());
+        let node = &tested;
         let inner = self.without_nullable(&node.ty);
         let slot = self.slot();
         let read = Operand::Value(self.slot_node(slot, &inner, node.span));
@@ -239,6 +242,7 @@ impl Binder<'_> {
         Vec<(crate::expressions::plan::Test, Option<Node>, Operand<'e>)>,
     )> {
         let subject = self.value(subject)?;
+        let subject = self.tested(subject);
         let slot = self.slot();
         let mut read = self.slot_node(slot, &subject.ty, subject.span);
         read.names = subject.names.clone();

@@ -156,6 +156,7 @@ impl Binder<'_> {
 
     /// The test of a part of the list, which is read once and kept.
     fn part_test(&mut self, part: Node, pattern: &Pattern, span: Span) -> Result<Test> {
+        let part = self.tested(part);
         let slot = self.slot();
         let read = self.slot_node(slot, &part.ty, span);
         let inner = self.pattern(pattern, &read)?;

@@ -36,23 +36,27 @@ impl Binder<'_> {
     pub(super) fn find_member(&self, ty: &Type, name: &str) -> Option<Found> {
         let mut methods: Vec<Method> = Vec::new();
         for named in self.levels(ty) {
-            let fields = self.types.fields(&named).ok();
+            // What others are that the type has beside it says nothing of this one.
+            let fields = self.types.aside(|| self.types.fields(&named).ok());
             let field = fields
                 .iter()
                 .flat_map(|it| it.iter())
                 .find(|it| *it.name == *name);
             if methods.is_empty() {
-                let properties = self.types.properties(&named).unwrap_or_default();
+                let properties = self.types.aside(|| self.types.properties(&named));
                 let property = properties
+                    .unwrap_or_default()
                     .into_iter()
                     .find(|it| it.name == name && it.parameters.is_empty());
                 if let Some(property) = property {
+                    self.types.meet(&property.ty);
                     if let Some(other) = self.rival(ty, &named, name) {
                         return Some(Found::Ambiguous(named, other));
                     }
                     return Some(Found::Property(self.with_getter(ty, property)));
                 }
                 if let Some(field) = field {
+                    self.types.meet(&field.ty);
                     return Some(Found::Field(named, field.clone()));
                 }
             }
@@ -132,6 +136,10 @@ impl Binder<'_> {
 
     /// All names of members, for suggestions and completion.
     pub(super) fn member_names(&self, ty: &Type) -> Vec<String> {
+        self.types.aside(|| self.names_of_members(ty))
+    }
+
+    fn names_of_members(&self, ty: &Type) -> Vec<String> {
         let mut names = Vec::new();
         for named in self.levels(ty) {
             if let Ok(fields) = self.types.fields(&named) {

@@ -2,7 +2,8 @@
 //! here happens to have (C# 15.2.5).
 //!
 //! Everything else of that type can be used, too: an expression is bound with it first. What only the parameter allows (`x is null`
-//! where it stands for `int`) is bound in a second try, with the variable as the object it would be boxed to.
+//! where it stands for `int`) is bound in a second try, with the variable as the object it would be boxed to. So is what a test looks at
+//! that is a field, element or result of such a type.
 
 use std::rc::Rc;
 
@@ -13,11 +14,11 @@ use super::context::Bounds;
 use super::{Binder, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Conversion, Node, Op};
-use crate::types::{Kind, Method, Type};
+use crate::types::{Kind, Method, Named, Type};
 
 /// Codes of errors that come from a type argument being known: as an object the value may do.
-const AS_OBJECT: [&str; 7] = [
-    "CS0019", "CS0023", "CS0030", "CS0037", "CS0039", "CS8121", "CS8117",
+const AS_OBJECT: [&str; 8] = [
+    "CS0019", "CS0023", "CS0029", "CS0030", "CS0037", "CS0039", "CS8121", "CS8117",
 ];
 
 impl Binder<'_> {
@@ -37,8 +38,11 @@ impl Binder<'_> {
     ) -> Result<Node> {
         let is_theirs = |fail: &Fail| fail.code.is_some_and(|it| AS_OBJECT.contains(&it));
         let mut variables = self.context.variables.iter();
+        let has_any = !self.context.type_parameters.is_empty();
         match bound {
-            Err(fail) if is_theirs(&fail) && variables.any(|it| it.bounds.is_some()) => {
+            Err(fail)
+                if is_theirs(&fail) && (has_any || variables.any(|it| it.bounds.is_some())) =>
+            {
                 self.locals.clear();
                 self.as_objects = true;
                 let second = again(self);
@@ -52,6 +56,49 @@ impl Binder<'_> {
     /// A variable as the object it would be boxed to.
     pub(super) fn as_object(&self, node: Node) -> Node {
         converted(node, Type::OBJECT)
+    }
+
+    /// What a test looks at: in the second try as an object, if it is declared with a type parameter of the frame.
+    pub(super) fn tested(&self, node: Node) -> Node {
+        let mut parameters = self.context.type_parameters.iter();
+        let stands = parameters.any(|(_, ty)| *ty == node.ty);
+        match self.as_objects && stands && self.may_be_declared_so(&node) {
+            true => self.as_object(node),
+            false => node,
+        }
+    }
+
+    /// Whether a value may be declared with a type parameter: what lambdas take and the elements of variables may be, as their
+    /// types are known only with what it stands for.
+    fn may_be_declared_so(&self, node: &Node) -> bool {
+        match &node.op {
+            Op::Slot(_) => true,
+            Op::Element(of, _) => match self.declared_as(of) {
+                Some(open) => open.element().is_some_and(is_parameter),
+                None => matches!(of.op, Op::Variable(_) | Op::Slot(_)),
+            },
+            _ => self.declared_as(node).is_some_and(|it| is_parameter(&it)),
+        }
+    }
+
+    /// The type that a field or method is declared with.
+    fn declared_as(&self, node: &Node) -> Option<Type> {
+        let open = |ty: &Named| self.types.open_named(ty.module, ty.token).ok();
+        match &node.op {
+            Op::Field(_, field) => {
+                let fields = self.types.fields(&open(&field.declared_in)?).ok()?;
+                let found = fields.iter().find(|it| it.token == field.token)?;
+                Some(found.ty.clone())
+            }
+            Op::Call(callee, ..) => {
+                let method = &callee.method;
+                let named = open(&method.declared_in)?;
+                let methods = self.types.methods(&named, Some(&method.name)).ok()?;
+                let found = methods.into_iter().find(|it| it.token == method.token)?;
+                Some(found.returns)
+            }
+            _ => None,
+        }
     }
 
     /// What a member of such a variable is looked for in: the constraint that has it, where the type has it otherwise.
@@ -203,6 +250,10 @@ impl Binder<'_> {
             names.find(|it| ends.iter().any(|end| it.ends_with(end)))
         })
     }
+}
+
+fn is_parameter(ty: &Type) -> bool {
+    matches!(ty, Type::Variable(_) | Type::MethodVariable(_))
 }
 
 fn converted(node: Node, to: Type) -> Node {

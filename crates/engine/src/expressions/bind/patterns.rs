@@ -23,6 +23,7 @@ impl Binder<'_> {
             return Err(Fail::cs("CS8117", at, told));
         }
         let subject = self.natural(operand)?;
+        let subject = self.tested(subject);
         if subject.ty == Type::Primitive(metadata::signature::Primitive::Void) {
             return Err(Fail::cs(
                 "CS8117",
@@ -468,6 +469,7 @@ impl Binder<'_> {
     }
 
     fn part(&mut self, sub: &Subpattern, part: Node) -> Result<Test> {
+        let part = self.tested(part);
         let slot = self.slot();
         let mut read = self.slot_node(slot, &part.ty, sub.pattern.span);
         read.names = part.names.clone();

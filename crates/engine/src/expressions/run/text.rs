@@ -87,6 +87,10 @@ impl Runner<'_, '_> {
                 Made::Fields(ty, fields) if self.is_anonymous(ty) => {
                     self.anonymous_text(ty, fields, span)?
                 }
+                // A delegate has no text of its own.
+                Made::Closure(..) if matches!(&ty, Type::Named(it) if it.kind == crate::types::Kind::Delegate) => {
+                    self.reflection_name(&ty).encode_utf16().collect()
+                }
                 Made::Sequence(ty, ..) => self.reflection_name(ty).encode_utf16().collect(),
                 _ => return Ok(None),
             },
