@@ -16,6 +16,7 @@ mod functions;
 mod generic;
 mod hits;
 mod language;
+mod large;
 mod limits;
 mod mutations;
 mod names;
