@@ -18,6 +18,7 @@ mod functions;
 mod generic;
 mod hits;
 mod language;
+mod large;
 mod limits;
 mod mutations;
 mod names;

@@ -180,6 +180,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("values_old", "what values_collections has, which is walked"),
     ("values_endless", "its loops have a hundred thousand rounds"),
     (
+        "expressions_large",
+        "computes one expression after the other: live_expressions compares them",
+    ),
+    (
         "values_kept",
         "is optimised: what its code still has differs between runtimes",
     ),

@@ -199,7 +199,7 @@ impl Runner<'_, '_> {
                 "System.Collections.Generic.Queue`1" | "System.Collections.Generic.Stack`1",
                 Some((queue @ Val::Object(_), _)),
                 [],
-            ) => Ok(self.items_of(queue, span)?.into_iter().next()),
+            ) => Ok(self.first_viewed(queue, span)?.flatten()),
             ("System.Collections.Immutable.ImmutableArray`1", Some((Val::Struct(place), _)), _) => {
                 let array = self.reader.field(place, "array");
                 let array = array.map_err(|why| self.unreadable(&why, span))?;
@@ -298,41 +298,63 @@ impl Runner<'_, '_> {
         if name == "get_Length" && arguments.is_empty() {
             return Ok(Some(Val::int(length)));
         }
-        if length > MAX_BUILT {
-            return Ok(None);
-        }
-        let wanted = match (name, arguments) {
-            ("ToString", []) => None,
-            ("get_Chars", [index]) => match integer(index) {
-                Some(index) if (0..length).contains(&index) => Some(index as usize),
-                _ => return Ok(None),
-            },
+        let numbers: Vec<i128> = arguments.iter().filter_map(integer).collect();
+        let (from, count) = match (name, numbers.as_slice()) {
+            ("ToString", []) if arguments.is_empty() => (0, length),
+            ("ToString", [from, count]) => (*from, *count),
+            ("get_Chars", [index]) => (*index, 1),
             _ => return Ok(None),
         };
+        // What is out of range throws in the words of the program's framework.
+        if from < 0 || count < 0 || from + count > length || count > MAX_BUILT {
+            return Ok(None);
+        }
+        let (from, to) = (from as u64, (from + count) as u64);
+        let units = self.journaled(span, |this| this.built_between(builder, from, to, span))?;
+        Ok(match (&units, name) {
+            (Val::Null, _) => None,
+            (_, "get_Chars") => {
+                let units = self.string_of(&units, span)?.unwrap_or_default();
+                let unit = units.first().map(|unit| i128::from(*unit));
+                unit.map(|unit| Val::Scalar(Scalar::Int(Kind::Char, unit)))
+            }
+            _ => Some(units),
+        })
+    }
+
+    /// Some characters of a `StringBuilder`: only the pieces that have them are read. Null if its pieces do not fit together.
+    fn built_between(&mut self, builder: &Object, from: u64, to: u64, span: Span) -> Result<Val> {
         let mut pieces: Vec<Vec<u16>> = Vec::new();
+        let mut expected = to;
         let mut at = Val::Object(builder.clone());
         while let Val::Object(piece) = &at {
             self.tick(span)?;
-            let count = integer(&self.inside(piece, "m_ChunkLength", span)?).unwrap_or(0);
-            let units = self.inside(piece, "m_ChunkChars", span)?;
-            let units = self.items_of(&units, span)?;
-            let units = units.iter().take(count.max(0) as usize);
-            pieces.push(units.filter_map(integer).map(|it| it as u16).collect());
-            at = self.inside(piece, "m_ChunkPrevious", span)?;
-            if pieces.len() as i128 > MAX_BUILT {
-                return Ok(None);
+            let number = |value: Val| integer(&value).and_then(|it| u64::try_from(it).ok());
+            let start = number(self.inside(piece, "m_ChunkOffset", span)?);
+            let count = number(self.inside(piece, "m_ChunkLength", span)?);
+            let (Some(start), Some(count)) = (start, count) else {
+                return Ok(Val::Null);
+            };
+            let (first, last) = (start.max(from), (start + count).min(to));
+            if first < last {
+                let Val::Object(letters) = self.inside(piece, "m_ChunkChars", span)? else {
+                    return Ok(Val::Null);
+                };
+                if last != expected {
+                    return Ok(Val::Null);
+                }
+                expected = first;
+                pieces.push(self.characters(&letters, first - start..last - start, span)?);
             }
+            if start <= from {
+                break;
+            }
+            at = self.inside(piece, "m_ChunkPrevious", span)?;
         }
         pieces.reverse();
-        let units = pieces.concat();
-        if units.len() as i128 != length {
-            return Ok(None);
-        }
-        Ok(match wanted {
-            None => Some(Val::units(units)),
-            Some(index) => units
-                .get(index)
-                .map(|unit| Val::Scalar(Scalar::Int(Kind::Char, i128::from(*unit)))),
+        Ok(match expected == from {
+            true => Val::units(pieces.concat()),
+            false => Val::Null,
         })
     }
 

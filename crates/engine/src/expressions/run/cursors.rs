@@ -238,7 +238,7 @@ impl Runner<'_, '_> {
         let link = if is_dictionary { "next" } else { "Next" };
         let mut positions = Vec::new();
         for position in 0..u64::try_from(count).unwrap_or(0) {
-            self.item(span)?;
+            self.tick(span)?;
             let next = self.reader.element(&entries, position);
             let next = next.and_then(|entry| self.reader.field(&entry, link));
             let next = next.map_err(|why| self.unreadable(&why, span))?;
@@ -252,7 +252,7 @@ impl Runner<'_, '_> {
 
     /// Whether a class that is derived from a collection of the framework implements `IEnumerable<T>` anew: what it gives then
     /// need not be what is in the collection.
-    fn enumerates_itself(&self, ty: &Type) -> bool {
+    pub(super) fn enumerates_itself(&self, ty: &Type) -> bool {
         let derived = self.types.ancestry(ty).unwrap_or_default().into_iter();
         let mut derived =
             derived.take_while(|it| !self.reader.is_of_framework(&Type::Named(Rc::clone(it))));

@@ -140,6 +140,14 @@ impl Runner<'_, '_> {
         if !(by_key || by_index || counts || contains) {
             return Ok(None);
         }
+        if let ([Val::Scalar(key)], true) = (arguments, by_key)
+            && let Some(found) = self.in_sorted_tree(object, key, span)?
+        {
+            return Ok(match name {
+                "ContainsKey" => Some(Val::bool(found.is_some())),
+                _ => found,
+            });
+        }
         let Some(items) = self.viewed_items(object, span)? else {
             return Ok(None);
         };
@@ -214,7 +222,12 @@ impl Runner<'_, '_> {
     }
 
     /// Whether a collection has the comparer that it makes itself where none is given.
-    fn has_usual_comparer(&mut self, object: &Object, is_sorted: bool, span: Span) -> Result<bool> {
+    pub(super) fn has_usual_comparer(
+        &mut self,
+        object: &Object,
+        is_sorted: bool,
+        span: Span,
+    ) -> Result<bool> {
         let path: &[&str] = match is_sorted {
             false => &["_tables", "_comparer"],
             true if self.is_core(

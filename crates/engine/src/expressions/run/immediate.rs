@@ -302,6 +302,11 @@ impl Runner<'_, '_> {
         {
             return self.last_of(&lazy.part(0), span);
         }
+        if lambda.is_none()
+            && let Some(found) = self.first_viewed(source, span)?
+        {
+            return Ok(found);
+        }
         self.consume(source, span, |this, pull| {
             while let Some(item) = pull(this)? {
                 let found = match lambda {

@@ -568,6 +568,11 @@ impl Runner<'_, '_> {
                             _ => None,
                         });
                     }
+                    ("get_Keys" | "get_Values", []) => {
+                        let half = if name == "get_Keys" { "key" } else { "value" };
+                        let half = self.half_of_table(object, half, span)?;
+                        return Ok(Some(Val::sequence(node.ty.clone(), half)));
+                    }
                     (_, [Val::Scalar(key)]) if compares => {
                         if let Some(found) = self.value_of_key(object, key, span)? {
                             return match (name, found) {

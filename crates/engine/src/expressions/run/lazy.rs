@@ -353,6 +353,9 @@ impl Runner<'_, '_> {
                 None => Ok(None),
             };
         }
+        if let Some(found) = self.last_linked(value, span)? {
+            return Ok(found);
+        }
         if let Some(lazy) = as_lazy(value) {
             let (source, lambda) = (lazy.part(0), lazy.part(1));
             match lazy.op {

@@ -33,6 +33,11 @@ impl Runner<'_, '_> {
         checked: bool,
         span: Span,
     ) -> Result<Val> {
+        if matches!(op, BinaryOp::Equal | BinaryOp::NotEqual)
+            && let Some(same) = self.same_long_texts(&left, &right, span)?
+        {
+            return Ok(Val::bool(same == (op == BinaryOp::Equal)));
+        }
         // Strings may be objects of the program.
         let left = self.as_scalar(left, span)?;
         let right = self.as_scalar(right, span)?;

@@ -122,6 +122,12 @@ impl Runner<'_, '_> {
             }
             Operator::TakeLast(count) => {
                 let count = *count;
+                if self.numbered(&source, span)?.is_some() {
+                    return Ok(buffered(move |this| {
+                        let all = this.numbered(&source, span)?.unwrap_or(0);
+                        this.numbered_between(&source, all.saturating_sub(count)..all, span)
+                    }));
+                }
                 let mut from = self.cursor(&source, span)?;
                 buffered(move |this| {
                     let mut items = this.rest(&mut from, span)?;
@@ -131,6 +137,19 @@ impl Runner<'_, '_> {
             }
             Operator::TakeRange(start, end) => {
                 let (start, end) = (*start, *end);
+                if let Some(all) = self.numbered(&source, span)? {
+                    let at = |(number, from_end): (i64, bool)| {
+                        let number = number.max(0).cast_unsigned();
+                        match from_end {
+                            true => all.saturating_sub(number),
+                            false => number.min(all),
+                        }
+                    };
+                    let (start, end) = (at(start), at(end));
+                    return Ok(buffered(move |this| {
+                        this.numbered_between(&source, start..end, span)
+                    }));
+                }
                 let mut from = self.cursor(&source, span)?;
                 buffered(move |this| this.part_of(&mut from, start, end, span))
             }

@@ -12,10 +12,12 @@ use crate::expressions::scalar::{Kind, Scalar};
 use crate::types::Type;
 use crate::values::{Object, Reader, Unreadable};
 
+/// Units of a text that is evaluated as a whole.
+pub(super) const LONGEST: u32 = 1 << 24;
+
 impl Runner<'_, '_> {
     /// The text of a string object.
     pub(super) fn units(&self, object: &Object, span: Span) -> Result<Vec<u16>> {
-        const LONGEST: u32 = 1 << 24;
         let (units, length) = self
             .reader
             .string_units(object, LONGEST)

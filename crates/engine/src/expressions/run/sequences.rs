@@ -174,6 +174,16 @@ impl Runner<'_, '_> {
         self.viewed_up_to(object, Some(most), most, span)
     }
 
+    /// The first element of such a collection.
+    pub(super) fn viewed_first(
+        &mut self,
+        object: &Object,
+        span: Span,
+    ) -> Result<Option<Option<Val>>> {
+        let found = self.viewed_up_to(object, None, 1, span)?;
+        Ok(found.map(|(items, _)| items.into_iter().next()))
+    }
+
     fn viewed_up_to(
         &mut self,
         object: &Object,
@@ -415,9 +425,14 @@ impl Runner<'_, '_> {
             }
             _ => None,
         };
-        let text = self.string_of(target, span)?;
+        let object = self.text_length(target, span)?;
+        let text = match &object {
+            Some(_) => None,
+            None => self.string_of(target, span)?,
+        };
         let length = match &text {
             Some(units) => units.len() as i64,
+            None if let Some((_, length)) = &object => length.cast_signed(),
             None if let Some(length) = inline => length.into(),
             None => self.array_length(target, span)? as i64,
         };
@@ -427,6 +442,10 @@ impl Runner<'_, '_> {
             None => missing,
         };
         let (start, end) = (resolve(start, 0), resolve(end, length));
+        if let Some((object, length)) = &object {
+            let part = (start.into(), i128::from(end) - i128::from(start));
+            return self.part_of_text(object, *length, part, span);
+        }
         if start < 0 || end < start || end > length {
             return Err(match text {
                 Some(units) => {
@@ -450,12 +469,9 @@ impl Runner<'_, '_> {
             }
             return Ok(Val::sequence(node.ty.clone(), items));
         }
-        let items = self.items_of(target, span)?;
+        let items = self.numbered_between(target, start as u64..end as u64, span)?;
         let ty = self.exact_type(target).unwrap_or(Type::OBJECT);
-        Ok(Val::sequence(
-            ty,
-            items.get(start..end).unwrap_or_default().to_vec(),
-        ))
+        Ok(Val::sequence(ty, items))
     }
 }
 

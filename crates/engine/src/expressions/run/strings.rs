@@ -104,6 +104,25 @@ impl Runner<'_, '_> {
         callee: &Callee,
         span: Span,
     ) -> Result<Option<Val>> {
+        if let (None, [one, other], "op_Equality" | "op_Inequality" | "Equals") =
+            (target, arguments, name)
+            && let Some(same) = self.same_long_texts(one, other, span)?
+        {
+            return Ok(Some(Val::bool(same == (name != "op_Inequality"))));
+        }
+        if let Some((target, _)) = target
+            && let Some(text) = self.text_length(target, span)?
+            && let Some(found) = self.read_in_part(name, &text, arguments, span)?
+        {
+            return Ok(Some(found));
+        }
+        // The program has room for what is too long to be evaluated here.
+        let all = target.iter().map(|(target, _)| *target).chain(arguments);
+        for value in all {
+            if self.around.calls && self.long_text(value, span)?.is_some() {
+                return Ok(None);
+            }
+        }
         let mut pieces = Vec::new();
         for argument in arguments {
             pieces.push(match self.as_scalar(argument.clone(), span)? {
@@ -541,7 +560,7 @@ fn compared(a: &Piece, b: &Piece, ignores_case: bool) -> Option<i128> {
 }
 
 /// Text that nearly every culture compares alike: printable ASCII.
-fn plain(text: &[u16]) -> bool {
+pub(super) fn plain(text: &[u16]) -> bool {
     text.iter().all(|it| (0x20..0x7f).contains(it))
 }
 
