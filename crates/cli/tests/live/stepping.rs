@@ -7,6 +7,7 @@ mod combined;
 mod control;
 mod handlers;
 mod items;
+mod left_out;
 mod next_statement;
 mod options;
 mod own_awaiters;
