@@ -18,6 +18,9 @@ use super::{Reader, ReturnedCall, Snapshot, Unreadable};
 /// What is said of a field that holds variables which symbols do not name.
 const SHARED: &str = "the optimising compiler gave several variables this field: symbols do not say which one is in it, or whether that is still in scope";
 
+/// The same of one that was first made for a variable of the compiler.
+const TAKEN_OVER: &str = "the optimising compiler keeps a variable in a field that it had made for one of its own: symbols do not say which variable, or whether that is still in scope";
+
 /// What the names of returned values begin with.
 const RETURNED: &str = "$returnvalue";
 
@@ -367,9 +370,13 @@ impl Roots<'_, '_> {
     /// Says of fields that hold a variable without a name what is not known of it.
     pub(super) fn say_what_shares_a_field(variables: &mut [crate::api::Variable]) {
         for variable in variables {
-            let is_of_frame = variable.kind == VariableKind::Local;
-            if is_of_frame && generated_kind(&variable.name) == Some(GeneratedKind::HoistedLocal) {
-                variable.value.notes.push(SHARED.into());
+            let note = match generated_kind(&variable.name) {
+                Some(GeneratedKind::HoistedLocal) => SHARED,
+                Some(GeneratedKind::ReusableLocal) => TAKEN_OVER,
+                _ => continue,
+            };
+            if variable.kind == VariableKind::Local {
+                variable.value.notes.push(note.into());
             }
         }
     }
