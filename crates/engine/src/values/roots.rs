@@ -105,6 +105,12 @@ impl Roots<'_, '_> {
                     continue;
                 }
             }
+            // To C# a name in brackets is a variable, if there is one.
+            if let Step::Constant(name) = &step
+                && self.root(name).is_ok()
+            {
+                return Err(failed(&walk::no_index(path, at)));
+            }
             let value = match &child.value {
                 Ok(value) if viewer.is_nullable(value) => viewer.step_into_nullable(value, &step),
                 Ok(value) => viewer.step(value, &step),
@@ -131,6 +137,7 @@ impl Roots<'_, '_> {
                 Step::Member(name) => name.clone(),
                 Step::Index(indexes) => format!("{indexes:?}"),
                 Step::Key(key) => format!("[\"{key}\"]"),
+                Step::Constant(name) => format!("[{name}]"),
                 Step::Position(position) => format!("[#{position}]"),
             };
             child.kind = match step {
