@@ -131,8 +131,8 @@ fn type_arguments_and_statics_are_told() {
         expect![[r#"
             > variables_get {"scope":"type_arguments"}
             Variables of frame #0 of thread <tid>:
-              T: string = "string"
-              U: string = "int"
+              T = string
+              U = int
             > variables_get {"scope":"statics"}
             Variables of frame #0 of thread <tid>:
               Shared: string = "inside"
