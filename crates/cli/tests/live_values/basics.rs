@@ -121,7 +121,7 @@ fn generic_code_tells_its_type_arguments() {
     };
     assert_eq!(
         lines(&variables(&program, arguments).variables),
-        ["T = \"string\"", "U = \"int\""]
+        ["T = string", "U = int"]
     );
     let statics = VariablesQuery {
         scope: VariableScope::Statics,

@@ -84,6 +84,22 @@ fn hidden_members_are_meant_as_csharp_means_them() {
 }
 
 #[test]
+fn keys_that_are_constants_of_an_enum_are_meant_as_they_are_shown() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_meant", &["stop"]);
+    let told = lines(&children(&program, "prices"));
+    assert_eq!(told, ["[Old] = 3", "[New] = 4"]);
+    assert_eq!(look(&program, "prices[Old]").value.text, "3");
+    // To C# this is the variable, which is `Kind.Old`.
+    assert_eq!(look(&program, "prices[New]").value.text, "3");
+    assert_eq!(set(&program, "prices[Old]", "31").as_deref(), Ok("31"));
+    assert!(set(&program, "prices[Other]", "31").is_err());
+    assert!(set(&program, "names[apple]", "31").is_err());
+    let said = ends(&program);
+    assert!(said.contains(" 31\n3 1 3 1 1 "), "{said}");
+}
+
+#[test]
 fn what_paths_do_not_know_an_expression_tells_and_sets() {
     let sandbox = Sandbox::new();
     let program = stopped(&sandbox, "values_meant", &["stop"]);

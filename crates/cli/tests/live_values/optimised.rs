@@ -1,6 +1,6 @@
 //! What optimised code says falsely of its variables is not told as their value.
 
-use host::api::{Evaluate, Reply, Request, Stream, VariablesQuery};
+use host::api::{Evaluate, Reply, Request, Stream, VariableKind, VariablesQuery};
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
 
@@ -226,6 +226,59 @@ fn a_field_that_several_variables_share_is_told_under_no_wrong_name() {
         }
         program.cont();
         if marker != "k" {
+            program.wait_stop();
+        }
+    }
+    program.expect_exit(0);
+}
+
+#[test]
+fn a_variable_that_has_taken_over_a_field_of_the_compiler_is_told_and_the_compilers_own_is_not() {
+    const TAKEN: &str = "values_taken_over";
+    const NOTE: &str = "a field that it had made for one of its own";
+    let sandbox = Sandbox::new();
+    let places: [(&str, &[&str]); 11] = [
+        ("one", &["one = 4"]),
+        ("between", &[]),
+        ("count", &["<>7__wrap2 = 8"]),
+        ("i", &["<>7__wrap2 = 0"]),
+        ("two", &["<one>5__4 = 4"]),
+        // A number stays until something else is put there.
+        (
+            "copy",
+            &["<>7__wrap1 = Length = 2 { 4, 9 }", "<one>5__4 = 4"],
+        ),
+        ("word", &["word = \"ab\""]),
+        (
+            "own",
+            &[
+                "<>7__wrap1 = { _list = Count = 1 { \"ab\" }, _index = 1, _version = 1, _current = \"ab\" }",
+            ],
+        ),
+        ("other", &["other = {Program.Closed}"]),
+        (
+            "caught",
+            &["sum = 7", "e = System.InvalidOperationException: no"],
+        ),
+        ("late", &["sum = 7", "<>7__wrap2 = 8", "<>7__wrap3 = 8"]),
+    ];
+    let markers = places.map(|(marker, _)| marker);
+    let program = stopped(&sandbox, TAKEN, &markers);
+    for (marker, expected) in places {
+        let told = locals(&program);
+        let told = told.iter().filter(|it| it.kind == VariableKind::Local);
+        let told: Vec<_> = told.collect();
+        let lines = told
+            .iter()
+            .map(|it| format!("{} = {}", it.name, it.value.text));
+        assert_eq!(lines.collect::<Vec<_>>(), expected, "at {marker}");
+        for it in told.iter().filter(|it| it.name.starts_with("<>")) {
+            let is_noted = it.value.notes.iter().any(|note| note.contains(NOTE));
+            assert!(is_noted, "{it:?}");
+            assert_eq!(look(&program, &it.path).value.text, it.value.text);
+        }
+        program.cont();
+        if marker != "late" {
             program.wait_stop();
         }
     }

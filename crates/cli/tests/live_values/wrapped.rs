@@ -170,6 +170,36 @@ fn what_an_async_method_does_not_keep_is_not_told_as_zero() {
 }
 
 #[test]
+fn the_rest_of_a_string_builder_is_told_from_any_character_on() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_basics", &["stop"]);
+    let whole: String = (0..100).map(|it| format!("chunk{it}")).collect();
+    let (mut start, mut found) = (0, String::new());
+    while start < whole.len() {
+        let query = VariablesQuery {
+            path: Some("builder".into()),
+            start: start as u64,
+            view: View {
+                text_length: 77,
+                ..View::default()
+            },
+            ..VariablesQuery::default()
+        };
+        let told = variables(&program, query);
+        let end = whole.len().min(start + 77);
+        let next = match end < whole.len() {
+            true => format!("; start={end} for the next ones"),
+            false => ", its end".to_owned(),
+        };
+        assert_eq!(told.notes, [format!("characters {start} to {end}{next}")]);
+        let text = told.parent.expect("the builder").value.text;
+        found += text.trim_end_matches('…').trim_matches('"');
+        start = end;
+    }
+    assert_eq!(found, whole);
+}
+
+#[test]
 fn what_is_small_print_elsewhere_is_told_in_full() {
     let sandbox = Sandbox::new();
     let program = stopped(&sandbox, "values_wrapped", &["stop"]);

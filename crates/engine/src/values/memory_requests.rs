@@ -80,6 +80,12 @@ impl Engine<'_> {
             .hint("variables_get with show_secrets=true shows its value"));
         }
         let value = child.value.map_err(failed)?;
+        // A `T?` is told itself, with what is in it, or that it has nothing.
+        if viewer.is_nullable(&value) {
+            let value = reader.behind_ref(&value).map_err(failed)?;
+            let report = struct_report(&reader, &value, None).map_err(failed)?;
+            return Ok(Reply::Object(Box::new(report)));
+        }
         let report = match viewer.subject(&value).map_err(failed)? {
             Subject::Null => {
                 return Err(Error::new(

@@ -18,6 +18,9 @@ use super::{Reader, ReturnedCall, Snapshot, Unreadable};
 /// What is said of a field that holds variables which symbols do not name.
 const SHARED: &str = "the optimising compiler gave several variables this field: symbols do not say which one is in it, or whether that is still in scope";
 
+/// The same of one that was first made for a variable of the compiler.
+const TAKEN_OVER: &str = "the optimising compiler keeps a variable in a field that it had made for one of its own: symbols do not say which variable, or whether that is still in scope";
+
 /// What the names of returned values begin with.
 const RETURNED: &str = "$returnvalue";
 
@@ -102,6 +105,12 @@ impl Roots<'_, '_> {
                     continue;
                 }
             }
+            // To C# a name in brackets is a variable, if there is one.
+            if let Step::Constant(name) = &step
+                && self.root(name).is_ok()
+            {
+                return Err(failed(&walk::no_index(path, at)));
+            }
             let value = match &child.value {
                 Ok(value) if viewer.is_nullable(value) => viewer.step_into_nullable(value, &step),
                 Ok(value) => viewer.step(value, &step),
@@ -128,6 +137,7 @@ impl Roots<'_, '_> {
                 Step::Member(name) => name.clone(),
                 Step::Index(indexes) => format!("{indexes:?}"),
                 Step::Key(key) => format!("[\"{key}\"]"),
+                Step::Constant(name) => format!("[{name}]"),
                 Step::Position(position) => format!("[#{position}]"),
             };
             child.kind = match step {
@@ -367,9 +377,13 @@ impl Roots<'_, '_> {
     /// Says of fields that hold a variable without a name what is not known of it.
     pub(super) fn say_what_shares_a_field(variables: &mut [crate::api::Variable]) {
         for variable in variables {
-            let is_of_frame = variable.kind == VariableKind::Local;
-            if is_of_frame && generated_kind(&variable.name) == Some(GeneratedKind::HoistedLocal) {
-                variable.value.notes.push(SHARED.into());
+            let note = match generated_kind(&variable.name) {
+                Some(GeneratedKind::HoistedLocal) => SHARED,
+                Some(GeneratedKind::ReusableLocal) => TAKEN_OVER,
+                _ => continue,
+            };
+            if variable.kind == VariableKind::Local {
+                variable.value.notes.push(note.into());
             }
         }
     }

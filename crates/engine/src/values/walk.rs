@@ -14,6 +14,8 @@ pub(crate) enum Step {
     Index(Vec<i64>),
     /// `["key"]`.
     Key(String),
+    /// `[Friday]`: a constant of an enum as it is shown.
+    Constant(String),
     /// `[#3]`: by position, for entries whose key has no short text.
     Position(u64),
 }
@@ -30,9 +32,29 @@ pub(super) fn leads_through_secret(path: &str) -> bool {
 pub(super) fn leads_to_secret(path: &str) -> bool {
     let steps = steps(path).unwrap_or_default();
     steps.iter().any(|(_, step)| match step {
-        Step::Member(name) | Step::Key(name) => super::view::secrets::is_secret(name),
+        Step::Member(name) | Step::Key(name) | Step::Constant(name) => {
+            super::view::secrets::is_secret(name)
+        }
         Step::Index(_) | Step::Position(_) => false,
     })
+}
+
+/// What is said of brackets that hold no index.
+pub(super) fn no_index(path: &str, at: usize) -> Unreadable {
+    Unreadable::Path {
+        path: path.to_owned(),
+        at,
+        why: "an index is a number".to_owned(),
+    }
+}
+
+/// Whether what stands in brackets may be a constant of an enum, or several: `Read | Write`.
+fn is_constant(list: &str) -> bool {
+    let is_name = |it: &str| {
+        let is_first = |it: char| it == '_' || it.is_alphabetic();
+        it.starts_with(is_first) && it.chars().all(|it| it == '_' || it.is_alphanumeric())
+    };
+    list.split(" | ").all(is_name)
 }
 
 /// Takes a path apart, each step with where it begins; the first name may have no dot before it.
@@ -65,9 +87,14 @@ pub(crate) fn steps(path: &str) -> Result<Vec<(usize, Step)>> {
                 at += end + 2;
                 continue;
             }
+            if is_constant(list) {
+                steps.push((at, Step::Constant(list.to_owned())));
+                at += end + 2;
+                continue;
+            }
             let numbers: std::result::Result<Vec<i64>, _> =
                 list.split(',').map(|part| part.trim().parse()).collect();
-            let numbers = numbers.map_err(|_| bad(at, "an index is a number"))?;
+            let numbers = numbers.map_err(|_| no_index(path, at))?;
             steps.push((at, Step::Index(numbers)));
             at += end + 2;
             continue;
@@ -153,7 +180,7 @@ impl Reader<'_> {
         match step {
             Step::Member(name) => self.field(from, name),
             Step::Index(indexes) => self.index(from, indexes),
-            Step::Key(_) | Step::Position(_) => Err(Unreadable::WrongKind {
+            Step::Key(_) | Step::Constant(_) | Step::Position(_) => Err(Unreadable::WrongKind {
                 ty: self.types.text(&from.ty),
                 wanted: "an array",
             }),
@@ -203,6 +230,7 @@ mod tests {
                 Step::Member(name) => name.clone(),
                 Step::Index(indexes) => format!("{indexes:?}"),
                 Step::Key(key) => format!("key {key}"),
+                Step::Constant(name) => format!("constant {name}"),
                 Step::Position(position) => format!("#{position}"),
             })
             .collect();
@@ -218,13 +246,22 @@ mod tests {
         check("<A.B>k__BackingField.c", &["<A.B>k__BackingField", "c"]);
         check("a[\"x]\\\"y\"].b", &["a", "key x]\"y", "b"]);
         check("a[#7]", &["a", "#7"]);
+        check("a[Old].b", &["a", "constant Old", "b"]);
+        check("a[Read | Write]", &["a", "constant Read | Write"]);
         check("a.id (Outer.B).c", &["a", "id (Outer.B)", "c"]);
         check("", &[]);
     }
 
     #[test]
     fn a_path_that_makes_no_sense_says_where() {
-        for (path, at) in [("a..b", 1), ("a[", 1), ("a[x]", 1), ("a[1]b", 4), ("a.", 1)] {
+        for (path, at) in [
+            ("a..b", 1),
+            ("a[", 1),
+            ("a[x.y]", 1),
+            ("a[x+1]", 1),
+            ("a[1]b", 4),
+            ("a.", 1),
+        ] {
             match steps(path) {
                 Err(Unreadable::Path { at: found, .. }) => assert_eq!(found, at, "{path}"),
                 other => panic!("{path}: {other:?}"),

@@ -131,8 +131,8 @@ fn type_arguments_and_statics_are_told() {
         expect![[r#"
             > variables_get {"scope":"type_arguments"}
             Variables of frame #0 of thread <tid>:
-              T: string = "string"
-              U: string = "int"
+              T = string
+              U = int
             > variables_get {"scope":"statics"}
             Variables of frame #0 of thread <tid>:
               Shared: string = "inside"
@@ -295,6 +295,8 @@ fn objects_tell_their_layout_and_memory_its_bytes() {
             json!({"frame": 1, "path": "words", "count": 1}),
             json!({"frame": 1, "path": "words", "start": 1}),
             json!({"frame": 1, "path": "size"}),
+            json!({"frame": 1, "path": "other"}),
+            json!({"frame": 1, "path": "maybe"}),
             json!({"frame": 1, "path": "account.Next"}),
         ] {
             agent.say("object_inspect", arguments).await;
@@ -352,6 +354,14 @@ fn objects_tell_their_layout_and_memory_its_bytes() {
             size: Size at 0x<address>, 8 bytes
               +0 Width: int (4 bytes)
               +4 Height: int (4 bytes)
+            > object_inspect {"frame":1,"path":"other"}
+            other: int? at 0x<address>, 8 bytes
+              +0 hasValue: bool (1 byte)
+              +4 value: int (4 bytes), 3 bytes unused before it
+            > object_inspect {"frame":1,"path":"maybe"}
+            maybe: int? at 0x<address>, 8 bytes
+              +0 hasValue: bool (1 byte)
+              +4 value: int (4 bytes), 3 bytes unused before it
             > object_inspect {"frame":1,"path":"account.Next"}
             !INVALID_PARAMETER: "account.Next" is null: there is no object
             > object_inspect {"frame":1,"path":"text"}

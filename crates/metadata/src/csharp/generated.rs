@@ -26,6 +26,8 @@ pub enum GeneratedKind {
     BackingField,
     /// `<x>5__1`, a local that lives in a field of a state machine.
     HoistedLocal,
+    /// `<>7__wrap1`, a field of a state machine that was made for a local of the compiler, and that others may have after it.
+    ReusableLocal,
     /// `<>4__this`, the `this` of the method behind a closure or state machine.
     This,
     /// `<>3__x`, the first value of an iterator's parameter.
@@ -102,6 +104,7 @@ impl<'a> GeneratedName<'a> {
             '3' => GeneratedKind::ParameterProxy,
             '4' => GeneratedKind::This,
             '5' => GeneratedKind::HoistedLocal,
+            '7' => GeneratedKind::ReusableLocal,
             '8' => GeneratedKind::ClosureLocal,
             't' => GeneratedKind::Builder,
             'u' => GeneratedKind::Awaiter,

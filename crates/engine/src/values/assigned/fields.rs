@@ -115,7 +115,7 @@ pub(in crate::values) fn is_untouched(
 
 /// Whether a field holds what the compiler moved there as this, and not a parameter, which comes from where the method is
 /// called.
-fn is_of_kind(field: &Field, kind: GeneratedKind) -> bool {
+pub(super) fn is_of_kind(field: &Field, kind: GeneratedKind) -> bool {
     GeneratedName::parse(&field.name).is_some_and(|it| it.kind == kind)
 }
 

@@ -2,28 +2,41 @@
 //!
 //! A compiler that optimises lets variables of one type have one field after the other. The field has the name of the first
 //! of them, and symbols tell one scope for it: that of the first, unless a later one is declared by a `case` of a `switch`:
-//! then it is that one's, under the name of the first. The compiler's own variables take part, too.
+//! then it is that one's, under the name of the first. The compiler's own variables take part, too: they have such fields,
+//! and a variable of the program may have one that was first made for the compiler, which no symbol tells at all. What
+//! the compiler puts into a field for itself is known by where it is used ([`Sharing::is_compilers`]).
+
+mod points;
 
 use metadata::Metadata;
+use metadata::csharp::GeneratedKind;
 use metadata::pe::ClauseKind;
+
+use points::{Points, Text};
 
 use super::super::Result;
 use super::super::shape::CodePlace;
-use super::fields::{FIELD, LDFLDA, STFLD, goes_on, hoisted_scope, is_field, token};
+use super::fields::{FIELD, LDFLDA, STFLD, goes_on, hoisted_scope, is_field, is_of_kind, token};
 use super::{Instruction, Local, There, flow, is_in};
-use crate::types::{Field, Types};
+use crate::types::{Field, Type, Types};
 
 const LDNULL: u8 = 0x14;
 const LDFLD: u8 = 0x7b;
 const INITOBJ: [u8; 2] = [0xfe, 0x15];
+
+/// The scope of what symbols know no scope of.
+const NOWHERE: Local = Local {
+    slot: FIELD,
+    start: 0,
+    end: 0,
+};
 
 /// The code of a state machine, read for which variables share its fields.
 pub(in crate::values) struct Sharing<'t> {
     metadata: Metadata<'t>,
     there: There<'t>,
     code: Vec<Instruction>,
-    /// Where each sequence point begins, and whether it is of a statement: neither hidden nor a brace.
-    points: Vec<(u32, bool)>,
+    points: Points,
     /// Whether the ways over its awaits and yields are known.
     is_whole: bool,
 }
@@ -42,14 +55,7 @@ impl<'t> Sharing<'t> {
             return Ok(None);
         };
         let is_whole = goes_on(&there, place, &mut code)?;
-        let mut points = Vec::new();
-        for point in there.pdb.sequence_points(place.method)? {
-            let point = point?;
-            let is_statement = point.span.is_some_and(|it| {
-                it.start_line < it.end_line || it.start_column.saturating_add(1) < it.end_column
-            });
-            points.push((point.offset.0, is_statement));
-        }
+        let points = Points::of(there.pdb, place.method)?;
         Ok(Some(Self {
             metadata,
             there,
@@ -65,9 +71,12 @@ impl<'t> Sharing<'t> {
         place: &CodePlace,
         field: &Field,
     ) -> Result<bool> {
-        let Some(scope) = hoisted_scope(&self.there, place, field)? else {
+        let scope = hoisted_scope(&self.there, place, field)?;
+        let is_named = scope.is_some();
+        if !is_named && !is_of_kind(field, GeneratedKind::ReusableLocal) {
             return Ok(false);
-        };
+        }
+        let scope = scope.unwrap_or(NOWHERE);
         let accesses = self.accesses(field);
         let before = |at: u32| at < scope.start;
         // What a `switch` looks at to choose is assigned before the scope, in code that belongs to no text.
@@ -77,19 +86,29 @@ impl<'t> Sharing<'t> {
         if scope.contains(place.offset.0) {
             return Ok(is_later);
         }
-        let mut is_written = false;
-        for number in 0..self.code.len() {
-            let at = self.code.get(number).map_or(0, |it| it.at);
+        let mut stores = Vec::new();
+        for (number, instruction) in self.code.iter().enumerate() {
+            let at = instruction.at;
             let op = self.there.body.code.get(at as usize);
-            let is_store =
-                matches!(op, Some(&(STFLD | LDFLDA))) && accesses.binary_search(&at).is_ok();
+            if !matches!(op, Some(&(STFLD | LDFLDA))) || accesses.binary_search(&at).is_err() {
+                continue;
+            }
+            let is_choice = is_named && !is_later && before(at) && !self.is_of_statement(at);
             let is_own = scope.contains(at) || self.clears(at);
-            let is_choice = !is_later && before(at) && !self.is_of_statement(at);
-            let writes = is_store && !is_own && !is_choice;
-            is_written |= writes;
+            let is_compilers = !is_own && self.is_compilers(number, field, &accesses);
+            let writes = !is_own && !is_choice && !is_compilers;
+            // What takes an address for the compiler need not write there.
+            let renews = is_own || (is_compilers && op == Some(&STFLD));
+            stores.push((number, writes, renews));
+        }
+        for instruction in &mut self.code {
+            (instruction.writes, instruction.renews) = (None, false);
+        }
+        let is_written = stores.iter().any(|(_, writes, _)| *writes);
+        for (number, writes, renews) in stores {
             if let Some(instruction) = self.code.get_mut(number) {
                 instruction.writes = writes.then_some(FIELD);
-                instruction.renews = is_store && is_own;
+                instruction.renews = renews;
             }
         }
         if !is_written || !self.is_whole {
@@ -103,6 +122,53 @@ impl<'t> Sharing<'t> {
         let at = place.offset.0;
         let maybe = flow(&self.code, &[(whole, false)], 0, at..at.saturating_add(1));
         Ok(maybe == Some(1))
+    }
+
+    /// Whether the compiler puts something into a field for itself: the collection or the place of a `foreach`, which is
+    /// used at its `in`; what a statement computes before an `await` in it; what is disposed of or thrown at the
+    /// end of a block, in code that no text belongs to.
+    fn is_compilers(&self, store: usize, field: &Field, accesses: &[u32]) -> bool {
+        let at = self.code.get(store).map_or(0, |it| it.at);
+        let own = self.points.statement(at);
+        if own.is_none() && field.ty == Type::OBJECT && self.is_of_handler(at) {
+            // The exception, for a block that awaits.
+            return true;
+        }
+        let reads = self.reads_behind(store, accesses);
+        let is_of_foreach = reads.iter().any(|at| self.points.text(*at) == Text::In);
+        let is_elsewhere = |at: &u32| {
+            let of = self.points.statement(*at);
+            of.is_some() && of != own
+        };
+        is_of_foreach || !reads.iter().any(is_elsewhere)
+    }
+
+    /// Where the code uses what it has put into a field, until it puts something else there.
+    fn reads_behind(&self, store: usize, accesses: &[u32]) -> Vec<u32> {
+        let mut found = Vec::new();
+        let mut is_seen = vec![false; self.code.len()];
+        let mut waiting = vec![store];
+        while let Some(number) = waiting.pop() {
+            let Some(instruction) = self.code.get(number) else {
+                continue;
+            };
+            for &next in &instruction.next {
+                let (Some(to), Some(seen)) = (self.code.get(next), is_seen.get_mut(next)) else {
+                    continue;
+                };
+                if std::mem::replace(seen, true) {
+                    continue;
+                }
+                if accesses.binary_search(&to.at).is_ok() {
+                    if self.there.body.code.get(to.at as usize) == Some(&STFLD) {
+                        continue;
+                    }
+                    found.push(to.at);
+                }
+                waiting.push(next);
+            }
+        }
+        found
     }
 
     /// Where the code uses a field.
@@ -127,10 +193,17 @@ impl<'t> Sharing<'t> {
         })
     }
 
+    /// Whether an instruction is of code that an exception leads to.
+    fn is_of_handler(&self, at: u32) -> bool {
+        let mut clauses = self.there.body.clauses.iter();
+        let is_handled = clauses.any(|it| {
+            it.kind != ClauseKind::Finally && is_in(at, it.handler_start, it.handler_length)
+        });
+        is_handled || self.is_of_filter(at)
+    }
+
     fn is_of_statement(&self, at: u32) -> bool {
-        let behind = self.points.partition_point(|(start, _)| *start <= at);
-        let point = behind.checked_sub(1).and_then(|it| self.points.get(it));
-        point.is_some_and(|(_, is_statement)| *is_statement)
+        matches!(self.points.text(at), Text::Statement | Text::In)
     }
 
     /// Whether an instruction takes out of a field what the collector would find there: its variable is over.
@@ -142,6 +215,6 @@ impl<'t> Sharing<'t> {
             Some(&LDFLDA) => code.get(at_code + 5..at_code + 7) == Some(&INITOBJ),
             _ => false,
         };
-        is_empty && !self.is_of_statement(at)
+        is_empty && self.points.text(at) != Text::Statement
     }
 }

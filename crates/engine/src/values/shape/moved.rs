@@ -204,6 +204,11 @@ impl Collector<'_, '_> {
             Stands::At(_) => Sharing::of(self.types, self.place).ok().flatten(),
             Stands::CalledFrom(_) => None,
         };
+        let place = self.place;
+        let mut is_unnamed = |field: &Field| {
+            let sharing = sharing.as_mut().map(|it| it.is_unnamed(place, field));
+            sharing.is_some_and(|it| it.unwrap_or(false))
+        };
         let mut arguments = Vec::new();
         for field in self.fields(ty) {
             let home = Home::Field(machine.clone(), ty.clone(), field.clone());
@@ -221,11 +226,7 @@ impl Collector<'_, '_> {
                         continue;
                     }
                     GeneratedKind::HoistedLocal if !name.text.is_empty() => {
-                        let others = sharing.as_mut();
-                        if others.is_some_and(|it| {
-                            let is_unnamed = it.is_unnamed(self.place, &field);
-                            is_unnamed.unwrap_or(false)
-                        }) {
+                        if is_unnamed(&field) {
                             self.unnamed(&field, home);
                             continue;
                         }
@@ -238,6 +239,12 @@ impl Collector<'_, '_> {
                             continue;
                         }
                         (name.text.to_owned(), VariableKind::Local)
+                    }
+                    GeneratedKind::ReusableLocal => {
+                        if is_unnamed(&field) {
+                            self.unnamed(&field, home);
+                        }
+                        continue;
                     }
                     _ => continue,
                 },

@@ -310,6 +310,7 @@ impl Viewer<'_, '_> {
             },
             Step::Index(indexes) => self.element_by_index(from, indexes),
             Step::Key(key) => self.element_by_key(from, key),
+            Step::Constant(name) => self.element_by_constant(from, name),
             Step::Position(position) => self.element_at(from, *position),
         }
     }

@@ -1,7 +1,7 @@
 //! Single elements: by position, by index, by key; and what they are called.
 
 use crate::api::VariableKind;
-use crate::types::Type;
+use crate::types::{Kind, Type, TypeNotes};
 
 use super::super::{Object, Place, Result, Scalar, Unreadable, Value};
 use super::asking::Opens;
@@ -144,6 +144,24 @@ impl Viewer<'_, '_> {
         named(&items, wanted)
             .or_else(|| self.find_entry(&items, is_wanted))
             .unwrap_or_else(|| Err(self.no_element(from, format!("\"{wanted}\""))))
+    }
+
+    /// An element by its key as it is shown, a constant of an enum.
+    pub(super) fn element_by_constant(&self, from: &Value, wanted: &str) -> Result<Value> {
+        let is_enum = |ty: &Type| {
+            ty.as_named()
+                .is_some_and(|it| matches!(it.kind, Kind::Enum(_)))
+        };
+        let is_wanted = |key: &Value| {
+            let key = self
+                .subject(key)
+                .and_then(|it| Ok((self.line(&it, &TypeNotes::default(), 1), it)));
+            key.is_ok_and(|(line, key)| {
+                line.text == wanted && self.type_of(&key).is_some_and(is_enum)
+            })
+        };
+        self.find_entry(&self.items_of(from)?, is_wanted)
+            .unwrap_or_else(|| Err(self.no_element(from, wanted.to_owned())))
     }
 
     /// The value of an entry of a dictionary, by its key.

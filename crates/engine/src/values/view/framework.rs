@@ -26,6 +26,15 @@ const MAX_CHUNKS: u32 = 10_000;
 /// Parts of a `BigInteger`: as many digits as anyone reads.
 const MAX_PARTS: u64 = 256;
 
+/// Characters of a `StringBuilder`.
+pub(super) struct Built {
+    pub(super) units: Vec<u16>,
+    /// How many it says that it has.
+    pub(super) claimed: i64,
+    /// Whether its parts do not fit together.
+    pub(super) is_damaged: bool,
+}
+
 impl Viewer<'_, '_> {
     /// The text of a struct of the framework that is one thing to a person: a time, an id, an index.
     pub(crate) fn simple_text(&self, place: &Value) -> Option<String> {
@@ -272,9 +281,22 @@ impl Viewer<'_, '_> {
         } else {
             64
         };
-        let length = self.int(value, &["m_ChunkOffset"])? + self.int(value, &["m_ChunkLength"])?;
-        let claimed = length;
-        let length = length.max(0).cast_unsigned();
+        let built = self.built(value, 0, limit)?;
+        let length = built.claimed.max(0).cast_unsigned();
+        let mut line = self.text_line(&built.units, length, level);
+        if built.is_damaged {
+            line.notes.push(format!(
+                "it says that it has {} characters, but its parts have not: it is damaged or being changed",
+                built.claimed
+            ));
+        }
+        Ok(line)
+    }
+
+    /// So many characters of a `StringBuilder`, from one on.
+    pub(super) fn built(&self, value: &Value, from: u64, limit: u64) -> Result<Built> {
+        let to = from.saturating_add(limit);
+        let claimed = self.int(value, &["m_ChunkOffset"])? + self.int(value, &["m_ChunkLength"])?;
         let mut is_damaged = claimed < 0;
         // The last chunk comes first.
         let mut chunks = Vec::new();
@@ -293,11 +315,13 @@ impl Viewer<'_, '_> {
             is_damaged |= u64::try_from(of_chunk).map_or(true, |it| it > there)
                 || expected.is_some_and(|it| it != offset + of_chunk);
             expected = Some(offset);
-            let (offset, of_chunk) = (offset.max(0).cast_unsigned(), of_chunk.max(0));
-            if offset < limit
+            let start = offset.max(0).cast_unsigned();
+            let end = start.saturating_add(of_chunk.max(0).cast_unsigned());
+            let (first, last) = (start.max(from), end.min(to));
+            if first < last
                 && let Some(array) = array
             {
-                chunks.push(self.chars(&array, of_chunk.cast_unsigned().min(limit - offset))?);
+                chunks.push(self.chars(&array, first - start, last - first)?);
             }
             let previous = self.any_field(&here, &["m_ChunkPrevious"])?;
             chunk = (self.reader.word(&previous)? != 0).then_some(previous);
@@ -307,23 +331,21 @@ impl Viewer<'_, '_> {
             }
         }
         is_damaged |= chunk.is_none() && expected != Some(0);
-        let units: Vec<u16> = chunks.into_iter().rev().flatten().collect();
-        let mut line = self.text_line(&units, length, level);
-        if is_damaged {
-            line.notes.push(format!(
-                "it says that it has {claimed} characters, but its parts have not: it is damaged or being changed"
-            ));
-        }
-        Ok(line)
+        Ok(Built {
+            units: chunks.into_iter().rev().flatten().collect(),
+            claimed,
+            is_damaged,
+        })
     }
 
-    /// Characters from the start of a `char[]`.
-    fn chars(&self, array: &super::super::Object, count: u64) -> Result<Vec<u16>> {
-        let count = count.min(self.reader.array(array)?.count);
+    /// Characters of a `char[]`.
+    fn chars(&self, array: &super::super::Object, start: u64, count: u64) -> Result<Vec<u16>> {
+        let there = self.reader.array(array)?.count;
+        let count = count.min(there.saturating_sub(start));
         if count == 0 {
             return Ok(Vec::new());
         }
-        let first = self.reader.element(array, 0)?;
+        let first = self.reader.element(array, start)?;
         let bytes = self.reader.bytes(&first, (count * 2) as u32)?;
         let (units, _) = bytes.as_chunks();
         Ok(units.iter().map(|unit| u16::from_le_bytes(*unit)).collect())

@@ -192,6 +192,9 @@ impl<'r, 't> Viewer<'r, 't> {
 
     /// A variable with a name, which may be one whose value is not to be seen.
     pub(crate) fn variable(&self, child: &Child, depth: u32) -> api::Variable {
+        if let (api::VariableKind::TypeArgument, Ok(value)) = (child.kind, &child.value) {
+            return self.type_argument(child, value);
+        }
         let declared = self.reader.types.text_with(&child.ty, &child.notes, false);
         let is_secret = self.is_secret_variable(&child.name, &child.ty);
         let mut label = None;
@@ -220,6 +223,25 @@ impl<'r, 't> Viewer<'r, 't> {
             shadowed: child.shadowed,
             label,
             value,
+        }
+    }
+
+    /// What a type parameter stands for: a type, which has none itself.
+    fn type_argument(&self, child: &Child, name: &Value) -> api::Variable {
+        let name = self.reader.string(name, self.view.text_length);
+        let (mut text, length) = name.ok().flatten().unwrap_or_default();
+        if (text.encode_utf16().count() as u64) < length {
+            text.push('…');
+        }
+        self.spend(&text);
+        api::Variable {
+            name: child.name.clone(),
+            kind: child.kind,
+            path: String::new(),
+            declared_type: None,
+            shadowed: false,
+            label: None,
+            value: told(String::new(), text, api::ValueKind::Type),
         }
     }
 

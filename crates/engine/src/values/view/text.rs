@@ -328,7 +328,14 @@ impl Viewer<'_, '_> {
             return None;
         };
         let limit = self.view.text_length;
-        let (mut units, length) = self.reader.string_part(&object, start, limit).ok()?;
+        let (mut units, length) = match self.reader.known(&object.ty) {
+            Known::StringBuilder => {
+                let built = self.built(&self.reader.reference_to(&object), start, limit.into());
+                let built = built.ok().filter(|it| !it.is_damaged)?;
+                (built.units, built.claimed.cast_unsigned())
+            }
+            _ => self.reader.string_part(&object, start, limit).ok()?,
+        };
         let end = start.saturating_add(units.len() as u64).min(length);
         // A character of two units is not cut in half.
         if let Some(0xd800..=0xdbff) = units.last()
