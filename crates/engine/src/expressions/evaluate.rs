@@ -446,7 +446,7 @@ impl Engine<'_> {
             }
             Err(Interrupt::Fail(fail)) => Err(fail),
             Err(Interrupt::Effect(effect)) => {
-                journal.secure(&reader);
+                journal.secure(&reader, place.deadline, node.span)?;
                 prepare(&reader, *effect).map(Ran::Effect)
             }
         }

@@ -171,7 +171,7 @@ impl Planned {
             Ok(value) => Ok(Ran::Value(value)),
             Err(Interrupt::Fail(fail)) => Err(fail),
             Err(Interrupt::Effect(effect)) => {
-                journal.secure(&reader);
+                journal.secure(&reader, deadline, span)?;
                 prepare(&reader, *effect).map(Ran::Effect)
             }
         }

@@ -27,6 +27,10 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "computes one expression after the other: live_expressions compares them",
     ),
     (
+        "expressions_million",
+        "its collections have a million elements",
+    ),
+    (
         "values_kept",
         "is optimised: what its code still has differs between runtimes",
     ),
