@@ -381,7 +381,7 @@ impl<'r, 't> Runner<'r, 't> {
                 let text = self.interpolate(pieces, span)?;
                 self.counted(text, span)?
             }
-            Op::Conditional(test, yes, no) => {
+            Op::Conditional(test, yes, no) | Op::ConditionalRef(test, yes, no) => {
                 if self.truth(test)? {
                     self.eval(yes)?
                 } else {
