@@ -220,3 +220,51 @@ fn what_may_only_be_read_is_refused_with_the_code_of_its_kind() {
         assert!(told.contains(expected), "{text}: {told}");
     }
 }
+
+#[test]
+fn one_of_two_references_is_assigned() {
+    let sandbox = Sandbox::new();
+    let program = crate::language::stopped_in(&sandbox, "values_fixed", "stop");
+    let rows = [
+        (
+            "(given > 0 ? ref holder.Open : ref changing) = 30",
+            "ok\tint\t30",
+        ),
+        ("(holder.Open, changing)", "(30, 6)"),
+        (
+            "(given > 9 ? ref holder.Open : ref changing) += 4",
+            "ok\tint\t10",
+        ),
+        ("(holder.Open, changing)", "(30, 10)"),
+        ("(given > 0 ? ref all[1] : ref holder.Open)++", "ok\tint\t9"),
+        ("(all[1], holder.Open)", "(10, 30)"),
+        (
+            "(given > 0 ? ref holder.Free : ref holder.Free).X = 77",
+            "ok\tint\t77",
+        ),
+        ("holder.Free.X", "77"),
+        (
+            "(given > 0 ? ref all[0] : ref holder.Open) + 1",
+            "ok\tint\t9",
+        ),
+        ("given > 0 ? ref given : ref changing", "ok\tint\t5"),
+        ("(given > 0 ? holder.Open : changing) = 1", "CS0131"),
+        ("(given > 0 ? ref holder.Open : changing) = 1", "CS8326"),
+        (
+            "(given > 0 ? ref holder.Open : ref holder.Free) = 1",
+            "CS8327",
+        ),
+        ("(given > 0 ? ref all.Length : ref changing) = 1", "CS8156"),
+        ("(given > 0 ? ref 5 : ref changing) = 1", "CS8156"),
+        ("(given > 0 ? ref changing : ref given) = 1", "CS8331"),
+        (
+            "(given > 0 ? ref Holder.Shared : ref changing) = 1",
+            "CS0198",
+        ),
+    ];
+    let texts = rows.map(|(text, _)| text.to_owned());
+    let answers = crate::sequences::evaluate(&program, texts.into());
+    let told = rows.iter().zip(answers.iter().map(crate::sequences::told));
+    let wrong: Vec<_> = told.filter(|((_, it), told)| !told.contains(it)).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

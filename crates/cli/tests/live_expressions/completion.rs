@@ -65,6 +65,39 @@ fn every_place_has_its_names() {
         let first = names(text).into_iter().next();
         assert_eq!(first.as_deref(), Some("Fruit.Pear"), "{text}");
     }
+    // Inside the block of a lambda, where its own variables are known.
+    assert_eq!(names("boxes.FindAll(it => { var y = it.La"), ["Label"]);
+    assert_eq!(
+        names("boxes.FindAll(it => { var y = it.Label; y.Lengt"),
+        ["Length"]
+    );
+    assert_eq!(names("boxes.FindAll(it => { it.La"), ["Label"]);
+    assert_eq!(
+        names("boxes.FindAll(it => { var yard = it; return ya")[..1],
+        ["yard"]
+    );
+    assert_eq!(
+        names("boxes.FindAll(it => { int yard = 1; yard++; ya")[..1],
+        ["yard"]
+    );
+    assert_eq!(
+        names(
+            "boxes.FindAll(it => { var other = numbers.Where(n => { var z = n; return z.CompareT"
+        ),
+        ["CompareTo"]
+    );
+    // Local functions, those that captured something too.
+    assert_eq!(names("Doubled"), ["Doubled"]);
+    assert_eq!(names("Joine"), ["Joined"]);
+    assert_eq!(names("Elsewher"), [""; 0]);
+    // What the framework has for itself is nothing to write.
+    assert_eq!(names("fruit.val"), [""; 0]);
+    assert_eq!(names("Fruit.EnumS"), [""; 0]);
+    assert_eq!(names("boxes._"), [""; 0]);
+    assert_eq!(names("boxes.Cap"), ["Capacity"]);
+    assert_eq!(names("Fruit.Ap"), ["Apple"]);
+    assert_eq!(names("fruit.Has"), ["HasFlag"]);
+    assert_eq!(names("garden.Tool.wei"), ["weight"]);
     // LINQ, which the program has not loaded.
     assert_eq!(names("numbers.Whe"), ["Where"]);
     program.cont();

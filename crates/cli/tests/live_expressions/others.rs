@@ -221,3 +221,37 @@ fn exceptions_of_other_threads_that_stop_the_program_are_not_lost() {
         "{told:?}"
     );
 }
+
+/// What takes longer than all of the time, as it cannot be ended at once.
+#[test]
+fn what_comes_behind_an_expression_that_used_up_the_time_is_told_as_not_run() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox);
+    let texts = ["locked.Value", "1 + 1", "Twice(4)", "nothing"];
+    let asked = Evaluate {
+        expressions: texts.map(String::from).to_vec(),
+        side_effects: true,
+        time_limit_ms: 200,
+        shared_time: true,
+        ..Evaluate::read("")
+    };
+    let Ok(Reply::Evaluated(all)) = program.request(Request::Evaluate(asked)) else {
+        panic!("no answer");
+    };
+    let told: Vec<String> = all
+        .into_iter()
+        .map(|it| match it.outcome {
+            Ok(value) => value.text,
+            Err(why) => why.error.message,
+        })
+        .collect();
+    assert!(told[0].contains("took longer than the"), "{told:?}");
+    // What needs no time has its value.
+    assert_eq!(told[1], "2");
+    assert!(told[2].starts_with("it was not run"), "{told:?}");
+    assert!(told[3].contains("CS0103"), "{told:?}");
+    program.cont();
+    program.wait_stop();
+    program.cont();
+    program.expect_exit(0);
+}

@@ -1,6 +1,6 @@
 //! Conditions and messages of breakpoints are expressions.
 
-use engine::api::{BreakpointSpec, Event, Line, Place, Stop, StopReason};
+use engine::api::{BreakpointSpec, Event, Line, Place, Stop, StopReason, Stream};
 use testkit::debuggee::Debuggee;
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
@@ -130,4 +130,46 @@ fn a_message_tells_a_lazy_sequence_by_its_elements() {
         _ => None,
     });
     assert_eq!(first.as_deref(), Some("[1, 6] [1, 2, 3] [4]"));
+}
+
+/// The program prints what C# makes of them, in a culture of its own; sequences without a text of their own are told by elements, and
+/// enumerated no further.
+#[test]
+fn messages_tell_what_interpolated_strings_do_and_sequences_by_elements() {
+    let rows = [
+        ("table.Keys", "[Friday, Monday]"),
+        ("table.Values", "[\"a\", \"b\"]"),
+        ("queue", "[\"x\", \"y\"]"),
+        ("naturals,[3]", "[1, 2, 3, …]"),
+        ("naturals.Select(x => x * 2),[2]", "[10, 12, …]"),
+        ("few", "[1, \"two\"]"),
+        ("pair", "[4, 5]"),
+        ("own", "[7, 8]"),
+        ("price,nse", "1234.5"),
+        ("money,nse", "{Money}"),
+        ("table.Keys,nse", "[Friday, Monday]"),
+    ];
+    let same = "{price}|{half}|{loss}|{count}|{boxed}|{money}|{both}|{day}|{named}|{price:N1}";
+    let holes = rows.map(|(text, _)| format!("{{{text}}}")).join("; ");
+    let marker = Fixture::named("expressions_messages").marker("logged");
+    let spec = BreakpointSpec {
+        log_message: Some(format!("{same}\n{holes}")),
+        ..BreakpointSpec::at(Place::Line {
+            file: marker.file.display().to_string(),
+            line: Line(marker.line),
+            column: None,
+        })
+    };
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch("expressions_messages")
+        .with(|launch| launch.breakpoints = vec![spec])
+        .start();
+    program.expect_exit(0);
+    let told = crate::hits::traces(&program);
+    let printed = program.text(Stream::Stdout);
+    let printed: Vec<&str> = printed.lines().collect();
+    let expected = rows.map(|(_, told)| told).join("; ");
+    assert_eq!(told, [format!("{}\n{expected}", printed[0])]);
+    assert_eq!(printed[1], "given 7");
 }

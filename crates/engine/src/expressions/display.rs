@@ -4,7 +4,7 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use syntax::FormatKind;
+use syntax::{FormatKind, Span};
 
 use super::bind::{Binder, Context, Variable};
 use super::frames::{namespace, parameters_of_type};
@@ -202,7 +202,8 @@ impl Engine<'_> {
                         return Ok(Answer::Value(reader.snapshot(&value)?));
                     }
                     Ran::Effect(effect) => {
-                        journal.secure(&reader);
+                        let secured = journal.secure(&reader, deadline, Span::empty(0));
+                        secured.map_err(|fail| CallError::Refused(fail.message.clone()))?;
                         prepare(&reader, *effect)
                             .map_err(|fail| CallError::Refused(fail.message.clone()))?
                     }

@@ -204,10 +204,7 @@ impl Engine<'_> {
             None => this,
         };
         if Instant::now() >= deadline {
-            return Err(Fail::new(
-                span,
-                "the evaluation took longer than its time limit",
-            ));
+            return Err(Fail::late(span));
         }
         // From here to the call nothing runs, so the texts stay where they are.
         for (index, ty) in spans {

@@ -58,6 +58,14 @@ impl Fail {
         })
     }
 
+    /// The time is over.
+    pub(crate) fn late(span: Span) -> Box<Self> {
+        let told = Self::new(span, "the evaluation took longer than its time limit");
+        told.hint(
+            "allow more time, ask for less (`Skip`, `Take`), or have a method of the program do it",
+        )
+    }
+
     /// The evaluation throws, as the program would.
     pub(crate) fn thrown(span: Span, ty: &str, message: Option<String>) -> Box<Self> {
         Self::threw(
@@ -79,9 +87,17 @@ impl Fail {
 
     /// Code of the program was not run, or not to its end.
     pub(crate) fn of_call(span: Span, what: Option<&str>, error: CallError) -> Box<Self> {
+        // What an evaluation has done before has had its part of the time.
+        let told = match &error {
+            CallError::TimedOut { limit, more, .. } => format!(
+                "it took longer than the {} ms that it had and was given up{more}",
+                limit.as_millis()
+            ),
+            error => error.to_string(),
+        };
         let text = match what {
-            Some(what) => format!("`{what}`: {error}"),
-            None => error.to_string(),
+            Some(what) => format!("`{what}`: {told}"),
+            None => told,
         };
         let mut fail = Self::new(span, text);
         fail.hint = Error::from(error).hint;

@@ -118,7 +118,14 @@ impl Engine<'_> {
         self.evaluations.begin();
         let limit = Duration::from_millis(request.time_limit_ms.into());
         let end = Instant::now() + limit;
+        let reading = Evaluate {
+            side_effects: false,
+            ..request.clone()
+        };
         for (index, asked) in request.expressions.iter().enumerate() {
+            // Then a value can still be read, if that takes no time.
+            let is_over = request.shared_time && Instant::now() >= end;
+            let request = if is_over { &reading } else { request };
             let kept = keeping(asked);
             let text = kept.map_or(asked.as_str(), |(_, value)| value);
             // What was not begun when the request was given up is left alone.
@@ -157,6 +164,10 @@ impl Engine<'_> {
                     Some((Some(number), "null")) => self.let_go_of_kept(number, value),
                     Some((number, _)) => self.keep_evaluated(request, &thread, number, value),
                     None => Ok(value),
+                })
+                .map_err(|fail| match fail.code {
+                    None if is_over && fail.thrown.is_none() => not_run(fail.span),
+                    _ => fail,
                 });
             all.push(Evaluated {
                 expression: asked.clone(),
@@ -446,11 +457,18 @@ impl Engine<'_> {
             }
             Err(Interrupt::Fail(fail)) => Err(fail),
             Err(Interrupt::Effect(effect)) => {
-                journal.secure(&reader);
+                journal.secure(&reader, place.deadline, node.span)?;
                 prepare(&reader, *effect).map(Ran::Effect)
             }
         }
     }
+}
+
+/// What is told of an expression whose turn came when the time was over.
+fn not_run(span: syntax::Span) -> Box<Fail> {
+    let told =
+        "it was not run: the expressions before it have used up the time limit of all of them";
+    Fail::new(span, told).hint("evaluate it by itself, or allow more time")
 }
 
 /// What an expression says of its type beside the type itself: the names of tuple elements.

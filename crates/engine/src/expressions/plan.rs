@@ -231,6 +231,8 @@ pub(crate) enum Op {
     Interpolate(Vec<Piece>),
     /// `a ? b : c`
     Conditional(Box<Node>, Box<Node>, Box<Node>),
+    /// `a ? ref b : ref c`: one of two places.
+    ConditionalRef(Box<Node>, Box<Node>, Box<Node>),
     /// `a ?? b`; the third converts a value of `a` that is in its slot.
     Coalesce(Box<Node>, u32, Box<Node>, Box<Node>),
     /// `a?.b`: puts `a` into a slot, and gives null or the rest of the chain.
@@ -433,6 +435,7 @@ impl Node {
                 f(two);
             }
             Op::Conditional(one, two, three)
+            | Op::ConditionalRef(one, two, three)
             | Op::Coalesce(one, _, two, three)
             | Op::Fill(one, _, two, three) => {
                 f(one);

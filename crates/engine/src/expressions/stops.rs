@@ -171,7 +171,7 @@ impl Planned {
             Ok(value) => Ok(Ran::Value(value)),
             Err(Interrupt::Fail(fail)) => Err(fail),
             Err(Interrupt::Effect(effect)) => {
-                journal.secure(&reader);
+                journal.secure(&reader, deadline, span)?;
                 prepare(&reader, *effect).map(Ran::Effect)
             }
         }
@@ -459,8 +459,8 @@ impl Engine<'_> {
 }
 
 impl Runner<'_, '_> {
-    /// A value in a line of text: strings as they are, objects as they tell themselves if they do, else by their elements or
-    /// their type.
+    /// A value in a line of text: as an interpolated string has it, but for what that tells badly: null, exceptions, and sequences
+    /// without a text of their own.
     fn shown(
         &mut self,
         value: &Val,
@@ -497,24 +497,26 @@ impl Runner<'_, '_> {
             return Ok(told);
         }
         // The name of a sequence's type says less than its elements.
-        let is_sequence = match value {
+        let is_told = match value {
             Val::Object(object) => object.ty != Type::STRING && self.is_readable_sequence(&exact),
-            Val::Made(made) => matches!(
-                **made,
-                super::run::Made::Sequence(..) | super::run::Made::Lazy(_)
-            ),
+            Val::Made(made) => matches!(**made, super::run::Made::Sequence(..)),
             _ => false,
         };
-        if is_sequence {
+        if is_told {
             return self.describe(value, ty, limits, span);
         }
-        self.for_people = true;
-        let text = self.plain_text(value, ty, span);
-        self.for_people = false;
-        let text = match text? {
-            Some(units) => Some(units),
-            None if shown.calls => Some(self.text_of(value, ty, span)?),
-            None => None,
+        if self.is_bare_sequence(value, &exact)
+            && let Some(told) = self.first_elements(value, &exact, limits, shown.calls, span)?
+        {
+            return Ok(told);
+        }
+        let text = if shown.calls {
+            Some(self.hole(value, ty, None, None, span)?)
+        } else {
+            self.for_people = true;
+            let text = self.plain_text(value, ty, span);
+            self.for_people = false;
+            text?
         };
         Ok(match text {
             Some(units) if shown.quotes && *ty == Type::STRING => scalar::quoted(&units),

@@ -201,11 +201,11 @@ impl Parser<'_> {
                 _ => Statement::Expr(self.any_expression()?),
             };
             if self.is_cut_off() {
-                // Completion asks for what stands last.
+                // Completion asks for what stands last, which may become anything.
                 let body = match statement {
                     Statement::Expr(body) | Statement::Declare { value: body, .. } => body,
                 };
-                let returns = false;
+                let returns = true;
                 return Ok((
                     Block {
                         statements,

@@ -27,6 +27,14 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "computes one expression after the other: live_expressions compares them",
     ),
     (
+        "expressions_messages",
+        "straight lines, as expressions_culture has them, which is walked",
+    ),
+    (
+        "expressions_million",
+        "its collections have a million elements",
+    ),
+    (
         "values_kept",
         "is optimised: what its code still has differs between runtimes",
     ),

@@ -242,6 +242,11 @@ impl Binder<'_> {
         }
     }
 
+    /// Whether names are looked for that could stand in an unfinished text.
+    pub(super) fn is_completing(&self) -> bool {
+        self.probe.at.is_some()
+    }
+
     /// Called where a name stands alone.
     pub(super) fn note_name(&mut self, name: &SimpleName) {
         if self.probe.at == Some(name.identifier.span) {
@@ -273,6 +278,7 @@ impl Binder<'_> {
         let variables = self.context.variables.iter().map(|it| it.name.to_string());
         let variables = variables.filter(|it| !it.is_empty());
         let mut names = offered(NameKind::Variable, variables);
+        names.extend(offered(NameKind::Method, self.local_function_names()));
         let mut outer = self.context.ty.clone();
         while let Some(named) = outer {
             let ty = Type::Named(named.clone());
@@ -453,27 +459,40 @@ impl Binder<'_> {
     /// The static members of a type, or those of its objects.
     fn members(&self, ty: &Type, statics: bool, methods: bool) -> Vec<CompletedName> {
         let mut names = Vec::new();
-        let is_enum = Self::enum_of(ty).is_some();
         for named in self.levels(ty) {
+            // What lies behind what others wrote is no help, though it may be used.
+            let is_own = self.has_symbols(named.module);
+            let is_offered = |visibility| {
+                is_own || visibility != Visibility::Private && self.is_visible(visibility, &named)
+            };
+            let all = self.types.methods(&named, None).unwrap_or_default();
             if let Ok(fields) = self.types.fields(&named) {
-                let fields = fields.iter().filter(|it| it.flags.is_static() == statics);
-                let kind = match is_enum {
-                    true => NameKind::EnumMember,
-                    false => NameKind::Field,
+                let fields = fields.iter().filter(|it| {
+                    it.flags.is_static() == statics && is_offered(it.flags.visibility())
+                });
+                let kind = match named.kind {
+                    Kind::Enum(_) => NameKind::EnumMember,
+                    _ => NameKind::Field,
                 };
-                names.extend(offered(kind, fields.map(|it| it.name.to_string())));
+                let fields = fields.map(|it| it.name.to_string());
+                names.extend(offered(kind, fields.filter(|it| it != "value__")));
             }
+            let is_told = |accessor: Option<Token>| {
+                let of = all.iter().find(|it| Some(it.token) == accessor);
+                of.is_some_and(|it| is_offered(it.flags.visibility()))
+            };
             let properties = self.types.properties(&named).unwrap_or_default();
-            let properties = properties
-                .into_iter()
-                .filter(|it| it.is_static == statics && it.parameters.is_empty());
+            let properties = properties.into_iter().filter(|it| {
+                let is_told = is_told(it.getter) || is_told(it.setter);
+                it.is_static == statics && it.parameters.is_empty() && is_told
+            });
             names.extend(offered(NameKind::Property, properties.map(|it| it.name)));
             if methods {
-                let methods = self.types.methods(&named, None).unwrap_or_default();
-                let methods = methods
-                    .into_iter()
-                    .filter(|it| it.flags.is_static() == statics && !it.flags.is_special_name());
-                names.extend(offered(NameKind::Method, methods.map(|it| it.name)));
+                let methods = all.iter().filter(|it| {
+                    let is_plain = !it.flags.is_special_name();
+                    it.flags.is_static() == statics && is_plain && is_offered(it.flags.visibility())
+                });
+                names.extend(offered(NameKind::Method, methods.map(|it| it.name.clone())));
             }
         }
         if !statics && matches!(ty, Type::SzArray(_) | Type::Array { .. }) {
@@ -481,6 +500,11 @@ impl Binder<'_> {
         }
         names.retain(|it| is_written(&it.name));
         names
+    }
+
+    fn has_symbols(&self, module: ModuleId) -> bool {
+        let module = self.types.module(module);
+        module.is_ok_and(|it| it.symbols(self.types.process).is_ok())
     }
 
     fn type_of_member(&self, ty: &Type, name: &str) -> Option<Type> {

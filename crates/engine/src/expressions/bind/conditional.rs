@@ -8,6 +8,7 @@ use syntax::tree::{Expr, ExprKind, SwitchArm};
 
 use super::conversions::Conv;
 use super::late::{Late, is_late};
+use super::postfix::is_variable;
 use super::{Binder, Operand, TupleNames};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Arm, Node, Op};
@@ -23,6 +24,17 @@ impl Binder<'_> {
     ) -> Result<Operand<'e>> {
         let test = self.bind(condition)?;
         let test = self.boolean(test, condition.span)?;
+        match (&yes.kind, &no.kind) {
+            (ExprKind::Ref(yes), ExprKind::Ref(no)) => {
+                let chosen = self.conditional_ref(test, yes, no, expr.span)?;
+                return Ok(Operand::Value(chosen));
+            }
+            (ExprKind::Ref(_), _) | (_, ExprKind::Ref(_)) => {
+                let told = "either both sides of a conditional are `ref`, or none";
+                return Err(Fail::cs("CS8326", expr.span, told));
+            }
+            _ => {}
+        }
         let (yes, no) = (self.bind(yes)?, self.bind(no)?);
         for operand in [&yes, &no] {
             if matches!(operand, Operand::Type(..) | Operand::Namespace(..)) {
@@ -59,6 +71,33 @@ impl Binder<'_> {
         };
         self.conditional_of(test, yes, no, &ty, expr.span)
             .map(Operand::Value)
+    }
+
+    /// `a ? ref b : ref c`, which is a variable (C# 12.18).
+    fn conditional_ref(&mut self, test: Node, yes: &Expr, no: &Expr, span: Span) -> Result<Node> {
+        let mut places = Vec::with_capacity(2);
+        for side in [yes, no] {
+            let bound = self.bind(side)?;
+            let place = self.natural(bound)?;
+            if !is_variable(&place) {
+                let told = "only a variable, a field or an element has a reference";
+                return Err(Fail::cs("CS8156", side.span, told));
+            }
+            places.push(Box::new(place));
+        }
+        let [yes, no] = <[_; 2]>::try_from(places).map_err(|_| Fail::new(span, "no places"))?;
+        if yes.ty != no.ty {
+            let told = format!(
+                "it must be of type `{}`, as the other side",
+                self.text(&yes.ty)
+            );
+            return Err(Fail::cs("CS8327", no.span, told));
+        }
+        let ty = yes.ty.clone();
+        let names = common_names(&yes.names, &no.names);
+        let mut node = Node::new(Op::ConditionalRef(Box::new(test), yes, no), ty, span);
+        node.names = names;
+        Ok(node)
     }
 
     fn conditional_of(

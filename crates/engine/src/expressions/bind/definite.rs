@@ -95,7 +95,7 @@ impl Flow {
                 let (yes, no) = self.condition(node, state);
                 joined(yes, no)
             }
-            Op::Conditional(test, one, other) => {
+            Op::Conditional(test, one, other) | Op::ConditionalRef(test, one, other) => {
                 let (yes, no) = self.condition(test, state);
                 joined(self.value(one, yes), self.value(other, no))
             }

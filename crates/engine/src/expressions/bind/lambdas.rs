@@ -319,7 +319,7 @@ impl Binder<'_> {
             .collect();
         let is_void = invoke.returns == Type::Primitive(Primitive::Void);
         match &lambda.block {
-            Some(block) if block.returns && is_void => {
+            Some(block) if block.returns && is_void && !self.is_completing() => {
                 let told = "the lambda returns something, but its delegate returns nothing";
                 return Err(Fail::cs("CS8030", lambda.body.span, told));
             }

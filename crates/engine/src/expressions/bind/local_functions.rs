@@ -9,7 +9,7 @@ use super::{Binder, Group, Operand};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::frames::method_around;
 use crate::expressions::plan::{Node, Op, Referred};
-use crate::types::{Method, Type};
+use crate::types::{Method, Named, Type};
 use crate::values::scope::CLOSURE;
 
 impl Binder<'_> {
@@ -31,16 +31,8 @@ impl Binder<'_> {
         }
         for (ty, target) in homes {
             let Type::Named(named) = &ty else { continue };
-            let all = self.types.methods(named, None).unwrap_or_default();
-            // Those of other methods are not in scope. In the names of state machines dots are written in another way.
-            let is_own = |it: &Method| {
-                let around = method_around(&it.name).replace('.', "-");
-                around == self.context.method.replace('.', "-") && self.is_of_this_overload(it)
-            };
-            let found: Vec<Method> = all
-                .into_iter()
-                .filter(|it| is_local_function(&it.name, name) && is_own(it))
-                .collect();
+            let mut found = self.local_functions_in(named);
+            found.retain(|it| local_name(&it.name) == Some(name));
             if found.is_empty() {
                 continue;
             }
@@ -69,6 +61,30 @@ impl Binder<'_> {
             })));
         }
         None
+    }
+
+    /// The local functions in scope that a class has, which the compiler put there.
+    fn local_functions_in(&self, named: &Rc<Named>) -> Vec<Method> {
+        let mut all = self.types.methods(named, None).unwrap_or_default();
+        // Those of other methods are not in scope. In the names of state machines dots are written in another way.
+        all.retain(|it| {
+            let around = || method_around(&it.name).replace('.', "-");
+            local_name(&it.name).is_some()
+                && around() == self.context.method.replace('.', "-")
+                && self.is_of_this_overload(it)
+        });
+        all
+    }
+
+    /// The names of the local functions in scope.
+    pub(super) fn local_function_names(&self) -> Vec<String> {
+        let closures = self.context.closures.iter();
+        let classes = closures.filter_map(|(_, ty)| ty.as_named());
+        let all = classes
+            .chain(&self.context.ty)
+            .flat_map(|it| self.local_functions_in(it));
+        all.filter_map(|it| local_name(&it.name).map(str::to_owned))
+            .collect()
     }
 
     /// Whether a local function was written in the method of the frame, and not in another of the same name.
@@ -156,11 +172,10 @@ fn ordinal_of_method(name: &str) -> Option<u32> {
     ordinals.parse().ok()
 }
 
-/// Whether a method of the compiler's is the local function of a name.
-fn is_local_function(method: &str, name: &str) -> bool {
-    let inside = method.split_once(">g__").map(|(_, it)| it);
-    inside.and_then(|it| it.split_once('|')).map(|(it, _)| it) == Some(name)
-        && method.starts_with('<')
+/// The name of the local function that a method of the compiler's is.
+fn local_name(method: &str) -> Option<&str> {
+    let (_, inside) = method.strip_prefix('<')?.split_once(">g__")?;
+    inside.split_once('|').map(|(name, _)| name)
 }
 
 /// Whether a parameter is one that the compiler added for what a local function captured.

@@ -407,6 +407,12 @@ impl Binder<'_> {
                 "the elements of a read-only span or `in` parameter cannot be assigned",
             )),
             Op::Variable(_) | Op::StaticField(_) | Op::Element(..) => Ok(node),
+            Op::ConditionalRef(_, yes, no) => {
+                for place in [yes, no] {
+                    self.assigned_place(Operand::Value((**place).clone()), place.span)?;
+                }
+                Ok(node)
+            }
             Op::Late(..) => Ok(node),
             Op::Field(target, _) => {
                 // A field of a struct that is itself a value and not a variable is gone after the assignment.
@@ -547,12 +553,13 @@ fn lost(target: &Node, span: Span, part: &str) -> Box<Fail> {
 }
 
 /// Whether a struct is a variable, or a part of one.
-fn is_variable(node: &Node) -> bool {
+pub(super) fn is_variable(node: &Node) -> bool {
     match &node.op {
         Op::Variable(_) | Op::StaticField(_) | Op::Element(..) => true,
         Op::Field(target, _) => target.ty.is_reference() || is_variable(target),
         Op::Let(_, element) => is_variable(element),
         Op::Call(callee, ..) => returns_reference(callee),
+        Op::ConditionalRef(..) => true,
         _ => false,
     }
 }

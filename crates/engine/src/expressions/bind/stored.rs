@@ -135,6 +135,7 @@ impl Binder<'_> {
                     && self.is_read_only(target)
             }
             Op::Let(_, inner) => self.is_read_only(inner),
+            Op::ConditionalRef(_, yes, no) => self.is_read_only(yes) || self.is_read_only(no),
             Op::Call(callee, ..) => returns_reference(callee) && self.returns_read_only(callee),
             _ => false,
         }

@@ -7,6 +7,7 @@ use super::lazy::{Lazy, Operator, as_lazy};
 use super::{Made, Result, Runner, Val};
 use crate::expressions::error::Fail;
 use crate::expressions::plan::Node;
+use crate::expressions::scalar::Scalar;
 use crate::types::Type;
 use crate::values::Object;
 
@@ -46,6 +47,10 @@ impl Runner<'_, '_> {
                     self.set_member("Contains", target, &arguments, node)
                         .map(Some)
                 }
+                Made::Lazy(lazy) if self.is_passed_on() && is_flattened(lazy) => {
+                    let found = self.contained_in_any(lazy, wanted, element, node)?;
+                    Ok(Some(Some(Val::bool(found))))
+                }
                 Made::Lazy(lazy) if self.passes_on(lazy, element, span)? => Err(Fail::new(
                     span,
                     "whether a collection below is asked itself, with its own comparer, depends on the version of the framework",
@@ -56,6 +61,71 @@ impl Runner<'_, '_> {
             },
             _ => Ok(None),
         }
+    }
+
+    /// Whether one of the sequences that a selector gives says that it contains an element: each is asked itself.
+    fn contained_in_any(
+        &mut self,
+        lazy: &Lazy,
+        wanted: &Val,
+        element: &Type,
+        node: &Node,
+    ) -> Result<bool> {
+        let (source, selector) = (lazy.part(0), lazy.part(1));
+        self.consume(&source, lazy.span, |this, pull| {
+            while let Some(item) = pull(this)? {
+                let inner = this.invoke(&selector, vec![item], lazy.span)?;
+                let found = match this.contained(&inner, wanted, element, node)? {
+                    Some(Some(found)) => found,
+                    Some(None) => this.asked(&inner, wanted, element, node.span)?,
+                    None => {
+                        let comparer = this.usual_comparer(Some(element));
+                        Val::bool(this.is_among(&inner, wanted, &comparer, node.span)?)
+                    }
+                };
+                if matches!(found, Val::Scalar(Scalar::Bool(true))) {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        })
+    }
+
+    /// `ICollection<T>` of such elements.
+    fn collection_of(&self, element: &Type) -> Option<Type> {
+        let collection = self.types.core(GENERIC, "ICollection`1")?;
+        let elements = std::slice::from_ref(element);
+        self.types.close(collection.as_named()?, elements).ok()
+    }
+
+    /// What a collection of the program itself says.
+    fn asked(&mut self, of: &Val, wanted: &Val, element: &Type, span: Span) -> Result<Val> {
+        let collection = self.collection_of(element);
+        match collection.as_ref().and_then(Type::as_named) {
+            Some(collection) if self.around.calls => {
+                let arguments = vec![wanted.clone()];
+                self.call_interface(of, collection, "Contains", arguments, span)
+            }
+            _ => Err(self.refuse("calling `Contains`", span)),
+        }
+    }
+
+    /// Whether an element of a sequence equals another one, as a comparer sees it.
+    pub(super) fn is_among(
+        &mut self,
+        all: &Val,
+        wanted: &Val,
+        comparer: &Val,
+        span: Span,
+    ) -> Result<bool> {
+        self.consume(all, span, |this, pull| {
+            while let Some(item) = pull(this)? {
+                if this.equals(&item, wanted, comparer, span)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        })
     }
 
     /// Whether a collection has a way of its own to find an element.
@@ -142,35 +212,54 @@ impl Runner<'_, '_> {
         let Some(contains) = contains.unwrap_or_default().into_iter().next() else {
             return false;
         };
-        let collection = self.types.core(GENERIC, "ICollection`1");
-        let asked = collection
-            .and_then(|it| {
-                self.types
-                    .close(it.as_named()?, std::slice::from_ref(element))
-                    .ok()
-            })
+        let asked = self
+            .collection_of(element)
             .and_then(|it| self.types.methods(it.as_named()?, Some("Contains")).ok())
             .and_then(|it| it.into_iter().next());
         let runs = asked.and_then(|it| self.implementation(&object.ty, &it));
         runs.is_some_and(|it| it.declared_in == contains.declared_in)
     }
 
-    /// Whether the framework may ask a collection below an operator, which newer versions do: their iterators have a
-    /// `Contains` of their own.
+    /// Whether the framework may ask a collection below an operator.
     fn passes_on(&mut self, lazy: &Lazy, element: &Type, span: Span) -> Result<bool> {
-        let linq = self.types.find("System.Linq", "Enumerable", 0);
-        let iterator = linq
-            .first()
-            .and_then(Type::as_named)
-            .and_then(|it| self.types.nested(it, "Iterator", 1).ok()?);
+        Ok(self.is_passed_on() && self.is_above_collection(lazy, element, span)?)
+    }
+
+    /// Whether iterators of the framework have a `Contains` of their own, as those of newer versions do.
+    fn is_passed_on(&self) -> bool {
+        let iterator = self.iterator_of_linq("Iterator");
         let own = iterator
             .as_ref()
             .and_then(Type::as_named)
             .and_then(|it| self.types.methods(it, Some("Contains")).ok());
-        match own.is_some_and(|it| !it.is_empty()) {
-            true => self.is_above_collection(lazy, element, span),
-            false => Ok(false),
-        }
+        own.is_some_and(|it| !it.is_empty())
+    }
+
+    /// A class of iterators inside `Enumerable`.
+    fn iterator_of_linq(&self, name: &str) -> Option<Type> {
+        let linq = self.types.find("System.Linq", "Enumerable", 0);
+        let linq = linq.first().and_then(Type::as_named)?;
+        self.types.nested(linq, name, 1).ok()?
+    }
+
+    /// Whether `Cast` or `OfType` gives back what it is applied to, as that is a sequence of the type already.
+    pub(super) fn stays_as_it_is(&self, source: &Val, to: &Type, is_cast: bool) -> bool {
+        // Since the version in which what filters is a class of its own.
+        let is_kept = is_cast
+            || to.is_value() == Some(true)
+                && self.types.nullable_of(to).is_none()
+                && self.iterator_of_linq("OfTypeIterator").is_some();
+        is_kept
+            && match source {
+                Val::Object(object) if object.ty.element().is_none() => {
+                    let all = self.types.interfaces(&object.ty).unwrap_or_default();
+                    all.iter().any(|it| {
+                        self.types.is_named(it, GENERIC, "IEnumerable`1")
+                            && it.arguments.first() == Some(to)
+                    })
+                }
+                source => self.element_type(source) == *to,
+            }
     }
 
     fn is_above_collection(&mut self, lazy: &Lazy, element: &Type, span: Span) -> Result<bool> {
@@ -181,6 +270,8 @@ impl Runner<'_, '_> {
             | Operator::Reverse
             | Operator::Ordered(_) => 1,
             Operator::Distinct if matches!(lazy.part(1), Val::Null) => 1,
+            // Only what its selector gives could tell.
+            Operator::SelectMany(_) if is_flattened(lazy) => return Ok(true),
             Operator::Concat => 2,
             Operator::Union if matches!(lazy.part(2), Val::Null) => 2,
             _ => 0,
@@ -199,4 +290,9 @@ impl Runner<'_, '_> {
         }
         Ok(false)
     }
+}
+
+/// Whether it is what a selector without numbers gives, as that is.
+fn is_flattened(lazy: &Lazy) -> bool {
+    matches!(lazy.op, Operator::SelectMany(false)) && matches!(lazy.part(2), Val::Null)
 }

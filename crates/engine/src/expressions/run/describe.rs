@@ -209,11 +209,67 @@ impl Runner<'_, '_> {
             })
     }
 
+    /// Whether it is a sequence that has no text of its own.
+    pub(in crate::expressions) fn is_bare_sequence(&self, value: &Val, exact: &Type) -> bool {
+        if let Val::Made(made) = value {
+            return matches!(**made, Made::Lazy(_));
+        }
+        let enumerable = self.types.core_named("System.Collections", "IEnumerable");
+        let all = self.types.interfaces(exact).unwrap_or_default();
+        enumerable.is_some_and(|it| all.contains(&it)) && self.has_no_text(exact)
+    }
+
+    /// The first elements of a sequence, which is enumerated no further. Nothing where only code could tell them, and none `calls`.
+    pub(in crate::expressions) fn first_elements(
+        &mut self,
+        value: &Val,
+        exact: &Type,
+        limits: Limits,
+        calls: bool,
+        span: Span,
+    ) -> Result<Option<String>> {
+        let viewed = match value {
+            Val::Object(object) => self.viewed_up_to(object, None, limits.elements as u64, span)?,
+            _ => None,
+        };
+        let most = limits.elements;
+        let (items, is_cut) = match viewed {
+            Some((items, count)) => {
+                let told = self.describe_items((&items, count), exact, limits, span)?;
+                return Ok(Some(told));
+            }
+            None if !calls && !matches!(value, Val::Made(_)) => return Ok(None),
+            None => self.consume(value, span, |this, pull| {
+                let mut items = Vec::new();
+                while items.len() < most
+                    && let Some(item) = pull(this)?
+                {
+                    items.push(item);
+                }
+                let is_cut = items.len() == most && pull(this)?.is_some();
+                Ok((items, is_cut))
+            })?,
+        };
+        let element = self.element_of(exact);
+        let mut told = Vec::new();
+        for item in &items {
+            told.push(self.describe(item, &element, limits.inner(), span)?);
+        }
+        told.extend(is_cut.then(|| "…".to_owned()));
+        Ok(Some(format!("[{}]", told.join(", "))))
+    }
+
     fn element_of(&self, ty: &Type) -> Type {
         if let Some(element) = ty.element() {
             return element.clone();
         }
-        match ty.as_named().map(|it| &*it.arguments) {
+        let all = self.types.interfaces(ty).unwrap_or_default();
+        let namespace = "System.Collections.Generic";
+        let sequence = all
+            .iter()
+            .find(|it| self.types.is_named(it, namespace, "IEnumerable`1"));
+        let arguments = sequence.or(ty.as_named()).map(|it| &*it.arguments);
+        match arguments {
             Some([one]) => one.clone(),
             _ => Type::OBJECT,
         }

@@ -129,14 +129,7 @@ impl Runner<'_, '_> {
                 }
             }
             ("Contains", [wanted, ..]) => {
-                let found = self.consume(source, span, |this, pull| {
-                    while let Some(item) = pull(this)? {
-                        if this.equals(&item, wanted, &comparer, span)? {
-                            return Ok(true);
-                        }
-                    }
-                    Ok(false)
-                })?;
+                let found = self.is_among(source, wanted, &comparer, span)?;
                 Some(Val::bool(found))
             }
             ("SequenceEqual", [other, ..]) => {

@@ -2,6 +2,7 @@
 
 use std::panic::Location;
 use std::rc::Rc;
+use std::time::Instant;
 
 use syntax::Span;
 
@@ -10,6 +11,10 @@ use super::{Interrupt, Result, Runner, Val};
 use crate::expressions::error::Fail;
 use crate::types::Type;
 use crate::values::{Held, Reader, Snapshot, Value};
+
+/// Objects that are made sure of before code of the program runs, which may move them: each costs the runtime a message, and
+/// another one when it is let go.
+const MAX_HELD: usize = 10_000;
 
 /// What is known of an earlier run of the same plan.
 #[derive(Debug, Default)]
@@ -33,6 +38,8 @@ pub(crate) struct Journal {
     pub(super) constructed: Vec<(Type, Option<Box<Fail>>)>,
     /// Static fields of which the thread was given its own.
     pub(super) given: Vec<metadata::Token>,
+    /// How many objects and structs were made sure of.
+    held: usize,
 }
 
 /// Which part of a plan asks, and which code here for it.
@@ -152,19 +159,37 @@ impl Journal {
         self.facts.push((fact, self.age(), holds));
     }
 
-    /// Makes sure that what was read is found again after the program has run.
-    pub(crate) fn secure(&mut self, reader: &Reader<'_>) {
-        for (_, entry) in &mut self.entries {
-            match entry {
-                Entry::Seen(value) => *entry = lasting(value, reader),
-                Entry::Computed(Some((inside, _))) => {
-                    if let Entry::Seen(value) = &**inside {
-                        **inside = lasting(value, reader);
-                    }
+    /// Makes sure that what was read is found again after the program has run. What something was computed from that is known
+    /// is not asked for again.
+    pub(crate) fn secure(
+        &mut self,
+        reader: &Reader<'_>,
+        deadline: Instant,
+        span: Span,
+    ) -> Result<(), Box<Fail>> {
+        let mut at = 0;
+        while let Some((_, entry)) = self.entries.get_mut(at) {
+            at += 1;
+            let entry = match entry {
+                Entry::Computed(Some((inside, behind))) => {
+                    at = at.max(*behind);
+                    &mut **inside
                 }
-                _ => {}
+                entry => entry,
+            };
+            let Entry::Seen(value) = entry else {
+                continue;
+            };
+            self.held += 1;
+            if self.held > MAX_HELD {
+                return Err(too_many(span));
             }
+            if Instant::now() >= deadline {
+                return Err(Fail::late(span));
+            }
+            *entry = lasting(value, reader);
         }
+        Ok(())
     }
 
     /// Notes what an effect gave that is no object.
@@ -415,6 +440,14 @@ fn mismatch(span: Span) -> Interrupt {
             "evaluate its parts one by one; what they call in the program has been called already",
         )
         .into()
+}
+
+/// What is told where code of the program runs in the middle of a large sequence.
+fn too_many(span: Span) -> Box<Fail> {
+    let told = format!(
+        "it looks at more than {MAX_HELD} objects before it calls code of the program, which may move them all"
+    );
+    Fail::new(span, told).hint("look at fewer before the call (`Skip`, `Take`), or have a method of the program do all of it")
 }
 
 /// What was read, so that it is found again after the program has run.

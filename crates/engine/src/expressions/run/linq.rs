@@ -283,7 +283,7 @@ impl Runner<'_, '_> {
             "Cast" | "OfType" => {
                 let (from, to) = (self.element_type(&applied.source), element());
                 let is_cast = applied.name == "Cast";
-                if is_cast && from == to {
+                if self.stays_as_it_is(&applied.source, &to, is_cast) {
                     return Ok(Some(applied.source.clone()));
                 }
                 let op = if is_cast {

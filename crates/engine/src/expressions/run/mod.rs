@@ -198,7 +198,7 @@ impl<'r, 't> Runner<'r, 't> {
             return Ok(());
         }
         if Instant::now() >= self.around.deadline {
-            return Err(Fail::new(span, "the evaluation took longer than its time limit").into());
+            return Err(Fail::late(span).into());
         }
         match (self.around.given_up)() {
             Some(why) => Err(Fail::new(span, format!("the evaluation was given up: {why}")).into()),
@@ -381,7 +381,7 @@ impl<'r, 't> Runner<'r, 't> {
                 let text = self.interpolate(pieces, span)?;
                 self.counted(text, span)?
             }
-            Op::Conditional(test, yes, no) => {
+            Op::Conditional(test, yes, no) | Op::ConditionalRef(test, yes, no) => {
                 if self.truth(test)? {
                     self.eval(yes)?
                 } else {

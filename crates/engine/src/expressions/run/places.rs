@@ -182,6 +182,12 @@ impl Runner<'_, '_> {
                 }
                 return self.locate(body);
             }
+            Op::ConditionalRef(test, yes, no) => {
+                return match self.truth(test)? {
+                    true => self.locate(yes),
+                    false => self.locate(no),
+                };
+            }
             Op::Variable(number) => Located::Variable(*number),
             Op::StaticField(field) => Located::Static(field.clone()),
             Op::Field(target, field) if target.ty.is_reference() => {
@@ -567,6 +573,7 @@ pub(super) fn is_variable(node: &Node) -> bool {
         Op::Variable(_) | Op::StaticField(_) | Op::Element(..) => true,
         Op::Field(target, _) => target.ty.is_reference() || is_variable(target),
         Op::Let(_, element) => is_variable(element),
+        Op::ConditionalRef(_, yes, no) => is_variable(yes) && is_variable(no),
         _ => false,
     }
 }

@@ -184,7 +184,8 @@ impl Runner<'_, '_> {
         Ok(found.map(|(items, _)| items.into_iter().next()))
     }
 
-    fn viewed_up_to(
+    /// At most so many first elements of a collection that has `more_than` so many of them, and how many it has.
+    pub(super) fn viewed_up_to(
         &mut self,
         object: &Object,
         more_than: Option<u64>,

@@ -175,6 +175,24 @@ impl Runner<'_, '_> {
         None
     }
 
+    /// Whether what has it tells no more than the name of its type.
+    pub(super) fn has_no_text(&self, ty: &Type) -> bool {
+        let levels = self.types.ancestry(ty).unwrap_or_default();
+        let told = levels.iter().find(|level| {
+            let own = self
+                .types
+                .methods(level, Some("ToString"))
+                .unwrap_or_default();
+            own.iter().any(|it| it.parameters.is_empty())
+        });
+        let bases = ["Object", "ValueType"];
+        told.is_some_and(|level| {
+            bases
+                .iter()
+                .any(|it| self.types.is_named(level, "System", it))
+        })
+    }
+
     /// An enum's value by name, as `ToString` gives it.
     pub(super) fn enum_text(&self, value: &Scalar, ty: &Type) -> Option<String> {
         let Type::Named(named) = ty else { return None };
@@ -323,7 +341,7 @@ impl Runner<'_, '_> {
     }
 
     /// A value in a text, with alignment and format.
-    pub(super) fn hole(
+    pub(in crate::expressions) fn hole(
         &mut self,
         value: &Val,
         ty: &Type,
