@@ -6,6 +6,7 @@
 mod attach;
 mod breakpoints;
 mod breakpoints_conditions;
+mod breakpoints_interfaces;
 mod breakpoints_lines;
 mod breakpoints_modules;
 mod breakpoints_names;

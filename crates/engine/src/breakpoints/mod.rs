@@ -11,6 +11,7 @@ pub(crate) mod dead_points;
 mod function;
 mod heads;
 mod hit;
+mod implementations;
 mod instruction;
 mod known_names;
 pub(crate) mod line;
@@ -40,6 +41,7 @@ use crate::passing::AwaitedNames;
 use crate::target::Target;
 pub(crate) use function::FunctionName;
 use hit::HitCondition;
+use implementations::Slot;
 use offer::Match;
 pub(crate) use offer::locations;
 pub(crate) use requests::condition;
@@ -78,6 +80,8 @@ struct Wanted {
     exhausted: bool,
     bound: Vec<Bound>,
     was_bound: bool,
+    /// The methods among those meant that others are written for: it is set in these.
+    slots: Vec<Slot>,
     /// The document that the path of its place was taken for.
     document: Option<Match>,
     /// Why a module that has the place could not take it.
@@ -147,6 +151,7 @@ impl Wanted {
             exhausted: false,
             bound: Vec::new(),
             was_bound: false,
+            slots: Vec::new(),
             document: None,
             failure: None,
             invalid: None,
@@ -193,6 +198,10 @@ impl Wanted {
                 hits => format!("it switched itself off after {hits} hits"),
             }),
             BreakpointState::Disabled => None,
+            BreakpointState::Pending if !self.slots.is_empty() => {
+                let waits: Vec<_> = self.slots.iter().map(Slot::waits).collect();
+                Some(waits.join("; "))
+            }
             BreakpointState::Pending => {
                 let mut reason = match &self.spec.place {
                     Place::Line { file, .. } => {
@@ -216,6 +225,8 @@ impl Wanted {
                 notes.push(note.clone());
             }
         }
+        let is_set = |at| self.bound.iter().any(|bound| bound.at == at);
+        notes.extend(self.slots.iter().filter_map(|it| it.told(is_set)));
         if !self.also.is_empty() {
             notes.push(format!(
                 "the path could also mean {}: give more of it to be sure",

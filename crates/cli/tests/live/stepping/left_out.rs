@@ -61,6 +61,11 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
     ),
     ("bp_plugin", "has no Main: bp_plugins runs it"),
     (
+        "bp_interfaces_declared",
+        "has no Main: bp_interfaces calls it",
+    ),
+    ("bp_interfaces_late", "has no Main: bp_interfaces calls it"),
+    (
         "bp_release",
         "is optimised: what its code still has differs between runtimes",
     ),
