@@ -3,7 +3,7 @@
 use super::function::{FunctionName, code_of};
 use super::implementations::Slot;
 use super::offer::{self, Found, Match, Offer, Surroundings, ambiguous};
-use super::{Bound, CodeLocation, Failure, MAX_HINTS, Wanted, suggest};
+use super::{Bound, CodeLocation, Failure, MAX_HINTS, Wanted, WrongText, suggest};
 use crate::api::{Breakpoint, BreakpointId, BreakpointState, Error, Event, Place};
 use crate::engine::Engine;
 use crate::modules::LoadedModule;
@@ -360,8 +360,10 @@ impl Engine<'_> {
     }
 
     /// Refuses a condition or message that is wrong where the breakpoint is bound.
-    pub(super) fn check_texts(&mut self, id: BreakpointId) -> Result<(), Error> {
-        let entry = self.breakpoints.find(id)?;
+    pub(super) fn check_texts(&mut self, id: BreakpointId) -> Result<(), WrongText> {
+        let Ok(entry) = self.breakpoints.find(id) else {
+            return Ok(());
+        };
         match &self.target {
             Some(target) => {
                 let may_run = !self.evaluations.is_forbidden();

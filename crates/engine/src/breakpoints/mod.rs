@@ -87,7 +87,7 @@ struct Wanted {
     /// Why a module that has the place could not take it.
     failure: Option<Failure>,
     /// Why its condition or message cannot mean anything where it is bound.
-    invalid: Option<Error>,
+    invalid: Option<WrongText>,
     /// Why it may not be bound, as far as the loaded modules tell.
     hints: Vec<String>,
     /// How many modules there were when a name that may be meant was last looked for.
@@ -102,6 +102,19 @@ struct Parsed {
     hit_condition: Option<HitCondition>,
     condition: Option<Rc<Condition>>,
     message: Option<Rc<Message>>,
+}
+
+/// A condition or message that cannot mean anything somewhere.
+#[derive(Debug)]
+struct WrongText {
+    in_condition: bool,
+    error: Error,
+}
+
+impl From<WrongText> for Error {
+    fn from(wrong: WrongText) -> Self {
+        wrong.error
+    }
 }
 
 /// Why a module refused a breakpoint.
@@ -181,14 +194,14 @@ impl Wanted {
         match state {
             BreakpointState::Bound => self.bound.iter().find_map(|bound| bound.moved.clone()),
             BreakpointState::Failed => match &self.invalid {
-                Some(error) if !self.bound.is_empty() => {
-                    let then = if self.parsed.message.is_some() {
-                        "the message says so in the place of the value"
+                Some(wrong) if !self.bound.is_empty() => {
+                    let then = if wrong.in_condition {
+                        "the program stops there all the same, as the condition can be neither true nor false"
                     } else {
-                        "the program stops there all the same, as it can be neither true nor false"
+                        "the message says so in the place of the value"
                     };
-                    let code = error.code.name();
-                    Some(format!("{code}: {}\n{then}", error.message))
+                    let (code, message) = (wrong.error.code.name(), &wrong.error.message);
+                    Some(format!("{code}: {message}\n{then}"))
                 }
                 _ => self.failure.as_ref().map(|it| it.reason.clone()),
             },

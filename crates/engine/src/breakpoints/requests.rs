@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::function::FunctionName;
 use super::hit::BadHitCondition;
-use super::{Bound, Breakpoints, Parsed, Wanted, offer};
+use super::{Bound, Breakpoints, Parsed, Wanted, WrongText, offer};
 use crate::api::{
     BreakpointChange, BreakpointId, BreakpointSpec, Details, Error, ErrorCode, Place, Reply,
     SourceMap,
@@ -55,15 +55,24 @@ impl Parsed {
         target: &Target,
         bound: &[Bound],
         may_run: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<(), WrongText> {
+        let wrong = |in_condition| {
+            move |error| WrongText {
+                in_condition,
+                error,
+            }
+        };
         let mut refused = None;
         for bound in bound {
             let at = bound.at;
             let condition = self.condition.as_ref();
-            let condition = condition.map(|it| it.check(target, at, may_run));
+            let condition = condition.map_or(Ok(()), |it| it.check(target, at, may_run));
             let message = self.message.as_ref();
-            let message = message.map(|it| it.check(target, at, may_run));
-            match condition.unwrap_or(Ok(())).and(message.unwrap_or(Ok(()))) {
+            let message = message.map_or(Ok(()), |it| it.check(target, at, may_run));
+            match condition
+                .map_err(wrong(true))
+                .and(message.map_err(wrong(false)))
+            {
                 Ok(()) => return Ok(()),
                 Err(error) => refused = refused.or(Some(error)),
             }
@@ -265,7 +274,7 @@ impl Engine<'_> {
         }
         let (mut id, mut duplicate) = self.want_breakpoint(spec)?;
         let bound = self.bind_everywhere(id);
-        if let Err(error) = bound.and_then(|()| self.check_texts(id)) {
+        if let Err(error) = bound.and_then(|()| Ok(self.check_texts(id)?)) {
             if !duplicate {
                 self.breakpoints.wanted.retain(|it| it.id != id);
                 self.breakpoints.give_back(id);
