@@ -402,16 +402,17 @@ impl Engine<'_> {
 
     pub(super) fn tell_changes(&mut self, before: Vec<(BreakpointId, Breakpoint)>) {
         for (id, before) in before {
-            let now = self.breakpoints.find(id).map(|entry| entry.report());
+            let entry = self.breakpoints.wanted.iter().find(|it| it.id == id);
+            let now = entry.map(|it| (it.report(), self.breakpoints.told(it)));
             // While it waits, what modules do not have is no news.
             let still_waits = |now: &Breakpoint| {
                 now.state == BreakpointState::Pending && before.state == BreakpointState::Pending
             };
-            if let Ok(now) = now
+            if let Some((now, told)) = now
                 && now != before
                 && !still_waits(&now)
             {
-                self.tell(Event::Breakpoint(now));
+                self.tell(Event::Breakpoint(told));
             }
         }
     }

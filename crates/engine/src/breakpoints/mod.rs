@@ -327,7 +327,24 @@ impl Breakpoints {
     }
 
     fn reports(&self) -> Vec<Breakpoint> {
-        self.wanted.iter().map(Wanted::report).collect()
+        self.wanted.iter().map(|it| self.told(it)).collect()
+    }
+
+    /// The report of a breakpoint, with another one that turned out to be at the same place.
+    fn told(&self, entry: &Wanted) -> Breakpoint {
+        let mut report = entry.report();
+        let is_meant = |id| {
+            self.wanted
+                .iter()
+                .any(|it| it.id == id && it.spec.beside_others)
+        };
+        if let Some((other, _)) = self.same_as(entry.id).filter(|it| !is_meant(it.0)) {
+            let other = other.0;
+            report.notes.push(format!(
+                "breakpoint {other} is at the same place: each counts and stops for itself, and one may be removed"
+            ));
+        }
+        report
     }
 
     /// Makes the runtime's breakpoints those that are wanted now.
