@@ -252,7 +252,7 @@ impl LoadedModule {
     }
 
     /// Whether it is emitted while the program runs.
-    fn is_emitted(&self) -> bool {
+    pub(crate) fn is_emitted(&self) -> bool {
         *self
             .is_emitted
             .get_or_init(|| self.module.is_dynamic().unwrap_or(false))
