@@ -22,6 +22,7 @@ mod exceptions;
 mod exceptions_any;
 mod exceptions_awaited;
 mod exceptions_heard;
+mod exceptions_old;
 mod exceptions_told;
 mod exits;
 mod following;

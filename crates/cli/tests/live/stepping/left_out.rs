@@ -20,6 +20,7 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "values_large",
         "its collections are too large to be gone through",
     ),
+    ("exceptions_old", "fails, and nothing else"),
     ("values_old", "what values_collections has, which is walked"),
     ("values_endless", "its loops have a hundred thousand rounds"),
     (
