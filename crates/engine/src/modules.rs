@@ -217,6 +217,11 @@ impl LoadedModule {
             .get_or_init(|| is_framework_as_shipped(&self.path))
     }
 
+    /// Whether it may be the user's: it has symbols, and is no part of the framework as that ships.
+    pub(crate) fn is_users(&self, process: &Process) -> bool {
+        !self.is_framework_as_shipped() && self.symbols(process).is_ok()
+    }
+
     /// Whether it is a part of somebody's test framework as that ships: some have symbols, and are not the user's code for
     /// that. One that was compiled for debugging is being worked on, and is.
     pub(crate) fn is_test_framework(&self) -> bool {
@@ -247,7 +252,7 @@ impl LoadedModule {
     }
 
     /// Whether it is emitted while the program runs.
-    fn is_emitted(&self) -> bool {
+    pub(crate) fn is_emitted(&self) -> bool {
         *self
             .is_emitted
             .get_or_init(|| self.module.is_dynamic().unwrap_or(false))
@@ -510,9 +515,7 @@ impl Engine<'_> {
         target.type_cache.module_loaded();
         target.layouts.module_loaded();
         let loaded = target.modules.entry(module);
-        let user_code = !loaded.is_framework_as_shipped()
-            && loaded.symbols(&target.process).is_ok()
-            && !loaded.is_test_framework();
+        let user_code = loaded.is_users(&target.process) && !loaded.is_test_framework();
         // Each of these calls is a journey to the program and back, and a program loads hundreds of modules: those of the
         // framework keep the code that they were compiled to beforehand, and are nobody's code from the start.
         // One that is no file may get its symbols later, when it is too late to ask.

@@ -7,7 +7,7 @@ use host::api::{
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
-use crate::breakpoints_support::{at_function, at_line, at_marker, here, hit, list, set};
+use crate::breakpoints_support::{at_function, at_line, at_marker, at_text, here, hit, list, set};
 
 #[test]
 fn line_breakpoint_of_a_launch_is_hit_before_the_line_runs() {
@@ -315,6 +315,64 @@ fn breakpoints_are_set_in_an_attached_program_while_it_runs() {
     assert_eq!(breakpoint.state, BreakpointState::Bound, "{breakpoint:#?}");
     assert_eq!(program.wait_stop().reasons, hit(breakpoint.id.0));
     program.disconnect(None, false);
+}
+
+/// The line has no other place than its first statement: whichever is set first, the line stays.
+#[test]
+fn a_line_and_its_first_statement_are_one_place() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("hello").stop_at_entry().start();
+    program.wait_stop();
+    let conditional = |spec: BreakpointSpec| BreakpointSpec {
+        condition: Some("1 == 1".into()),
+        ..spec
+    };
+    let (line, column) = (
+        at_marker("hello", "first"),
+        at_text("hello", "first", "Console"),
+    );
+    for (one, other) in [(&line, &column), (&column, &line)] {
+        let (first, duplicate) = set(&program, one.clone());
+        assert!(!duplicate);
+        let (second, duplicate) = set(&program, conditional(other.clone()));
+        assert_eq!((second.id, duplicate), (first.id, true), "{second:#?}");
+        assert_eq!(second.spec.condition.as_deref(), Some("1 == 1"));
+        assert_eq!(second.spec.place, line.place);
+        assert_eq!(list(&program), [second]);
+        program
+            .request(Request::RemoveBreakpoint(first.id))
+            .expect("removed");
+    }
+    program.disconnect(Some(true), false);
+}
+
+/// Of two that turn out to be at one place when it is loaded neither is lost, and each is told of the other.
+#[test]
+fn a_line_and_its_first_statement_that_wait_stay_two_and_say_so() {
+    let sandbox = Sandbox::new();
+    let passes = BreakpointSpec {
+        condition: Some("1 == 2".into()),
+        ..at_text("hello", "first", "Console")
+    };
+    let program = sandbox
+        .launch("hello")
+        .with(|launch| launch.breakpoints = vec![at_marker("hello", "first"), passes])
+        .start();
+    assert_eq!(program.wait_stop().reasons, hit(1));
+    let all = list(&program);
+    let told = |it: &host::api::Breakpoint| (it.passes, it.hits, it.notes.join("\n"));
+    let note = |id: u32| {
+        format!(
+            "breakpoint {id} is at the same place: each counts and stops for itself, and one may be removed"
+        )
+    };
+    let told: Vec<_> = all.iter().map(told).collect();
+    assert_eq!(told, [(1, 1, note(2)), (1, 0, note(1))]);
+    program
+        .request(Request::RemoveBreakpoint(BreakpointId(1)))
+        .expect("removed");
+    assert!(list(&program)[0].notes.is_empty());
+    program.disconnect(Some(true), false);
 }
 
 #[test]

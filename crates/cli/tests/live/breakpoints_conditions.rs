@@ -219,3 +219,37 @@ fn several_conditions_on_one_line_are_told_apart() {
         ErrorCode::BreakpointNotFound
     );
 }
+
+/// What is told of a tracepoint whose text is wrong where it is bound is told of the text that is.
+#[test]
+fn of_a_tracepoint_it_is_told_which_text_is_wrong() {
+    let sandbox = Sandbox::new();
+    let traced = |condition: &str, message: &str| BreakpointSpec {
+        log_message: Some(message.into()),
+        ..conditional(condition)
+    };
+    let specs = [traced("unknown == 1", "{i}"), traced("i == 1", "{unknown}")];
+    let program = launched(&sandbox, "2", &specs);
+    let reasons = program.wait_stop().reasons;
+    assert!(
+        matches!(
+            &reasons[..],
+            [StopReason::ConditionFailed {
+                id: BreakpointId(1),
+                ..
+            }]
+        ),
+        "{reasons:?}"
+    );
+    let told = list(&program);
+    let reason = |at: usize| told[at].reason.clone().unwrap_or_default();
+    assert!(
+        reason(0).ends_with("as the condition can be neither true nor false"),
+        "{told:#?}"
+    );
+    assert!(
+        reason(1).ends_with("the message says so in the place of the value"),
+        "{told:#?}"
+    );
+    program.disconnect(Some(true), false);
+}

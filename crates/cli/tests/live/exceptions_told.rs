@@ -5,6 +5,7 @@ use host::api::{Evaluate, ExceptionSpec, ExceptionStage, Handler, Request, Stop,
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
+use crate::breakpoints_support::at_marker;
 use crate::stacks_told as told;
 
 const FIXTURE: &str = "exceptions_told";
@@ -372,22 +373,46 @@ fn generic_exceptions_are_told_with_namespace_and_arguments() {
 
 #[test]
 fn a_type_that_no_module_had_is_told_at_the_end() {
+    // The second one emits types while it runs.
+    let left_out = " (what it emitted while it ran was not looked at)";
+    for (fixture, left_out) in [("hello", ""), ("expressions_dynamic", left_out)] {
+        let sandbox = Sandbox::new();
+        let types = ["NoSuchException", "System.FormatingException"];
+        let program = sandbox
+            .launch(fixture)
+            .with(|launch| launch.exceptions = types.map(ExceptionSpec::of_type).into())
+            .start();
+        program.expect_exit(0);
+        let notes = program.status().notes.join("\n");
+        assert!(
+            notes.contains(&format!(
+                "1 was never met: no module had a type NoSuchException{left_out}"
+            )),
+            "{fixture}: {notes}"
+        );
+        assert!(
+            notes.contains("did you mean System.FormatException"),
+            "{fixture}: {notes}"
+        );
+    }
+}
+
+/// While it is stopped, what was emitted so far is looked at, too.
+#[test]
+fn a_type_that_no_module_has_is_told_where_types_were_emitted() {
     let sandbox = Sandbox::new();
-    let types = ["NoSuchException", "System.FormatingException"];
+    let at = at_marker("expressions_dynamic", "main");
     let program = sandbox
-        .launch("hello")
-        .with(|launch| launch.exceptions = types.map(ExceptionSpec::of_type).into())
+        .launch("expressions_dynamic")
+        .with(|launch| launch.breakpoints = vec![at])
         .start();
-    program.expect_exit(0);
-    let notes = program.status().notes.join("\n");
-    assert!(
-        notes.contains("1 was never met: no module had a type NoSuchException"),
-        "{notes}"
-    );
-    assert!(
-        notes.contains("did you mean System.FormatException"),
-        "{notes}"
-    );
+    program.wait_stop();
+    let spec = ExceptionSpec::of_type("NoSuchException");
+    let set = program.request(Request::SetExceptionBreakpoint(spec));
+    let told = format!("{set:?}");
+    let note = "no loaded module has a type NoSuchException: it counts as soon as one has";
+    assert!(told.contains(note), "{told}");
+    program.disconnect(Some(true), false);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 mod attach;
 mod breakpoints;
 mod breakpoints_conditions;
+mod breakpoints_interfaces;
 mod breakpoints_lines;
 mod breakpoints_modules;
 mod breakpoints_names;
@@ -21,6 +22,7 @@ mod exceptions;
 mod exceptions_any;
 mod exceptions_awaited;
 mod exceptions_heard;
+mod exceptions_old;
 mod exceptions_told;
 mod exits;
 mod following;

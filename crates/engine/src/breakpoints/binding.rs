@@ -1,8 +1,9 @@
 //! Binding: which modules have the places of the breakpoints, as modules come and go.
 
-use super::function::FunctionName;
+use super::function::{FunctionName, code_of};
+use super::implementations::Slot;
 use super::offer::{self, Found, Match, Offer, Surroundings, ambiguous};
-use super::{Bound, CodeLocation, Failure, MAX_HINTS, Wanted, suggest};
+use super::{Bound, CodeLocation, Failure, MAX_HINTS, Wanted, WrongText, suggest};
 use crate::api::{Breakpoint, BreakpointId, BreakpointState, Error, Event, Place};
 use crate::engine::Engine;
 use crate::modules::LoadedModule;
@@ -30,9 +31,19 @@ impl Wanted {
                 }
                 Some(ambiguous(&self.spec.place, paths))
             }
-            Offer::Code { document, found } => {
+            Offer::Code {
+                document,
+                found,
+                slots,
+            } => {
                 if self.accepts(document) {
                     self.take(module, found);
+                    // A module may be looked at again when its symbols have come.
+                    for slot in slots {
+                        if !self.slots.iter().any(|it| it.is_same(&slot)) {
+                            self.slots.push(slot);
+                        }
+                    }
                 }
                 None
             }
@@ -83,6 +94,53 @@ impl Wanted {
         }
     }
 
+    /// Looks for what is written for the methods that others are written for: in the module that was loaded and in those
+    /// that were unsure, and everywhere for methods that are new.
+    fn implement(&mut self, loaded: Option<usize>, target: &Target, around: Surroundings<'_>) {
+        let mut slots = std::mem::take(&mut self.slots);
+        for slot in &mut slots {
+            let unsure = std::mem::take(&mut slot.unsure);
+            let is_new = !std::mem::replace(&mut slot.searched, true);
+            let modules = target.modules.iter().filter(|it| {
+                let id = it.identity();
+                is_new || loaded == Some(id) || unsure.contains(&id)
+            });
+            for module in modules.filter(|it| it.is_users(around.process)) {
+                self.implement_in(slot, module, target, around);
+            }
+        }
+        self.slots = slots;
+    }
+
+    fn implement_in(
+        &mut self,
+        slot: &mut Slot,
+        module: &LoadedModule,
+        target: &Target,
+        around: Surroundings<'_>,
+    ) {
+        for runs in slot.implementations_in(module, target.types()) {
+            // An inherited one may lie in another module.
+            let home = target.modules.get(runs.module.0);
+            let Some(home) = home.filter(|it| it.is_users(around.process)) else {
+                continue;
+            };
+            match code_of(home, runs.method, around) {
+                Ok(mut code) => {
+                    code.notes.extend(runs.notes);
+                    slot.add(home.identity(), &code);
+                    self.take(home, vec![code]);
+                }
+                Err(error) => {
+                    self.failure = Some(Failure {
+                        module: home.identity(),
+                        reason: error.message,
+                    });
+                }
+            }
+        }
+    }
+
     /// Says what may be meant by a name that no module has.
     fn suggest(&mut self, target: &Target, around: Surroundings<'_>) {
         self.modules_looked_into = target.modules.iter().count();
@@ -108,6 +166,7 @@ impl Wanted {
         self.failure = None;
         self.hints.clear();
         self.also.clear();
+        self.slots.clear();
     }
 }
 
@@ -129,12 +188,14 @@ impl Engine<'_> {
         let entry = self.breakpoints.find(id)?;
         entry.hints.clear();
         entry.also.clear();
+        entry.slots.clear();
         let mut refused = None;
         for module in target.modules.iter() {
             let refusal = entry.consider(module, offer::of(&entry.spec.place, module, around));
             refused = refusal.or(refused);
         }
-        if entry.bound.is_empty() {
+        entry.implement(None, target, around);
+        if entry.bound.is_empty() && entry.slots.is_empty() {
             if let Some(error) = refused {
                 return Err(error);
             }
@@ -254,7 +315,9 @@ impl Engine<'_> {
         for entry in &mut self.breakpoints.wanted {
             // Most modules have nothing for most breakpoints: that must cost nothing.
             let offer = offer::of(&entry.spec.place, module, around);
-            if let Offer::Nothing { hint: None } = offer {
+            if let Offer::Nothing { hint: None } = offer
+                && entry.slots.is_empty()
+            {
                 continue;
             }
             changed.push((entry.id, entry.report()));
@@ -264,6 +327,7 @@ impl Engine<'_> {
                     reason: error.message,
                 });
             }
+            entry.implement(Some(identity), target, around);
         }
         if changed.is_empty() {
             return;
@@ -296,8 +360,10 @@ impl Engine<'_> {
     }
 
     /// Refuses a condition or message that is wrong where the breakpoint is bound.
-    pub(super) fn check_texts(&mut self, id: BreakpointId) -> Result<(), Error> {
-        let entry = self.breakpoints.find(id)?;
+    pub(super) fn check_texts(&mut self, id: BreakpointId) -> Result<(), WrongText> {
+        let Ok(entry) = self.breakpoints.find(id) else {
+            return Ok(());
+        };
         match &self.target {
             Some(target) => {
                 let may_run = !self.evaluations.is_forbidden();
@@ -321,6 +387,7 @@ impl Engine<'_> {
         for entry in &mut self.breakpoints.wanted {
             changed.push((entry.id, entry.report()));
             entry.bound.retain(|bound| bound.at.module != identity);
+            entry.slots.retain(|slot| slot.module != identity);
             entry.failure.take_if(|it| it.module == identity);
             if entry.bound.is_empty() && entry.failure.is_none() {
                 entry.document = None;
@@ -335,16 +402,17 @@ impl Engine<'_> {
 
     pub(super) fn tell_changes(&mut self, before: Vec<(BreakpointId, Breakpoint)>) {
         for (id, before) in before {
-            let now = self.breakpoints.find(id).map(|entry| entry.report());
+            let entry = self.breakpoints.wanted.iter().find(|it| it.id == id);
+            let now = entry.map(|it| (it.report(), self.breakpoints.told(it)));
             // While it waits, what modules do not have is no news.
             let still_waits = |now: &Breakpoint| {
                 now.state == BreakpointState::Pending && before.state == BreakpointState::Pending
             };
-            if let Ok(now) = now
+            if let Some((now, told)) = now
                 && now != before
                 && !still_waits(&now)
             {
-                self.tell(Event::Breakpoint(now));
+                self.tell(Event::Breakpoint(told));
             }
         }
     }

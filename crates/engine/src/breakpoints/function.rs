@@ -9,6 +9,7 @@ use std::rc::Rc;
 use metadata::csharp::GenericNames;
 use metadata::{IlOffset, Metadata, Symbols, Token};
 
+use super::implementations::Slot;
 use super::known_names::{contains_name, ends_with, given, is_setter, names_of};
 use super::name_parts::{
     Part, is_wild, split_name, split_operator, split_parameters, without_keyword,
@@ -17,6 +18,9 @@ use super::offer::{Found, Offer, Surroundings, module_notes, obstacle};
 use super::signature;
 use crate::api::{BoundLocation, Error, ErrorCode, Line, Source};
 use crate::modules::LoadedModule;
+
+/// What is said where type arguments do not choose.
+pub(super) const TYPE_ARGUMENTS: &str = "type arguments are not looked at: it stops for all; a condition such as `typeof(T) == typeof(int)` chooses";
 
 /// A method that a name means.
 #[derive(Debug, Clone)]
@@ -183,69 +187,79 @@ impl FunctionName {
             }
             Err(_) => return Offer::NOTHING,
         };
-        let pdb = module.symbols(around.process).ok().map(Symbols::pdb);
-        let mut found = Vec::new();
-        let mut refused = None;
+        let metadata = opened.metadata();
+        let (mut found, mut slots, mut refused) = (Vec::new(), Vec::new(), None);
+        let is_users = module.is_users(around.process);
         for method in &methods {
-            let token = method.token;
-            let body = pdb
-                .and_then(|pdb| pdb.move_next_method(token).ok().flatten())
-                .unwrap_or(token);
-            if !matches!(opened.body(body), Ok(Some(_))) {
-                let name = module.method_name(around.process, token);
-                refused = refused.or(Some(Error::new(
-                    ErrorCode::NotSupported,
-                    format!("{name} has no code of its own: it is abstract, native or made by the runtime"),
-                )
-                .hint("set it on a method that implements or calls it")));
+            // The framework has hundreds of implementations of its own interfaces.
+            if !is_users && self.names_only_an_interface(metadata, method.token) {
                 continue;
             }
-            if let Some(error) = obstacle(module, body, around) {
-                refused = Some(error);
-                continue;
+            let slot = self.slot(module, metadata, method, around);
+            match code_of(module, method.token, around) {
+                Ok(mut code) => {
+                    if self.has_type_arguments(&method.names) {
+                        code.notes.push(TYPE_ARGUMENTS.into());
+                    }
+                    found.push(code);
+                    slots.extend(slot);
+                }
+                Err(error) => match slot.filter(|it| !it.has_code) {
+                    Some(slot) => slots.push(slot),
+                    None => refused = Some(error),
+                },
             }
-            let (offset, source) = match module.first_point(around.process, body) {
-                Some((offset, path, line, column)) => (
-                    offset,
-                    Some(Source {
-                        path,
-                        line: Line(line),
-                        column: Some(column),
-                    }),
-                ),
-                None => (IlOffset(0), None),
-            };
-            let shown = BoundLocation {
-                module: module.file_name(),
-                method: module.method_name(around.process, body),
-                source,
-                il_offset: offset.0,
-            };
-            let mut notes = module_notes(module, around);
-            if self.has_type_arguments(&method.names) {
-                notes.push(
-                    "type arguments are not looked at: it stops for all; a condition such as `typeof(T) == typeof(int)` chooses".into(),
-                );
-            }
-            found.push(Found {
-                method: body,
-                offset,
-                shown,
-                moved: None,
-                notes,
-            });
         }
         match refused {
-            Some(error) if found.is_empty() => Offer::Refused {
+            _ if !(found.is_empty() && slots.is_empty()) => Offer::Code {
+                document: None,
+                found,
+                slots,
+            },
+            Some(error) => Offer::Refused {
                 document: None,
                 error,
             },
-            _ if found.is_empty() => Offer::NOTHING,
-            _ => Offer::Code {
-                document: None,
-                found,
-            },
+            None => Offer::NOTHING,
         }
+    }
+
+    /// Whether a method is an explicit implementation, and not its type is named but the interface.
+    fn names_only_an_interface(&self, metadata: Metadata<'_>, method: Token) -> bool {
+        let names = || -> metadata::Result<bool> {
+            let method = metadata.method(method)?;
+            let owner = metadata.type_def(method.declaring_type()?)?.name()?;
+            let is_explicit = method.name()?.trim_start_matches('.').contains('.');
+            let mut types = self.type_parts();
+            Ok(is_explicit && !types.any(|it| contains_name(&owner, it)))
+        };
+        names().unwrap_or(false)
+    }
+
+    /// A method as one that others are written for, if it is.
+    fn slot(
+        &self,
+        module: &LoadedModule,
+        metadata: Metadata<'_>,
+        method: &Meant,
+        around: Surroundings<'_>,
+    ) -> Option<Slot> {
+        let mut slot = Slot::of(module, metadata, method.token, around.process)?;
+        let owner = metadata
+            .method(method.token)
+            .and_then(|it| it.declaring_type());
+        let declared = GenericNames::declared(metadata, owner.ok(), Some(method.token));
+        let given = given(&declared, method.names.first()?, &self.parts);
+        let is_given = |(known, wanted): (&String, &String)| is_argument(known, wanted);
+        let arguments = declared.of_type.iter().zip(&given.of_type);
+        slot.arguments = arguments
+            .map(|it| is_given(it).then(|| it.1.clone()))
+            .collect();
+        let mut of_method = declared.of_method.iter().zip(&given.of_method);
+        let are_given = of_method.any(is_given);
+        slot.notes.extend(are_given.then(|| TYPE_ARGUMENTS.into()));
+        slot.is_named = self.parts.len() > 1;
+        Some(slot)
     }
 
     /// The methods of a module that the name means.
@@ -253,8 +267,7 @@ impl FunctionName {
         if !self.may_be_in(&module.file_name()) {
             return Vec::new();
         }
-        let has_symbols =
-            !module.is_framework_as_shipped() && module.symbols(around.process).is_ok();
+        let has_symbols = module.is_users(around.process);
         if !has_symbols && !self.may_be_in_framework(&module.file_name()) {
             return Vec::new();
         }
@@ -352,12 +365,6 @@ impl FunctionName {
 
     /// Whether it has type arguments that are no names of a method's own type parameters.
     fn has_type_arguments(&self, names: &[Vec<Part>]) -> bool {
-        let is_argument = |known: &str, wanted: &str| {
-            let mut letters = wanted.trim().chars();
-            let begins = letters.next() == Some('T');
-            let is_parameter = begins && letters.next().is_none_or(|it| !it.is_lowercase());
-            !(wanted.is_empty() || wanted == known || is_parameter)
-        };
         let has = |known: &Vec<Part>| {
             let mut pairs = known.iter().rev().zip(self.parts.iter().rev());
             pairs.any(|(known, wanted)| {
@@ -390,6 +397,61 @@ impl FunctionName {
         let mut named = method.names.iter();
         fits(&declared) || named.any(|known| fits(&given(&declared, known, &self.parts)))
     }
+}
+
+/// Whether what was written for a type parameter is no name of one.
+fn is_argument(known: &str, wanted: &str) -> bool {
+    let mut letters = wanted.trim().chars();
+    let begins = letters.next() == Some('T');
+    let is_parameter = begins && letters.next().is_none_or(|it| !it.is_lowercase());
+    !(wanted.is_empty() || wanted == known || is_parameter)
+}
+
+/// Where the code of a method begins, or why no breakpoint can be set there.
+pub(super) fn code_of(
+    module: &LoadedModule,
+    method: Token,
+    around: Surroundings<'_>,
+) -> Result<Found, Error> {
+    let pdb = module.symbols(around.process).ok().map(Symbols::pdb);
+    let body = pdb
+        .and_then(|pdb| pdb.move_next_method(method).ok().flatten())
+        .unwrap_or(method);
+    let opened = module.metadata(around.process);
+    if !opened.is_ok_and(|it| matches!(it.body(body), Ok(Some(_)))) {
+        let name = module.method_name(around.process, method);
+        return Err(Error::new(
+            ErrorCode::NotSupported,
+            format!("{name} has no code of its own: it is native or made by the runtime"),
+        )
+        .hint("set it on a method that calls it"));
+    }
+    if let Some(error) = obstacle(module, body, around) {
+        return Err(error);
+    }
+    let (offset, source) = match module.first_point(around.process, body) {
+        Some((offset, path, line, column)) => (
+            offset,
+            Some(Source {
+                path,
+                line: Line(line),
+                column: Some(column),
+            }),
+        ),
+        None => (IlOffset(0), None),
+    };
+    Ok(Found {
+        method: body,
+        offset,
+        shown: BoundLocation {
+            module: module.file_name(),
+            method: module.method_name(around.process, body),
+            source,
+            il_offset: offset.0,
+        },
+        moved: None,
+        notes: module_notes(module, around),
+    })
 }
 
 #[cfg(test)]

@@ -119,7 +119,11 @@ pub(super) fn find(
             first.notes.push(note);
         }
     }
-    Offer::Code { document, found }
+    Offer::Code {
+        document,
+        found,
+        slots: Vec::new(),
+    }
 }
 
 /// The documents that fit a path best, and one that has only the name.

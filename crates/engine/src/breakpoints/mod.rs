@@ -11,6 +11,7 @@ pub(crate) mod dead_points;
 mod function;
 mod heads;
 mod hit;
+mod implementations;
 mod instruction;
 mod known_names;
 pub(crate) mod line;
@@ -40,6 +41,7 @@ use crate::passing::AwaitedNames;
 use crate::target::Target;
 pub(crate) use function::FunctionName;
 use hit::HitCondition;
+use implementations::Slot;
 use offer::Match;
 pub(crate) use offer::locations;
 pub(crate) use requests::condition;
@@ -78,12 +80,14 @@ struct Wanted {
     exhausted: bool,
     bound: Vec<Bound>,
     was_bound: bool,
+    /// The methods among those meant that others are written for: it is set in these.
+    slots: Vec<Slot>,
     /// The document that the path of its place was taken for.
     document: Option<Match>,
     /// Why a module that has the place could not take it.
     failure: Option<Failure>,
     /// Why its condition or message cannot mean anything where it is bound.
-    invalid: Option<Error>,
+    invalid: Option<WrongText>,
     /// Why it may not be bound, as far as the loaded modules tell.
     hints: Vec<String>,
     /// How many modules there were when a name that may be meant was last looked for.
@@ -98,6 +102,19 @@ struct Parsed {
     hit_condition: Option<HitCondition>,
     condition: Option<Rc<Condition>>,
     message: Option<Rc<Message>>,
+}
+
+/// A condition or message that cannot mean anything somewhere.
+#[derive(Debug)]
+struct WrongText {
+    in_condition: bool,
+    error: Error,
+}
+
+impl From<WrongText> for Error {
+    fn from(wrong: WrongText) -> Self {
+        wrong.error
+    }
 }
 
 /// Why a module refused a breakpoint.
@@ -147,6 +164,7 @@ impl Wanted {
             exhausted: false,
             bound: Vec::new(),
             was_bound: false,
+            slots: Vec::new(),
             document: None,
             failure: None,
             invalid: None,
@@ -176,14 +194,14 @@ impl Wanted {
         match state {
             BreakpointState::Bound => self.bound.iter().find_map(|bound| bound.moved.clone()),
             BreakpointState::Failed => match &self.invalid {
-                Some(error) if !self.bound.is_empty() => {
-                    let then = if self.parsed.message.is_some() {
-                        "the message says so in the place of the value"
+                Some(wrong) if !self.bound.is_empty() => {
+                    let then = if wrong.in_condition {
+                        "the program stops there all the same, as the condition can be neither true nor false"
                     } else {
-                        "the program stops there all the same, as it can be neither true nor false"
+                        "the message says so in the place of the value"
                     };
-                    let code = error.code.name();
-                    Some(format!("{code}: {}\n{then}", error.message))
+                    let (code, message) = (wrong.error.code.name(), &wrong.error.message);
+                    Some(format!("{code}: {message}\n{then}"))
                 }
                 _ => self.failure.as_ref().map(|it| it.reason.clone()),
             },
@@ -193,6 +211,10 @@ impl Wanted {
                 hits => format!("it switched itself off after {hits} hits"),
             }),
             BreakpointState::Disabled => None,
+            BreakpointState::Pending if !self.slots.is_empty() => {
+                let waits: Vec<_> = self.slots.iter().map(Slot::waits).collect();
+                Some(waits.join("; "))
+            }
             BreakpointState::Pending => {
                 let mut reason = match &self.spec.place {
                     Place::Line { file, .. } => {
@@ -216,6 +238,8 @@ impl Wanted {
                 notes.push(note.clone());
             }
         }
+        let is_set = |at| self.bound.iter().any(|bound| bound.at == at);
+        notes.extend(self.slots.iter().filter_map(|it| it.told(is_set)));
         if !self.also.is_empty() {
             notes.push(format!(
                 "the path could also mean {}: give more of it to be sure",
@@ -303,7 +327,24 @@ impl Breakpoints {
     }
 
     fn reports(&self) -> Vec<Breakpoint> {
-        self.wanted.iter().map(Wanted::report).collect()
+        self.wanted.iter().map(|it| self.told(it)).collect()
+    }
+
+    /// The report of a breakpoint, with another one that turned out to be at the same place.
+    fn told(&self, entry: &Wanted) -> Breakpoint {
+        let mut report = entry.report();
+        let is_meant = |id| {
+            self.wanted
+                .iter()
+                .any(|it| it.id == id && it.spec.beside_others)
+        };
+        if let Some((other, _)) = self.same_as(entry.id).filter(|it| !is_meant(it.0)) {
+            let other = other.0;
+            report.notes.push(format!(
+                "breakpoint {other} is at the same place: each counts and stops for itself, and one may be removed"
+            ));
+        }
+        report
     }
 
     /// Makes the runtime's breakpoints those that are wanted now.

@@ -8,6 +8,7 @@ use crate::modules::LoadedModule;
 use crate::source_files::SourceFiles;
 
 use super::function::FunctionName;
+use super::implementations::Slot;
 use super::{CodeLocation, line};
 
 /// What looking at modules needs.
@@ -28,6 +29,8 @@ pub(super) enum Offer {
     Code {
         document: Option<Match>,
         found: Vec<Found>,
+        /// Methods that others are written for, which are meant as well.
+        slots: Vec<Slot>,
     },
     /// It has the place, but no breakpoint can be set there.
     Refused {
@@ -123,7 +126,10 @@ pub(crate) fn locations(
     };
     let found = match of(place, module, around) {
         Offer::Nothing { .. } => Vec::new(),
-        Offer::Code { found, .. } => found,
+        Offer::Code { found, slots, .. } => match slots.first() {
+            Some(slot) if found.is_empty() => return Err(slot.refusal()),
+            _ => found,
+        },
         Offer::Refused { error, .. } => return Err(error),
         Offer::Ambiguous { paths, .. } => return Err(ambiguous(place, paths)),
     };

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::function::FunctionName;
 use super::hit::BadHitCondition;
-use super::{Bound, Breakpoints, Parsed, Wanted, offer};
+use super::{Bound, Breakpoints, Parsed, Wanted, WrongText, offer};
 use crate::api::{
     BreakpointChange, BreakpointId, BreakpointSpec, Details, Error, ErrorCode, Place, Reply,
     SourceMap,
@@ -55,15 +55,24 @@ impl Parsed {
         target: &Target,
         bound: &[Bound],
         may_run: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<(), WrongText> {
+        let wrong = |in_condition| {
+            move |error| WrongText {
+                in_condition,
+                error,
+            }
+        };
         let mut refused = None;
         for bound in bound {
             let at = bound.at;
             let condition = self.condition.as_ref();
-            let condition = condition.map(|it| it.check(target, at, may_run));
+            let condition = condition.map_or(Ok(()), |it| it.check(target, at, may_run));
             let message = self.message.as_ref();
-            let message = message.map(|it| it.check(target, at, may_run));
-            match condition.unwrap_or(Ok(())).and(message.unwrap_or(Ok(()))) {
+            let message = message.map_or(Ok(()), |it| it.check(target, at, may_run));
+            match condition
+                .map_err(wrong(true))
+                .and(message.map_err(wrong(false)))
+            {
                 Ok(()) => return Ok(()),
                 Err(error) => refused = refused.or(Some(error)),
             }
@@ -145,7 +154,7 @@ impl Breakpoints {
 
     /// A breakpoint at the very same place that was set before, with the place written otherwise. Of two names of a method the
     /// one that says less must be kept: it may mean more as soon as other modules are loaded.
-    fn same_as(&self, id: BreakpointId) -> Option<(BreakpointId, Kept)> {
+    pub(super) fn same_as(&self, id: BreakpointId) -> Option<(BreakpointId, Kept)> {
         let entry = self.wanted.iter().find(|it| it.id == id)?;
         if entry.spec.beside_others {
             return None;
@@ -161,8 +170,8 @@ impl Breakpoints {
                 && other.document.as_ref().map(|it| &it.path)
                     == entry.document.as_ref().map(|it| &it.path);
             let function = line.is_none() && code(other) == code(entry);
-            // Two columns of one statement are one place.
-            let columns = matches!((line, written(other)), (Some((one, Some(_))), Some((two, Some(_)))) if one == two)
+            // Two columns of one statement are one place; so is the line, if it has no other.
+            let columns = matches!((line, written(other)), (Some((one, _)), Some((two, _))) if one == two)
                 && code(other) == code(entry);
             other.id != id
                 && (written(other) == line || columns)
@@ -176,7 +185,7 @@ impl Breakpoints {
 
 /// Which place stays of two that are the same so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kept {
+pub(super) enum Kept {
     First,
     Second,
 }
@@ -184,9 +193,16 @@ enum Kept {
 impl Kept {
     /// None stays where each may come to mean what the other does not.
     fn of(first: &Place, second: &Place) -> Option<Self> {
-        let (Place::Function { name: first }, Place::Function { name: second }) = (first, second)
-        else {
-            return Some(Self::First);
+        let (first, second) = match (first, second) {
+            (Place::Function { name: first }, Place::Function { name: second }) => (first, second),
+            // The whole line may be more in a module that comes later.
+            (
+                Place::Line {
+                    column: Some(_), ..
+                },
+                Place::Line { column: None, .. },
+            ) => return Some(Self::Second),
+            _ => return Some(Self::First),
         };
         let (first, second) = (
             FunctionName::parse(first).ok()?,
@@ -215,6 +231,15 @@ impl Wanted {
         self.spec.place = place;
         self.parsed = parsed;
         self.invalid = None;
+    }
+
+    /// Takes the place of another one, which is the same so far.
+    fn moves_to(&mut self, other: Self) {
+        self.spec.place = other.spec.place;
+        self.bound = other.bound;
+        self.slots = other.slots;
+        self.document = other.document;
+        self.failure = other.failure;
     }
 }
 
@@ -265,7 +290,7 @@ impl Engine<'_> {
         }
         let (mut id, mut duplicate) = self.want_breakpoint(spec)?;
         let bound = self.bind_everywhere(id);
-        if let Err(error) = bound.and_then(|()| self.check_texts(id)) {
+        if let Err(error) = bound.and_then(|()| Ok(self.check_texts(id)?)) {
             if !duplicate {
                 self.breakpoints.wanted.retain(|it| it.id != id);
                 self.breakpoints.give_back(id);
@@ -274,13 +299,12 @@ impl Engine<'_> {
             return Err(error);
         }
         if !duplicate && let Some((first, which)) = self.breakpoints.same_as(id) {
-            self.breakpoints.wanted.retain(|it| it.id != id);
             let parsed = Parsed::of(&kept)?;
-            let place = kept.place.clone();
+            let second = self.breakpoints.wanted.pop_if(|it| it.id == id);
             let entry = self.breakpoints.find(first)?;
             entry.change(kept, parsed);
-            if which == Kept::Second {
-                entry.spec.place = place;
+            if let Some(second) = second.filter(|_| which == Kept::Second) {
+                entry.moves_to(second);
             }
             self.breakpoints.await_names();
             self.synchronize_breakpoints()?;

@@ -18,14 +18,20 @@ const KEYWORDS: [&str; 19] = [
     "nuint", "object", "sbyte", "short", "string", "uint", "ulong", "ushort", "void",
 ];
 
+/// Said where there may be types that cannot be read now.
+const LEFT_OUT: &str = " (what it emitted while it ran was not looked at)";
+
 /// What a name means among the types that are loaded.
 enum Meaning {
     /// An exception, or what may be one.
     Exception,
     /// Types that cannot be thrown: the full name of one, and what it is derived from.
     Other { name: String, base: Option<String> },
-    /// No type at all; some exceptions are called almost so.
-    Nothing { similar: Vec<String> },
+    /// No type at all; some exceptions are called almost so. And what was not looked at.
+    Nothing {
+        similar: Vec<String>,
+        left_out: &'static str,
+    },
 }
 
 /// Why no exception can have met a breakpoint, as far as the types that are loaded tell.
@@ -37,11 +43,11 @@ pub(super) fn unknown(target: &Target, spec: &ExceptionSpec) -> Vec<String> {
             "{name} is no exception{}",
             derived(base.as_deref())
         )),
-        Meaning::Nothing { similar } if similar.is_empty() => {
-            Some(format!("no module had a type {name}"))
+        Meaning::Nothing { similar, left_out } if similar.is_empty() => {
+            Some(format!("no module had a type {name}{left_out}"))
         }
-        Meaning::Nothing { similar } => Some(format!(
-            "no module had a type {name}, did you mean {}?",
+        Meaning::Nothing { similar, left_out } => Some(format!(
+            "no module had a type {name}{left_out}, did you mean {}?",
             similar.join(" or ")
         )),
     });
@@ -59,11 +65,11 @@ pub(super) fn notes(target: Option<&Target>, spec: &ExceptionSpec) -> Vec<String
                 "{name} is no exception{}: it counts only if a module brings an exception of that name",
                 derived(base.as_deref())
             )),
-            Meaning::Nothing { similar } if similar.is_empty() => notes.push(format!(
-                "no loaded module has a type {name}: it counts as soon as one has"
+            Meaning::Nothing { similar, left_out } if similar.is_empty() => notes.push(format!(
+                "no loaded module has a type {name}{left_out}: it counts as soon as one has"
             )),
-            Meaning::Nothing { similar } => notes.push(format!(
-                "no loaded module has a type {name}, did you mean {}? It counts as soon as one has",
+            Meaning::Nothing { similar, left_out } => notes.push(format!(
+                "no loaded module has a type {name}{left_out}, did you mean {}? It counts as soon as one has",
                 similar.join(" or ")
             )),
         }
@@ -134,17 +140,25 @@ fn meaning(target: &Target, wanted: &str) -> Meaning {
     let bare = super::bare(wanted);
     let simple = bare.rsplit('.').next().unwrap_or_default().trim();
     let mut other = None;
+    let mut left_out = false;
     let mut modules = target.modules.iter().peekable();
     if modules.peek().is_none() {
         return Meaning::Exception;
     }
     for module in modules {
-        let Ok(opened) = module.metadata(&target.process) else {
+        let is_emitted = module.is_emitted();
+        // What is emitted can be read for certain only while the program is stopped.
+        if is_emitted && !target.is_stopped() {
+            left_out = true;
+            continue;
+        }
+        let Ok(opened) = module.described(&target.process) else {
             // A module that cannot be read may have any type.
             return Meaning::Exception;
         };
         let metadata = opened.metadata();
-        if !module.type_names(metadata).may_have(simple) {
+        // One that is emitted has more names later.
+        if !is_emitted && !module.type_names(metadata).may_have(simple) {
             continue;
         }
         for token in metadata.tokens(metadata::tables::Table::TypeDef) {
@@ -165,6 +179,7 @@ fn meaning(target: &Target, wanted: &str) -> Meaning {
         Some((name, base)) => Meaning::Other { name, base },
         None => Meaning::Nothing {
             similar: similar(target, simple),
+            left_out: if left_out { LEFT_OUT } else { "" },
         },
     }
 }

@@ -339,7 +339,9 @@ impl<'a> Reader<'a> {
 
     /// The inner exceptions: all of an `AggregateException`, else the one; and how many more there are.
     fn inner(&mut self, exception: &Value) -> (Vec<Value>, u32) {
-        if let Some(list) = self.fields.object(exception, "_innerExceptions") {
+        // The field was called otherwise before .NET 5.
+        let mut names = ["_innerExceptions", "m_innerExceptions"].into_iter();
+        if let Some(list) = names.find_map(|name| self.fields.object(exception, name)) {
             // An array since .NET 7, a read-only collection around a list or an array before.
             let elements = list.elements(MAX_INNER).ok().or_else(|| {
                 let inner = self.fields.object(&list, "list")?;

@@ -127,8 +127,16 @@ impl<'t> Types<'t> {
     /// All interfaces of a type: its own, those of its base types, those that these extend. Not those of arrays, which
     /// the runtime makes up.
     pub(crate) fn interfaces(self, ty: &Type) -> Result<Vec<Rc<Named>>> {
+        self.interfaces_of(self.ancestry(ty)?)
+    }
+
+    /// The interfaces that a type names itself, and those that these extend.
+    pub(crate) fn own_interfaces(self, named: &Rc<Named>) -> Result<Vec<Rc<Named>>> {
+        self.interfaces_of(vec![named.clone()])
+    }
+
+    fn interfaces_of(self, mut pending: Vec<Rc<Named>>) -> Result<Vec<Rc<Named>>> {
         let mut found: Vec<Rc<Named>> = Vec::new();
-        let mut pending = self.ancestry(ty)?;
         while let Some(named) = pending.pop()
             && found.len() < MAX_INTERFACES
         {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use host::api::{
-    BreakpointChange, BreakpointId, BreakpointSpec, Error, ErrorCode, ExceptionSpec, Line, Place,
-    Reply, Request,
+    BreakpointChange, BreakpointId, BreakpointSpec, Details, Error, ErrorCode, ExceptionSpec, Line,
+    Place, Reply, Request,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -216,6 +216,10 @@ fn source_of(session: &session::DebugSession, file: &str) -> Result<String, Erro
             Err(statement::changed(&source.path))
         }
         Ok(Reply::Source(source)) => Ok(source.text),
+        // Several files are called so.
+        Err(error) if matches!(error.details.as_deref(), Some(Details::Candidates(_))) => {
+            Err(error)
+        }
         // A file of a module that is not loaded yet.
         _ => statement::read(session.policy(), file),
     }

@@ -169,6 +169,27 @@ fn a_statement_is_found_by_its_text() {
 }
 
 #[test]
+fn a_text_in_one_of_several_files_of_a_name_asks_which() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let mut agent = Agent::new(&sandbox).await;
+        let launch = json!({"program": dll("bp_documents"), "stop_at_entry": true});
+        agent.call("debug_launch", launch).await;
+        let spot = json!({"file": "Same.cs", "text": "Console.WriteLine"});
+        agent.say("breakpoint_set", spot).await;
+        expect![[r#"
+            > breakpoint_set {"file":"Same.cs","text":"Console.WriteLine"}
+            !INVALID_FILE: 2 source files are called Same.cs
+              /one/Same.cs
+              /two/Same.cs
+            Hint: give more of the path
+        "#]]
+        .assert_eq(&agent.transcript());
+        agent.close().await;
+    });
+}
+
+#[test]
 fn what_cannot_be_set_says_why() {
     let sandbox = Sandbox::new();
     run(async {

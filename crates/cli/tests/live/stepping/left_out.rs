@@ -20,6 +20,7 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "values_large",
         "its collections are too large to be gone through",
     ),
+    ("exceptions_old", "fails, and nothing else"),
     ("values_old", "what values_collections has, which is walked"),
     ("values_endless", "its loops have a hundred thousand rounds"),
     (
@@ -68,6 +69,11 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "its threads come and go: how often is not the same twice",
     ),
     ("bp_plugin", "has no Main: bp_plugins runs it"),
+    (
+        "bp_interfaces_declared",
+        "has no Main: bp_interfaces calls it",
+    ),
+    ("bp_interfaces_late", "has no Main: bp_interfaces calls it"),
     (
         "bp_release",
         "is optimised: what its code still has differs between runtimes",

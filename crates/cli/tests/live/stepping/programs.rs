@@ -39,6 +39,7 @@ const SMALL: &[Program] = &[
 const BREAKPOINTS: &[Program] = &[
     ("bp_documents", &[""]),
     ("bp_heads", &[""]),
+    ("bp_interfaces", &[""]),
     ("bp_lines", &[""]),
     ("bp_names", &[""]),
     ("bp_runtime_async", &[""]),
