@@ -1,6 +1,6 @@
 //! Conditions and messages of breakpoints are expressions.
 
-use engine::api::{BreakpointSpec, Event, Line, Place, Stop, StopReason, Stream};
+use engine::api::{BreakpointSpec, Evaluate, Event, Line, Place, Stop, StopReason, Stream};
 use testkit::debuggee::Debuggee;
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
@@ -172,4 +172,43 @@ fn messages_tell_what_interpolated_strings_do_and_sequences_by_elements() {
     let expected = rows.map(|(_, told)| told).join("; ");
     assert_eq!(told, [format!("{}\n{expected}", printed[0])]);
     assert_eq!(printed[1], "given 7");
+}
+
+/// The text that an object makes of itself is masked if a secret of the object stands in it, or if that cannot be known.
+#[test]
+fn a_text_that_holds_no_secret_of_its_object_is_told() {
+    let marker = Fixture::named("expressions_messages").marker("logged");
+    let trace = BreakpointSpec {
+        log_message: Some("{quiet} {loud} {brief} {pin}".into()),
+        mask_secrets: true,
+        ..BreakpointSpec::at(Place::Line {
+            file: marker.file.display().to_string(),
+            line: Line(marker.line),
+            column: None,
+        })
+    };
+    let stop = BreakpointSpec {
+        log_message: None,
+        ..trace.clone()
+    };
+    let sandbox = Sandbox::new();
+    let program = sandbox
+        .launch("expressions_messages")
+        .with(|launch| launch.breakpoints = vec![trace, stop])
+        .start();
+    program.wait_stop();
+    let masked = |text: &str| {
+        let asked = Evaluate {
+            side_effects: true,
+            mask_secrets: true,
+            ..Evaluate::read(text)
+        };
+        let value = crate::evaluate::ask(&program, asked).outcome;
+        value.expect("it has a text").masked
+    };
+    let texts = ["quiet", "loud", "brief", "pin"].map(|it| masked(&format!("{it}.ToString()")));
+    assert_eq!(texts, [false, true, true, true]);
+    program.cont();
+    program.expect_exit(0);
+    assert_eq!(crate::hits::traces(&program), ["quiet *** *** ***"]);
 }

@@ -53,7 +53,8 @@ impl Runner<'_, '_> {
         self.has_read_secret = match &*callee.method.name {
             "ToString" => {
                 let exact = self.exact_type(value);
-                masking::has_secrets(self.types, exact.as_ref().unwrap_or(declared))
+                let exact = exact.as_ref().unwrap_or(declared);
+                masking::has_secrets(self.types, exact) && !self.remembers_all_of(value, exact)
             }
             "get_Values" => self.has_secret_key(value),
             "get_Item" | "GetValueOrDefault" | "TryGetValue" => {
@@ -77,6 +78,49 @@ impl Runner<'_, '_> {
         };
         let mut left = MAX_OBJECTS;
         self.remember_secrets_in(&place, &mut left, 0);
+    }
+
+    /// Whether all that is secret by its name in an object is a text that was remembered, and will be found in what its code gives.
+    fn remembers_all_of(&self, value: &Val, exact: &Type) -> bool {
+        let Val::Object(object) = value else {
+            return false;
+        };
+        let Ok(members) = self.reader.members(object) else {
+            return false;
+        };
+        let secrets: Vec<&Member> = members
+            .iter()
+            .filter(|it| is_secret(&it.field.name))
+            .collect();
+        let is_remembered = |member: &&Member| {
+            let place = self.reader.member(object, member);
+            match self.reader.object(&place) {
+                Ok(None) => true,
+                Ok(Some(text)) if text.ty == Type::STRING => {
+                    let units = self.reader.string_units(&text, MAX_SECRET);
+                    units.is_ok_and(|(units, length)| {
+                        let is_found = length >= LENGTH as u64 && length <= MAX_SECRET.into();
+                        length == 0 || is_found && self.secrets.contains(&units)
+                    })
+                }
+                _ => false,
+            }
+        };
+        // What another property or a static field has is not known.
+        let levels = self.types.ancestry(exact).unwrap_or_default();
+        let are_fields = levels.iter().all(|named| {
+            let fields = self.types.fields(named).unwrap_or_default();
+            let mut statics = fields.iter().filter(|it| it.flags.is_static());
+            let properties = self.types.properties(named).unwrap_or_default();
+            let mut properties = properties.iter().filter(|it| is_secret(&it.name));
+            named.arguments.is_empty()
+                && !statics.any(|it| is_secret(&it.name))
+                && properties.all(|property| {
+                    let field = format!("<{}>k__BackingField", property.name);
+                    fields.iter().any(|it| *it.name == *field)
+                })
+        });
+        are_fields && secrets.iter().all(is_remembered)
     }
 
     fn remember_secrets_in(&mut self, place: &Value, left: &mut usize, depth: u32) {
