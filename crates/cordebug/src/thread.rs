@@ -317,6 +317,14 @@ impl Frame {
         il_offset_at(&code, offset.checked_sub(1)?)
     }
 
+    /// The address in its compiled code that it stands at or is to be returned to.
+    pub fn instruction_pointer(&self) -> Option<u64> {
+        let frame = self.0.cast::<ICorDebugNativeFrame>()?;
+        let mut offset = 0;
+        clr!(frame, ICorDebugNativeFrame::GetIP(&mut offset)).ok()?;
+        self.code_start()?.checked_add(offset.into())
+    }
+
     /// Where the compiled code of its function begins.
     pub fn code_start(&self) -> Option<u64> {
         let code = clr_out!(self.0, ICorDebugFrame::GetCode()).ok()?;

@@ -61,6 +61,7 @@ impl Engine<'_> {
         let target = self.target()?;
         // The runtime keeps these alive for us, which nobody could undo later.
         target.kept.clear();
+        target.activations = crate::values::Activations::default();
         target.results.get_mut().clear();
         target.turns = Turns::default();
         freeze(target, |_| false);

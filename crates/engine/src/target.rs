@@ -22,7 +22,7 @@ use crate::stack;
 use crate::stack::walks::KeptWalks;
 use crate::types::{TypeCache, Types};
 use crate::values::view::ObjectIds;
-use crate::values::{Handles, Held, LayoutCache, Places, ReturnedValues};
+use crate::values::{Activations, Handles, Held, LayoutCache, Places, ReturnedValues};
 
 /// The debugged process.
 #[derive(Debug)]
@@ -41,6 +41,8 @@ pub(crate) struct Target {
     pub(crate) object_ids: ObjectIds,
     /// Objects that the user asked to keep, by their numbers.
     pub(crate) kept: BTreeMap<u64, Held>,
+    /// Which calls the frames are that somebody wants to compare with those of other stops.
+    pub(crate) activations: Activations,
     /// What can be made to lead to any address, for calls that take references.
     pub(crate) pointers: Vec<Held>,
     /// Results of expressions, while the program stays stopped.
@@ -92,6 +94,7 @@ impl Target {
             handles: Handles::default(),
             object_ids: ObjectIds::default(),
             kept: BTreeMap::new(),
+            activations: Activations::default(),
             pointers: Vec::new(),
             results: RefCell::default(),
             returned: ReturnedValues::default(),

@@ -79,7 +79,7 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
         };
         let mut stack = gather::stack(&asked, stop, true);
         if let Some(stack) = &mut stack {
-            told.mark_changes(stop, stack);
+            told.mark_changes(stack);
         }
         told.stack = stack.map(|stack| (stop.id, stack));
     }

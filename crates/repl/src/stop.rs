@@ -94,7 +94,7 @@ impl Repl {
         let ask = |request| session.request(request, std::time::Instant::now() + crate::repl::LOOK);
         let mut stack = gather::stack(&ask, stop, false);
         if let Some(stack) = &mut stack {
-            self.told.mark_changes(stop, stack);
+            self.told.mark_changes(stack);
         }
         let shown = stack.as_ref().and_then(|stack| {
             let mut frames = stack.frames.iter();

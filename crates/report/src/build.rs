@@ -38,6 +38,8 @@ pub struct Stack {
     pub frames: Vec<Frame>,
     /// Whether there are more below them.
     pub more: bool,
+    /// Which call of its method the frame is whose variables are told.
+    pub call: Option<u64>,
     /// Source around the first of them that has any; else around the place that tells most.
     pub source: Vec<SourceLine>,
     /// The file of that place, if it was changed since the program was built.

@@ -43,7 +43,9 @@ pub fn stack(ask: Ask<'_>, stop: &Stop, mask_secrets: bool) -> Option<Stack> {
             let thrown_at = thrown_at.and_then(|it| it.source.as_ref());
             let place = place.or(thrown_at).or(waits_at);
             let text = place.map_or_else(Default::default, |place| lines(ask, place));
+            let (variables, call) = variables;
             Some(Stack {
+                call,
                 frames,
                 more,
                 source: text.lines,
@@ -96,7 +98,7 @@ fn variables_of(stop: StopId, frame: u32, mask_secrets: bool) -> Request {
         view: View {
             mask_secrets,
             text_length: VARIABLE_TEXT,
-            behind_cuts: true,
+            to_compare: true,
             ..View::default()
         },
         ..VariablesQuery::default()
@@ -110,29 +112,33 @@ fn text_of(place: &Source) -> Request {
     Request::Source { file }
 }
 
-/// Variables of a frame in short, and how many more there are.
+/// Variables of a frame in short, how many more there are, and which call the frame is.
 fn variables(
     ask: Ask<'_>,
     stop: StopId,
     frame: u32,
     mask_secrets: bool,
-) -> (Vec<VariableEntry>, u64) {
+) -> ((Vec<VariableEntry>, u64), Option<u64>) {
     match ask(variables_of(stop, frame, mask_secrets)) {
         Ok(Reply::Variables(found)) => {
             let mut shared = Shared::default();
+            let declarations = found.declarations.iter().copied().map(Some);
+            let declarations = declarations.chain(std::iter::repeat(None));
             let variables = found
                 .variables
                 .iter()
+                .zip(declarations)
                 // The exception has lines of its own.
-                .filter(|variable| variable.name != "$exception")
-                .map(|variable| {
+                .filter(|(variable, _)| variable.name != "$exception")
+                .map(|(variable, declaration)| {
                     let mut entry = VariableEntry::from(variable);
+                    entry.declaration = declaration;
                     shared.mark(variable, &mut entry);
                     entry
                 })
                 .collect();
             let more = found.omitted.as_ref().map_or(0, |omitted| omitted.count);
-            (variables, more)
+            ((variables, more), found.call)
         }
         Ok(_) => Default::default(),
         Err(error) => {

@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use engine::api::{Breakpoint, BreakpointState, Stop, StopId, ThreadId};
+use engine::api::{Breakpoint, BreakpointState, StopId};
 
 use super::breakpoints::BreakpointEntry;
-use super::build::{self, Stack};
+use super::build::Stack;
 use super::pace::Pace;
 use super::variables::{RETURNED, VariableEntry};
 
-/// A frame across stops: its thread, its method and its depth.
-type FramePlace = (Option<ThreadId>, String, u32);
+/// A variable across stops: its name, and what tells it from others of that.
+type Declaration = (String, Option<u64>);
 
 /// What the reader of reports knows already.
 #[derive(Debug, Default)]
@@ -29,8 +29,8 @@ pub struct Told {
     pub pace: Pace,
     /// Whether those that were never reached were reported at the end.
     pub never_reached: bool,
-    /// Variables of the last stops that were reported, by thread, method and depth; the newest last.
-    variables: VecDeque<(FramePlace, BTreeMap<String, Seen>)>,
+    /// Variables of the last stops that were reported, by the call that their frame was; the newest last.
+    variables: VecDeque<(u64, BTreeMap<Declaration, Seen>)>,
     /// The stack of the last stop that was reported.
     pub stack: Option<(StopId, Stack)>,
     /// Whether something was changed since: variables are read again for the next report.
@@ -110,25 +110,23 @@ impl Told {
         changed
     }
 
-    /// Says of each variable what it was at the last stop in the same method at the same depth of the same thread, and
-    /// leaves those that matter most.
-    pub fn mark_changes(&mut self, stop: &Stop, stack: &mut Stack) {
-        let Some(frame) = build::shown_frame(stop, &stack.frames) else {
-            return;
-        };
-        let depth = u32::try_from(stack.frames.len()).unwrap_or(u32::MAX) - frame.index;
-        let place = (stop.thread, frame.method.clone(), depth);
-        let values = |variables: &[VariableEntry]| {
-            let value = |it: &VariableEntry| (it.name.clone(), Seen::of(it));
-            // What one call returned is not what another did.
-            let lasting = variables.iter().filter(|it| !it.name.starts_with(RETURNED));
-            lasting.map(value).collect::<BTreeMap<_, _>>()
-        };
-        let now = values(&stack.variables.0);
-        let known = self.variables.iter().position(|(it, _)| *it == place);
+    /// Says of each variable what it was at the last stop in the same call of the method, and leaves those that matter most.
+    pub fn mark_changes(&mut self, stack: &mut Stack) {
+        if let Some(call) = stack.call {
+            self.compare(call, &mut stack.variables.0);
+        }
+        leave_those_that_matter(stack);
+    }
+
+    fn compare(&mut self, call: u64, variables: &mut [VariableEntry]) {
+        let declaration = |it: &VariableEntry| (it.name.clone(), it.declaration);
+        // What one call returned is not what another did.
+        let lasting = variables.iter().filter(|it| !it.name.starts_with(RETURNED));
+        let now = lasting.map(|it| (declaration(it), Seen::of(it))).collect();
+        let known = self.variables.iter().position(|(it, _)| *it == call);
         if let Some((_, before)) = known.and_then(|at| self.variables.remove(at)) {
-            for variable in &mut stack.variables.0 {
-                let Some(seen) = before.get(&variable.name) else {
+            for variable in variables {
+                let Some(seen) = before.get(&declaration(variable)) else {
                     continue;
                 };
                 variable.was = seen.unless(variable);
@@ -138,15 +136,10 @@ impl Told {
                     && seen.behind_cut != variable.behind_cut;
             }
         }
-        // What was called from here has returned: another call of it is another frame.
-        let (thread, _, depth) = &place;
-        self.variables
-            .retain(|((of, _, deep), _)| of != thread || deep < depth);
         if self.variables.len() >= PLACES {
             self.variables.pop_front();
         }
-        self.variables.push_back((place, now));
-        leave_those_that_matter(stack);
+        self.variables.push_back((call, now));
     }
 }
 
@@ -217,6 +210,7 @@ mod tests {
         variables.push(named("$returnvalue"));
         let mut stack = Stack {
             frames: Vec::new(),
+            call: None,
             more: false,
             source: vec![SourceLine {
                 line: 1,
@@ -257,6 +251,7 @@ mod tests {
         };
         let mut stack = Stack {
             frames: Vec::new(),
+            call: None,
             more: false,
             source: Vec::new(),
             variables: ((0..30).map(named).collect(), 0),

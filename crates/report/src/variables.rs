@@ -46,12 +46,15 @@ pub struct VariableEntry {
     /// How many members or elements it has.
     #[serde(skip_serializing_if = "is_zero_u64")]
     pub children: u64,
-    /// What it was at the last stop in the same method, if it has changed.
+    /// What it was at the last stop in the same call of the method, if it has changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
     /// Whether it has changed since then behind what is shown of it.
     #[serde(skip_serializing_if = "is_false")]
     pub changed_inside: bool,
+    /// Tells it from others of its method that have its name, if it is a variable of a frame.
+    #[serde(skip)]
+    pub declaration: Option<u64>,
     /// Changes with what lies behind the cut of the value.
     #[serde(skip)]
     pub behind_cut: Option<u64>,
@@ -177,6 +180,7 @@ impl VariableEntry {
             children: *children,
             was: None,
             changed_inside: false,
+            declaration: None,
             behind_cut: *behind_cut,
             notes,
             members: shown.iter().map(|it| Self::of(it, depth - 1)).collect(),

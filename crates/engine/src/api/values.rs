@@ -79,8 +79,9 @@ pub struct View {
     /// Milliseconds that looking may take, at most a minute: who asked waits, and so does everybody behind. What was not
     /// reached is said.
     pub look_limit: u32,
-    /// Whether values whose lines do not show all tell a number of what lies behind, to find out later whether it has changed.
-    pub behind_cuts: bool,
+    /// Whether it is to be compared with what another stop tells: values whose lines do not show all tell a number of what
+    /// lies behind, and a frame which call it is.
+    pub to_compare: bool,
 }
 
 impl Default for View {
@@ -98,7 +99,7 @@ impl Default for View {
             text_length: 1024,
             total_text: 256 * 1024,
             look_limit: 3000,
-            behind_cuts: false,
+            to_compare: false,
         }
     }
 }
@@ -309,6 +310,13 @@ pub struct Variables {
     /// Things to know, such as that names of locals are not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Which call of its method the frame is: another stop tells the same number only if it is the same call. Told with
+    /// the variables of a frame, if they are to be compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<u64>,
+    /// Which declaration each of the frame's first variables is, if they are to be compared: there may be others of the name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub declarations: Vec<u64>,
     /// How many pieces of code were run in the program to tell all this.
     #[serde(default)]
     pub code_runs: u32,

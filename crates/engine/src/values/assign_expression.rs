@@ -228,6 +228,8 @@ impl Engine<'_> {
             variables: Vec::new(),
             omitted: None,
             notes: Vec::new(),
+            call: None,
+            declarations: Vec::new(),
             code_runs: 0,
         })))
     }

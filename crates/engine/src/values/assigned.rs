@@ -5,6 +5,7 @@
 //! the method, or from where its scope was entered last, comes by a store to its slot or by its address being taken.
 //! Whatever cannot be decided counts as assigned, so nothing that has a value is hidden.
 
+pub(super) mod again;
 pub(super) mod fields;
 pub(super) mod shared;
 mod yields;

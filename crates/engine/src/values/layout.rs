@@ -34,6 +34,9 @@ pub(crate) struct Member {
     pub(crate) offset: u32,
 }
 
+/// The methods of delegates.
+type Functions = HashMap<u64, Option<(ModuleId, Token)>>;
+
 /// Layouts, kept until a module is unloaded.
 #[derive(Debug, Default)]
 pub(crate) struct LayoutCache {
@@ -43,7 +46,7 @@ pub(crate) struct LayoutCache {
     members: TypeCacheMap<Type, Rc<[Member]>>,
     pub(super) known: TypeCacheMap<Type, super::view::known::Known>,
     /// The methods of delegates, by their addresses in one run of the program.
-    pub(super) methods: RefCell<(u64, HashMap<u64, Option<String>>)>,
+    pub(super) methods: RefCell<(u64, Functions)>,
     pub(super) views: TypeCacheMap<Type, Rc<[super::view::MemberView]>>,
     /// Whether the fields behind properties tell them, by module and field.
     pub(super) backing: TypeCacheMap<(ModuleId, Token), bool>,

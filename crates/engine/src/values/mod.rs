@@ -31,6 +31,7 @@
 //! included, because the collector moves objects; a [`Reader`] refuses older ones as [`Unreadable::Stale`]. What must live
 //! longer is kept with [`Reader::hold`]. Every failure is an [`Unreadable`]: a value that says why, never a guess.
 
+mod activations;
 mod answering;
 mod assign;
 mod assign_expression;
@@ -72,6 +73,7 @@ use std::rc::Rc;
 
 use crate::types::Type;
 
+pub(crate) use activations::Activations;
 pub(crate) use assign::Destination;
 pub(crate) use handles::Handles;
 pub(crate) use layout::{LayoutCache, Member, buffer_length};

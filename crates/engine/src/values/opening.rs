@@ -50,6 +50,8 @@ impl Engine<'_> {
                         variables: Vec::new(),
                         omitted: None,
                         notes: Vec::new(),
+                        call: None,
+                        declarations: Vec::new(),
                         code_runs: u32::try_from(answers.count()).unwrap_or(u32::MAX),
                     })));
                 }

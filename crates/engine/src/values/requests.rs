@@ -3,7 +3,8 @@
 use cordebug::thread::Thread;
 
 use crate::api::{
-    Error, ErrorCode, Evaluate, Reply, ValueKind, Variable, VariableKind, Variables, VariablesQuery,
+    Error, ErrorCode, Evaluate, Reply, ValueKind, Variable, VariableKind, VariableScope, Variables,
+    VariablesQuery,
 };
 use crate::engine::Engine;
 use crate::stack::frame_at;
@@ -132,6 +133,8 @@ impl Engine<'_> {
                     variables: Vec::new(),
                     omitted: None,
                     notes: Vec::new(),
+                    call: None,
+                    declarations: Vec::new(),
                     code_runs: 0,
                 })
             }
@@ -156,6 +159,8 @@ impl Engine<'_> {
             variables: Vec::new(),
             omitted: None,
             notes: Vec::new(),
+            call: None,
+            declarations: Vec::new(),
             code_runs: 0,
         };
         if !query.view.run_code {
@@ -194,9 +199,15 @@ impl Engine<'_> {
         mut told: Variables,
         answers: Option<&Answers>,
     ) -> Result<(Variables, Vec<Question>), Error> {
+        let stop = self.stop.clone();
         let target = self.stopped_target()?;
         let frame = frame_at(target, thread, query.frame);
         let target = &*target;
+        if query.view.to_compare
+            && let (Ok(frame), Some(stop)) = (&frame, &stop)
+        {
+            told.call = target.activations.number(target, stop, thread, frame);
+        }
         let reader = target.reader().looking_from(frame.as_ref().ok());
         let inquiry = answers.map(|answers| Inquiry::new(&reader, answers));
         let roots = Roots {
@@ -303,6 +314,9 @@ fn look_at(
     }
     let (list, note) = roots.list(viewer, query.scope)?;
     told.notes.extend(note);
+    if query.view.to_compare && query.scope == VariableScope::All {
+        told.declarations = roots.declarations()?;
+    }
     let children = super::view::Children::Members(list).named_like(&query.names);
     (told.variables, told.omitted) = viewer.page(&children, "", query.start, count, depth);
     roots.say_who_returned(&mut told.variables, query.view.mask_secrets);

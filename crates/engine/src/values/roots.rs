@@ -388,6 +388,12 @@ impl Roots<'_, '_> {
         }
     }
 
+    /// Which declaration each variable of the frame is.
+    pub(super) fn declarations(&self) -> Result<Vec<u64>, Error> {
+        let scope = self.scope()?;
+        Ok(scope.variables.iter().map(|it| it.declaration).collect())
+    }
+
     /// The variables of the frame, and something to know about them.
     pub(super) fn list(
         &self,

@@ -48,6 +48,8 @@ pub(crate) struct Variable {
     pub(crate) notes: TypeNotes,
     /// Where it is, or why that cannot be told.
     pub(crate) value: Result<Value>,
+    /// Tells it from others of its method that have its name.
+    pub(crate) declaration: u64,
     /// The argument or local of the frame that it is, unless the compiler moved it.
     pub(crate) slot: Option<Slot>,
     /// The object and field that hold one that the compiler moved.
@@ -441,6 +443,7 @@ impl Scope {
                 kind: declared.kind,
                 ty,
                 notes: declared.notes.clone(),
+                declaration: declared.number(),
                 value,
                 slot,
                 holder,

@@ -187,6 +187,8 @@ impl Engine<'_> {
             variables: Vec::new(),
             omitted: None,
             notes: vec!["its setter was run".into()],
+            call: None,
+            declarations: Vec::new(),
             code_runs: 1,
         })))
     }

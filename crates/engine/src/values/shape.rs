@@ -9,6 +9,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 use metadata::csharp::{GeneratedKind, GeneratedName};
@@ -137,6 +138,8 @@ pub(crate) struct Declared {
     pub(crate) home: Home,
     /// Where a captured parameter lies until its closure is made.
     pub(crate) before: Option<Home>,
+    /// Where in the code its scope begins; 0 if that is all of the code.
+    pub(crate) begins: u32,
     /// Whether another variable of the same name hides it.
     pub(crate) shadowed: bool,
 }
@@ -169,6 +172,7 @@ impl Shape {
             place,
             variables: Vec::new(),
             unnamed: Vec::new(),
+            begins: 0,
         };
         collector.arguments()?;
         collector.locals()?;
@@ -255,6 +259,8 @@ struct Collector<'c, 't> {
     place: &'c CodePlace,
     variables: Vec<Declared>,
     unnamed: Vec<Declared>,
+    /// Where the scope begins of what is being added.
+    begins: u32,
 }
 
 impl Collector<'_, '_> {
@@ -273,6 +279,7 @@ impl Collector<'_, '_> {
                 parameter: None,
                 home,
                 before: None,
+                begins: self.begins,
                 shadowed: false,
             });
         }
@@ -389,6 +396,7 @@ impl Collector<'_, '_> {
         };
         for scope in pdb.local_scopes_at(place.method, place.offset) {
             let scope = scope?;
+            self.begins = scope.start().0;
             for variable in scope.variables() {
                 let variable = variable?;
                 let Some(ty) = types.get(usize::from(variable.index)) else {
@@ -454,6 +462,20 @@ fn decimal_constant(raw: &[u8]) -> Option<[u8; 16]> {
 }
 
 impl Declared {
+    /// A number that no other variable of its method has which has its name.
+    pub(crate) fn number(&self) -> u64 {
+        let (kind, of) = match &self.home {
+            Home::Argument(number) => (0, *number),
+            Home::Local(number) => (1, *number),
+            Home::Constant(_) => (2, 0),
+            Home::Unused => (3, 0),
+            Home::Field(.., field) => (4, field.token.0),
+        };
+        let mut hasher = DefaultHasher::new();
+        (kind, of, self.begins).hash(&mut hasher);
+        hasher.finish()
+    }
+
     /// The value of a constant.
     pub(crate) fn constant(&self, reader: &Reader<'_>) -> Option<Result<Value>> {
         match &self.home {

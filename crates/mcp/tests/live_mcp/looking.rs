@@ -578,6 +578,72 @@ fn chains_of_awaits_are_told_with_the_stack() {
 }
 
 #[test]
+fn only_variables_of_the_same_call_are_compared() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let stops: [(&str, &[&str]); 15] = [
+            // Calls from two places, in a loop that counts, and in one that cannot be seen to.
+            ("once", &[""; 6]),
+            (
+                "loop",
+                &["", "sum was 10, i was 0", "", "sum was 20, i was 0"],
+            ),
+            (
+                "loop",
+                &["", "sum was 30, i was 0", "", "sum was 40, i was 0"],
+            ),
+            ("first", &[""]),
+            ("second", &[""]),
+            ("work", &[""]),
+            ("worked", &["sum was 1"]),
+            ("work", &[""]),
+            ("worked", &["sum was 2"]),
+            ("each", &[""]),
+            ("step", &["square was not assigned yet"]),
+            ("each", &[""]),
+            ("step", &["square was not assigned yet"]),
+            ("one", &[""]),
+            ("other", &["chosen changed"]),
+        ];
+        let fixture = Fixture::named("values_compared");
+        let markers = [
+            "once", "loop", "first", "second", "work", "worked", "each", "one", "other",
+        ];
+        let at = |marker: &str| {
+            let place = fixture.marker(marker);
+            json!({"file": place.file, "line": place.line})
+        };
+        let launch = json!({
+            "program": dll("values_compared"),
+            "breakpoints": markers.map(at),
+        });
+        let mut report = agent.call("debug_launch", launch).await;
+        for (number, (marker, changes)) in stops.iter().enumerate() {
+            for (round, expected) in changes.iter().enumerate() {
+                if *marker == "step" {
+                    report = agent.call("debug_step", json!({"kind": "over"})).await;
+                } else if number + round > 0 {
+                    report = agent.call("debug_continue", json!({})).await;
+                }
+                let variables = structured(&report)["stop"]["variables"].clone();
+                let variables = variables.as_array().cloned().unwrap_or_default();
+                let told = variables.iter().filter_map(|it| {
+                    let name = it["name"].as_str()?;
+                    match it["was"].as_str() {
+                        Some(was) => Some(format!("{name} was {was}")),
+                        None => (it["changed_inside"] == true).then(|| format!("{name} changed")),
+                    }
+                });
+                let told = told.collect::<Vec<_>>().join(", ");
+                assert_eq!(told, *expected, "{marker} {round}: {}", text(&report));
+            }
+        }
+        agent.close().await;
+    });
+}
+
+#[test]
 fn what_changes_behind_the_cut_of_a_line_is_told() {
     let sandbox = Sandbox::new();
     run(async {

@@ -446,6 +446,10 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_values looks at its variables",
     ),
     (
+        "values_compared",
+        "has no statement that others have not; live_mcp compares its variables",
+    ),
+    (
         "values_taken_over",
         "has no statement that others have not; live_values looks at its variables",
     ),

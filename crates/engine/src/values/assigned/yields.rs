@@ -82,7 +82,7 @@ fn behind_leaving(metadata: Metadata<'_>, code: &[u8], store: usize) -> Option<I
 }
 
 /// The number that an instruction loads.
-fn constant(code: &[u8], at: usize) -> Option<i32> {
+pub(super) fn constant(code: &[u8], at: usize) -> Option<i32> {
     match *code.get(at)? {
         // ldc.i4.m1 to ldc.i4.8
         short @ 0x15..=0x1e => Some(i32::from(short) - 0x16),

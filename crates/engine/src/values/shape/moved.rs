@@ -52,6 +52,13 @@ impl Hoisted {
         }
     }
 
+    /// Where the scope of a local begins; 0 if it has none.
+    fn begins(&self, name: &str) -> u32 {
+        let slot = GeneratedName::parse(name).and_then(|it| it.hoisted_slot());
+        let scope = slot.and_then(|it| self.scopes.get(it));
+        scope.map_or(0, |it| it.start.0)
+    }
+
     /// Where the code stands, if the compiler says of a local that it is in scope nowhere.
     fn unscoped(&self, slot: Option<usize>) -> Option<IlOffset> {
         let scope = self.scopes.get(slot?);
@@ -211,6 +218,7 @@ impl Collector<'_, '_> {
         };
         let mut arguments = Vec::new();
         for field in self.fields(ty) {
+            self.begins = hoisted.begins(&field.name);
             let home = Home::Field(machine.clone(), ty.clone(), field.clone());
             let (name, kind) = match GeneratedName::parse(&field.name) {
                 None => (field.name.to_string(), VariableKind::Argument),
@@ -259,6 +267,7 @@ impl Collector<'_, '_> {
                 arguments.extend(self.variables.pop());
             }
         }
+        self.begins = 0;
         let captured = std::mem::take(&mut self.variables);
         self.variables = arguments;
         let is_told = |name: &str| captured.iter().any(|it| *it.name == *name);

@@ -7,6 +7,8 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
+use crate::api::ValueKind;
+
 use super::super::{Place, Value};
 use super::source::Source;
 use super::{Subject, Viewer};
@@ -69,6 +71,11 @@ impl Viewer<'_, '_> {
         let mut hasher = DefaultHasher::new();
         line.text.hash(&mut hasher);
         self.bytes_of_elements(&subject).hash(&mut hasher);
+        // Lambdas of one method have the same text.
+        if line.kind == ValueKind::Delegate {
+            let value = self.as_value(&subject)?;
+            self.delegate_functions(&value).hash(&mut hasher);
+        }
         Some(hasher.finish())
     }
 

@@ -155,7 +155,7 @@ impl Viewer<'_, '_> {
         let is_wanted = |key: &Value| {
             let key = self
                 .subject(key)
-                .and_then(|it| Ok((self.line(&it, &TypeNotes::default(), 1), it)));
+                .map(|it| (self.line(&it, &TypeNotes::default(), 1), it));
             key.is_ok_and(|(line, key)| {
                 line.text == wanted && self.type_of(&key).is_some_and(is_enum)
             })

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
+use metadata::Token;
+
 use crate::api::ValueKind;
 use crate::expressions::scalar;
-use crate::types::{Type, TypeNotes};
+use crate::types::{ModuleId, Type, TypeNotes};
 
 use super::super::{Result, Unreadable, Value};
 use super::known::Known;
@@ -592,33 +594,46 @@ impl Viewer<'_, '_> {
 
     /// The method that a delegate calls.
     fn delegate_method(&self, object: &super::super::Object) -> Option<String> {
+        let (module, token) = self.delegate_function(object)?;
+        let loaded = self.reader.types.module(module).ok()?;
+        Some(loaded.method_name(self.reader.types.process, token))
+    }
+
+    /// The methods that a delegate calls, as far as its line tells them.
+    pub(super) fn delegate_functions(&self, value: &Value) -> Vec<Option<(ModuleId, Token)>> {
+        let function = |it: &Value| self.delegate_function(&self.reader.object(it).ok()??);
+        match self.methods(value) {
+            Ok(Some(items)) => {
+                let shown = self.entries(&items, 0, PREVIEW);
+                let each = shown.iter();
+                each.map(|it| function(it.value.as_ref().ok()?)).collect()
+            }
+            _ => vec![function(value)],
+        }
+    }
+
+    fn delegate_function(&self, object: &super::super::Object) -> Option<(ModuleId, Token)> {
         // The library keeps something for each question until the program runs.
         let known = &self.reader.layouts.methods;
         if known.borrow().0 != object.run {
             *known.borrow_mut() = (object.run, HashMap::new());
         }
-        if let Some(name) = known.borrow().1.get(&object.address) {
-            return name.clone();
+        if let Some(found) = known.borrow().1.get(&object.address) {
+            return *found;
         }
-        let name = self.method_of(object);
+        let process = self.reader.types.process;
+        let found = || {
+            let delegate = process.object_at(object.address).ok()?;
+            let function = delegate.delegate_function().ok()?;
+            let module = ModuleId(function.module().ok()?.identity());
+            Some((module, Token(function.token().ok()?)))
+        };
+        let found = found();
         let mut known = known.borrow_mut();
         if known.1.len() < MAX_METHODS {
-            known.1.insert(object.address, name.clone());
+            known.1.insert(object.address, found);
         }
-        name
-    }
-
-    fn method_of(&self, object: &super::super::Object) -> Option<String> {
-        let process = self.reader.types.process;
-        let function = process
-            .object_at(object.address)
-            .ok()?
-            .delegate_function()
-            .ok()?;
-        let module = crate::types::ModuleId(function.module().ok()?.identity());
-        let loaded = self.reader.types.module(module).ok()?;
-        let token = metadata::Token(function.token().ok()?);
-        Some(loaded.method_name(process, token))
+        found
     }
 }
 

@@ -205,7 +205,8 @@ impl<'r, 't> Viewer<'r, 't> {
                 Ok(value) => {
                     let mut shown = self.value(value, &child.notes, depth, &child.path);
                     label = self.labelled(child, &mut shown);
-                    if self.view.behind_cuts && shown.text.contains(['…', '{']) {
+                    let is_delegate = shown.kind == api::ValueKind::Delegate;
+                    if self.view.to_compare && (is_delegate || shown.text.contains(['…', '{'])) {
                         shown.behind_cut = self.behind_cut(value, &child.notes);
                     }
                     shown
