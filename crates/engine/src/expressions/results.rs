@@ -7,6 +7,8 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 
+use metadata::csharp::{GeneratedKind, GeneratedName};
+
 use super::run::{Made, Val};
 use crate::api::{self, VariableKind, View};
 use crate::target::Target;
@@ -211,7 +213,10 @@ impl Target {
                 let given = given.iter().map(Option::as_deref);
                 let given = given.chain(std::iter::repeat(None));
                 let named = fields.iter().zip(given);
-                let named = named.map(|((name, it), given)| (given.unwrap_or(name).to_owned(), it));
+                let named = named.map(|((name, it), given)| {
+                    let shown = given.unwrap_or_else(|| property_of(name));
+                    (shown.to_owned(), it)
+                });
                 (ty, named.collect())
             }
             _ => return None,
@@ -303,6 +308,12 @@ impl Target {
         }
         told
     }
+}
+
+/// The name of a field, or of the property of an anonymous type that it is behind.
+fn property_of(field: &str) -> &str {
+    let anonymous = GeneratedName::parse(field).filter(|it| it.kind == GeneratedKind::Other('i'));
+    anonymous.map_or(field, |it| it.text)
 }
 
 /// The line of what exists only here, as that of a variable is written.

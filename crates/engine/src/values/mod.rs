@@ -53,6 +53,7 @@ mod own_statics;
 mod places;
 mod properties;
 mod questions;
+mod ranges;
 mod reader;
 mod requests;
 mod returned;
