@@ -48,7 +48,7 @@ struct Formats {
 #[derive(Debug)]
 enum Kept {
     Object(Held),
-    /// A struct as it was.
+    /// A struct or pointer as it was.
     Struct(Snapshot),
 }
 
@@ -169,6 +169,12 @@ impl Target {
                 (Kept::Object(reader.hold(object).ok()?), place)
             }
             Val::Struct(place) => (Kept::Struct(reader.snapshot(place).ok()?), place.clone()),
+            Val::Scalar(address) if ty.is_pointer() => {
+                let place = reader.copied(ty.clone(), address.to_bytes()?);
+                // Only what it leads to is inside.
+                reader.target(&place).ok()??;
+                (Kept::Struct(reader.snapshot(&place).ok()?), place)
+            }
             Val::Made(made) if depth > 0 => {
                 return self.made(viewer, made, name, notes, depth, room);
             }

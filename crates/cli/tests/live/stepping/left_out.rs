@@ -436,6 +436,10 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_values looks at its variables",
     ),
     (
+        "values_addresses",
+        "has no statement that others have not; live_values looks at its variables",
+    ),
+    (
         "values_yields",
         "has no statement that others have not; live_values looks at its variables",
     ),

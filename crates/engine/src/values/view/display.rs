@@ -346,17 +346,25 @@ impl Viewer<'_, '_> {
             let field = property
                 .getter
                 .and_then(|getter| self.returned_field(&named, getter, 0));
+            let read = |field: &str| match property.is_static {
+                true => self.static_named(&named, field),
+                false => self.reader.field(from, field),
+            };
+            let asked = || {
+                let value = self.as_value(&subject)?;
+                Some(self.ask_value(&value, What::Getter(name.to_owned())))
+            };
             return Some(match field {
                 // The getter has a harmless name, what it returns has not.
                 Some(field) if self.is_secret_variable(&field, &property.ty) => {
                     Err(Unreadable::Masked(property.ty))
                 }
-                Some(field) if property.is_static => self.static_named(&named, &field),
-                Some(field) => self.reader.field(from, &field),
-                None => {
-                    let value = self.as_value(&subject)?;
-                    self.ask_value(&value, What::Getter(name.to_owned()))
-                }
+                Some(field) => match read(&field) {
+                    // What is loaded may be returned as something else.
+                    Ok(found) if !found.ty.reads_as(&property.ty) => asked()?,
+                    found => found,
+                },
+                None => asked()?,
             });
         }
         None
