@@ -74,6 +74,13 @@ impl Results {
     }
 }
 
+/// The number of the result that a path begins with.
+fn number_in(path: &str) -> Option<u64> {
+    let digits = path.strip_prefix("#e")?;
+    let end = digits.find(|it: char| !it.is_ascii_digit());
+    digits.get(..end.unwrap_or(digits.len()))?.parse().ok()
+}
+
 impl Target {
     /// Where a result lies, by its number, and what is known of its type.
     pub(crate) fn result_place(
@@ -92,9 +99,7 @@ impl Target {
 
     /// How what a path leads to is to be shown, if that begins with a result whose expression said so.
     pub(crate) fn view_of_result(&self, path: &str, view: &View) -> Option<View> {
-        let digits = path.strip_prefix("#e")?;
-        let end = digits.find(|it: char| !it.is_ascii_digit());
-        let number: u64 = digits.get(..end.unwrap_or(digits.len()))?.parse().ok()?;
+        let number = number_in(path)?;
         let results = self.results.borrow();
         let (.., formats) = results.known.iter().find(|(it, ..)| *it == number)?;
         Some(View {
@@ -103,6 +108,14 @@ impl Target {
             elements: view.elements.or(formats.elements),
             ..view.clone()
         })
+    }
+
+    /// Whether a path begins with a result that is no object of the program, but a value as it was.
+    pub(super) fn is_copy(&self, path: &str) -> bool {
+        let results = self.results.borrow();
+        let mut known = results.known.iter();
+        let number = number_in(path);
+        known.any(|(it, kept, _)| Some(*it) == number && matches!(kept, Kept::Struct(_)))
     }
 
     /// Holds what code of the program gave; its path.
