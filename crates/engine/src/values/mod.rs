@@ -82,6 +82,7 @@ pub(crate) use reader::{Held, Reader};
 pub(crate) use returned::{ReturnedCall, ReturnedValues};
 pub(crate) use scalar::Scalar;
 pub(crate) use snapshot::Snapshot;
+pub(crate) use statics::decimal_constant;
 pub(crate) use unreadable::Unreadable;
 
 /// Where bytes are.

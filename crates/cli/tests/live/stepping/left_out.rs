@@ -440,6 +440,10 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_values looks at its variables",
     ),
     (
+        "declared_generic",
+        "has no statement that others have not; live_mcp looks at its types",
+    ),
+    (
         "values_yields",
         "has no statement that others have not; live_values looks at its variables",
     ),
