@@ -181,6 +181,20 @@ fn declarations_in_generic_types_constants_and_base_types_are_those_of_the_sourc
             let told = text(&agent.call("type_get", json!({"name": name})).await) + "\n";
             assert!(told.contains(declared), "{declared}:\n{told}");
         }
+        for (path, field, inherited) in [
+            ("holder", "Value", false),
+            ("mine", "Own", false),
+            ("mine", "Value", true),
+        ] {
+            let told = agent.call("object_inspect", json!({"path": path})).await;
+            let line = format!("{field}: ");
+            let told = text(&told);
+            let line = told
+                .lines()
+                .find(|it| it.contains(&line))
+                .expect("the field");
+            assert_eq!(line.contains(", of Holder<Part>"), inherited, "{told}");
+        }
         agent.close().await;
     });
 }
