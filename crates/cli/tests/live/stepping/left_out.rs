@@ -444,6 +444,10 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_mcp looks at its types",
     ),
     (
+        "values_unsaid",
+        "has no statement that others have not; live_values looks at its variables",
+    ),
+    (
         "values_yields",
         "has no statement that others have not; live_values looks at its variables",
     ),

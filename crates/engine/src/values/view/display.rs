@@ -338,11 +338,17 @@ impl Viewer<'_, '_> {
         if let Some(value) = self.shown_member(&subject, name) {
             return Some(value);
         }
+        let mut is_set_only = false;
         for named in self.reader.types.ancestry(&ty).ok()? {
             let properties = self.reader.types.properties(&named).ok()?;
             let Some(property) = properties.into_iter().find(|it| it.name == name) else {
                 continue;
             };
+            // The getter of one that is overridden without may stand in a base type.
+            if property.getter.is_none() {
+                is_set_only = true;
+                continue;
+            }
             let field = property
                 .getter
                 .and_then(|getter| self.returned_field(&named, getter, 0));
@@ -367,7 +373,7 @@ impl Viewer<'_, '_> {
                 None => asked()?,
             });
         }
-        None
+        is_set_only.then(|| Err(Unreadable::no_getter()))
     }
 
     fn static_named(&self, named: &Rc<Named>, name: &str) -> Result<Value> {
