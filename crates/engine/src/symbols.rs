@@ -3,6 +3,7 @@
 //! Everything comes from the modules' files: nothing runs in the program, which need not be stopped. The work is bounded by
 //! the number of names in them, the answer by what was asked for.
 
+mod constants;
 mod describe;
 
 use cordebug::process::Process;

@@ -6,7 +6,7 @@ use engine::api::{FieldLayout, MemoryBytes, ObjectReport, OutgoingReference};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Reader, Render, is_zero, is_zero_u64, text};
+use super::{Reader, Render, is_false, is_zero, is_zero_u64, text};
 
 /// Characters told of a name, a type or a path.
 const NAME: usize = 120;
@@ -64,6 +64,9 @@ pub struct FieldEntry {
     pub padding: u32,
     /// The type that declares it.
     pub declared_in: String,
+    /// Whether that is a base type.
+    #[serde(skip_serializing_if = "is_false")]
+    pub inherited: bool,
 }
 
 /// A reference to another object.
@@ -110,6 +113,7 @@ impl From<&FieldLayout> for FieldEntry {
             size: field.size,
             padding: field.padding,
             declared_in: text::one_line(&field.declared_in, NAME),
+            inherited: field.inherited,
         }
     }
 }
@@ -153,7 +157,7 @@ impl Render for ObjectAnswer {
                     text::bytes(field.padding.into())
                 );
             }
-            if !self.type_name.ends_with(&field.declared_in) {
+            if field.inherited {
                 let _ = write!(out, ", of {}", field.declared_in);
             }
             out.push('\n');

@@ -166,3 +166,108 @@ fn as_many_elements_are_shown_as_are_asked_for() {
         }
     }
 }
+
+#[test]
+fn ranges_lead_to_the_elements_where_they_are() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_ranges", &["stop"]);
+    let numbers = |from: usize, to: usize| -> Vec<String> {
+        let line = |it| format!("[{it}] = {}", it + 10);
+        (from..to).map(line).collect()
+    };
+    for of in ["array", "list", "span"] {
+        for (range, from, to) in [
+            ("5..8", 5, 8),
+            ("^2..", 8, 10),
+            ("..^9", 0, 1),
+            ("..", 0, 10),
+            ("3..3", 3, 3),
+        ] {
+            let path = format!("{of}[{range}]");
+            let told = children(&program, &path);
+            assert_eq!(lines(&told), numbers(from, to), "{path}");
+            let paths = told.iter().map(|it| it.path.clone());
+            let own: Vec<String> = (from..to).map(|it| format!("{of}[{it}]")).collect();
+            assert_eq!(paths.collect::<Vec<_>>(), own, "{path}");
+        }
+    }
+    // A page of a range begins where the range does.
+    let page = VariablesQuery {
+        path: Some("list[2..7]".into()),
+        start: 1,
+        count: 2,
+        ..VariablesQuery::default()
+    };
+    let told = variables(&program, page);
+    assert_eq!(lines(&told.variables), numbers(3, 5));
+    let omitted = told.omitted.expect("there are more");
+    assert_eq!((omitted.count, omitted.start), (2, 3));
+    assert_eq!(told.notes, ["elements 2 to 6 of 10"]);
+    assert_eq!(look(&program, "text[2..4]").value.text, "\"23\"");
+    for (path, why) in [
+        ("array[8..20]", "array has 10 elements"),
+        ("list[..^11]", "list has 10 elements"),
+        ("span[5..3]", "ends before it begins"),
+        (
+            "table[0..1]",
+            "a range is one of elements that have numbers",
+        ),
+        (
+            "named[0..1]",
+            "a range is one of elements that have numbers",
+        ),
+        ("nothing[0..1]", "has no variable nothing"),
+    ] {
+        let query = VariablesQuery {
+            path: Some(path.into()),
+            ..VariablesQuery::default()
+        };
+        let refused = program.request(Request::Variables(Box::new(query)));
+        let refused = refused.expect_err(path).message;
+        assert!(refused.contains(why), "{path}: {refused}");
+    }
+}
+
+#[test]
+fn what_exists_only_in_the_debugger_is_told_with_what_lies_inside() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_ranges", &["stop"]);
+    for (path, inside) in [
+        ("new[] { 1, 2 }", &["[0] = 1", "[1] = 2"][..]),
+        ("(1, \"b\")", &["Item1 = 1", "Item2 = \"b\""]),
+        ("array.Take(2)", &["[0] = 10", "[1] = 11"]),
+        ("text.Split('5')", &["[0] = \"01234\"", "[1] = \"6789\""]),
+        (
+            "new { A = words }",
+            &["A = Length = 2 { \"one\", \"two\" }"],
+        ),
+        ("new int[0]", &[]),
+    ] {
+        let query = VariablesQuery {
+            path: Some(path.into()),
+            ..VariablesQuery::default()
+        };
+        let told = variables(&program, query);
+        assert_eq!(lines(&told.variables), inside, "{path}");
+        assert_eq!(told.parent.expect("what was asked for").name, path);
+    }
+    let last = VariablesQuery {
+        path: Some("new[] { 1, 2, 3 }".into()),
+        start: 1,
+        count: 1,
+        ..VariablesQuery::default()
+    };
+    let told = variables(&program, last);
+    assert_eq!(lines(&told.variables), ["[1] = 2"]);
+    let omitted = told.omitted.expect("there is one more");
+    assert_eq!((omitted.count, omitted.start), (1, 2));
+    // No more than some come with it.
+    let many = VariablesQuery {
+        path: Some("Enumerable.Range(0, 150).ToArray()".into()),
+        start: 100,
+        ..VariablesQuery::default()
+    };
+    let told = variables(&program, many);
+    assert_eq!(told.variables, []);
+    assert!(told.notes.concat().contains("its first 100 elements"));
+}

@@ -213,3 +213,28 @@ fn what_a_filter_declares_is_told_in_its_block_and_nowhere_else() {
     check(&program, &[("outer", "7"), ("given", "\"y\"")]);
     assert!(!names().contains(&"inner".to_owned()));
 }
+
+#[test]
+fn what_is_left_inside_of_another_region_leads_nowhere_else() {
+    let sandbox = Sandbox::new();
+    let markers = [
+        "disposed",
+        "disposed_after",
+        "locked",
+        "locked_after",
+        "awaited",
+        "awaited_after",
+    ];
+    let program = stopped(&sandbox, "values_left", &markers);
+    check(&program, &[("when", UNASSIGNED)]);
+    for late in ["2", "2", "1"] {
+        check(&program, &[("late", UNASSIGNED), ("word", UNASSIGNED)]);
+        on(&program);
+        check(&program, &[("late", late), ("word", "\"word\"")]);
+        program.cont();
+        if late != "1" {
+            program.wait_stop();
+        }
+    }
+    program.expect_exit(0);
+}

@@ -1,11 +1,11 @@
 //! Pointers: where static ones are, how they are compared, and what is set through them.
 
-use host::api::{BreakpointSpec, Evaluate, Reply, Request, Stream};
+use host::api::{BreakpointSpec, Evaluate, Reply, Request, Stream, VariablesQuery, View};
 use testkit::debuggee::Debuggee;
 use testkit::sandbox::Sandbox;
 
 use crate::setting::{request, set};
-use crate::support::{at, look, stopped};
+use crate::support::{at, children, lines, look, stopped, variables};
 
 /// What an expression gives, or why not.
 #[track_caller]
@@ -19,6 +19,20 @@ fn value(program: &Debuggee<'_>, expression: &str) -> String {
         Ok(value) => value.text,
         Err(failed) => failed.error.message,
     }
+}
+
+/// What an expression gives where it may run code.
+#[track_caller]
+fn run(program: &Debuggee<'_>, expression: &str) -> String {
+    let asked = Evaluate {
+        side_effects: true,
+        ..Evaluate::read(expression)
+    };
+    let Ok(Reply::Evaluated(all)) = program.request(Request::Evaluate(asked)) else {
+        panic!("{expression}");
+    };
+    let told = all.into_iter().next().expect("an answer").outcome;
+    told.map_or_else(|failed| failed.error.message, |value| value.text)
 }
 
 /// Why something cannot be set.
@@ -126,4 +140,54 @@ fn pointers_are_compared_by_their_addresses() {
     assert_eq!(look(&program, "round").value.text, "2");
     program.cont();
     program.expect_exit(0);
+}
+
+#[test]
+fn what_members_return_as_addresses_or_as_another_type_is_told_as_that() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_addresses", &["stop"]);
+    let output = program.text(Stream::Stdout);
+    let said: Vec<(&str, &str)> = output
+        .lines()
+        .filter_map(|it| it.split_once('\t'))
+        .collect();
+    assert_eq!(said.len(), 20, "{output}");
+    let needs_code = ["()", "Led", "Referred", "None", "Odd"];
+    for (path, expected) in &said {
+        assert_eq!(run(&program, path), *expected, "{path}");
+        // A getter that only loads a field needs no code, whatever it returns that as.
+        let told = value(&program, path);
+        if needs_code.iter().any(|it| path.ends_with(it)) {
+            assert!(told.contains("would run code"), "{path}: {told}");
+            continue;
+        }
+        assert_eq!(told, *expected, "{path}");
+        assert_eq!(look(&program, path).value.text, *expected, "{path}");
+    }
+    assert!(run(&program, "box.Function").starts_with("0x"));
+    // Opened with code, each tells the same.
+    let opened = VariablesQuery {
+        path: Some("box".into()),
+        view: View {
+            run_code: true,
+            ..View::default()
+        },
+        ..VariablesQuery::default()
+    };
+    let opened = variables(&program, opened).variables;
+    for (path, expected) in &said {
+        let Some(found) = opened
+            .iter()
+            .find(|it| Some(&*it.name) == path.strip_prefix("box."))
+        else {
+            continue;
+        };
+        assert_eq!(found.value.text, *expected, "{path}");
+    }
+    // What a pointer leads to lies inside it, wherever that is from.
+    for path in ["local", "Box.Shared", "box.Direct", "box.Twice.*"] {
+        assert_eq!(lines(&children(&program, path)), ["* = 77"], "{path}");
+    }
+    assert_eq!(run(&program, "box.Led = 5"), "5");
+    assert_eq!(look(&program, "number").value.text, "5");
 }

@@ -3,6 +3,7 @@
 use host::api::{Evaluate, Reply, Request, StepKind, VariablesQuery, View};
 use testkit::sandbox::Sandbox;
 
+use crate::setting::request;
 use crate::support::{children, lines, locals, look, says_the_same, stopped, variables};
 
 #[test]
@@ -149,4 +150,43 @@ fn what_a_pattern_of_a_switch_declares_is_seen_where_a_lambda_captured_it() {
         }
     }
     program.expect_exit(0);
+}
+
+#[test]
+fn what_cannot_be_told_or_set_says_why_and_what_it_is() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_unsaid", &["stop"]);
+    let given = request(0, "only.Given", "3");
+    let told = match program.request(Request::SetVariable(Box::new(given))) {
+        Ok(Reply::Variables(told)) => told.parent.expect("what was set").value,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(told.type_name, "int");
+    assert!(told.text.contains("it has no getter"), "{}", told.text);
+    assert_eq!(look(&program, "only.taken").value.text, "3");
+    let given = look(&program, "only.Given").value;
+    assert_eq!(given.type_name, "int");
+    assert!(given.text.contains("it has no getter"), "{}", given.text);
+    let mine = look(&program, "mine").value;
+    assert_eq!(mine.type_name, "List<int>", "{}", mine.text);
+    // The number of an object of another type is no wrong C#.
+    let object = look(&program, "only").value.object.expect("an object").0;
+    let wrong = request(0, "list", &format!("#{object}"));
+    let wrong = program.request(Request::SetVariable(Box::new(wrong)));
+    let wrong = wrong.expect_err("another type").message;
+    assert!(wrong.contains("Only"), "{wrong}");
+    // What does not show is written as C# writes it, also in texts that exist only here.
+    for (expression, literal) in [
+        ("\"a\\u200bb\"", "\"a\\u200bb\""),
+        ("'\\u202e'", "'\\u202e'"),
+    ] {
+        let asked = Request::Evaluate(Evaluate::read(expression));
+        match program.request(asked) {
+            Ok(Reply::Evaluated(all)) => match &*all {
+                [one] => assert_eq!(one.outcome.as_ref().expect("a value").text, literal),
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        }
+    }
 }

@@ -385,6 +385,8 @@ pub struct FieldLayout {
     pub padding: u32,
     /// The type that declares it.
     pub declared_in: String,
+    /// Whether that is a base type.
+    pub inherited: bool,
 }
 
 /// A reference from one object to another.

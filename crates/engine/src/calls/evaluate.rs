@@ -703,7 +703,7 @@ fn outcome(eval: &Eval, threw: bool) -> Result<Outcome, CallError> {
     let result = eval.result().map_err(|error| refused(&error))?;
     let kept = result.map(|runtime| Kept {
         runtime,
-        refers_to: None,
+        address: None,
     });
     match (threw, kept) {
         (false, kept) => Ok(Outcome::Returned(kept)),

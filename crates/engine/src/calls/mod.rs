@@ -91,8 +91,9 @@ pub(crate) enum Outcome {
 pub(crate) struct Kept {
     /// The library's own value: a handle to an object, or a number. Boxed structs are handles to their box.
     pub(crate) runtime: cordebug::value::Value,
-    /// The type of what it leads to, if the method returns by reference: then it is good only until the program runs.
-    pub(crate) refers_to: Option<Type>,
+    /// The address that the method returns as this, if it returns by reference, and then it is good only until the program
+    /// runs, or a pointer. The library takes either for a reference to an object, and reads it anew wherever it was.
+    pub(crate) address: Option<(Type, u64)>,
 }
 
 /// Why a call was not made, or did not end.

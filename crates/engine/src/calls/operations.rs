@@ -64,10 +64,8 @@ impl Engine<'_> {
             let ty = parameter.ty.with(&generics);
             values.push(argument.to_runtime(types, &maker, &ty)?);
         }
-        let refers_to = match method.returns.with(&generics) {
-            Type::ByRef(inner) => Some((*inner).clone()),
-            _ => None,
-        };
+        let returns = method.returns.with(&generics);
+        let is_address = returns.is_pointer() || matches!(returns, Type::ByRef(_));
         let outcome = self.evaluate(site, |eval| {
             let started = if is_constructor {
                 eval.new_object(&function, &type_arguments, &values)
@@ -77,7 +75,11 @@ impl Engine<'_> {
             started.map_err(|error| refused(&error))
         })?;
         Ok(match outcome {
-            Outcome::Returned(Some(kept)) => Outcome::Returned(Some(Kept { refers_to, ..kept })),
+            Outcome::Returned(Some(kept)) if is_address => {
+                let address = address_of(&kept.runtime)?;
+                let address = Some((returns, address));
+                Outcome::Returned(Some(Kept { address, ..kept }))
+            }
             other => other,
         })
     }
@@ -174,6 +176,15 @@ impl Engine<'_> {
         reader.write(&inner, bytes)?;
         Ok(Argument::Object(reader.hold(&object)?))
     }
+}
+
+/// The address that a value is, as a reference or a number.
+fn address_of(value: &cordebug::value::Value) -> ValueResult<u64> {
+    if let Some(address) = value.reference_address()? {
+        return Ok(address);
+    }
+    let bytes = value.bytes()?;
+    Ok(bytes.first_chunk().map_or(0, |it| u64::from_le_bytes(*it)))
 }
 
 fn returned(outcome: Outcome) -> Result<Kept, CallError> {
@@ -280,7 +291,7 @@ fn check(reader: &Reader<'_>, call: &Call<'_>, is_constructor: bool) -> Result<(
 impl Reader<'_> {
     /// What a call gave, as a value to read: boxed structs are opened.
     pub(crate) fn kept(&self, kept: &Kept) -> ValueResult<Value> {
-        if let Some(place) = self.referred_to(kept)? {
+        if let Some(place) = self.led_to(kept)? {
             return Ok(place);
         }
         match self.kept_object(kept)? {
@@ -294,7 +305,7 @@ impl Reader<'_> {
 
     /// The object that a call gave; `None` for null and for what is no object.
     pub(crate) fn kept_object(&self, kept: &Kept) -> ValueResult<Option<Object>> {
-        if let Some(place) = self.referred_to(kept)? {
+        if let Some(place) = self.led_to(kept)? {
             return match place.ty.is_value() {
                 Some(true) => Ok(None),
                 _ => self.object(&place),
@@ -306,23 +317,12 @@ impl Reader<'_> {
         }
     }
 
-    /// Where a call that returns by reference leads to; `None` for other calls.
-    fn referred_to(&self, kept: &Kept) -> ValueResult<Option<Value>> {
-        let Some(ty) = &kept.refers_to else {
+    /// The pointer that a call gave, or where one leads to that returns by reference; `None` for other calls.
+    fn led_to(&self, kept: &Kept) -> ValueResult<Option<Value>> {
+        let Some((ty, address)) = &kept.address else {
             return Ok(None);
         };
-        let address = match kept.runtime.reference_address()? {
-            Some(address) => address,
-            None => {
-                let bytes = kept.runtime.bytes()?;
-                bytes.first_chunk().map_or(0, |it| u64::from_le_bytes(*it))
-            }
-        };
-        if address == 0 {
-            return Err(crate::values::Unreadable::Null {
-                what: "target: the reference leads nowhere".into(),
-            });
-        }
-        Ok(Some(self.at(ty.clone(), address)))
+        let given = self.copied(ty.clone(), address.to_le_bytes().to_vec());
+        self.behind_ref(&given).map(Some)
     }
 }

@@ -46,6 +46,14 @@ impl Engine<'_> {
     ) -> Result<()> {
         match prepared {
             Prepared::Done => journal.done(Val::Null),
+            Prepared::Make(passed, span) => {
+                let mut site = site.clone();
+                site.limit = left(deadline);
+                match self.ready(passed, &site, span)? {
+                    Argument::Object(held) => journal.done_held(held),
+                    _ => return Err(Fail::new(span, "the runtime made no object")),
+                }
+            }
             Prepared::Write {
                 mut to,
                 leaves,

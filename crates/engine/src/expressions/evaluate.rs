@@ -376,7 +376,8 @@ impl Engine<'_> {
                 variable: None,
             }));
         }
-        journal.active = planned.effects && planned.node.may_act();
+        let keeps = place.keeps && planned.effects;
+        journal.active = keeps || planned.effects && planned.node.may_act();
         let known = OnceCell::new();
         let late = |late: &Late, given: &[Given], slots: u32, span: syntax::Span| {
             let context = known.get_or_init(around_here);
@@ -407,7 +408,10 @@ impl Engine<'_> {
             .noticing_secrets(place.request.mask_secrets);
         let value = runner.eval(node);
         let told = value.and_then(|value| {
-            let value = runner.settled(value, node.span)?;
+            let mut value = runner.settled(value, node.span)?;
+            if keeps {
+                value = runner.made_object(value, node.span)?;
+            }
             let text = match runner.describe(&value, &node.ty, planned.limits, node.span) {
                 // What is damaged is told as a variable is: with what is wrong in its place.
                 Err(failed @ Interrupt::Fail(_)) => runner
@@ -628,10 +632,11 @@ impl Target {
             .collect()
     }
 
-    /// A kept object.
+    /// A kept object; of a box what is in it, which is of the type that is told.
     pub(super) fn handle(&self, reader: &Reader<'_>, number: u32) -> Option<Value> {
         let held = self.kept.get(&u64::from(number))?;
         let object = reader.held(held).ok()?;
-        Some(reader.reference_to(&object))
+        let inner = reader.unboxed(&object);
+        Some(inner.unwrap_or_else(|| reader.reference_to(&object)))
     }
 }

@@ -8,8 +8,13 @@ use metadata::tables::Table;
 use super::plan::FieldRef;
 use crate::types::{Method, Types};
 
-/// The field that a getter returns, if that is all it does.
+/// The field that a getter returns as what it is, if that is all it does.
 pub(crate) fn field_behind(types: Types<'_>, getter: &Method) -> Option<FieldRef> {
+    field_returned(types, getter).filter(|it| it.ty.reads_as(&getter.returns))
+}
+
+/// The field that a getter returns, if that is all it does; its type may be another one.
+pub(crate) fn field_returned(types: Types<'_>, getter: &Method) -> Option<FieldRef> {
     let module = types.metadata(getter.declared_in.module).ok()?;
     if types.is_shape(getter.declared_in.module) {
         return field_behind_member(types, getter);

@@ -54,7 +54,10 @@ impl Engine<'_> {
         mut value: EvaluatedValue,
     ) -> Result<EvaluatedValue> {
         let fail = |why: String| Fail::new(Span::empty(0), why);
-        let kept = value.variable.as_mut().filter(|it| !it.path.is_empty());
+        let target = self.target.as_ref();
+        let is_copy = |path: &str| target.is_some_and(|it| it.is_copy(path));
+        let kept = value.variable.as_mut();
+        let kept = kept.filter(|it| !it.path.is_empty() && !is_copy(&it.path));
         let Some(variable) = kept else {
             let told = "only an object of the program can be kept";
             return Err(fail(told.into()).hint("a struct is one in a box: (object)…"));

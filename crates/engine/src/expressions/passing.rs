@@ -90,6 +90,8 @@ pub(super) enum Prepared {
         ty: Type,
         span: Span,
     },
+    /// An object is to be made.
+    Make(Passed, Span),
     /// Done already.
     Done,
     /// Something is to be written through the library.
@@ -129,10 +131,15 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
             return Ok(Prepared::Construct { ty, own, span });
         }
     }
-    if let Effect::Write {
-        place, value, span, ..
-    } = &effect
-        && let Some(ty) = not_loaded(reader, value, &place.ty)
+    let stored = match &effect {
+        Effect::Write {
+            place, value, span, ..
+        } => Some((value, &place.ty, span)),
+        Effect::Make { value, span } => Some((value, &Type::OBJECT, span)),
+        _ => None,
+    };
+    if let Some((value, ty, span)) = stored
+        && let Some(ty) = not_loaded(reader, value, ty)
     {
         let (own, span) = (None, *span);
         return Ok(Prepared::Construct { ty, own, span });
@@ -231,6 +238,10 @@ pub(super) fn prepare(reader: &Reader<'_>, effect: Effect) -> Result<Prepared> {
                 span,
             })))
         }
+        Effect::Make { value, span } => Ok(Prepared::Make(
+            pass(reader, value, &Type::OBJECT, span)?,
+            span,
+        )),
         Effect::Construct { ty, own, span } => Ok(Prepared::Construct { ty, own, span }),
         Effect::Delegate {
             method,

@@ -138,8 +138,7 @@ impl Engine<'_> {
         referring: &[Referring],
         span: Span,
     ) -> Result<()> {
-        let address = kept.runtime.reference_address().ok().flatten();
-        let Some(address) = address else {
+        let Some((_, address)) = &kept.address else {
             return Ok(());
         };
         let target = self
@@ -151,7 +150,7 @@ impl Engine<'_> {
             let Some(Ok(place)) = inside else { continue };
             let from = place.address().unwrap_or(0);
             let size = u64::from(reader.size_of(&referred.ty).unwrap_or(8));
-            if (from..from + size).contains(&address) {
+            if (from..from + size).contains(address) {
                 let told = "it leads to an argument that could only be passed as a copy, because it has no address in the program: what is put there would be lost";
                 return Err(Fail::new(span, told).hint("assign to the argument itself"));
             }

@@ -7,6 +7,8 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 
+use metadata::csharp::{GeneratedKind, GeneratedName};
+
 use super::run::{Made, Val};
 use crate::api::{self, VariableKind, View};
 use crate::target::Target;
@@ -46,7 +48,7 @@ struct Formats {
 #[derive(Debug)]
 enum Kept {
     Object(Held),
-    /// A struct as it was.
+    /// A struct or pointer as it was.
     Struct(Snapshot),
 }
 
@@ -72,6 +74,13 @@ impl Results {
     }
 }
 
+/// The number of the result that a path begins with.
+fn number_in(path: &str) -> Option<u64> {
+    let digits = path.strip_prefix("#e")?;
+    let end = digits.find(|it: char| !it.is_ascii_digit());
+    digits.get(..end.unwrap_or(digits.len()))?.parse().ok()
+}
+
 impl Target {
     /// Where a result lies, by its number, and what is known of its type.
     pub(crate) fn result_place(
@@ -90,9 +99,7 @@ impl Target {
 
     /// How what a path leads to is to be shown, if that begins with a result whose expression said so.
     pub(crate) fn view_of_result(&self, path: &str, view: &View) -> Option<View> {
-        let digits = path.strip_prefix("#e")?;
-        let end = digits.find(|it: char| !it.is_ascii_digit());
-        let number: u64 = digits.get(..end.unwrap_or(digits.len()))?.parse().ok()?;
+        let number = number_in(path)?;
         let results = self.results.borrow();
         let (.., formats) = results.known.iter().find(|(it, ..)| *it == number)?;
         Some(View {
@@ -101,6 +108,14 @@ impl Target {
             elements: view.elements.or(formats.elements),
             ..view.clone()
         })
+    }
+
+    /// Whether a path begins with a result that is no object of the program, but a value as it was.
+    pub(super) fn is_copy(&self, path: &str) -> bool {
+        let results = self.results.borrow();
+        let mut known = results.known.iter();
+        let number = number_in(path);
+        known.any(|(it, kept, _)| Some(*it) == number && matches!(kept, Kept::Struct(_)))
     }
 
     /// Holds what code of the program gave; its path.
@@ -167,6 +182,12 @@ impl Target {
                 (Kept::Object(reader.hold(object).ok()?), place)
             }
             Val::Struct(place) => (Kept::Struct(reader.snapshot(place).ok()?), place.clone()),
+            Val::Scalar(address) if ty.is_pointer() => {
+                let place = reader.copied(ty.clone(), address.to_bytes()?);
+                // Only what it leads to is inside.
+                reader.target(&place).ok()??;
+                (Kept::Struct(reader.snapshot(&place).ok()?), place)
+            }
             Val::Made(made) if depth > 0 => {
                 return self.made(viewer, made, name, notes, depth, room);
             }
@@ -211,7 +232,10 @@ impl Target {
                 let given = given.iter().map(Option::as_deref);
                 let given = given.chain(std::iter::repeat(None));
                 let named = fields.iter().zip(given);
-                let named = named.map(|((name, it), given)| (given.unwrap_or(name).to_owned(), it));
+                let named = named.map(|((name, it), given)| {
+                    let shown = given.unwrap_or_else(|| property_of(name));
+                    (shown.to_owned(), it)
+                });
                 (ty, named.collect())
             }
             _ => return None,
@@ -303,6 +327,12 @@ impl Target {
         }
         told
     }
+}
+
+/// The name of a field, or of the property of an anonymous type that it is behind.
+fn property_of(field: &str) -> &str {
+    let anonymous = GeneratedName::parse(field).filter(|it| it.kind == GeneratedKind::Other('i'));
+    anonymous.map_or(field, |it| it.text)
 }
 
 /// The line of what exists only here, as that of a variable is written.

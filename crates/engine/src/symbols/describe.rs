@@ -3,12 +3,16 @@
 //! What only the compiler needs (backing fields, closures, accessors) is left out. A member that cannot be read costs only
 //! itself, and is counted.
 
-use metadata::csharp::{GeneratedName, GenericNames, Style};
+use metadata::csharp::{Annotations, GeneratedName, GenericNames, Style};
 use metadata::model::{ConstantValue, Field, Method, Property, TypeDef, Visibility};
 use metadata::{Metadata, Result, Token, signature};
 
 use crate::api::{SymbolKind, TypeDescription, TypeMember, TypeQuery};
+use crate::expressions::scalar::{self, Decimal, Scalar};
+use crate::values::decimal_constant;
 use crate::values::view::{is_like, secrets};
+
+use super::constants::{constant_of, constant_text};
 
 const SHORT: Style = Style { namespaces: false };
 /// Where the attributes are that the compiler gives to what it compiles.
@@ -18,8 +22,6 @@ const FULL: Style = Style { namespaces: true };
 const MAX_INTERFACES: usize = 100;
 /// Parameters told of a method that has more.
 const MAX_PARAMETERS: usize = 100;
-/// Characters of a constant's text.
-const MAX_CONSTANT: usize = 200;
 
 /// The type and some of its members; module names are the caller's to fill in.
 pub(super) fn describe(
@@ -157,41 +159,57 @@ impl<'a> Writer<'_, 'a> {
             return Ok(None);
         }
         let flags = field.flags();
-        let constant = match flags.is_literal() {
-            true => field
-                .constant()?
-                .map(|value| match secrets::is_secret(&name) {
-                    true => " = ***".to_owned(),
-                    false => format!(" = {}", constant_text(value)),
-                }),
+        let annotations = self.annotations(field.token());
+        let stored = field.ty()?;
+        let ty = self
+            .metadata
+            .type_text(&stored, self.names, &annotations, SHORT);
+        let decimal = match flags.is_static() && flags.is_init_only() {
+            true => decimal_constant(self.metadata, field.token()).and_then(Decimal::from_bytes),
             false => None,
-        }
-        .unwrap_or_default();
+        };
+        let constant = match (flags.is_literal(), decimal) {
+            (true, _) => field.constant()?.map(|value| match self.ty.is_enum() {
+                true => constant_text(value),
+                false => constant_of(self.metadata, &stored, &ty, value),
+            }),
+            (false, decimal) => decimal.map(|it| scalar::text(&Scalar::Decimal(it)) + "m"),
+        };
+        let constant = constant.map(|text| match secrets::is_secret(&name) {
+            true => " = ***".to_owned(),
+            false => format!(" = {text}"),
+        });
+        let is_constant = flags.is_literal() || constant.is_some();
+        let constant = constant.unwrap_or_default();
         if self.ty.is_enum() {
             let text = format!("{name}{constant}");
             return Ok(Some(member(SymbolKind::Field, name, text)));
         }
-        let kind = match (flags.is_literal(), flags.is_static(), flags.is_init_only()) {
+        let kind = match (is_constant, flags.is_static(), flags.is_init_only()) {
             (true, ..) => "const ",
             (_, true, true) => "static readonly ",
             (_, true, false) => "static ",
             (_, false, true) => "readonly ",
             (_, false, false) => "",
         };
-        let annotations = self.metadata.annotations(field.token(), None);
-        let ty = self
-            .metadata
-            .type_text(&field.ty()?, self.names, &annotations, SHORT);
         let visible = visibility(flags.visibility());
         let text = format!("{visible}{kind}{ty} {name}{constant}");
         Ok(Some(member(SymbolKind::Field, name, text)))
+    }
+
+    /// What attributes add to the type of a member; what those of the type around it say goes for it too.
+    fn annotations(&self, token: Token) -> Annotations<'a> {
+        let around = self
+            .metadata
+            .inherited_nullable_context(None, Some(self.ty.token()));
+        self.metadata.annotations(token, around)
     }
 
     fn property(&self, property: &Property<'a>) -> Result<TypeMember> {
         let name = property.name()?.into_owned();
         let accessors = property.accessors()?;
         let signature = property.signature()?;
-        let annotations = self.metadata.annotations(property.token(), None);
+        let annotations = self.annotations(property.token());
         let text_of = |ty, annotations| self.metadata.type_text(ty, self.names, annotations, SHORT);
         let ty = text_of(&signature.return_type, &annotations);
         let method = |token: Option<Token>| token.map(|it| self.metadata.method(it)).transpose();
@@ -299,7 +317,12 @@ impl<'a> Writer<'_, 'a> {
             match it.default {
                 // What has no literal is told as its default.
                 Some(ConstantValue::Null) => format!("{text} = default"),
-                Some(value) => format!("{text} = {}", constant_text(value)),
+                Some(value) => {
+                    let plain = Annotations::default();
+                    let ty = self.metadata.type_text(&it.ty, &names, &plain, SHORT);
+                    let value = constant_of(self.metadata, &it.ty, &ty, value);
+                    format!("{text} = {value}")
+                }
                 None => text,
             }
         });
@@ -383,34 +406,5 @@ fn modifier(method: &Method<'_>) -> &'static str {
         "virtual "
     } else {
         ""
-    }
-}
-
-fn constant_text(value: ConstantValue<'_>) -> String {
-    match value {
-        ConstantValue::Bool(value) => value.to_string(),
-        ConstantValue::Char(unit) => {
-            let letter = char::from_u32(unit.into()).unwrap_or(char::REPLACEMENT_CHARACTER);
-            format!("{letter:?}")
-        }
-        ConstantValue::I1(value) => value.to_string(),
-        ConstantValue::U1(value) => value.to_string(),
-        ConstantValue::I2(value) => value.to_string(),
-        ConstantValue::U2(value) => value.to_string(),
-        ConstantValue::I4(value) => value.to_string(),
-        ConstantValue::U4(value) => value.to_string(),
-        ConstantValue::I8(value) => value.to_string(),
-        ConstantValue::U8(value) => value.to_string(),
-        ConstantValue::R4(value) => value.to_string(),
-        ConstantValue::R8(value) => value.to_string(),
-        ConstantValue::String(text) => {
-            let units = text.units().take(MAX_CONSTANT);
-            let shown: String = char::decode_utf16(units)
-                .map(|it| it.unwrap_or(char::REPLACEMENT_CHARACTER))
-                .collect();
-            let cut = if text.len() > MAX_CONSTANT { "…" } else { "" };
-            format!("{shown:?}{cut}")
-        }
-        ConstantValue::Null => "null".into(),
     }
 }

@@ -252,6 +252,12 @@ impl Type {
         matches!(self, Type::Pointer(_) | Type::Function(_))
     }
 
+    /// Whether what is stored as this is the same when it is read as another type. The stack that IL runs on tells neither a
+    /// pointer from what it leads to by reference, nor numbers of one size: code that loads the one may return the other.
+    pub(crate) fn reads_as(&self, other: &Type) -> bool {
+        self == other || self.is_reference() && other.is_reference()
+    }
+
     /// The element type of an array.
     pub(crate) fn element(&self) -> Option<&Type> {
         match self {

@@ -123,6 +123,8 @@ impl Engine<'_> {
                     self.told_as_evaluated(set, ThreadId(id), now)
                 }
             },
+            // The number of an object is no C#.
+            Some(Err(_)) if set.value.trim_start().starts_with('#') => Err(first),
             Some(Err(failed))
                 if failed
                     .code

@@ -369,7 +369,9 @@ fn ways(
             matches!(code.get(*at), Some(0xdd | 0xde))
                 && is_in(*at as u32, clause.try_start, clause.try_length)
         });
-        found.extend(leaves.flat_map(|(_, it)| it.targets.iter().copied()));
+        let targets = leaves.flat_map(|(_, it)| it.targets.iter().copied());
+        // What leaves a region inside of this one only comes by no end of this one's.
+        found.extend(targets.filter(|to| !is_in(to.0, clause.try_start, clause.try_length)));
     }
     found
 }
@@ -451,6 +453,26 @@ mod tests {
         check(&code, &[finally], &whole, 0, &[0]);
         check(&code, &[finally], &whole, 4, &[]);
         check(&code, &[finally], &whole, 7, &[]);
+    }
+
+    #[test]
+    fn a_region_is_not_left_by_what_leaves_one_inside_of_it() {
+        // try { try { leave.s 3 } finally { endfinally } nop; ldc.i4.0; stloc.0; leave.s 10 } finally { nop; endfinally } ret
+        let code = [
+            0xde, 0x01, 0xdc, 0x00, 0x16, 0x0a, 0xde, 0x02, 0x00, 0xdc, 0x2a,
+        ];
+        let finally = |try_length: u32, handler_length: u32| ExceptionClause {
+            kind: ClauseKind::Finally,
+            try_start: IlOffset(0),
+            try_length,
+            handler_start: IlOffset(try_length),
+            handler_length,
+        };
+        let clauses = [finally(2, 1), finally(8, 2)];
+        let whole = [local(0, 0, 11)];
+        check(&code, &clauses, &whole, 3, &[0]);
+        check(&code, &clauses, &whole, 8, &[]);
+        check(&code, &clauses, &whole, 10, &[]);
     }
 
     #[test]

@@ -129,7 +129,7 @@ fn object_report(reader: &Reader<'_>, object: &Object) -> super::Result<ObjectRe
     }
     for member in reader.members(object)?.iter().take(MAX_TOLD) {
         let value = reader.member(object, member);
-        report.fields.push(field(reader, member)?);
+        report.fields.push(field(reader, &object.ty, member)?);
         refer(
             reader,
             member.field.name.to_string(),
@@ -175,7 +175,7 @@ fn struct_report(
         refer(reader, String::new(), value, 0, &mut report);
     }
     for member in reader.struct_members(&value.ty)?.iter().take(MAX_TOLD) {
-        let mut told = field(reader, member)?;
+        let mut told = field(reader, &value.ty, member)?;
         told.offset += start;
         report.fields.push(told);
         if is_buffer {
@@ -200,17 +200,16 @@ fn struct_report(
     Ok(report)
 }
 
-fn field(reader: &Reader<'_>, member: &super::Member) -> super::Result<FieldLayout> {
+fn field(reader: &Reader<'_>, of: &Type, member: &super::Member) -> super::Result<FieldLayout> {
+    let declared_in = Type::Named(member.declared_in.clone());
     Ok(FieldLayout {
         name: member.field.name.to_string(),
         type_name: reader.types.text(&member.field.ty).to_string(),
         offset: member.offset,
         size: reader.size_of(&member.field.ty)?,
         padding: 0,
-        declared_in: reader
-            .types
-            .text(&Type::Named(member.declared_in.clone()))
-            .to_string(),
+        declared_in: reader.types.text(&declared_in).to_string(),
+        inherited: declared_in != *of,
     })
 }
 

@@ -54,6 +54,7 @@ mod own_statics;
 mod places;
 mod properties;
 mod questions;
+mod ranges;
 mod reader;
 mod requests;
 mod returned;
@@ -83,6 +84,7 @@ pub(crate) use reader::{Held, Reader};
 pub(crate) use returned::{ReturnedCall, ReturnedValues};
 pub(crate) use scalar::Scalar;
 pub(crate) use snapshot::Snapshot;
+pub(crate) use statics::decimal_constant;
 pub(crate) use unreadable::Unreadable;
 
 /// Where bytes are.

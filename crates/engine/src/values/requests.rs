@@ -3,8 +3,8 @@
 use cordebug::thread::Thread;
 
 use crate::api::{
-    Error, ErrorCode, Evaluate, Reply, ValueKind, Variable, VariableKind, VariableScope, Variables,
-    VariablesQuery,
+    Error, ErrorCode, Evaluate, EvaluatedValue, OmitReason, Omitted, Reply, ValueKind, Variable,
+    VariableKind, VariableScope, Variables, VariablesQuery,
 };
 use crate::engine::Engine;
 use crate::stack::frame_at;
@@ -15,7 +15,7 @@ use super::assign_expression::evaluated;
 use super::properties::Computed;
 use super::questions::{Answers, Inquiry, Question};
 use super::roots::Roots;
-use super::view::Viewer;
+use super::view::{Viewer, is_like};
 use super::walk;
 
 /// Variables of a frame and children of a value told at most.
@@ -55,6 +55,9 @@ impl Engine<'_> {
     /// The variables of a frame, or what lies inside one of them. What no path leads to, or what a member is that only
     /// code could tell, an expression may still tell by reading: `prices[Kind.Old]`, `list[^1]`, `task.Result`.
     pub(crate) fn variables(&mut self, query: &VariablesQuery) -> Result<Reply, Error> {
+        if let Some(told) = self.variables_of_range(query) {
+            return told;
+        }
         let told = self.variables_by_path(query);
         let is_open = match &told {
             Ok(Reply::Variables(told)) => {
@@ -104,8 +107,8 @@ impl Engine<'_> {
                 return (known && is_static_path(path)).then_some(Err(told));
             }
         };
-        let mut told = match &value.variable {
-            Some(result) => {
+        let mut told = match value.variable {
+            Some(result) if !result.path.is_empty() => {
                 let inside = VariablesQuery {
                     path: Some(result.path.clone()),
                     ..query.clone()
@@ -115,28 +118,35 @@ impl Engine<'_> {
                     other => return Some(other),
                 }
             }
-            None => {
-                let thread = self.thread_of(query.thread).ok()?.0;
-                Box::new(Variables {
-                    stop: self.stop_id().ok()?,
-                    thread,
-                    frame: query.frame,
-                    parent: Some(Box::new(Variable {
+            only_here => {
+                let parent = only_here.unwrap_or_else(|| {
+                    Box::new(Variable {
                         name: path.to_owned(),
                         kind: VariableKind::Pseudo,
                         path: path.to_owned(),
                         declared_type: None,
                         label: None,
                         shadowed: false,
-                        value: evaluated(value),
-                    })),
+                        value: evaluated(EvaluatedValue {
+                            variable: None,
+                            ..value
+                        }),
+                    })
+                });
+                let mut told = Box::new(Variables {
+                    stop: self.stop_id().ok()?,
+                    thread: self.thread_of(query.thread).ok()?.0,
+                    frame: query.frame,
+                    parent: Some(parent),
                     variables: Vec::new(),
                     omitted: None,
                     notes: Vec::new(),
                     call: None,
                     declarations: Vec::new(),
                     code_runs: 0,
-                })
+                });
+                open_parent(query, &mut told);
+                told
             }
         };
         if let Some(parent) = told.parent.as_mut() {
@@ -222,6 +232,51 @@ impl Engine<'_> {
         look_at(query, &roots, &viewer, computed, &mut told)?;
         let questions = inquiry.map(Inquiry::into_questions);
         Ok((told, questions.unwrap_or_default()))
+    }
+}
+
+/// Opens what exists only in the debugger: what lies inside it has come with it.
+fn open_parent(query: &VariablesQuery, told: &mut Variables) {
+    let Some(parent) = told.parent.as_mut() else {
+        return;
+    };
+    let all = std::mem::take(&mut parent.value.members);
+    parent.value.omitted = None;
+    let (known, count) = (all.len() as u64, parent.value.children);
+    let is_wanted = |name: &str| {
+        let mut names = query.names.iter();
+        query.names.is_empty() || names.any(|it| is_like(name, it))
+    };
+    let page = all.into_iter().skip(query.start as usize);
+    let page = page.take(query.count as usize);
+    told.variables = page.filter(|it| is_wanted(&it.name)).collect();
+    for variable in &mut told.variables {
+        cut_below(variable, query.depth);
+    }
+    let behind = query.start.saturating_add(query.count.into()).min(known);
+    if query.count > 0 && behind < count {
+        told.omitted = Some(Omitted {
+            count: count - behind,
+            start: behind,
+            reason: OmitReason::Count,
+        });
+    }
+    if query.count > 0 && behind == known && known < count {
+        told.notes.push(format!(
+            "it exists only in the debugger, and only its first {known} elements come with it: `evaluate` a part of it for others"
+        ));
+    }
+}
+
+/// Leaves out what lies deeper inside.
+fn cut_below(variable: &mut Variable, depth: u32) {
+    let Some(depth) = depth.checked_sub(1) else {
+        variable.value.members.clear();
+        variable.value.omitted = None;
+        return;
+    };
+    for member in &mut variable.value.members {
+        cut_below(member, depth);
     }
 }
 

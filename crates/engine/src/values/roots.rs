@@ -194,6 +194,7 @@ impl Roots<'_, '_> {
             let (named, field) = &found;
             return Ok(Child {
                 kind: VariableKind::Static,
+                ty: field.ty.clone(),
                 ..pseudo(name, self.reader.static_field(named, field, None))
             });
         }

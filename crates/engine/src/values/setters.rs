@@ -162,9 +162,7 @@ impl Engine<'_> {
         let viewer = Viewer::new(&reader, &view, &target.object_ids);
         let value = match told {
             Some(result) => viewer.outcome(&result),
-            None => Err(Unreadable::NotRun {
-                why: "it has none".into(),
-            }),
+            None => Err(Unreadable::no_getter()),
         };
         let child = Child {
             name: set.path.clone(),

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use cordebug::thread::Frame;
 use metadata::model::ConstantValue;
+use metadata::{Metadata, Token};
 
 use crate::types::{Field, Named, Type};
 
@@ -26,7 +27,11 @@ impl Reader<'_> {
             let constant = metadata.field(field.token)?.constant()?;
             return Ok(self.constant(field.ty.clone(), constant.unwrap_or(ConstantValue::Null)));
         }
-        if let Some(bytes) = self.decimal_constant(declared_in, field) {
+        let metadata = self.types.metadata(declared_in.module)?.metadata();
+        // A `const decimal` is a static field for metadata.
+        if field.flags.is_init_only()
+            && let Some(bytes) = decimal_constant(metadata, field.token)
+        {
             return Ok(self.copied(field.ty.clone(), bytes));
         }
         if self.construction_failed(declared_in) == Some(true) {
@@ -94,31 +99,6 @@ impl Reader<'_> {
             return self.constructed(declared_in, inner);
         }
         self.constructed(declared_in, value)
-    }
-
-    /// The value of a `const decimal`, for which metadata has no constants: a static field with an attribute. As the decimal lies in memory.
-    fn decimal_constant(&self, declared_in: &Named, field: &Field) -> Option<[u8; 16]> {
-        if !field.flags.is_init_only() {
-            return None;
-        }
-        let metadata = self.types.metadata(declared_in.module).ok()?.metadata();
-        let attribute = metadata.find_attribute(
-            field.token,
-            "System.Runtime.CompilerServices",
-            "DecimalConstantAttribute",
-        )?;
-        let arguments = attribute.arguments().ok()?;
-        let parts: Option<Vec<u64>> = arguments.fixed.iter().map(|it| it.bits()).collect();
-        let [scale, sign, high, middle, low] = *parts?.as_slice() else {
-            return None;
-        };
-        let flags = u32::from(sign != 0) << 31 | (scale as u32 & 0xff) << 16;
-        let words = [flags, high as u32, low as u32, middle as u32];
-        let mut bytes = [0; 16];
-        for (place, word) in bytes.chunks_exact_mut(4).zip(words) {
-            place.copy_from_slice(&word.to_le_bytes());
-        }
-        Some(bytes)
     }
 
     /// Whether each thread has its own of a static field.
@@ -200,6 +180,28 @@ impl Reader<'_> {
         let state = self.memory.word(description.checked_add(STATE)?).ok()?;
         self.memory.u32(state).ok()
     }
+}
+
+/// The decimal that an attribute of a constant or parameter holds, because metadata has no constants for those. As the decimal
+/// lies in memory.
+pub(crate) fn decimal_constant(metadata: Metadata<'_>, token: Token) -> Option<[u8; 16]> {
+    let attribute = metadata.find_attribute(
+        token,
+        "System.Runtime.CompilerServices",
+        "DecimalConstantAttribute",
+    )?;
+    let arguments = attribute.arguments().ok()?;
+    let parts: Option<Vec<u64>> = arguments.fixed.iter().map(|it| it.bits()).collect();
+    let [scale, sign, high, middle, low] = *parts?.as_slice() else {
+        return None;
+    };
+    let flags = u32::from(sign != 0) << 31 | (scale as u32 & 0xff) << 16;
+    let words = [flags, high as u32, low as u32, middle as u32];
+    let mut bytes = [0; 16];
+    for (place, word) in bytes.chunks_exact_mut(4).zip(words) {
+        place.copy_from_slice(&word.to_le_bytes());
+    }
+    Some(bytes)
 }
 
 /// Whether code over these types is shared with that over others: there is a reference among them.

@@ -115,6 +115,15 @@ pub(crate) enum Unreadable {
     Runtime(Rc<cordebug::Error>),
 }
 
+impl Unreadable {
+    /// Why nothing tells a property that can only be set.
+    pub(super) fn no_getter() -> Self {
+        Self::Failed {
+            why: "it has no getter, and can only be set".into(),
+        }
+    }
+}
+
 impl From<cordebug::Error> for Unreadable {
     fn from(error: cordebug::Error) -> Self {
         use cordebug::hresult::{

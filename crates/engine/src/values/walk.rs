@@ -94,7 +94,13 @@ pub(crate) fn steps(path: &str) -> Result<Vec<(usize, Step)>> {
             }
             let numbers: std::result::Result<Vec<i64>, _> =
                 list.split(',').map(|part| part.trim().parse()).collect();
-            let numbers = numbers.map_err(|_| no_index(path, at))?;
+            let numbers = numbers.map_err(|_| match list.contains("..") {
+                true => bad(
+                    at,
+                    "a range is one of elements that have numbers, and the last step",
+                ),
+                false => no_index(path, at),
+            })?;
             steps.push((at, Step::Index(numbers)));
             at += end + 2;
             continue;

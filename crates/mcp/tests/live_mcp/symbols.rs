@@ -155,6 +155,51 @@ fn declarations_are_those_of_the_source() {
 }
 
 #[test]
+fn declarations_in_generic_types_constants_and_base_types_are_those_of_the_source() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let place = Fixture::named("declared_generic").marker("stop");
+        let launch = json!({
+            "program": dll("declared_generic"),
+            "breakpoints": [{"file": place.file, "line": place.line}],
+        });
+        agent.call("debug_launch", launch).await;
+        for (name, declared) in [
+            ("Kept<T>", "public T? One\n"),
+            ("Kept<T>", "public List<T?>? All\n"),
+            ("Kept<T>", "public string?[]? Names\n"),
+            ("Kept<T>", "public Kept<T>? Next { get; set; }"),
+            ("Fixed", "public const decimal Rate = 1.5m"),
+            ("Fixed", "public const Day Start = Day.Tuesday"),
+            ("Fixed", "public const Day Odd = (Day)9"),
+            ("Fixed", "public const DayOfWeek Week = (DayOfWeek)5"),
+            ("Fixed", "public const string Zero = \"a\\u200bb\""),
+            ("Fixed", "public static void At(Day day = Day.Monday)"),
+            ("Day", "Tuesday = 2"),
+        ] {
+            let told = text(&agent.call("type_get", json!({"name": name})).await) + "\n";
+            assert!(told.contains(declared), "{declared}:\n{told}");
+        }
+        for (path, field, inherited) in [
+            ("holder", "Value", false),
+            ("mine", "Own", false),
+            ("mine", "Value", true),
+        ] {
+            let told = agent.call("object_inspect", json!({"path": path})).await;
+            let line = format!("{field}: ");
+            let told = text(&told);
+            let line = told
+                .lines()
+                .find(|it| it.contains(&line))
+                .expect("the field");
+            assert_eq!(line.contains(", of Holder<Part>"), inherited, "{told}");
+        }
+        agent.close().await;
+    });
+}
+
+#[test]
 fn symbols_are_found_in_all_modules_the_best_first() {
     let sandbox = Sandbox::new();
     run(async {

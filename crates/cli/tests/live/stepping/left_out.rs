@@ -442,6 +442,26 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_values looks at its variables",
     ),
     (
+        "values_left",
+        "has no statement that others have not; live_values looks at its variables",
+    ),
+    (
+        "values_ranges",
+        "has no statement that others have not; live_values looks at its variables",
+    ),
+    (
+        "values_addresses",
+        "has no statement that others have not; live_values looks at its variables",
+    ),
+    (
+        "declared_generic",
+        "has no statement that others have not; live_mcp looks at its types",
+    ),
+    (
+        "values_unsaid",
+        "has no statement that others have not; live_values looks at its variables",
+    ),
+    (
         "values_yields",
         "has no statement that others have not; live_values looks at its variables",
     ),

@@ -9,6 +9,7 @@ use super::Binder;
 use crate::expressions::plan::{FieldRef, Node, Op};
 use crate::expressions::scalar::{Decimal, Kind, Scalar};
 use crate::types::{Method, Type};
+use crate::values::decimal_constant;
 use metadata::Symbols;
 
 impl Binder<'_> {
@@ -65,17 +66,7 @@ impl Binder<'_> {
         token: metadata::Token,
         span: Span,
     ) -> Option<Node> {
-        let name = "DecimalConstantAttribute";
-        let attribute = metadata.find_attribute(token, "System.Runtime.CompilerServices", name)?;
-        let arguments = attribute.arguments().ok()?;
-        let parts: Option<Vec<u64>> = arguments.fixed.iter().map(|it| it.bits()).collect();
-        let [scale, sign, high, middle, low] = *parts?.as_slice() else {
-            return None;
-        };
-        let mantissa = [high, middle, low]
-            .iter()
-            .fold(0_u128, |sum, it| sum << 32 | u128::from(*it as u32));
-        let value = Decimal::new(sign != 0, mantissa, scale as u8)?;
+        let value = Decimal::from_bytes(decimal_constant(metadata, token)?)?;
         let ty = super::well_known::type_of_kind(self.types, Kind::Decimal)?;
         Some(Node::constant(Scalar::Decimal(value), ty, span))
     }

@@ -6,11 +6,13 @@ use metadata::signature::Primitive;
 use syntax::Span;
 use syntax::tree::{Argument, Expr, ExprKind, SimpleName};
 
+use super::conversions::Conv;
 use super::late::is_late;
 use super::lookup::Found;
 use super::names::{constant, nearest};
 use super::{Binder, Group, Operand, pointers};
 use crate::expressions::error::{Fail, Result};
+use crate::expressions::getters;
 use crate::expressions::intrinsics::is_linq;
 use crate::expressions::plan::{Conversion, FieldRef, Node, Op};
 use crate::expressions::scalar::Kind;
@@ -466,14 +468,32 @@ impl Binder<'_> {
         {
             None
         } else {
-            crate::expressions::getters::field_behind(self.types, &callee.method)
+            getters::field_returned(self.types, &callee.method)
         };
-        let op = match (field, target) {
-            (Some(field), Some(target)) => Op::Field(Box::new(target), field),
-            (Some(field), None) => Op::StaticField(field),
-            (None, target) => Op::Call(Rc::new(callee), target.map(Box::new), arguments),
+        let returns = &callee.method.returns;
+        let field = field.and_then(|it| Some((self.returned_as(&it.ty, returns)?, it)));
+        let mut node = match field {
+            Some((conv, field)) => {
+                let held = field.ty.clone();
+                let op = match target {
+                    Some(target) => Op::Field(Box::new(target), field),
+                    None => Op::StaticField(field),
+                };
+                match conv {
+                    Conv::Identity => Node::new(op, ty, span),
+                    conv => {
+                        let checked = std::mem::replace(&mut self.checked, false);
+                        let node = self.apply_node(Node::new(op, held, span), &conv, &ty, span);
+                        self.checked = checked;
+                        node?
+                    }
+                }
+            }
+            None => {
+                let op = Op::Call(Rc::new(callee), target.map(Box::new), arguments);
+                Node::new(op, ty, span)
+            }
         };
-        let mut node = Node::new(op, ty, span);
         node.names = names;
         let whole = match &node.op {
             Op::Field(target, _) | Op::Call(_, Some(target), _) => Some((**target).clone()),
@@ -484,6 +504,16 @@ impl Binder<'_> {
             None => node,
         };
         Ok(self.as_given(node))
+    }
+
+    /// How the value of a field becomes what a getter returns that does no more than load it; `None` if it leads elsewhere.
+    fn returned_as(&self, field: &Type, returns: &Type) -> Option<Conv> {
+        if field.reads_as(returns) {
+            return Some(Conv::Identity);
+        }
+        (field.underlying().is_some() && returns.underlying().is_some())
+            .then(|| self.explicit_types(field, returns))
+            .flatten()
     }
 
     /// What a getter gives although the field behind it is read: a struct is a copy, and what its methods do to it is lost.

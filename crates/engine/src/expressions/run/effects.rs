@@ -81,6 +81,13 @@ pub(crate) enum Effect {
         /// Where it stands.
         span: Span,
     },
+    /// A box, an array or a text that exists only in the debugger is to be made in the program.
+    Make {
+        /// What.
+        value: Val,
+        /// Where it stands.
+        span: Span,
+    },
     /// An object is to be created.
     New {
         /// The constructor.
@@ -574,6 +581,19 @@ impl Runner<'_, '_> {
             arguments,
             span,
         })
+    }
+
+    /// What is to be kept, as an object of the program; what is none of those that can be made stays as it is.
+    pub(in crate::expressions) fn made_object(&mut self, value: Val, span: Span) -> Result<Val> {
+        let is_made = match &value {
+            Val::Boxed(..) | Val::Scalar(Scalar::String(_)) => true,
+            Val::Made(made) => matches!(&**made, Made::Sequence(Type::SzArray(_), ..)),
+            _ => false,
+        };
+        match is_made {
+            true => self.effect_as(span, || Effect::Make { value, span }),
+            false => Ok(value),
+        }
     }
 
     /// The field that a getter reads, for the very object.

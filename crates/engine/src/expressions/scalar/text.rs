@@ -131,7 +131,13 @@ fn escape(units: &[u16], quote: char, out: &mut String) {
             Ok('\n') => out.push_str("\\n"),
             Ok('\r') => out.push_str("\\r"),
             Ok('\t') => out.push_str("\\t"),
-            Ok(c) if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            // Control characters, and those that change the direction or the look of what follows.
+            Ok(c)
+                if c.is_control()
+                    || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{fffe}'..='\u{ffff}') =>
+            {
+                out.push_str(&format!("\\u{:04x}", u32::from(c)));
+            }
             Ok(c) => out.push(c),
             Err(lone) => out.push_str(&format!("\\u{:04x}", lone.unpaired_surrogate())),
         }
@@ -204,8 +210,8 @@ mod tests {
 
     #[test]
     fn literals() {
-        let units: Vec<u16> = "a\"b\\\n\u{1}é😀".encode_utf16().collect();
-        assert_eq!(quoted(&units), "\"a\\\"b\\\\\\n\\u0001é😀\"");
+        let units: Vec<u16> = "a\"b\\\n\u{1}\u{200b}é😀".encode_utf16().collect();
+        assert_eq!(quoted(&units), "\"a\\\"b\\\\\\n\\u0001\\u200bé😀\"");
         assert_eq!(quoted(&[0xd800]), "\"\\ud800\"");
         assert_eq!(quoted_char(u16::from(b'\'')), "'\\''");
         assert_eq!(quoted_char(u16::from(b'"')), "'\"'");

@@ -339,28 +339,42 @@ impl Viewer<'_, '_> {
         if let Some(value) = self.shown_member(&subject, name) {
             return Some(value);
         }
+        let mut is_set_only = false;
         for named in self.reader.types.ancestry(&ty).ok()? {
             let properties = self.reader.types.properties(&named).ok()?;
             let Some(property) = properties.into_iter().find(|it| it.name == name) else {
                 continue;
             };
+            // The getter of one that is overridden without may stand in a base type.
+            if property.getter.is_none() {
+                is_set_only = true;
+                continue;
+            }
             let field = property
                 .getter
                 .and_then(|getter| self.returned_field(&named, getter, 0));
+            let read = |field: &str| match property.is_static {
+                true => self.static_named(&named, field),
+                false => self.reader.field(from, field),
+            };
+            let asked = || {
+                let value = self.as_value(&subject)?;
+                Some(self.ask_value(&value, What::Getter(name.to_owned())))
+            };
             return Some(match field {
                 // The getter has a harmless name, what it returns has not.
                 Some(field) if self.is_secret_variable(&field, &property.ty) => {
                     Err(Unreadable::Masked(property.ty))
                 }
-                Some(field) if property.is_static => self.static_named(&named, &field),
-                Some(field) => self.reader.field(from, &field),
-                None => {
-                    let value = self.as_value(&subject)?;
-                    self.ask_value(&value, What::Getter(name.to_owned()))
-                }
+                Some(field) => match read(&field) {
+                    // What is loaded may be returned as something else.
+                    Ok(found) if !found.ty.reads_as(&property.ty) => asked()?,
+                    found => found,
+                },
+                None => asked()?,
             });
         }
-        None
+        is_set_only.then(|| Err(Unreadable::no_getter()))
     }
 
     fn static_named(&self, named: &Rc<Named>, name: &str) -> Result<Value> {

@@ -594,9 +594,21 @@ impl Viewer<'_, '_> {
     /// The type that a property is declared with.
     pub(crate) fn type_of_property(&self, value: &Value, name: &str) -> Option<Type> {
         let subject = self.subject(value).ok()?;
-        let properties = self.properties(self.type_of(&subject)?).ok()?;
+        let ty = self.type_of(&subject)?;
+        let properties = self.properties(ty).ok()?;
         let found = properties.into_iter().find(|(it, _)| it == name);
-        found.map(|(_, it)| it.ty.without_ref().clone())
+        let found = found.map(|(_, it)| it).or_else(|| {
+            let types = self.reader.types;
+            let mut all = types.ancestry(ty).ok()?.into_iter();
+            all.find_map(|it| {
+                types
+                    .properties(&it)
+                    .ok()?
+                    .into_iter()
+                    .find(|it| it.name == name)
+            })
+        });
+        found.map(|it| it.ty.without_ref().clone())
     }
 
     /// Whether what a property holds is shown in its place.

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::super::Scalar;
-use crate::expressions::scalar::{Scalar as Computed, text};
+pub(super) use crate::expressions::scalar::quoted;
+use crate::expressions::scalar::{Scalar as Computed, quoted_char, text};
 
 /// Ticks of a second.
 const SECOND: u64 = 10_000_000;
@@ -16,7 +17,7 @@ pub(super) const DAY: u64 = 86_400 * SECOND;
 pub(super) fn scalar(value: Scalar, hex: bool) -> String {
     match value {
         Scalar::Bool(value) => value.to_string(),
-        Scalar::Char(unit) => character(unit),
+        Scalar::Char(unit) => quoted_char(unit),
         Scalar::R4(value) => text(&Computed::Float(value)),
         Scalar::R8(value) => text(&Computed::Double(value)),
         whole if hex => match whole {
@@ -31,48 +32,6 @@ pub(super) fn scalar(value: Scalar, hex: bool) -> String {
             _ => String::new(),
         },
         whole => whole.as_i128().unwrap_or_default().to_string(),
-    }
-}
-
-fn character(unit: u16) -> String {
-    let mut text = String::from("'");
-    escape(&mut text, &[unit], '\'');
-    text + "'"
-}
-
-/// A string as a C# literal.
-pub(super) fn quoted(units: &[u16]) -> String {
-    let mut text = String::with_capacity(units.len() + 2);
-    text.push('"');
-    escape(&mut text, units, '"');
-    text.push('"');
-    text
-}
-
-fn escape(out: &mut String, units: &[u16], quote: char) {
-    for letter in char::decode_utf16(units.iter().copied()) {
-        match letter {
-            Ok('\\') => out.push_str("\\\\"),
-            Ok('\n') => out.push_str("\\n"),
-            Ok('\r') => out.push_str("\\r"),
-            Ok('\t') => out.push_str("\\t"),
-            Ok('\0') => out.push_str("\\0"),
-            Ok(letter) if letter == quote => {
-                out.push('\\');
-                out.push(letter);
-            }
-            // Control characters, and those that change the direction or the look of what follows.
-            Ok(letter)
-                if letter.is_control()
-                    || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{fffe}'..='\u{ffff}') =>
-            {
-                let _ = write!(out, "\\u{:04x}", letter as u32);
-            }
-            Ok(letter) => out.push(letter),
-            Err(lone) => {
-                let _ = write!(out, "\\u{:04x}", lone.unpaired_surrogate());
-            }
-        }
     }
 }
 
