@@ -7,6 +7,7 @@ mod attach;
 mod breakpoints;
 mod breakpoints_conditions;
 mod breakpoints_lines;
+mod breakpoints_merged;
 mod breakpoints_modules;
 mod breakpoints_names;
 mod breakpoints_support;

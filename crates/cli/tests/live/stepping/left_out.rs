@@ -61,6 +61,10 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
     ),
     ("bp_plugin", "has no Main: bp_plugins runs it"),
     (
+        "bp_merged",
+        "is optimised: what its code still has differs between runtimes",
+    ),
+    (
         "bp_release",
         "is optimised: what its code still has differs between runtimes",
     ),
