@@ -352,17 +352,22 @@ impl Engine<'_> {
         self.exceptions.wanted.clone()
     }
 
-    /// Says of which breakpoints no exception can have come, when the program is over.
+    /// Says which names of breakpoints no exception can have had, when the program is over.
     pub(crate) fn note_unknown_exceptions(&mut self) {
         let Some(target) = &self.target else { return };
         for it in &self.exceptions.wanted {
-            if it.hits > 0 || !it.spec.enabled {
+            if !it.spec.enabled {
                 continue;
             }
+            // Others of its types may have been met, and a wrong one among those left out leaves out nothing.
+            let what = match it.hits {
+                0 => " was never met",
+                _ => "",
+            };
             for why in names::unknown(target, &it.spec) {
                 let id = it.id.0;
                 self.notes
-                    .push(format!("exception breakpoint {id} was never met: {why}"));
+                    .push(format!("exception breakpoint {id}{what}: {why}"));
             }
         }
     }
