@@ -74,6 +74,14 @@ pub struct BreakpointEntry {
     #[serde(skip_serializing_if = "is_zero_u64")]
     #[schemars(extend("x-minor" = true))]
     pub failed: u64,
+    /// How often it stopped the program or logged before its condition was changed.
+    #[serde(skip_serializing_if = "is_zero_u64")]
+    #[schemars(extend("x-minor" = true))]
+    pub earlier_hits: u64,
+    /// None of its hits was one that its hit condition asks for.
+    #[serde(skip_serializing_if = "is_false")]
+    #[schemars(extend("x-minor" = true))]
+    pub never_acted: bool,
 }
 
 /// A place in code where a breakpoint is set.
@@ -209,6 +217,8 @@ impl From<&Breakpoint> for BreakpointEntry {
                 .saturating_sub(breakpoint.hits)
                 .saturating_sub(breakpoint.failures),
             failed: breakpoint.failures,
+            earlier_hits: breakpoint.acted_before,
+            never_acted: breakpoint.hits > 0 && breakpoint.acted == 0,
             ..Self::default()
         };
         match &spec.place {
@@ -389,28 +399,38 @@ impl BreakpointEntry {
         for note in &self.notes {
             let _ = write!(line, " Note: {note}.");
         }
-        match self.hits {
-            0 => {}
-            1 => line.push_str(" Hit once."),
-            hits => {
-                let _ = write!(line, " Hit {hits} times.");
-            }
-        }
-        match self.passed_by {
-            0 => {}
-            1 => line.push_str(" Passed once with its condition false."),
-            times => {
-                let _ = write!(line, " Passed {times} times with its condition false.");
-            }
-        }
-        match self.failed {
-            0 => {}
-            1 => line.push_str(" Its condition failed once."),
-            times => {
-                let _ = write!(line, " Its condition failed {times} times.");
-            }
+        let (hits, unmet) = match self.never_acted {
+            true => (0, self.hits),
+            false => (self.hits, 0),
+        };
+        for (did, count, how) in [
+            (
+                "Hit",
+                self.earlier_hits,
+                " before its condition was changed",
+            ),
+            ("Hit", hits, ""),
+            ("Passed", unmet, " without meeting its hit condition"),
+            ("Passed", self.passed_by, " with its condition false"),
+            ("Its condition failed", self.failed, ""),
+        ] {
+            let _ = match count {
+                0 => Ok(()),
+                1 => write!(line, " {did} once{how}."),
+                count => write!(line, " {did} {count} times{how}."),
+            };
         }
         line
+    }
+
+    /// Whether it has ever stopped the program or logged.
+    pub(crate) fn has_acted(&self) -> bool {
+        self.earlier_hits > 0 || self.hits > 0 && !self.never_acted
+    }
+
+    /// Whether the program ever came to it.
+    pub(crate) fn was_reached(&self) -> bool {
+        [self.earlier_hits, self.hits, self.passed_by, self.failed] != [0; 4]
     }
 }
 

@@ -96,6 +96,8 @@ mod tests {
             hits: 0,
             passes: 0,
             failures: 0,
+            acted: 0,
+            acted_before: 0,
             exhausted: false,
         };
         let (mut pace, start) = (Pace::default(), Instant::now());

@@ -38,10 +38,9 @@ impl Render for Report {
         }
         push_threads(&mut out, &self.threads, self.more_threads, reader);
         let is_over = [SessionState::Exited, SessionState::Detached].contains(&self.state);
-        let (hit, others): (Vec<_>, Vec<_>) = self.breakpoints.iter().partition(|it| it.hits > 0);
-        let (never, passed): (Vec<_>, Vec<_>) = others
-            .into_iter()
-            .partition(|breakpoint| breakpoint.passed_by == 0 && breakpoint.failed == 0);
+        let (hit, others): (Vec<_>, Vec<_>) =
+            self.breakpoints.iter().partition(|it| it.has_acted());
+        let (passed, never): (Vec<_>, Vec<_>) = others.into_iter().partition(|it| it.was_reached());
         for (heading, breakpoints) in [
             ("", hit),
             ("Never reached:\n", never),

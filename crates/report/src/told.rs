@@ -101,7 +101,7 @@ impl Told {
                 None => !is_plain,
             };
             self.breakpoints.insert(*id, now);
-            let never_reached = first_end && breakpoint.spec.enabled && breakpoint.hits == 0;
+            let never_reached = first_end && breakpoint.spec.enabled && breakpoint.acted == 0;
             // The end of a program unbinds everything: that is no news.
             if never_reached || (worth_telling && !ended) {
                 changed.push(BreakpointEntry::from(breakpoint));

@@ -277,6 +277,23 @@ fn iterators_combinators_and_queued_work_hand_it_on() {
     );
 }
 
+/// Where the task is awaited it is thrown again, and caught: it has not left the user's code.
+#[test]
+fn what_queued_work_throws_is_not_user_unhandled_if_the_user_catches_it() {
+    let sandbox = Sandbox::new();
+    let wanted = ExceptionSpec {
+        thrown: false,
+        user_unhandled: true,
+        ..ExceptionSpec::of_type("Lost")
+    };
+    let program = sandbox
+        .launch(FIXTURE)
+        .args(["run"])
+        .with(|launch| launch.exceptions = vec![wanted])
+        .start();
+    program.expect_exit(0);
+}
+
 #[test]
 fn what_nobody_awaits_is_told_as_that() {
     let scenarios = ["kept", "dropped"];

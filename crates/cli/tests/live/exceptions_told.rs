@@ -415,6 +415,37 @@ fn a_type_that_no_module_has_is_told_where_types_were_emitted() {
     program.disconnect(Some(true), false);
 }
 
+/// Also where another type of the breakpoint was met, and among those that it leaves out.
+#[test]
+fn each_name_that_no_module_had_is_told_at_the_end() {
+    let sandbox = Sandbox::new();
+    let named = |types: &[&str], except: &[&str]| ExceptionSpec {
+        types: types.iter().map(|it| it.to_string()).collect(),
+        except: except.iter().map(|it| it.to_string()).collect(),
+        ..ExceptionSpec::all()
+    };
+    let exceptions = vec![
+        named(&["NoSuchException", "Kinds.Of<int>"], &[]),
+        named(&[], &["System.FormatingException"]),
+    ];
+    let program = sandbox
+        .launch(FIXTURE)
+        .args(["generic"])
+        .with(|launch| launch.exceptions = exceptions)
+        .start();
+    program.wait_stop();
+    program.cont();
+    program.expect_exit(0);
+    let notes = program.status().notes.join("\n");
+    for wanted in [
+        "exception breakpoint 1: no module had a type NoSuchException",
+        "exception breakpoint 2: no module had a type System.FormatingException, did you mean System.FormatException",
+    ] {
+        assert!(notes.contains(wanted), "{notes}");
+    }
+    assert!(!notes.contains("Kinds"), "{notes}");
+}
+
 #[test]
 fn type_arguments_that_are_not_looked_at_are_told() {
     let sandbox = Sandbox::new();

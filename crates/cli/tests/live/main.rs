@@ -8,6 +8,7 @@ mod breakpoints;
 mod breakpoints_conditions;
 mod breakpoints_interfaces;
 mod breakpoints_lines;
+mod breakpoints_merged;
 mod breakpoints_modules;
 mod breakpoints_names;
 mod breakpoints_support;

@@ -120,35 +120,41 @@ fn what_has_no_code_is_not_run() {
 #[test]
 fn what_a_lambda_has_not_captured_is_told_as_that() {
     let sandbox = Sandbox::new();
-    let marker = Fixture::named("expressions_refused").marker("lambda");
-    let place = Place::Line {
-        file: marker.file.display().to_string(),
-        line: Line(marker.line),
-        column: None,
-    };
+    let functions = [
+        ("lambda", "lambda", 3),
+        ("local_function", "local function", 6),
+    ];
+    let specs = functions.map(|(marker, ..)| {
+        let marker = Fixture::named("expressions_refused").marker(marker);
+        BreakpointSpec::at(Place::Line {
+            file: marker.file.display().to_string(),
+            line: Line(marker.line),
+            column: None,
+        })
+    });
     let program = sandbox
         .launch("expressions_refused")
-        .with(|launch| launch.breakpoints = vec![BreakpointSpec::at(place)])
+        .with(|launch| launch.breakpoints = specs.into())
         .start();
-    program.wait_stop();
-    for (text, expected) in [
-        ("it * 3", "ok\tint\t3"),
-        ("Field", "this lambda has not captured `this`"),
-        ("this.Field", "this lambda does not use `this`"),
-        ("given", "CS0103"),
-    ] {
-        let answer = evaluate(&program, vec![text.to_owned()]).remove(0);
-        let told = told(&answer);
-        assert!(told.contains(expected), "{text}: {told}");
-        if let Err(error) = answer.outcome {
-            let hint = error.error.hint.unwrap_or_default();
-            assert!(
-                hint.contains("what it uses itself of `Run`"),
-                "{text}: {hint}"
-            );
+    for (_, what, thrice) in functions {
+        program.wait_stop();
+        for (text, expected) in [
+            ("it * 3", format!("ok\tint\t{thrice}")),
+            ("Field", format!("this {what} has not captured `this`")),
+            ("this.Field", format!("this {what} does not use `this`")),
+            ("given", "CS0103".into()),
+        ] {
+            let answer = evaluate(&program, vec![text.to_owned()]).remove(0);
+            let told = told(&answer);
+            assert!(told.contains(&expected), "{text}: {told}");
+            if let Err(error) = answer.outcome {
+                let hint = error.error.hint.unwrap_or_default();
+                let wanted = format!("a {what} knows only what it uses itself of `Run`");
+                assert!(hint.contains(&wanted), "{text}: {hint}");
+            }
         }
+        program.cont();
     }
-    program.cont();
     program.settle();
 }
 

@@ -130,6 +130,12 @@ pub struct Breakpoint {
     /// How often its condition could not be told.
     #[serde(default)]
     pub failures: u64,
+    /// How often it stopped the program or logged; a hit condition leaves hits out.
+    #[serde(default)]
+    pub acted: u64,
+    /// The same before its condition was changed, since when all is counted anew.
+    #[serde(default)]
+    pub acted_before: u64,
     /// Whether it has switched itself off.
     #[serde(default)]
     pub exhausted: bool,

@@ -66,6 +66,23 @@ pub(super) fn are_in_one_member(text: &str, line: u32, place: (u32, u32)) -> boo
     of_line.is_some() && of_line == member(&pieces, end)
 }
 
+/// The column at which the first `switch` statement of a line begins.
+pub(super) fn switch_on(text: &str, line: u32) -> Option<u32> {
+    let (begin, next) = (offset(text, (line, 1))?, offset(text, (line + 1, 1)));
+    let pieces = pieces(text.get(..next.unwrap_or(text.len()))?);
+    let is_switch = |pair: &&[(usize, Piece<'_>)]| {
+        let pair = (pair.first().copied(), pair.get(1).copied());
+        let (Some((at, Piece::Word("switch"))), Some((_, Piece::Sign('(')))) = pair else {
+            return false;
+        };
+        // `@switch` is a name.
+        at >= begin && !text.get(..at).is_some_and(|it| it.ends_with('@'))
+    };
+    let (at, _) = *pieces.windows(2).find(is_switch)?.first()?;
+    let units = text.get(begin..at)?.encode_utf16().count();
+    u32::try_from(units + 1).ok()
+}
+
 /// Where the member of a type opens that a place of the text lies in; none between members.
 fn member(pieces: &[(usize, Piece<'_>)], place: usize) -> Option<usize> {
     // For each brace that is open, where it is, if it is not that of a type or namespace.
@@ -324,6 +341,19 @@ mod tests {
         check("|int x;\nint F()\n^{", false);
         check("|}\nint F()\n^{", false);
         check("|using System;\nint F()\n^{", false);
+    }
+
+    #[test]
+    fn switch_statements_are_found_on_their_line() {
+        let check = |text: &str, expected: Option<u32>| {
+            assert_eq!(switch_on(text, 2), expected, "{text}");
+        };
+        check("\n  switch (a) { switch (b)", Some(3));
+        check("\n\"🦀\"; switch /* */ (a)\n", Some(7));
+        check("switch (a)\n  case 1: // switch (b)\nswitch (c)", None);
+        check("\nreturn a switch { _ => \"switch (\" };", None);
+        check("\n@switch (a);", None);
+        check("", None);
     }
 
     #[test]

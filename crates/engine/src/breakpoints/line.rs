@@ -317,6 +317,9 @@ fn statements(
             true => entered_first(&mut all, module, symbols, document, around),
             false => all = moved(asked, all, module, symbols, (path, document), around),
         }
+        if is_bare_switch(asked, &all, module, symbols, (path, document), around) {
+            return Err(no_code_of_switch(path, asked.line.0));
+        }
     }
     if all.is_empty() {
         let points = symbols.points(document).iter();
@@ -359,7 +362,7 @@ fn statements(
         let place = match placed(module, symbols, document, &point, around) {
             Some(place) => place,
             None => {
-                refused = Some(no_code_of_its_own(path, point.span.start_line));
+                refused = Some(no_code_of_its_own(path, &point, points));
                 continue;
             }
         };
@@ -487,6 +490,32 @@ fn entered_first(
     }
 }
 
+/// Whether a `switch` statement begins on the line before all that has code. In an optimised build it has none of its own, and what
+/// comes next is one of its cases.
+fn is_bare_switch(
+    asked: Asked<'_>,
+    all: &[Candidate],
+    module: &LoadedModule,
+    symbols: &Symbols,
+    (path, document): (&str, Token),
+    around: Surroundings<'_>,
+) -> bool {
+    let opened = module.metadata(around.process);
+    let is_optimized = opened.is_ok_and(|it| it.metadata().is_optimized() == Some(true));
+    let text = || compiled_text(source_file(asked, path), symbols, document, around.files);
+    let Some(column) = is_optimized
+        .then(text)
+        .flatten()
+        .and_then(|it| heads::switch_on(&it, asked.line.0))
+    else {
+        return false;
+    };
+    all.iter().all(|it| {
+        let span = it.point.span;
+        span.start_line != asked.line.0 || span.start_column > column
+    })
+}
+
 /// The point, moved on to where a breakpoint can be: perhaps to the next statement; `None` if there is none to move to.
 fn placed(
     module: &LoadedModule,
@@ -522,12 +551,33 @@ fn placed(
 }
 
 /// Says that the compiler has made one thing of a statement and what comes before it.
-fn no_code_of_its_own(path: &str, line: u32) -> Error {
+fn no_code_of_its_own(path: &str, point: &LinePoint, points: &[LinePoint]) -> Error {
+    let own = points.iter().filter(|it| it.method() == point.method());
+    let before = own.filter(|it| it.offset < point.offset);
+    let before = before
+        .max_by_key(|it| it.offset)
+        .map_or_else(String::new, |it| {
+            let Span {
+                start_line,
+                start_column,
+                ..
+            } = it.span;
+            format!(", on line {start_line}, column {start_column}")
+        });
     let message = format!(
-        "the optimiser left no code of its own on line {line} of {path}: it is run together with the statement before it"
+        "the optimiser left no code of its own on line {} of {path}: it is run together with the statement before it{before}",
+        point.span.start_line
     );
     Error::new(ErrorCode::InvalidLine, message)
         .hint("set it on the statement before it, or build without optimisation (a Debug build)")
+}
+
+fn no_code_of_switch(path: &str, line: u32) -> Error {
+    let message = format!(
+        "the optimiser left no code of its own on line {line} of {path}: the `switch` is run together with what comes before it"
+    );
+    Error::new(ErrorCode::InvalidLine, message)
+        .hint("set it on a statement before it or on those of its cases, or build without optimisation (a Debug build)")
 }
 
 /// The candidates that a breakpoint belongs to, and those inside them that it does not belong to.

@@ -23,7 +23,8 @@ pub(super) enum Compiler {
     Optimizing,
 }
 
-/// The place at an offset, else the next one behind it that code runs into; `None` if the method returns before.
+/// The place at an offset, else the next one behind it that code runs into; `None` if the method returns before, or if other code
+/// comes to that place too: it would be reached without the offset.
 pub(super) fn place_from(
     metadata: Metadata<'_>,
     body: &MethodBody<'_>,
@@ -56,6 +57,8 @@ pub(super) fn is_run_into(code: &[u8], offset: IlOffset) -> bool {
 struct Places {
     /// Offset, whether a breakpoint can be there, and what surely runs behind it.
     all: Vec<(u32, bool, Option<u32>)>,
+    /// From where code jumps, and to where. Exceptions come from nowhere in the code.
+    jumps: Vec<(Option<u32>, u32)>,
 }
 
 impl Places {
@@ -79,6 +82,7 @@ impl Places {
             depths.insert(clause.handler_start.0, caught);
         }
         let mut all = Vec::new();
+        let mut jumps: Vec<_> = entered.iter().map(|it| (None, *it)).collect();
         let (mut at, mut depth, mut fell, mut called) = (0_usize, 0_u32, true, false);
         while at < code.len() {
             let offset = u32::try_from(at).ok()?;
@@ -93,6 +97,7 @@ impl Places {
             fell = il::falls_through(code, at);
             for target in &instruction.targets {
                 depths.entry(target.0).or_insert(depth);
+                jumps.push((Some(offset), target.0));
             }
             // Behind `call`, `calli`, `callvirt`, and `nop`, which is there for that.
             called = match code.get(at) {
@@ -112,19 +117,28 @@ impl Places {
             all.push((offset, is_place, next));
             at = instruction.next;
         }
-        Some(Self { all })
+        Some(Self { all, jumps })
     }
 
-    fn from(&self, wanted: IlOffset) -> Option<IlOffset> {
-        let mut wanted = wanted.0;
+    fn from(&self, start: IlOffset) -> Option<IlOffset> {
+        let mut wanted = start.0;
         let mut rest = self.all.iter();
         loop {
             let (at, is_place, next) = rest.find(|(at, ..)| *at >= wanted)?;
             if *is_place {
-                return Some(IlOffset(*at));
+                let is_own = !self.is_entered(start.0, *at);
+                return is_own.then_some(IlOffset(*at));
             }
             wanted = (*next)?;
         }
+    }
+
+    /// Whether code behind `start`, up to `end`, is come to from elsewhere than from between the two.
+    fn is_entered(&self, start: u32, end: u32) -> bool {
+        self.jumps.iter().any(|(from, to)| {
+            let is_between = from.is_some_and(|it| (start..end).contains(&it));
+            (start + 1..=end).contains(to) && !is_between
+        })
     }
 }
 

@@ -74,8 +74,12 @@ struct Wanted {
     passes: u64,
     /// How often its condition could not be told.
     failures: u64,
-    /// How often it stopped the program or logged.
+    /// How often it stopped the program or logged since it was last told how often it may.
     effects: u64,
+    /// The same since its condition was last changed.
+    acted: u64,
+    /// The same before that.
+    acted_before: u64,
     /// Whether it switched itself off.
     exhausted: bool,
     bound: Vec<Bound>,
@@ -161,6 +165,8 @@ impl Wanted {
             passes: 0,
             failures: 0,
             effects: 0,
+            acted: 0,
+            acted_before: 0,
             exhausted: false,
             bound: Vec::new(),
             was_bound: false,
@@ -268,6 +274,8 @@ impl Wanted {
             hits: self.hits,
             passes: self.passes,
             failures: self.failures,
+            acted: self.acted,
+            acted_before: self.acted_before,
             exhausted: self.exhausted,
         }
     }

@@ -94,6 +94,7 @@ impl Engine<'_> {
                 continue;
             }
             entry.effects += 1;
+            entry.acted += 1;
             if entry.spec.max_hits.is_some_and(|max| entry.effects >= max) {
                 exhausted.push(id);
             }

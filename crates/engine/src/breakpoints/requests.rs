@@ -221,6 +221,7 @@ impl Wanted {
     fn change(&mut self, spec: BreakpointSpec, parsed: Parsed) {
         if spec.condition != self.spec.condition {
             (self.hits, self.passes, self.failures) = (0, 0, 0);
+            self.acted_before += std::mem::take(&mut self.acted);
         }
         if spec.max_hits != self.spec.max_hits || (spec.enabled && !self.spec.enabled) {
             self.effects = 0;

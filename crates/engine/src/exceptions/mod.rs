@@ -237,8 +237,11 @@ fn wants(spec: &ExceptionSpec, told: Told) -> Option<ExceptionStage> {
         Told::HandlerFound {
             left_user_code: true,
             by_user: false,
+            caught_by_user,
             ..
-        } if spec.user_unhandled => Some(ExceptionStage::UserUnhandled),
+        } if spec.user_unhandled && caught_by_user != Some(true) => {
+            Some(ExceptionStage::UserUnhandled)
+        }
         Told::HandlerFound {
             left_user_code: true,
             escapes: true,
@@ -349,17 +352,22 @@ impl Engine<'_> {
         self.exceptions.wanted.clone()
     }
 
-    /// Says of which breakpoints no exception can have come, when the program is over.
+    /// Says which names of breakpoints no exception can have had, when the program is over.
     pub(crate) fn note_unknown_exceptions(&mut self) {
         let Some(target) = &self.target else { return };
         for it in &self.exceptions.wanted {
-            if it.hits > 0 || !it.spec.enabled {
+            if !it.spec.enabled {
                 continue;
             }
+            // Others of its types may have been met, and a wrong one among those left out leaves out nothing.
+            let what = match it.hits {
+                0 => " was never met",
+                _ => "",
+            };
             for why in names::unknown(target, &it.spec) {
                 let id = it.id.0;
                 self.notes
-                    .push(format!("exception breakpoint {id} was never met: {why}"));
+                    .push(format!("exception breakpoint {id}{what}: {why}"));
             }
         }
     }
@@ -517,8 +525,10 @@ impl Engine<'_> {
                 let left_user_code = come.in_user_code && self.target.as_mut().is_some_and(passes);
                 let wanted = |it: &ExceptionBreakpoint| it.spec.enabled && it.spec.escaping;
                 let asked = left_user_code && self.exceptions.wanted.iter().any(wanted);
+                // What a task keeps goes on to whoever awaits that.
+                let may_go_on = asks && left_user_code && !by_user;
                 let caught_by_user = match frame {
-                    Some(frame) if self.exceptions.asks_whether_caught() => {
+                    Some(frame) if may_go_on || self.exceptions.asks_whether_caught() => {
                         self.caught_by_user(thread, frame, offset, by_user)
                     }
                     _ => Some(by_user),

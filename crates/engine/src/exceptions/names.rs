@@ -34,9 +34,9 @@ enum Meaning {
     },
 }
 
-/// Why no exception can have met a breakpoint, as far as the types that are loaded tell.
+/// Why no exception can have had a name that a breakpoint gives, as far as the types that are loaded tell.
 pub(super) fn unknown(target: &Target, spec: &ExceptionSpec) -> Vec<String> {
-    let names = spec.types.iter().map(|it| it.trim());
+    let names = spec.types.iter().chain(&spec.except).map(|it| it.trim());
     let told = names.filter_map(|name| match meaning(target, name) {
         Meaning::Exception => None,
         Meaning::Other { base, .. } => Some(format!(

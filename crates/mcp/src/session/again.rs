@@ -66,12 +66,15 @@ impl DebugSession {
                         // What an event told meanwhile may be newer, except for the hits and what may be meant.
                         let (hits, state) = (breakpoint.hits, breakpoint.state);
                         let (passes, failures) = (breakpoint.passes, breakpoint.failures);
+                        let (acted, before) = (breakpoint.acted, breakpoint.acted_before);
                         let reason = breakpoint.reason.clone();
                         let known = news.breakpoints.entry(breakpoint.id.0);
                         let known = known.or_insert(breakpoint);
                         known.hits = known.hits.max(hits);
                         known.passes = known.passes.max(passes);
                         known.failures = known.failures.max(failures);
+                        known.acted = known.acted.max(acted);
+                        known.acted_before = known.acted_before.max(before);
                         if known.state == state && state == BreakpointState::Pending {
                             known.reason = reason;
                         }

@@ -472,6 +472,8 @@ fn breakpoints_that_were_never_reached_are_told_at_the_end() {
             out| ending by return
             Never reached:
             Breakpoint 1 at no_such.cs:3: pending, no loaded module was compiled from no_such.cs with symbols.
+            Reached, but never hit:
+            Breakpoint 2 at Main, in Program.Main(string[] args) at exits.cs:13: bound. Stops only at hit ">5". Passed once without meeting its hit condition.
         "#]].assert_eq(&agent.transcript());
         agent.close().await;
     });
@@ -552,6 +554,56 @@ fn breakpoint_whose_condition_was_never_true_is_told_as_reached() {
             "{ended}"
         );
         assert!(!ended.contains("Never reached"), "{ended}");
+        agent.close().await;
+    });
+}
+
+#[test]
+fn breakpoint_that_was_hit_before_its_condition_was_changed_is_told_as_hit() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let launch = json!({
+            "program": dll("bp_traces"), "args": ["4"],
+            "breakpoints": [at("bp_traces", "passed")],
+        });
+        agent.call("debug_launch", launch).await;
+        let change = json!({"id": 1, "condition": "i > 100"});
+        agent.call("breakpoint_update", change).await;
+        let ended = text(&agent.call("debug_continue", json!({})).await);
+        let counts =
+            "Hit once before its condition was changed. Passed 3 times with its condition false.";
+        assert!(ended.contains(counts), "{ended}");
+        assert!(!ended.contains("never"), "{ended}");
+        agent.close().await;
+    });
+}
+
+#[test]
+fn hit_condition_that_was_never_met_is_told_at_the_end() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let at = |marker: &str, more: serde_json::Value| {
+            let mut spec = at("bp_traces", marker);
+            let fields = spec.as_object_mut().expect("an object");
+            fields.extend(more.as_object().expect("an object").clone());
+            spec
+        };
+        let launch = json!({
+            "program": dll("bp_traces"), "args": ["4"],
+            "breakpoints": [
+                at("passed", json!({"hit_condition": "9"})),
+                at("call", json!({"hit_condition": ">9", "log_message": "called"})),
+                at("end", json!({"hit_condition": "1", "log_message": "end"})),
+            ],
+        });
+        let ended = agent.call("debug_launch", launch).await;
+        let told = text(&ended);
+        let (_, rest) = told.split_once("Reached, but never hit:\n").expect(&told);
+        let unmet = "Passed 4 times without meeting its hit condition.";
+        assert_eq!(rest.matches(unmet).count(), 2, "{told}");
+        assert!(!told.contains("Breakpoint 3"), "{told}");
         agent.close().await;
     });
 }

@@ -74,6 +74,9 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "has no Main: bp_interfaces calls it",
     ),
     ("bp_interfaces_late", "has no Main: bp_interfaces calls it"),
+        "bp_merged",
+        "is optimised: what its code still has differs between runtimes",
+    ),
     (
         "bp_release",
         "is optimised: what its code still has differs between runtimes",

@@ -121,16 +121,20 @@ impl Binder<'_> {
         }
     }
 
-    /// Says of what a lambda has not captured that this is why: in the source it is there.
+    /// Says of what a lambda or local function has not captured that this is why: in the source it is there.
     pub(super) fn in_lambda(&self, mut fail: Box<Fail>) -> Box<Fail> {
-        let lacks = matches!(fail.code, Some("CS0026" | "CS0120" | "CS0103"));
-        if !lacks || self.context.this.is_some() {
+        let lacks = match fail.code {
+            Some("CS0103") => true,
+            Some("CS0026" | "CS0120") => self.context.this.is_none(),
+            _ => false,
+        };
+        if !lacks {
             return fail;
         }
-        let Some(owner) = self.lambda_owner() else {
+        let Some((owner, what)) = self.lambda_owner() else {
             return fail;
         };
-        let told = format!("a lambda knows only what it uses itself of `{owner}` around it");
+        let told = format!("a {what} knows only what it uses itself of `{owner}` around it");
         let ty = self.context.ty.as_ref();
         let methods = ty.and_then(|it| self.types.methods(it, Some(&owner)).ok());
         let is_instance = methods.is_some_and(|it| it.iter().any(|it| !it.flags.is_static()));
@@ -139,12 +143,12 @@ impl Binder<'_> {
             _ if !is_instance => return fail,
             Some("CS0026") => {
                 fail.code = None;
-                fail.message = "this lambda does not use `this`, and so has not got it".into();
+                fail.message = format!("this {what} does not use `this`, and so has not got it");
             }
             _ => {
                 fail.code = None;
-                fail.message
-                    .push_str(", and this lambda has not captured `this`");
+                let lacks = format!(", and this {what} has not captured `this`");
+                fail.message.push_str(&lacks);
             }
         }
         if fail.hint.is_none() {
@@ -153,14 +157,19 @@ impl Binder<'_> {
         fail
     }
 
-    /// The method that the lambda of this frame stands in.
-    fn lambda_owner(&self) -> Option<String> {
+    /// The method that the lambda or local function of this frame stands in, and which of the two it is.
+    fn lambda_owner(&self) -> Option<(String, &'static str)> {
         let (token, _) = self.context.at?;
         let metadata = self.types.metadata(self.context.module?).ok()?;
         let method = metadata.metadata().method(token).ok()?;
         let name = method.name().ok()?;
         let (owner, rest) = name.strip_prefix('<')?.split_once('>')?;
-        rest.starts_with("b__").then(|| owner.to_owned())
+        let what = match rest.split_once("__")?.0 {
+            "b" => "lambda",
+            "g" => "local function",
+            _ => return None,
+        };
+        Some((owner.to_owned(), what))
     }
 
     fn this_node(&self, span: Span) -> Option<Node> {
