@@ -73,6 +73,7 @@ use std::rc::Rc;
 use crate::types::Type;
 
 pub(crate) use assign::Destination;
+pub(crate) use backing::returned_field;
 pub(crate) use handles::Handles;
 pub(crate) use layout::{LayoutCache, Member, buffer_length};
 pub(crate) use places::{Places, Question};

@@ -11,6 +11,7 @@ use super::lookup::Found;
 use super::names::{constant, nearest};
 use super::{Binder, Group, Operand, pointers};
 use crate::expressions::error::{Fail, Result};
+use crate::expressions::getters::{Behind, field_behind};
 use crate::expressions::intrinsics::is_linq;
 use crate::expressions::plan::{Conversion, FieldRef, Node, Op};
 use crate::expressions::scalar::Kind;
@@ -466,12 +467,12 @@ impl Binder<'_> {
         {
             None
         } else {
-            crate::expressions::getters::field_behind(self.types, &callee.method)
+            field_behind(self.types, &callee.method)
         };
         let op = match (field, target) {
-            (Some(field), Some(target)) => Op::Field(Box::new(target), field),
-            (Some(field), None) => Op::StaticField(field),
-            (None, target) => Op::Call(Rc::new(callee), target.map(Box::new), arguments),
+            (Some(Behind::Own(field)), Some(target)) => Op::Field(Box::new(target), field),
+            (Some(Behind::Static(field)), None) => Op::StaticField(field),
+            (_, target) => Op::Call(Rc::new(callee), target.map(Box::new), arguments),
         };
         let mut node = Node::new(op, ty, span);
         node.names = names;
