@@ -67,7 +67,6 @@ fn a_property_is_read_by_the_getter_that_would_run() {
         // What hides a member does not implement the interface, unless its type names that again.
         ("level1.V", "40"),
         ("level1.N", "\"n0\""),
-        ("level2.V", "44"),
         ("level2.N", "\"n2\""),
         ("part.N", "\"p\""),
         // A member that is declared anew has a slot of its own.
@@ -88,6 +87,8 @@ fn a_property_is_read_by_the_getter_that_would_run() {
         ("two.Def", "8"),
         ("four.Def", "7"),
         ("part.V", "21"),
+        // The compiler has made a method that calls it: it is not virtual.
+        ("level2.V", "44"),
         // The runtime chooses one of two constructions.
         ("ofObject.V", "\"five\""),
         ("ofEither.V", "\"one\""),
@@ -116,8 +117,13 @@ fn a_getter_that_returns_a_static_field_is_read() {
         check(&program, text, expected, true);
     }
     for side_effects in [false, true] {
-        let shown = told(&program, "service.Shown", side_effects);
-        assert!(!shown.contains("hunter2"), "{shown}");
+        let masked = Evaluate {
+            side_effects,
+            mask_secrets: true,
+            ..Evaluate::read("service.Shown")
+        };
+        let shown = ask(&program, masked).outcome.expect("it is told");
+        assert!(shown.masked, "{shown:?}");
         let missing = told(
             &program,
             "(small.S > 6 ? service : null)!.Name",

@@ -424,6 +424,10 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_expressions reads its properties",
     ),
     (
+        "values_declared",
+        "has no statement that others have not; live_values looks at its variables",
+    ),
+    (
         "values_meant",
         "has no statement that others have not; live_values looks at its variables",
     ),
