@@ -316,3 +316,39 @@ fn static_members_have_paths_that_lead_back() {
     assert_eq!(look(&program, "under.Held[\"a\"][1]").value.text, "2");
     assert_eq!(look(&program, "under.Name").value.text, "\"under\"");
 }
+
+#[test]
+fn indexers_are_meant_as_csharp_means_them() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_indexed", &["stop"]);
+    let text = |path: &str| look(&program, path).value.text;
+    for (path, told) in [
+        ("people[\"Bob\"].Age", "4"),
+        ("people[1].Age", "5"),
+        ("ordered[1]", "2"),
+        ("ordered[\"o\"]", "1"),
+        ("named[1]", "Count = 1 { \"x\" }"),
+        ("named[\"n1\"][1]", "\"v2\""),
+    ] {
+        assert_eq!(text(path), told, "{path}");
+    }
+    for (path, value, told) in [
+        ("people[\"Cid\"].Age", "98", "98"),
+        ("ordered[1]", "22", "22"),
+        ("ordered[\"o\"]", "11", "11"),
+        ("positive[1]", "3", "30"),
+    ] {
+        assert_eq!(set(&program, path, value).as_deref(), Ok(told), "{path}");
+    }
+    // What a setter throws is the reason, and by key nothing is put where only the dictionary would know of it.
+    for (path, value, why) in [
+        ("positive[1]", "-3", "negative"),
+        ("people[0]", "null", "NullReferenceException"),
+        ("people[\"Cid\"]", "people[0]", "has no setter"),
+    ] {
+        let error = set(&program, path, value).expect_err("it is refused");
+        assert!(error.contains(why), "{path}: {error}");
+    }
+    let said = ends(&program);
+    assert!(said.contains("98 2 11 11 22 22 x 30"), "{said}");
+}

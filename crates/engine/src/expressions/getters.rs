@@ -69,8 +69,8 @@ fn field_of(types: Types<'_>, accessor: &Method, token: Token) -> Option<(FieldR
     field_in(types, &Type::Named(owner), |it| it.token == token)
 }
 
-/// A field of a type or of a base of it.
-fn field_in(
+/// A field of a type or of a base of it, and whether it is static.
+pub(crate) fn field_in(
     types: Types<'_>,
     owner: &Type,
     is_wanted: impl Fn(&Field) -> bool,

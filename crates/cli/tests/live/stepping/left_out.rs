@@ -428,6 +428,10 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_values looks at its variables",
     ),
     (
+        "values_indexed",
+        "has no statement that others have not; live_values looks at its variables",
+    ),
+    (
         "values_meant",
         "has no statement that others have not; live_values looks at its variables",
     ),
