@@ -10,6 +10,7 @@ mod completion;
 mod contained;
 mod corners;
 mod cultures;
+mod dispatch;
 mod dynamics;
 mod early;
 mod evaluate;

@@ -222,3 +222,149 @@ fn large_array_is_not_copied_to_be_looked_at() {
     // The array has 480 MB.
     assert!(peak < 300_000, "{peak} kB");
 }
+
+#[test]
+fn what_a_place_is_declared_as_decides_what_a_path_means() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_declared", &["stop"]);
+    let text = |path: &str| look(&program, path).value.text;
+    for (path, told) in [
+        ("has.V", "77"),
+        ("has.V (Both)", "88"),
+        ("list[0].V", "77"),
+        ("only.V", "7"),
+        ("both.V", "88"),
+        ("items.Current", "\"object\""),
+        ("hidden.Twice", "100"),
+        ("hidden.Twice (Hiding)", "200"),
+        ("hidden.Mate.Mate", "null"),
+        ("hidden.Id", "\"hiding\""),
+        // What the declared type does not have is the object's own.
+        ("hidden.own", "200"),
+    ] {
+        assert_eq!(text(path), told, "{path}");
+    }
+    for root in ["has", "hidden", "items"] {
+        for child in children(&program, root) {
+            assert_eq!(text(&child.path), child.value.text, "{}", child.path);
+        }
+    }
+    // What only code can tell is not told by another member of the name.
+    let by_code = |path: &str| {
+        let view = View {
+            run_code: true,
+            ..View::default()
+        };
+        let query = VariablesQuery {
+            path: Some(path.into()),
+            view,
+            ..VariablesQuery::default()
+        };
+        let told = program.request(Request::OpenValue(Box::new(query)));
+        match told.expect("it is opened") {
+            Reply::Variables(told) => told.parent.expect("a value").value.text,
+            other => panic!("{other:?}"),
+        }
+    };
+    for (path, told, ty) in [
+        ("too.V", "99", "int"),
+        ("has.Default", "5", "int"),
+        ("list[1].Default", "5", "int"),
+    ] {
+        let unread = look(&program, path).value;
+        assert!(
+            unread.text.contains("only its getter"),
+            "{path}: {unread:?}"
+        );
+        assert_eq!(unread.type_name, ty, "{path}");
+        assert_eq!(by_code(path), told, "{path}");
+    }
+    let query = VariablesQuery {
+        path: Some("too.Password".into()),
+        view: View {
+            mask_secrets: true,
+            ..View::default()
+        },
+        ..VariablesQuery::default()
+    };
+    let masked = variables(&program, query).parent.expect("it is told");
+    assert!(masked.value.text.starts_with("***"), "{masked:?}");
+    for (path, value) in [
+        ("has.V", "14"),
+        ("only.V", "24"),
+        ("hidden.Twice", "13"),
+        ("hidden.Twice (Hiding)", "7"),
+    ] {
+        let expected = if path.ends_with(')') { "14" } else { value };
+        assert_eq!(
+            set(&program, path, value).as_deref(),
+            Ok(expected),
+            "{path}"
+        );
+    }
+    assert!(set(&program, "too.V", "1").is_err());
+    let said = ends(&program);
+    assert!(said.contains("14 88 24 13 14 hiding 2 99 object"), "{said}");
+}
+
+#[test]
+fn static_members_have_paths_that_lead_back() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_declared", &["stop"]);
+    let view = View {
+        statics: true,
+        ..View::default()
+    };
+    let query = VariablesQuery {
+        path: Some("under".into()),
+        depth: 2,
+        view,
+        ..VariablesQuery::default()
+    };
+    let listed = variables(&program, query).variables;
+    let names: Vec<&str> = listed.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["Own", "s_name", "Held", "hidden", "Count"]);
+    let inside = listed.iter().flat_map(|it| &it.value.members);
+    for told in listed.iter().chain(inside) {
+        let again = look(&program, &told.path).value.text;
+        assert_eq!(again, told.value.text, "{}", told.path);
+    }
+    assert_eq!(look(&program, "under.Held[\"a\"][1]").value.text, "2");
+    assert_eq!(look(&program, "under.Name").value.text, "\"under\"");
+}
+
+#[test]
+fn indexers_are_meant_as_csharp_means_them() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_indexed", &["stop"]);
+    let text = |path: &str| look(&program, path).value.text;
+    for (path, told) in [
+        ("people[\"Bob\"].Age", "4"),
+        ("people[1].Age", "5"),
+        ("ordered[1]", "2"),
+        ("ordered[\"o\"]", "1"),
+        ("named[1]", "Count = 1 { \"x\" }"),
+        ("named[\"n1\"][1]", "\"v2\""),
+    ] {
+        assert_eq!(text(path), told, "{path}");
+    }
+    for (path, value, told) in [
+        ("people[\"Cid\"].Age", "98", "98"),
+        ("ordered[1]", "22", "22"),
+        ("ordered[\"o\"]", "11", "11"),
+        ("positive[1]", "3", "30"),
+    ] {
+        assert_eq!(set(&program, path, value).as_deref(), Ok(told), "{path}");
+    }
+    // What a setter throws is the reason, and by key nothing is put where only the dictionary would know of it.
+    for (path, value, why) in [
+        ("positive[1]", "-3", "negative"),
+        ("people[0]", "null", "NullReferenceException"),
+        ("people[\"Cid\"]", "people[0]", "has no setter"),
+    ] {
+        let error = set(&program, path, value).expect_err("it is refused");
+        assert!(error.contains(why), "{path}: {error}");
+    }
+    let said = ends(&program);
+    assert!(said.contains("98 2 11 11 22 22 x 30"), "{said}");
+}

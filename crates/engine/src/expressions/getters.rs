@@ -1,35 +1,46 @@
 //! Getters that only read a field, and setters that only set one: the field can be used instead of running them.
 
-use std::rc::Rc;
-
 use metadata::Token;
 use metadata::tables::Table;
 
 use super::plan::FieldRef;
-use crate::types::{Method, Types};
+use crate::types::{Field, Method, Type, Types};
+use crate::values::returned_field;
+
+/// The field that a getter returns.
+#[derive(Debug, Clone)]
+pub(crate) enum Behind {
+    /// One of the object.
+    Own(FieldRef),
+    /// A static one, of whatever type.
+    Static(FieldRef),
+}
+
+impl Behind {
+    pub(crate) fn field(&self) -> &FieldRef {
+        match self {
+            Self::Own(field) | Self::Static(field) => field,
+        }
+    }
+}
 
 /// The field that a getter returns as what it is, if that is all it does.
-pub(crate) fn field_behind(types: Types<'_>, getter: &Method) -> Option<FieldRef> {
-    field_returned(types, getter).filter(|it| it.ty.reads_as(&getter.returns))
+pub(crate) fn field_behind(types: Types<'_>, getter: &Method) -> Option<Behind> {
+    field_returned(types, getter).filter(|it| it.field().ty.reads_as(&getter.returns))
 }
 
 /// The field that a getter returns, if that is all it does; its type may be another one.
-pub(crate) fn field_returned(types: Types<'_>, getter: &Method) -> Option<FieldRef> {
+pub(crate) fn field_returned(types: Types<'_>, getter: &Method) -> Option<Behind> {
     let module = types.metadata(getter.declared_in.module).ok()?;
     if types.is_shape(getter.declared_in.module) {
-        return field_behind_member(types, getter);
+        return field_behind_member(types, getter).map(Behind::Own);
     }
     let body = module.body(getter.token).ok()??;
-    let token = match *body.code {
-        // ldarg.0, ldfld, ret
-        [0x02, 0x7b, a, b, c, d, 0x2a]
-        // nop, ldarg.0, ldfld, stloc.0, br.s 0, ldloc.0, ret: the same without optimisation
-        | [0x00, 0x02, 0x7b, a, b, c, d, 0x0a, 0x2b, 0x00, 0x06, 0x2a]
-        // ldsfld, ret
-        | [0x7e, a, b, c, d, 0x2a] => Token(u32::from_le_bytes([a, b, c, d])),
-        _ => return None,
-    };
-    field_of(types, getter, token)
+    let (field, is_static) = field_of(types, getter, returned_field(body.code)?)?;
+    Some(match is_static {
+        true => Behind::Static(field),
+        false => Behind::Own(field),
+    })
 }
 
 /// The field that a setter sets, if that is all it does.
@@ -43,35 +54,49 @@ pub(crate) fn field_set_by(types: Types<'_>, setter: &Method) -> Option<FieldRef
         }
         _ => return None,
     };
-    field_of(types, setter, token)
+    field_of(types, setter, token).map(|(field, _)| field)
 }
 
 /// The field of an anonymous type that exists only here: its getters have no code.
 fn field_behind_member(types: Types<'_>, getter: &Method) -> Option<FieldRef> {
     let name = getter.name.strip_prefix("get_")?;
-    named_field(types, getter, &format!("<{name}>i__Field"))
+    let name = format!("<{name}>i__Field");
+    let owner = Type::Named(getter.declared_in.clone());
+    field_in(types, &owner, |it| *it.name == *name).map(|(field, _)| field)
 }
 
-/// The field of an accessor's own type that its code names.
-fn field_of(types: Types<'_>, accessor: &Method, token: Token) -> Option<FieldRef> {
-    let module = types.metadata(accessor.declared_in.module).ok()?;
-    let metadata = module.metadata();
-    let name: String = if token.is(Table::MemberRef) {
-        metadata.member_ref(token).ok()?.name.into()
-    } else {
-        metadata.field(token).ok()?.name().ok()?.into()
+/// The field that the code of an accessor names, and whether it is static.
+fn field_of(types: Types<'_>, accessor: &Method, token: Token) -> Option<(FieldRef, bool)> {
+    let own = &accessor.declared_in;
+    let metadata = types.metadata(own.module).ok()?.metadata();
+    if token.is(Table::MemberRef) {
+        let member = metadata.member_ref(token).ok()?;
+        let owner = types.of_token(own.module, member.parent, &own.generics());
+        return field_in(types, &owner.ok()?, |it| *it.name == *member.name);
+    }
+    let owner = metadata.field(token).ok()?.declaring_type().ok()?;
+    let owner = match owner == own.token {
+        true => own.clone(),
+        false => types.open_named(own.module, owner).ok()?,
     };
-    // A field of a base type has another declaring type, which is not worth the trouble.
-    named_field(types, accessor, &name)
+    field_in(types, &Type::Named(owner), |it| it.token == token)
 }
 
-fn named_field(types: Types<'_>, accessor: &Method, name: &str) -> Option<FieldRef> {
-    let fields = types.fields(&accessor.declared_in).ok()?;
-    let field = fields.iter().find(|it| *it.name == *name)?;
-    Some(FieldRef {
-        declared_in: Rc::clone(&accessor.declared_in),
-        name: field.name.clone(),
-        token: field.token,
-        ty: field.ty.clone(),
+/// A field of a type or of a base of it, and whether it is static.
+pub(crate) fn field_in(
+    types: Types<'_>,
+    owner: &Type,
+    is_wanted: impl Fn(&Field) -> bool,
+) -> Option<(FieldRef, bool)> {
+    types.ancestry(owner).ok()?.into_iter().find_map(|level| {
+        let fields = types.fields(&level).ok()?;
+        let field = fields.iter().find(|it| is_wanted(it))?;
+        let reference = FieldRef {
+            declared_in: level.clone(),
+            name: field.name.clone(),
+            token: field.token,
+            ty: field.ty.clone(),
+        };
+        Some((reference, field.flags.is_static()))
     })
 }

@@ -31,5 +31,7 @@ pub(crate) mod scalar;
 mod stops;
 
 pub(crate) use display::{Looks, Shown, display};
+pub(crate) use getters::{Behind, field_behind, field_in};
+pub(crate) use plan::FieldRef;
 pub(crate) use results::Results;
 pub(crate) use stops::{Condition, Hit, Message};

@@ -9,7 +9,7 @@ use cordebug::types::Type as RuntimeType;
 use metadata::Token;
 use metadata::signature::Primitive;
 
-use super::{Field, Kind, ModuleId, Named, Type};
+use super::{Field, Kind, Method, ModuleId, Named, Type};
 
 /// Entries of one kind kept at most; a program that makes types without end must not fill our memory.
 const MAX_ENTRIES: usize = 1 << 16;
@@ -44,6 +44,7 @@ pub(crate) struct TypeCache {
     pub(super) definitions: Map<(ModuleId, Token), Definition>,
     pub(super) resolved: Map<(ModuleId, Token), Resolved>,
     pub(super) fields: Map<Rc<Named>, Rc<[Field]>>,
+    pub(super) implementations: Map<(Type, Rc<Named>, Token), Option<Rc<Method>>>,
     pub(super) runtime: Map<Type, RuntimeType>,
     pub(super) texts: Map<Type, Rc<str>>,
     pub(super) namespaces: Map<ModuleId, Rc<HashSet<Box<str>>>>,
@@ -60,6 +61,7 @@ impl TypeCache {
         self.definitions.clear();
         self.resolved.clear();
         self.fields.clear();
+        self.implementations.clear();
         self.runtime.clear();
         self.texts.clear();
         self.namespaces.clear();
@@ -71,8 +73,9 @@ impl TypeCache {
             .0
             .borrow_mut()
             .retain(|_, it| matches!(it, Resolved::Definition(..)));
-        // A field or text may have been worked out with a type that was missing.
+        // A field, text or override may have been worked out with a type that was missing.
         self.fields.clear();
+        self.implementations.clear();
         self.texts.clear();
     }
 }

@@ -12,6 +12,7 @@
 //! | a type by name | [`Types::find`], [`Types::core`] |
 //! | base type, interfaces, what converts to what | [`Types::base`], [`Types::ancestry`], [`Types::interfaces`] |
 //! | fields, methods, properties, nested types | [`Types::fields`], [`Types::methods`], [`Types::properties`], [`Types::nested`] |
+//! | which method a call of a virtual one runs | [`Types::implementation`] |
 //! | C# text | [`Types::text`] |
 //! | for calls and static fields | [`Types::to_runtime`] |
 //!
@@ -20,6 +21,7 @@
 //! [`TypeCache`], which is emptied when a module is unloaded.
 
 mod cache;
+mod dispatch;
 mod lookup;
 mod members;
 mod resolve;

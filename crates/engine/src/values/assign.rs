@@ -433,7 +433,10 @@ impl Roots<'_, '_> {
             })
         };
         match self.reader.known(ty) {
-            Known::NameObjectCollection | Known::StringCollection | Known::StringDictionary => {}
+            Known::NameObjectCollection
+            | Known::OldOrderedDictionary
+            | Known::StringCollection
+            | Known::StringDictionary => {}
             Known::Collection if has_own_code() => {}
             _ => return Ok(()),
         }

@@ -130,6 +130,7 @@ impl Engine<'_> {
                     .code
                     .as_deref()
                     .is_some_and(|it| READ_ONLY.contains(&it))
+                    || is_thrown_by_code(&failed)
                     || literal::parse(set.value.trim()).is_none()
                     || failed.code.as_deref() != Some(UNKNOWN_NAME)
                         && !self.is_variable(set, thread)? =>
@@ -329,6 +330,12 @@ pub(super) fn evaluated(value: EvaluatedValue) -> Value {
     };
     let variable = value.variable.map(|it| it.value);
     variable.unwrap_or_else(|| super::view::told(value.ty, value.text, kind))
+}
+
+/// Whether an exception came through code of the program, and is none that only the debugger gives as C# would.
+fn is_thrown_by_code(failed: &ExpressionError) -> bool {
+    let thrown = failed.thrown.as_ref();
+    thrown.is_some_and(|it| !it.trace.is_empty())
 }
 
 fn is_told_by_code(told: &Variables) -> bool {

@@ -13,7 +13,7 @@ use super::Reader;
 use crate::types::{Field, Named};
 
 /// The field that a getter returns, if that is all that its code does.
-pub(super) fn returned_field(code: &[u8]) -> Option<Token> {
+pub(crate) fn returned_field(code: &[u8]) -> Option<Token> {
     match *code {
         // ldarg.0, ldfld, ret
         [0x02, 0x7b, a, b, c, d, 0x2a]

@@ -76,6 +76,7 @@ use crate::types::Type;
 
 pub(crate) use activations::Activations;
 pub(crate) use assign::Destination;
+pub(crate) use backing::returned_field;
 pub(crate) use handles::Handles;
 pub(crate) use layout::{LayoutCache, Member, buffer_length};
 pub(crate) use places::{Places, Question};

@@ -9,6 +9,7 @@ use metadata::csharp::field_display_name;
 use metadata::model::ConstantValue;
 use metadata::signature::Primitive;
 
+use crate::expressions::FieldRef;
 use crate::stack::walks::KeptWalks;
 use crate::stragglers::layout::KnownLayout;
 use crate::target::Target;
@@ -508,6 +509,23 @@ impl Reader<'_> {
         let members = self.members(object)?;
         let member = self.named_member(&object.ty, &members, name)?;
         Ok(self.member(object, member))
+    }
+
+    /// A field of exactly the type that declares it: a base may have one of the same name.
+    pub(crate) fn declared_field(&self, object: &Object, field: &FieldRef) -> Result<Value> {
+        if let Some(value) = self.unboxed(object) {
+            return self.field(&value, &field.name);
+        }
+        let members = self.members(object)?;
+        let found = members.iter().find(|it| {
+            it.field.token == field.token
+                && it.declared_in.token == field.declared_in.token
+                && it.declared_in.module == field.declared_in.module
+        });
+        match found {
+            Some(member) => Ok(self.member(object, member)),
+            None => self.object_field(object, &field.name),
+        }
     }
 
     fn named_member<'m>(&self, ty: &Type, members: &'m [Member], name: &str) -> Result<&'m Member> {

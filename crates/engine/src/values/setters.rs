@@ -383,7 +383,9 @@ impl Roots<'_, '_> {
         let (plain, declared_in) = meant.unzip();
         let declared_in = declared_in.map(Type::Named);
         let fits = |it: &Property| match step {
-            Step::Member(name) => it.name == plain.unwrap_or(name) && it.parameters.is_empty(),
+            Step::Member(name) => {
+                it.name == *plain.as_deref().unwrap_or(name) && it.parameters.is_empty()
+            }
             Step::Index(indexes) => indexes.len() == 1 && *it.parameters == [Type::INT],
             _ => false,
         };

@@ -12,7 +12,7 @@ use super::lookup::Found;
 use super::names::{constant, nearest};
 use super::{Binder, Group, Operand, pointers};
 use crate::expressions::error::{Fail, Result};
-use crate::expressions::getters;
+use crate::expressions::getters::{self, Behind};
 use crate::expressions::intrinsics::is_linq;
 use crate::expressions::plan::{Conversion, FieldRef, Node, Op};
 use crate::expressions::scalar::Kind;
@@ -471,28 +471,20 @@ impl Binder<'_> {
             getters::field_returned(self.types, &callee.method)
         };
         let returns = &callee.method.returns;
-        let field = field.and_then(|it| Some((self.returned_as(&it.ty, returns)?, it)));
-        let mut node = match field {
-            Some((conv, field)) => {
-                let held = field.ty.clone();
-                let op = match target {
-                    Some(target) => Op::Field(Box::new(target), field),
-                    None => Op::StaticField(field),
-                };
-                match conv {
-                    Conv::Identity => Node::new(op, ty, span),
-                    conv => {
-                        let checked = std::mem::replace(&mut self.checked, false);
-                        let node = self.apply_node(Node::new(op, held, span), &conv, &ty, span);
-                        self.checked = checked;
-                        node?
-                    }
-                }
+        let conv = field.as_ref();
+        let conv = conv.and_then(|it| self.returned_as(&it.field().ty, returns));
+        let op = match (field, target) {
+            (Some(Behind::Own(field)), Some(target)) if conv.is_some() => {
+                Op::Field(Box::new(target), field)
             }
-            None => {
-                let op = Op::Call(Rc::new(callee), target.map(Box::new), arguments);
-                Node::new(op, ty, span)
+            (Some(Behind::Static(field)), None) if conv.is_some() => Op::StaticField(field),
+            (_, target) => Op::Call(Rc::new(callee), target.map(Box::new), arguments),
+        };
+        let mut node = match (op, conv) {
+            (op @ (Op::Field(..) | Op::StaticField(_)), Some(conv)) => {
+                self.loaded_as(op, conv, ty, span)?
             }
+            (op, _) => Node::new(op, ty, span),
         };
         node.names = names;
         let whole = match &node.op {
@@ -504,6 +496,20 @@ impl Binder<'_> {
             None => node,
         };
         Ok(self.as_given(node))
+    }
+
+    /// What a field holds as what its getter returns.
+    fn loaded_as(&mut self, op: Op, conv: Conv, ty: Type, span: Span) -> Result<Node> {
+        let held = match &op {
+            Op::Field(_, field) | Op::StaticField(field) if !matches!(conv, Conv::Identity) => {
+                field.ty.clone()
+            }
+            _ => return Ok(Node::new(op, ty, span)),
+        };
+        let checked = std::mem::replace(&mut self.checked, false);
+        let node = self.apply_node(Node::new(op, held, span), &conv, &ty, span);
+        self.checked = checked;
+        node
     }
 
     /// How the value of a field becomes what a getter returns that does no more than load it; `None` if it leads elsewhere.

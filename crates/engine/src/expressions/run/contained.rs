@@ -216,7 +216,7 @@ impl Runner<'_, '_> {
             .collection_of(element)
             .and_then(|it| self.types.methods(it.as_named()?, Some("Contains")).ok())
             .and_then(|it| it.into_iter().next());
-        let runs = asked.and_then(|it| self.implementation(&object.ty, &it));
+        let runs = asked.and_then(|it| self.types.implementation(&object.ty, &it));
         runs.is_some_and(|it| it.declared_in == contains.declared_in)
     }
 

@@ -483,8 +483,7 @@ impl Runner<'_, '_> {
         if let Some(field) = self.getter_field(target, &callee, &[])
             && matches!(target, Val::Object(object) if self.reader.unboxed(object).is_none())
         {
-            let target = target.clone();
-            return self.journaled(span, |this| this.field(&target, &field, span));
+            return self.behind(target, &field, span);
         }
         if !self.around.calls {
             return Err(self.refuse(&format!("calling `{name}`"), span));

@@ -67,9 +67,10 @@ impl Runner<'_, '_> {
             return Ok(callee.method.clone());
         }
         let exact = self.exact_type(target);
-        let found = exact.and_then(|exact| self.implementation(&exact, &callee.method));
+        let found = exact.and_then(|exact| self.types.implementation(&exact, &callee.method));
         let told = "which method the object has for this one is not known";
-        found.ok_or_else(|| Fail::new(span, told).into())
+        let found = found.ok_or_else(|| Fail::new(span, told))?;
+        Ok(Rc::unwrap_or_clone(found))
     }
 }
 

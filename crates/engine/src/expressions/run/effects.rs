@@ -10,11 +10,11 @@ use super::places::{Home, Located};
 use super::{Interrupt, Made, Result, Runner, Val, null_reference, unreadable};
 use crate::expressions::bind::is_in;
 use crate::expressions::error::Fail;
-use crate::expressions::getters::field_behind;
+use crate::expressions::getters::{Behind, field_behind};
 use crate::expressions::intrinsics::Intrinsic;
 use crate::expressions::plan::{Callee, FieldRef, Node, Op, Referred};
 use crate::expressions::scalar::Scalar;
-use crate::types::{Kind, Method, Type};
+use crate::types::{Method, Type};
 use crate::values::{Place, Unreadable, Value};
 
 /// Parameters of a method that can be called past its override: as many as the framework's own delegates have.
@@ -244,8 +244,7 @@ impl Runner<'_, '_> {
                 return self.invoke(value, arguments, span);
             }
             if let Some(field) = self.getter_field(value, callee, &arguments) {
-                let value = value.clone();
-                return self.journaled(span, |this| this.field(&value, &field, span));
+                return self.behind(value, &field, span);
             }
         }
         if let Some(value) = self.made_member(callee, target.as_ref(), &arguments)? {
@@ -331,7 +330,7 @@ impl Runner<'_, '_> {
             return Ok(false);
         }
         let exact = self.exact_type(value);
-        let runs = exact.and_then(|exact| self.implementation(&exact, &callee.method));
+        let runs = exact.and_then(|exact| self.types.implementation(&exact, &callee.method));
         if runs.is_none_or(|runs| runs.token == callee.method.token) {
             return Ok(false);
         }
@@ -602,41 +601,28 @@ impl Runner<'_, '_> {
         value: &Val,
         callee: &Callee,
         arguments: &[Val],
-    ) -> Option<FieldRef> {
+    ) -> Option<Behind> {
         if !arguments.is_empty() || !callee.method.name.starts_with("get_") {
             return None;
         }
-        let method = if callee.is_virtual {
-            self.implementation(&self.exact_type(value)?, &callee.method)?
-        } else {
-            callee.method.clone()
-        };
-        field_behind(self.types, &method)
+        if callee.is_virtual {
+            let exact = self.exact_type(value)?;
+            let runs = self.types.implementation(&exact, &callee.method)?;
+            return field_behind(self.types, &runs);
+        }
+        field_behind(self.types, &callee.method)
     }
 
-    /// The method that runs when a virtual one is called on an object of a type.
-    pub(super) fn implementation(&self, exact: &Type, method: &Method) -> Option<Method> {
-        let from_interface = method.declared_in.kind == Kind::Interface;
-        let suffix = format!(".{}", method.name);
-        for level in self.types.ancestry(exact).ok()? {
-            let found = self.types.methods(&level, Some(&method.name)).ok()?;
-            let same = found.into_iter().find(|it| {
-                it.parameters.len() == method.parameters.len()
-                    && !it.flags.is_static()
-                    && it.arity == method.arity
-            });
-            if from_interface {
-                let all = self.types.methods(&level, None).ok()?;
-                let explicit = all.into_iter().find(|it| it.name.ends_with(&suffix));
-                if explicit.is_some() {
-                    return explicit;
-                }
-            }
-            if same.is_some() {
-                return same;
-            }
+    /// What the field behind a getter holds.
+    pub(super) fn behind(&mut self, target: &Val, behind: &Behind, span: Span) -> Result<Val> {
+        match behind {
+            Behind::Own(field) => self.notice_field(target, field),
+            Behind::Static(field) => self.notice_static(field),
         }
-        None
+        self.journaled(span, |this| match behind {
+            Behind::Own(field) => this.field(target, field, span),
+            Behind::Static(field) => this.static_field(field, span),
+        })
     }
 
     /// Calls a lambda, or a delegate of the program.

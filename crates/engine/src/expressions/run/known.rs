@@ -202,7 +202,7 @@ impl Runner<'_, '_> {
             return Ok(None);
         };
         let exact = self.exact_type(&Val::Object(object.clone()));
-        let runs = exact.and_then(|exact| self.implementation(&exact, &callee.method));
+        let runs = exact.and_then(|exact| self.types.implementation(&exact, &callee.method));
         if runs.is_none_or(|it| it.declared_in != callee.method.declared_in) {
             return Ok(None);
         }

@@ -474,7 +474,7 @@ impl Runner<'_, '_> {
             }
             Located::Member(Val::Null, _) => Err(null_reference(span)),
             Located::Member(Val::Object(object), field) => {
-                let value = self.declared_field(object, field);
+                let value = self.reader.declared_field(object, field);
                 value.map_err(|why| self.unreadable(&why, span))
             }
             Located::Part(outer, field) => {

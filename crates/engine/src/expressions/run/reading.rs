@@ -52,10 +52,7 @@ impl Runner<'_, '_> {
         match target {
             Val::Null => Err(null_reference(span)),
             Val::Object(object) => {
-                let read = match self.reader.unboxed(object) {
-                    Some(value) => self.reader.field(&value, &field.name),
-                    None => self.declared_field(object, field),
-                };
+                let read = self.reader.declared_field(object, field);
                 let value = read.map_err(|why| self.unreadable(&why, span))?;
                 self.decode(&value, span)
             }
@@ -104,24 +101,6 @@ impl Runner<'_, '_> {
                 .into()),
             },
             Val::Scalar(value) => self.scalar_field(value, field, span),
-        }
-    }
-
-    /// A field of exactly the type that declares it: a base may have one of the same name.
-    pub(super) fn declared_field(
-        &self,
-        object: &Object,
-        field: &FieldRef,
-    ) -> Result<crate::values::Value, Unreadable> {
-        let members = self.reader.members(object)?;
-        let found = members.iter().find(|it| {
-            it.field.token == field.token
-                && it.declared_in.token == field.declared_in.token
-                && it.declared_in.module == field.declared_in.module
-        });
-        match found {
-            Some(member) => Ok(self.reader.member(object, member)),
-            None => self.reader.object_field(object, &field.name),
         }
     }
 

@@ -6,14 +6,11 @@
 
 use std::rc::Rc;
 
-use metadata::Token;
-use metadata::tables::Table;
-
-use crate::expressions::{self, Looks, Shown};
-use crate::types::{Named, Type};
+use crate::expressions::{self, Behind, Looks, Shown, field_behind};
+use crate::types::{Named, Property, Type};
 
 use super::super::questions::{Answer, What};
-use super::super::{Result, Unreadable, Value, backing};
+use super::super::{Result, Unreadable, Value};
 use super::known::Known;
 use super::labels::Display;
 use super::masking::has_secrets;
@@ -23,8 +20,6 @@ use super::{Subject, Viewer};
 const MAX_DISPLAY: usize = 4096;
 /// Expressions of one display string.
 const MAX_PARTS: usize = 32;
-/// Getters that return what other getters return.
-const MAX_GETTERS: u32 = 8;
 
 impl Viewer<'_, '_> {
     /// What the type's attribute asks for; a note if it asks for more than can be told without running code.
@@ -299,20 +294,35 @@ impl Viewer<'_, '_> {
                 })?;
                 self.ask_value(&value, What::Proxy)
             }
-            Step::Member(name) => match self.field_unless_secret(from, name) {
-                Err(missing @ Unreadable::NoField { .. }) => {
-                    let found = self.property(from, name);
-                    found
-                        .or_else(|| self.named_element(from, name))
-                        .unwrap_or(Err(missing))
-                }
-                found => found,
-            },
+            Step::Member(name) => self
+                .meant_member(from, name)
+                .unwrap_or_else(|| self.first_member(from, name)),
             Step::Index(indexes) => self.element_by_index(from, indexes),
             Step::Key(key) => self.element_by_key(from, key),
             Step::Constant(name) => self.element_by_constant(from, name),
             Step::Position(position) => self.element_at(from, *position),
         }
+    }
+
+    /// The first member of a name that an object has.
+    fn first_member(&self, from: &Value, name: &str) -> Result<Value> {
+        match self.field_unless_secret(from, name) {
+            Err(missing @ Unreadable::NoField { .. }) => {
+                let found = self.property(from, name);
+                found
+                    .or_else(|| self.named_element(from, name))
+                    .or_else(|| self.static_member(from, name))
+                    .unwrap_or(Err(missing))
+            }
+            found => found,
+        }
+    }
+
+    /// A static member by the name that it is listed with beside those of an object.
+    fn static_member(&self, from: &Value, name: &str) -> Option<Result<Value>> {
+        let subject = self.subject(from).ok()?;
+        let all = self.static_list(self.type_of(&subject)?).ok()?.into_iter();
+        { all }.find(|it| it.name == name).map(|it| it.value)
     }
 
     /// A property that can be told without running its getter.
@@ -350,31 +360,41 @@ impl Viewer<'_, '_> {
                 is_set_only = true;
                 continue;
             }
-            let field = property
-                .getter
-                .and_then(|getter| self.returned_field(&named, getter, 0));
-            let read = |field: &str| match property.is_static {
-                true => self.static_named(&named, field),
-                false => self.reader.field(from, field),
-            };
-            let asked = || {
-                let value = self.as_value(&subject)?;
-                Some(self.ask_value(&value, What::Getter(name.to_owned())))
-            };
-            return Some(match field {
-                // The getter has a harmless name, what it returns has not.
-                Some(field) if self.is_secret_variable(&field, &property.ty) => {
-                    Err(Unreadable::Masked(property.ty))
-                }
-                Some(field) => match read(&field) {
-                    // What is loaded may be returned as something else.
-                    Ok(found) if !found.ty.reads_as(&property.ty) => asked()?,
-                    found => found,
-                },
-                None => asked()?,
-            });
+            return self.told_by_getter(&subject, property, name);
         }
         is_set_only.then(|| Err(Unreadable::no_getter()))
+    }
+
+    /// What a getter gives, if it only returns a field; else it is asked for, by the name that the property is listed with.
+    pub(super) fn told_by_getter(
+        &self,
+        subject: &Subject,
+        property: Property,
+        listed: &str,
+    ) -> Option<Result<Value>> {
+        let types = self.reader.types;
+        let getter = property
+            .getter
+            .map(|it| types.method(&property.declared_in, it));
+        let behind = getter.and_then(|it| field_behind(types, &it.ok()?));
+        Some(match behind {
+            // The getter has a harmless name, what it returns has not.
+            Some(Behind::Own(field) | Behind::Static(field))
+                if self.is_secret_variable(&field.name, &property.ty) =>
+            {
+                Err(Unreadable::Masked(property.ty))
+            }
+            Some(Behind::Static(field)) => self.static_named(&field.declared_in, &field.name),
+            Some(Behind::Own(field)) => match subject {
+                Subject::Null => return None,
+                Subject::Object(object) => self.reader.declared_field(object, &field),
+                Subject::InPlace(value, _) => self.reader.field(value, &field.name),
+            },
+            None => {
+                let value = self.as_value(subject)?;
+                self.ask_value(&value, What::Getter(listed.to_owned()))
+            }
+        })
     }
 
     fn static_named(&self, named: &Rc<Named>, name: &str) -> Result<Value> {
@@ -395,23 +415,6 @@ impl Viewer<'_, '_> {
                 name: name.to_owned(),
             })
         })
-    }
-
-    /// The name of the field that a getter returns, if that is all it does.
-    fn returned_field(&self, named: &Named, getter: Token, depth: u32) -> Option<String> {
-        if depth > MAX_GETTERS {
-            return None;
-        }
-        let module = self.reader.types.metadata(named.module).ok()?;
-        let body = module.body(getter).ok()??;
-        let field = backing::returned_field(body.code)?;
-        let metadata = module.metadata();
-        match field.table()? {
-            Table::Field => Some(metadata.field(field).ok()?.name().ok()?.into_owned()),
-            // A generic type names its own fields in its instantiation.
-            Table::MemberRef => Some(metadata.member_ref(field).ok()?.name.into_owned()),
-            _ => None,
-        }
     }
 
     fn named_tuple_item(&self, subject: &Subject, name: &str) -> Option<Result<Value>> {

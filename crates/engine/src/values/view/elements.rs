@@ -1,6 +1,7 @@
 //! Single elements: by position, by index, by key; and what they are called.
 
 use crate::api::VariableKind;
+use crate::expressions::field_in;
 use crate::types::{Kind, Type, TypeNotes};
 
 use super::super::{Object, Place, Result, Scalar, Unreadable, Value};
@@ -109,10 +110,17 @@ impl Viewer<'_, '_> {
             });
         }
         let items = self.items_of(from)?;
-        let is_keyed = self
-            .entries(&items, 0, 1)
-            .first()
-            .is_some_and(|it| it.key.is_some());
+        // Their indexers take a key as an object or text, and a position as a number.
+        let known = self.type_of(&subject).map(|ty| self.reader.known(ty));
+        let takes_position = matches!(
+            known,
+            Some(Known::OldOrderedDictionary | Known::NameObjectCollection)
+        );
+        let is_keyed = !takes_position
+            && self
+                .entries(&items, 0, 1)
+                .first()
+                .is_some_and(|it| it.key.is_some());
         if !is_keyed {
             let Ok(position) = u64::try_from(index) else {
                 return Err(Unreadable::OutOfRange {
@@ -133,7 +141,10 @@ impl Viewer<'_, '_> {
 
     /// An element by its key, a text.
     pub(super) fn element_by_key(&self, from: &Value, wanted: &str) -> Result<Value> {
-        let items = self.items_of(from)?;
+        let items = match self.dictionary_of(from) {
+            Some(dictionary) => self.items_of(&dictionary?)?,
+            None => self.items_of(from)?,
+        };
         let length = wanted.encode_utf16().count() as u64;
         let limit = u32::try_from(length).unwrap_or(u32::MAX);
         let is_wanted = |key: &Value| {
@@ -162,6 +173,25 @@ impl Viewer<'_, '_> {
         };
         self.find_entry(&self.items_of(from)?, is_wanted)
             .unwrap_or_else(|| Err(self.no_element(from, wanted.to_owned())))
+    }
+
+    /// The dictionary by which a `KeyedCollection` finds its elements, which know their keys by code alone. One of structs has
+    /// copies of them.
+    fn dictionary_of(&self, from: &Value) -> Option<Result<Value>> {
+        let Subject::Object(object) = self.subject(from).ok()? else {
+            return None;
+        };
+        let types = self.reader.types;
+        let all = types.ancestry(&object.ty).ok()?.into_iter();
+        let (namespace, name) = ("System.Collections.ObjectModel", "KeyedCollection`2");
+        let keyed = { all }.find(|it| types.is_named(it, namespace, name))?;
+        let owner = Type::Named(keyed.clone());
+        let (field, _) = field_in(types, &owner, |it| &*it.name == "dict")?;
+        let found = self.reader.declared_field(&object, &field);
+        Some(found.and_then(|it| match self.reader.object(&it)? {
+            Some(_) if keyed.arguments.get(1).is_some_and(Type::is_reference) => Ok(it),
+            _ => Err(Unreadable::WouldRunCode),
+        }))
     }
 
     /// The value of an entry of a dictionary, by its key.

@@ -593,19 +593,15 @@ impl Viewer<'_, '_> {
 
     /// The type that a property is declared with.
     pub(crate) fn type_of_property(&self, value: &Value, name: &str) -> Option<Type> {
+        let name = &*self.listed_name(value, name);
         let subject = self.subject(value).ok()?;
         let ty = self.type_of(&subject)?;
-        let properties = self.properties(ty).ok()?;
-        let found = properties.into_iter().find(|(it, _)| it == name);
-        let found = found.map(|(_, it)| it).or_else(|| {
+        let found = self.property_listed(ty, name).ok()?.or_else(|| {
             let types = self.reader.types;
             let mut all = types.ancestry(ty).ok()?.into_iter();
             all.find_map(|it| {
-                types
-                    .properties(&it)
-                    .ok()?
-                    .into_iter()
-                    .find(|it| it.name == name)
+                let mut properties = types.properties(&it).ok()?.into_iter();
+                properties.find(|it| it.name == name)
             })
         });
         found.map(|it| it.ty.without_ref().clone())
@@ -631,14 +627,33 @@ impl Viewer<'_, '_> {
 
     /// The getter of a property, by the name it is shown with.
     pub(crate) fn getter(&self, ty: &Type, name: &str) -> Result<Option<Method>> {
-        let properties = self.properties(ty)?;
-        let found = properties.into_iter().find(|(shown, _)| shown == name);
-        let Some((property, getter)) = found.and_then(|(_, it)| it.getter.map(|get| (it, get)))
+        let property = self.property_listed(ty, name)?;
+        let Some((property, getter)) = property.and_then(|it| it.getter.map(|get| (it, get)))
         else {
             return Ok(None);
         };
         let method = self.reader.types.method(&property.declared_in, getter)?;
         Ok(Some(method))
+    }
+
+    /// The property that a name leads to: one of a type or its bases by the name it is shown with, or one of an interface
+    /// that has code of its own for those who do not implement it.
+    fn property_listed(&self, ty: &Type, name: &str) -> Result<Option<Property>> {
+        let types = self.reader.types;
+        let own = self.properties(ty)?.into_iter();
+        if let Some((_, found)) = { own }.find(|(shown, _)| shown == name) {
+            return Ok(Some(found));
+        }
+        if !name.ends_with(')') {
+            return Ok(None);
+        }
+        for named in types.interfaces(ty)? {
+            let is_meant = |it: &Property| self.reader.hidden_name(&it.name, &named) == name;
+            if let Some(found) = types.properties(&named)?.into_iter().find(is_meant) {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
     }
 
     /// The properties of objects of a type that can be read, its own before those of its base types, each with the name
