@@ -44,6 +44,7 @@ pub(crate) struct TypeCache {
     pub(super) definitions: Map<(ModuleId, Token), Definition>,
     pub(super) resolved: Map<(ModuleId, Token), Resolved>,
     pub(super) fields: Map<Rc<Named>, Rc<[Field]>>,
+    pub(super) local_functions: Map<(ModuleId, Token), super::LocalFunctions>,
     pub(super) runtime: Map<Type, RuntimeType>,
     pub(super) texts: Map<Type, Rc<str>>,
     pub(super) namespaces: Map<ModuleId, Rc<HashSet<Box<str>>>>,
@@ -60,6 +61,7 @@ impl TypeCache {
         self.definitions.clear();
         self.resolved.clear();
         self.fields.clear();
+        self.local_functions.clear();
         self.runtime.clear();
         self.texts.clear();
         self.namespaces.clear();

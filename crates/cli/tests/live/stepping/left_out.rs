@@ -108,6 +108,14 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_expressions stops in it",
     ),
     (
+        "expressions_hidden",
+        "has no statement that others have not; live_expressions stops in it",
+    ),
+    (
+        "expressions_hidden_types",
+        "has no statement that others have not; live_expressions stops in it",
+    ),
+    (
         "expressions_scope",
         "has no statement that others have not; live_expressions stops in it",
     ),
