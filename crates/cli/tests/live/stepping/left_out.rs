@@ -116,6 +116,10 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_expressions stops in it",
     ),
     (
+        "expressions_checked",
+        "has no statement that others have not; live_expressions stops in it",
+    ),
+    (
         "expressions_scope",
         "has no statement that others have not; live_expressions stops in it",
     ),

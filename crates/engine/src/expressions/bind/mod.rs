@@ -237,7 +237,7 @@ impl<'t> Binder<'t> {
             captured: Vec::new(),
             range_variables: Vec::new(),
             slots: 0,
-            checked: false,
+            checked: context.checked,
             unchecked: false,
             receivers: Vec::new(),
             assigning: false,
