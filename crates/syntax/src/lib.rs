@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod complete;
+mod declared;
 mod dump;
 mod error;
 mod lexer;
@@ -29,6 +30,7 @@ pub mod tree;
 mod watch;
 
 pub use complete::{Completion, CompletionKind, complete};
+pub use declared::block_of_local_function;
 pub use dump::dump;
 pub use error::{ErrorKind, Expected, Found, Refused, SyntaxError, caret};
 pub use message::{Message, MessagePart, parse_message};

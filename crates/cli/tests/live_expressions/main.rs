@@ -24,6 +24,7 @@ mod limits;
 mod mutations;
 mod names;
 mod others;
+mod overflow;
 mod places;
 mod pure;
 mod referring;

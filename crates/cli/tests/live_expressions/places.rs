@@ -1,11 +1,12 @@
 //! Equality that types decide for themselves, places that members lead to, what else of C# was refused or answered otherwise.
 
-use engine::api::{Evaluate, Reply, Request};
+use engine::api::{BreakpointSpec, Evaluate, Line, Place, Reply, Request};
+use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
 use crate::corners::compare_with_rows;
 use crate::language::stopped_in;
-use crate::sequences::{compare_with_program, told};
+use crate::sequences::{compare_with_program, evaluate, told};
 
 const FIXTURE: &str = "expressions_places";
 
@@ -150,4 +151,72 @@ fn keys_and_values_are_not_told_apart_without_running_code() {
         let read = told(&read[0]);
         assert!(read.contains(expected), "{text}: {read}");
     }
+}
+
+#[test]
+fn what_lies_in_a_state_machine_that_is_a_struct_is_assigned_and_called() {
+    const RELEASED: &str = "expressions_suspended";
+    let sandbox = Sandbox::new();
+    let program = stopped_in(&sandbox, RELEASED, "early");
+    for marker in ["later", "generic", "end"] {
+        let marker = Fixture::named(RELEASED).marker(marker);
+        let place = Place::Line {
+            file: marker.file.display().to_string(),
+            line: Line(marker.line),
+            column: None,
+        };
+        let set = program.request(Request::SetBreakpoint(BreakpointSpec::at(place)));
+        set.expect("a breakpoint");
+    }
+    let check = |rows: &[(&str, &str)]| {
+        let texts = rows.iter().map(|(text, _)| (*text).to_owned()).collect();
+        for ((text, expected), answer) in rows.iter().zip(evaluate(&program, texts)) {
+            let told = told(&answer);
+            assert!(told.starts_with(expected), "{text}: {told}");
+        }
+    };
+    // On the stack.
+    check(&[
+        ("name = \"early\"", "ok\tstring\t\"early\""),
+        ("when.ToString(\"yyyy\")", "ok\tstring\t\"2024\""),
+        ("kv.ToString()", "ok\tstring\t\"[a, 2]\""),
+        ("meter.Twice()", "ok\tint\t4"),
+        ("ct.CanBeCanceled", "ok\tbool\tfalse"),
+    ]);
+    program.cont();
+    program.wait_stop();
+    // In a box.
+    check(&[
+        ("name", "ok\tstring\t\"early\""),
+        ("name += \"!\"", "ok\tstring\t\"early!\""),
+        ("when.ToString(\"yyyy\")", "ok\tstring\t\"2024\""),
+        (
+            "when = when.AddMonths(3)",
+            "ok\tSystem.DateTime\t2024-05-01",
+        ),
+        ("kv = new(\"b\", 3)", "ok"),
+        ("kv.ToString()", "ok\tstring\t\"[b, 3]\""),
+        ("ct.CanBeCanceled", "ok\tbool\tfalse"),
+        ("meter.Add(5)", "ok"),
+        ("meter.Twice()", "ok\tint\t14"),
+        ("meter.Unit = \"km\"", "ok\tstring\t\"km\""),
+        ("list = null", "ok"),
+        ("tuple = (5, \"q\")", "ok"),
+    ]);
+    program.cont();
+    program.wait_stop();
+    check(&[
+        ("text = \"set\"", "ok\tstring\t\"set\""),
+        ("pair.ToString()", "ok\tstring\t\"[g, t]\""),
+        ("first = \"h\"", "ok\tstring\t\"h\""),
+    ]);
+    program.cont();
+    program.wait_stop();
+    let after = "early! 05 [b, 3] False 7km  (5, q)";
+    check(&[(
+        "told",
+        &format!(
+            "ok\tstring\t\"early 02 [a, 2] False 2 1 (2, p);{after};{after};[g, t] set;[g, t] set;\""
+        ),
+    )]);
 }

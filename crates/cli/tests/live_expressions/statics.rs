@@ -75,6 +75,8 @@ fn statics_that_are_not_set_yet_are_not_told_as_zero() {
         ("Untouched.Day", "Untouched"),
         ("Lazy.Value + 1", "Lazy"),
         ("Failing.Value", "Failing"),
+        ("ILimits<int>.Max", "ILimits<int>"),
+        ("ILimits<string>.All", "ILimits<string>"),
     ] {
         let why = read(text);
         let wanted = format!("{ty} has not run yet");
@@ -88,6 +90,11 @@ fn statics_that_are_not_set_yet_are_not_told_as_zero() {
     assert_eq!(read("Untouched.Value"), "42");
     assert_eq!(read("Untouched.Text"), "\"set\"");
     assert_eq!(read("Ran.Count"), "3");
+    // Of an interface too; each instantiation has its own.
+    assert_eq!(told(&program, "ILimits<int>.Max", true), "5");
+    assert_eq!(read("ILimits<int>.All.Count"), "1");
+    assert_eq!(told(&program, "ILimits<string>.All.Count", true), "1");
+    assert_eq!(read("ILimits<string>.Max"), "5");
 
     // Through `base`, what it does not override needs no detour.
     program

@@ -673,6 +673,13 @@ pub(crate) fn compiled_text(
     Some(String::from_utf8_lossy(&embedded).into_owned())
 }
 
+/// What a document says, as it was compiled.
+pub(crate) fn text_of(symbols: &Symbols, document: Token, files: &SourceFiles) -> Option<String> {
+    let here = files.here(symbols.documents().path(document)?);
+    let here = Some(here.as_path()).filter(|it| it.is_file());
+    compiled_text(here, symbols, document, files)
+}
+
 /// Says which lines, or columns of the line, have code.
 fn no_code(
     asked: Asked<'_>,

@@ -114,6 +114,7 @@ pub(super) fn declared_context(types: Types<'_>, at: &CodePlace, shape: &Shape) 
     }
     context.closures = closures(shape);
     context.method = method_name(types, at);
+    context.checked = checks_for_overflow(types, at);
     context.this = shape
         .variables
         .iter()
@@ -190,6 +191,15 @@ fn method_name(types: Types<'_>, at: &CodePlace) -> String {
         kind.starts_with('d').then_some(inside)
     });
     method_around(machine.unwrap_or(&name)).to_owned()
+}
+
+/// Whether the module was compiled to check for overflow; the compiler notes it in its symbols, if it was.
+fn checks_for_overflow(types: Types<'_>, at: &CodePlace) -> bool {
+    let module = types.module(at.module).ok();
+    let symbols = module.and_then(|it| it.symbols(types.process).ok());
+    let options = symbols.and_then(|it| it.pdb().compilation_options().ok());
+    let mut options = options.unwrap_or_default().into_iter();
+    options.any(|(name, value)| name == "checked" && value.eq_ignore_ascii_case("true"))
 }
 
 /// The method that a lambda or local function was written in, by what the compiler calls it; any other is itself.

@@ -3,14 +3,12 @@
 use cordebug::hresult;
 use cordebug::thread::{Frame, Thread};
 use metadata::pdb::{SequencePoint, Span};
-use metadata::{Symbols, Token};
 
 use super::position::Position;
 use crate::api::{AvailablePoint, Details, Error, ErrorCode, Line, Reply, StopReason, ThreadId};
 use crate::breakpoints::dead_points::DeadPoints;
-use crate::breakpoints::line::{available, compiled_text};
+use crate::breakpoints::line::{available, text_of};
 use crate::engine::Engine;
-use crate::source_files::SourceFiles;
 
 /// Lines offered when the wanted one has no statement.
 const NEAREST: usize = 4;
@@ -149,13 +147,6 @@ impl Engine<'_> {
             all: points,
         })
     }
-}
-
-/// What a document says, as it was compiled.
-fn text_of(symbols: &Symbols, document: Token, files: &SourceFiles) -> Option<String> {
-    let here = files.here(symbols.documents().path(document)?);
-    let here = Some(here.as_path()).filter(|it| it.is_file());
-    compiled_text(here, symbols, document, files)
 }
 
 type Point = (SequencePoint, Span);

@@ -45,6 +45,7 @@ pub(crate) struct TypeCache {
     pub(super) resolved: Map<(ModuleId, Token), Resolved>,
     pub(super) fields: Map<Rc<Named>, Rc<[Field]>>,
     pub(super) implementations: Map<(Type, Rc<Named>, Token), Option<Rc<Method>>>,
+    pub(super) local_functions: Map<(ModuleId, Token), super::LocalFunctions>,
     pub(super) runtime: Map<Type, RuntimeType>,
     pub(super) texts: Map<Type, Rc<str>>,
     pub(super) namespaces: Map<ModuleId, Rc<HashSet<Box<str>>>>,
@@ -62,6 +63,7 @@ impl TypeCache {
         self.resolved.clear();
         self.fields.clear();
         self.implementations.clear();
+        self.local_functions.clear();
         self.runtime.clear();
         self.texts.clear();
         self.namespaces.clear();

@@ -82,6 +82,9 @@ pub(crate) struct Property {
     pub(crate) is_static: bool,
 }
 
+/// Local functions, each by the name that the compiler gave it.
+pub(crate) type LocalFunctions = Rc<[(Box<str>, Token)]>;
+
 impl<'t> Types<'t> {
     /// The definition of a type with arguments: of a primitive the struct or class behind its keyword, of an array
     /// `System.Array`. `None` for pointers, by-refs, open parameters and what is not loaded.
@@ -92,6 +95,19 @@ impl<'t> Types<'t> {
             Type::SzArray(_) | Type::Array { .. } => self.core_named("System", "Array"),
             _ => None,
         }
+    }
+
+    /// The local functions in the methods of a type, by the names that the compiler gave them.
+    pub(crate) fn local_functions(self, ty: &Named) -> Result<LocalFunctions> {
+        let key = (ty.module, ty.token);
+        if let Some(known) = self.cache.local_functions.get(&key) {
+            return Ok(known);
+        }
+        let all = self.definition(ty)?.local_functions();
+        let all = all.filter_map(|it| Some((it.name().ok()?.into(), it.token())));
+        let all: LocalFunctions = all.collect();
+        self.cache.local_functions.insert(key, Rc::clone(&all));
+        Ok(all)
     }
 
     /// What a type is derived from; `None` for `object`, interfaces and what has no definition.

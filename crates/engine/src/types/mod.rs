@@ -39,7 +39,7 @@ use metadata::signature::Primitive;
 use crate::modules::{LoadedModule, Modules};
 
 pub(crate) use cache::{Map as TypeCacheMap, TypeCache};
-pub(crate) use members::{Field, Method, Parameter, Property};
+pub(crate) use members::{Field, LocalFunctions, Method, Parameter, Property};
 pub(crate) use text::TypeNotes;
 pub(crate) use tuple_names::rests;
 

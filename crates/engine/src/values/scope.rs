@@ -16,7 +16,7 @@ use super::places::Slot;
 use super::shape::{Declared, Home, Shape};
 use super::sound::FrameHomes;
 use super::{Object, Reader, Result, Unreadable, Value};
-use crate::types::{Field, Type, TypeNotes};
+use crate::types::{Field, Named, Type, TypeNotes};
 
 pub(crate) use super::frames::FrameContext;
 
@@ -117,18 +117,37 @@ impl FrameVariables {
             let Home::Field(holder, of, _) = &declared.home else {
                 return None;
             };
-            let (_, slot, _) = self.at(reader, holder, of).ok()?;
-            return slot?.in_frame(&self.context.frame).ok();
+            return self.runtime_of(reader, holder, self.at(reader, holder, of).ok()?);
         }
-        let (_, slot, holder) = self.read(reader, declared).ok()?;
+        self.runtime_of(reader, &declared.home, self.read(reader, declared).ok()?)
+    }
+
+    /// The library's own value of what was found at a home.
+    fn runtime_of(
+        &self,
+        reader: &Reader<'_>,
+        home: &Home,
+        (_, slot, holder): Found,
+    ) -> Option<cordebug::value::Value> {
         if let Some(slot) = slot {
             return slot.in_frame(&self.context.frame).ok();
         }
-        let (object, member) = holder?;
-        let module = reader.types.module(member.declared_in.module).ok()?;
-        let class = module.module.class(member.declared_in.token.0).ok()?;
-        let object = reader.types.process.object_at(object.address).ok()?;
-        object.field(&class, member.field.token.0).ok()
+        let field_of = |object: &cordebug::value::Value, ty: &Named, field: &Field| {
+            let module = reader.types.module(ty.module).ok()?;
+            let class = module.module.class(ty.token.0).ok()?;
+            object.field(&class, field.token.0).ok()
+        };
+        if let Some((object, member)) = holder {
+            let object = reader.types.process.object_at(object.address).ok()?;
+            return field_of(&object, &member.declared_in, &member.field);
+        }
+        // It lies in a struct, as the state machine of an async method is in an optimised build.
+        let Home::Field(outer, of, field) = home else {
+            return None;
+        };
+        let outer = self.runtime_of(reader, outer, self.at(reader, outer, of).ok()?)?;
+        let whole = outer.dereference().ok().flatten()?;
+        field_of(&whole, of.without_ref().as_named()?, field)
     }
 
     /// The type of a variable; of one that is open what the value has.

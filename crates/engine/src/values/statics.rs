@@ -172,7 +172,8 @@ impl Reader<'_> {
         }
         let exact = Type::Named(ty.clone());
         let description = self.types.to_runtime(&exact).ok()?.id().ok()?.word();
-        let base = self.types.base(&exact).ok()??;
+        // The runtime has `object` for the base of an interface too.
+        let base = self.types.base(&exact).ok()?.unwrap_or(Type::OBJECT);
         let base = self.types.to_runtime(&base).ok()?.id().ok()?.word();
         if self.memory.word(description.checked_add(PARENT)?).ok()? != base {
             return None;

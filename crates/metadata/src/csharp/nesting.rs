@@ -6,6 +6,7 @@
 
 use super::generated::GeneratedKind;
 use super::methods::{MAX_SIBLINGS, kind, outermost};
+use crate::model::{Method, TypeDef};
 use crate::symbols::Symbols;
 use crate::token::Token;
 use crate::view::Metadata;
@@ -27,6 +28,29 @@ impl Extent {
     }
 }
 
+impl<'a> TypeDef<'a> {
+    /// The local functions in the methods of a type, those in its closures too.
+    pub fn local_functions(self) -> impl Iterator<Item = Method<'a>> + use<'a> {
+        let metadata = self.metadata();
+        let nested = self.nested().take(MAX_SIBLINGS).flatten();
+        let closures = nested
+            .filter_map(move |it| metadata.type_def(it).ok())
+            .filter(|it| {
+                it.name()
+                    .is_ok_and(|it| kind(&it) == Some(GeneratedKind::Closure))
+            });
+        std::iter::once(self)
+            .chain(closures)
+            .flat_map(|it| it.methods().flatten())
+            .take(MAX_SIBLINGS)
+            .filter(|it| it.name_bytes().is_ok_and(|it| it.starts_with(b"<")))
+            .filter(|it| {
+                it.name()
+                    .is_ok_and(|it| kind(&it) == Some(GeneratedKind::LocalFunction))
+            })
+    }
+}
+
 impl Symbols {
     /// The local functions that a local function or lambda of `metadata` is written in, the outermost first.
     #[must_use]
@@ -44,25 +68,9 @@ impl Symbols {
         let Ok(home) = metadata.type_def(ty) else {
             return Vec::new();
         };
-        let nested = home.nested().take(MAX_SIBLINGS).flatten();
-        let closures = nested
-            .filter_map(|it| metadata.type_def(it).ok())
-            .filter(|it| {
-                it.name()
-                    .is_ok_and(|it| kind(&it) == Some(GeneratedKind::Closure))
-            });
-        let siblings = std::iter::once(home)
-            .chain(closures)
-            .flat_map(|it| it.methods().flatten())
-            .take(MAX_SIBLINGS)
-            .filter(|it| it.name_bytes().is_ok_and(|it| it.starts_with(b"<")));
-        let mut around: Vec<(Extent, Token)> = siblings
-            .filter(|it| {
-                it.name().is_ok_and(|it| {
-                    kind(&it) == Some(GeneratedKind::LocalFunction)
-                        && outermost(&it) == outermost(&name)
-                })
-            })
+        let mut around: Vec<(Extent, Token)> = home
+            .local_functions()
+            .filter(|it| it.name().is_ok_and(|it| outermost(&it) == outermost(&name)))
             .filter_map(|it| Some((self.extent(it.token())?, it.token())))
             .filter(|(extent, _)| extent.holds(&own))
             .collect();
@@ -77,6 +85,15 @@ impl Symbols {
         outer
             .zip(self.extent(inner))
             .is_some_and(|(outer, inner)| outer.holds(&inner))
+    }
+
+    /// Where the first statement of a method begins: a document, a line and a column.
+    #[must_use]
+    pub fn first_statement(&self, method: Token) -> Option<(Token, u32, u32)> {
+        let Extent {
+            document, start, ..
+        } = self.extent(method)?;
+        Some((document, start.0, start.1))
     }
 
     /// Where the statements of a method lie, also if it is async or an iterator; nothing if they are in several documents.

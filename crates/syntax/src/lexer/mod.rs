@@ -24,6 +24,8 @@ use crate::tree::{Literal, PseudoVariable};
 pub(crate) enum Until {
     /// At the end of the text.
     End,
+    /// At the end of a source file, whose directives are left out.
+    EndOfFile,
     /// At a `}` that closes nothing: the end of a hole in a message.
     CloseBrace,
 }
@@ -60,10 +62,9 @@ impl<'t> Lexer<'t> {
     fn run(&mut self) {
         while self.token() {}
         self.out.end = self.pos;
-        let end = if self.until == Until::End {
-            self.text.len()
-        } else {
-            self.pos
+        let end = match self.until {
+            Until::End | Until::EndOfFile => self.text.len(),
+            Until::CloseBrace => self.pos,
         };
         self.push(T::End, end, end);
     }
@@ -100,6 +101,11 @@ impl<'t> Lexer<'t> {
             '}' if self.depth == 0 && !self.frames.is_empty() => self.close_hole(),
             ':' if self.depth == 0 && !self.frames.is_empty() => self.hole_format(),
             '}' if self.depth == 0 && self.until == Until::CloseBrace => false,
+            '#' if self.until == Until::EndOfFile => {
+                let line = self.rest().find(unicode::is_newline);
+                self.pos = line.map_or(self.text.len(), |length| start + length);
+                true
+            }
             '#' => {
                 self.pos += 1;
                 self.error_at(ErrorKind::Refused(Refused::Directive), start, self.pos);

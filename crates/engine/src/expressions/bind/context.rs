@@ -30,6 +30,8 @@ pub(crate) struct Context {
     pub(crate) return_value: Option<(Type, TupleNames)>,
     /// The name of the method, as it was written.
     pub(crate) method: String,
+    /// Whether the project checks for overflow where nothing else is said.
+    pub(crate) checked: bool,
     /// Closures, each by the number of a variable that lies in it, with their types.
     pub(crate) closures: Vec<(usize, Type)>,
     /// The types of kept values, by number.

@@ -3,23 +3,123 @@
 use std::rc::Rc;
 
 use metadata::csharp::{GeneratedKind, GeneratedName};
+use metadata::{Symbols, Token};
 use syntax::Span;
 
 use super::{Binder, Group, Operand};
+use crate::breakpoints::line::text_of;
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::frames::method_around;
 use crate::expressions::plan::{Node, Op, Referred};
 use crate::types::{Method, Named, Type};
 use crate::values::scope::CLOSURE;
 
+const NOT_CAPTURED: &str =
+    "the local function cannot be called here: what it captured is not in scope";
+
+/// The local functions of one name in the frame's method, each with the block that declares it, if that is known: whether it is in
+/// scope, and where it begins.
+pub(super) type Declared = Rc<[(Token, Option<(bool, u32)>)]>;
+
 impl Binder<'_> {
-    /// A local function of the method, or of one around it.
-    pub(super) fn local_function<'e>(
+    /// The local function that is in scope: it hides members and types of its name (C# 12.8.4).
+    pub(super) fn local_function_in_scope<'e>(
+        &mut self,
+        name: &str,
+        arguments: &[Type],
+        span: Span,
+    ) -> Result<Option<Operand<'e>>> {
+        let declared = self.declared_functions(name);
+        let around = declared.iter().filter_map(|(token, block)| match block {
+            Some((true, begins)) => Some((*begins, *token)),
+            _ => None,
+        });
+        let Some((_, innermost)) = around.max() else {
+            return Ok(None);
+        };
+        match self.local_function(name, arguments, &[innermost], span) {
+            Some(function) => Ok(Some(function)),
+            None => Err(Fail::new(span, NOT_CAPTURED)),
+        }
+    }
+
+    /// One of which nothing says whether it is in scope.
+    pub(super) fn possible_local_function<'e>(
         &mut self,
         name: &str,
         arguments: &[Type],
         span: Span,
     ) -> Option<Operand<'e>> {
+        let declared = self.declared_functions(name);
+        let possible = declared
+            .iter()
+            .filter(|(token, block)| block.is_none() && self.is_of_this_overload(*token));
+        let possible: Vec<Token> = possible.map(|(token, _)| *token).collect();
+        self.local_function(name, arguments, &possible, span)
+    }
+
+    /// Those of the method, and of ones around it; those of other methods are not in scope.
+    fn declared_functions(&mut self, name: &str) -> Declared {
+        if let Some(known) = self.local_functions.get(name) {
+            return Rc::clone(known);
+        }
+        let all = self
+            .context
+            .ty
+            .as_ref()
+            .map(|it| self.types.local_functions(it));
+        let all = all.and_then(Result::ok).unwrap_or_default();
+        // In the names of state machines dots are written in another way.
+        let own = self.context.method.replace('.', "-");
+        let of_name = all.iter().filter(|(it, _)| {
+            local_name(it) == Some(name) && method_around(it).replace('.', "-") == own
+        });
+        let of_name: Vec<Token> = of_name.map(|(_, token)| *token).collect();
+        let place = (!of_name.is_empty())
+            .then(|| self.place_in_source())
+            .flatten();
+        let declared = of_name.into_iter().map(|it| {
+            let block = place.as_ref().and_then(|place| place.block(it, name));
+            (it, block)
+        });
+        let declared: Declared = declared.collect();
+        self.local_functions
+            .insert(name.into(), Rc::clone(&declared));
+        declared
+    }
+
+    /// The statement that the frame is at, if the source is at hand.
+    fn place_in_source(&self) -> Option<InSource<'_>> {
+        let module = self.types.module(self.context.module?).ok()?;
+        let symbols = module.symbols(self.types.process).ok()?;
+        let (method, offset) = self.context.at?;
+        let points = symbols.sequence_points(method).ok()?;
+        let mut points = points.filter_map(|it| Some((it.offset, it.document, it.span?)));
+        let first = points.next()?;
+        let before = points.take_while(|(at, ..)| at.0 <= offset);
+        let (_, document, span) = before.last().unwrap_or(first);
+        let text = text_of(symbols, document, module.source_files())?;
+        let text = text.trim_start_matches('\u{feff}').to_owned();
+        let at = offset_of(&text, span.start_line, span.start_column)?;
+        Some(InSource {
+            symbols,
+            document,
+            text,
+            at,
+        })
+    }
+
+    /// A local function as it is called from here.
+    fn local_function<'e>(
+        &mut self,
+        name: &str,
+        arguments: &[Type],
+        meant: &[Token],
+        span: Span,
+    ) -> Option<Operand<'e>> {
+        if meant.is_empty() {
+            return None;
+        }
         let mut homes: Vec<(Type, Option<Node>)> = Vec::new();
         for (number, ty) in self.context.closures.clone() {
             let closure = Node::new(Op::Variable(CLOSURE | number), ty.clone(), span);
@@ -31,8 +131,11 @@ impl Binder<'_> {
         }
         for (ty, target) in homes {
             let Type::Named(named) = &ty else { continue };
-            let mut found = self.local_functions_in(named);
-            found.retain(|it| local_name(&it.name) == Some(name));
+            let all = self.types.methods(named, None).unwrap_or_default();
+            let found: Vec<Method> = all
+                .into_iter()
+                .filter(|it| meant.contains(&it.token) && local_name(&it.name) == Some(name))
+                .collect();
             if found.is_empty() {
                 continue;
             }
@@ -71,7 +174,7 @@ impl Binder<'_> {
             let around = || method_around(&it.name).replace('.', "-");
             local_name(&it.name).is_some()
                 && around() == self.context.method.replace('.', "-")
-                && self.is_of_this_overload(it)
+                && self.is_of_this_overload(it.token)
         });
         all
     }
@@ -88,8 +191,16 @@ impl Binder<'_> {
     }
 
     /// Whether a local function was written in the method of the frame, and not in another of the same name.
-    fn is_of_this_overload(&self, function: &Method) -> bool {
-        let Some(ordinal) = ordinal_of_method(&function.name) else {
+    fn is_of_this_overload(&self, function: Token) -> bool {
+        let metadata = self.context.module.map(|it| self.types.metadata(it));
+        let Some(Ok(metadata)) = metadata else {
+            return true;
+        };
+        let name = metadata
+            .metadata()
+            .method(function)
+            .and_then(|it| it.name());
+        let Some(ordinal) = name.ok().and_then(|it| ordinal_of_method(&it)) else {
             return true;
         };
         if let Some(own) = self.own_ordinal() {
@@ -107,7 +218,7 @@ impl Binder<'_> {
         let same_name = self.types.methods(ty, Some(&self.context.method));
         let others = same_name.unwrap_or_default().into_iter();
         let mut others = others.filter(|it| it.declared_in.module == id && it.token != own);
-        !others.any(|it| symbols.statements_hold(it.token, function.token))
+        !others.any(|it| symbols.statements_hold(it.token, function))
     }
 
     /// Which of the members of its type the method of the frame is, if something that the compiler made for it says so.
@@ -139,10 +250,7 @@ impl Binder<'_> {
             }
             let closure = self.context.closures.iter().find(|(_, it)| it == ty);
             let Some((number, ty)) = closure else {
-                return Err(Fail::new(
-                    span,
-                    "the local function cannot be called here: what it captured is not in scope",
-                ));
+                return Err(Fail::new(span, NOT_CAPTURED));
             };
             let place = Node::new(Op::Variable(CLOSURE | number), ty.clone(), span);
             let to = Referred::Place(Box::new(place.clone()));
@@ -154,6 +262,44 @@ impl Binder<'_> {
         }
         Ok(captured)
     }
+}
+
+/// A statement in the source that was compiled.
+struct InSource<'t> {
+    symbols: &'t Symbols,
+    document: Token,
+    text: String,
+    /// Where it begins, in bytes.
+    at: u32,
+}
+
+impl InSource<'_> {
+    /// Whether the block that declares a local function is around, and where that begins.
+    fn block(&self, function: Token, name: &str) -> Option<(bool, u32)> {
+        let (document, line, column) = self.symbols.first_statement(function)?;
+        if document != self.document {
+            return Some((false, 0));
+        }
+        let inside = offset_of(&self.text, line, column)?;
+        let block = syntax::block_of_local_function(&self.text, name, inside)?;
+        let is_around = block.start <= self.at && self.at < block.end;
+        Some((is_around, block.start))
+    }
+}
+
+/// The byte that a line and a column of symbols mean: columns count UTF-16.
+fn offset_of(text: &str, line: u32, column: u32) -> Option<u32> {
+    let mut lines = text.split_inclusive('\n');
+    let before = lines.by_ref().take(line.checked_sub(1)? as usize);
+    let start: usize = before.map(str::len).sum();
+    let mut left = column.checked_sub(1)? as usize;
+    let within = lines.next()?.chars().take_while(|it| {
+        let is_before = left > 0;
+        left = left.saturating_sub(it.len_utf16());
+        is_before
+    });
+    let within: usize = within.map(char::len_utf8).sum();
+    u32::try_from(start + within).ok()
 }
 
 /// Which of the members of its type the method is that a name was made for: 2 of `<M>g__F|2_0`, `<M>b__2_0`, `<M>d__2` and

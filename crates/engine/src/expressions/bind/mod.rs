@@ -52,6 +52,7 @@ mod type_names;
 mod user_operators;
 pub(super) mod well_known;
 
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -130,6 +131,8 @@ pub(crate) struct Binder<'t> {
     /// When to give up.
     deadline: Instant,
     extensions: Option<lookup::Extensions>,
+    /// The local functions of the frame's method, by the names that were met.
+    local_functions: HashMap<Box<str>, local_functions::Declared>,
     /// Looks at what is dynamic.
     probe_of_values: Option<&'t dyn Probe>,
     /// Whether something dynamic was met.
@@ -234,7 +237,7 @@ impl<'t> Binder<'t> {
             captured: Vec::new(),
             range_variables: Vec::new(),
             slots: 0,
-            checked: false,
+            checked: context.checked,
             unchecked: false,
             receivers: Vec::new(),
             assigning: false,
@@ -250,6 +253,7 @@ impl<'t> Binder<'t> {
             text: Rc::from(""),
             deadline: Instant::now() + TIME_LIMIT,
             extensions: None,
+            local_functions: HashMap::new(),
             probe_of_values: None,
             met_dynamic: false,
             assumes: false,

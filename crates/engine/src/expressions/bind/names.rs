@@ -20,6 +20,10 @@ impl Binder<'_> {
             return Ok(Operand::Value(node));
         }
         let (arity, arguments) = self.type_arguments(name)?;
+        let text = &*name.identifier.text;
+        if let Some(found) = self.local_function_in_scope(text, &arguments, span)? {
+            return Ok(found);
+        }
         if let Some(found) = self.own_member(name, &arguments, span)? {
             return Ok(found);
         }
@@ -50,7 +54,7 @@ impl Binder<'_> {
             }
             _ => {}
         }
-        if let Some(function) = self.local_function(&name.identifier.text, &arguments, span) {
+        if let Some(function) = self.possible_local_function(text, &arguments, span) {
             return Ok(function);
         }
         Err(self.unknown_name(name, span))
