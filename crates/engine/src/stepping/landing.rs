@@ -3,7 +3,7 @@
 use cordebug::bindings::ICorDebugStepper;
 use cordebug::com::Com;
 use cordebug::stepper::Stepper;
-use cordebug::thread::{Frame, Thread};
+use cordebug::thread::{Frame, Mapping, Thread};
 use metadata::pe::{ClauseKind, ExceptionClause};
 
 use super::position::{FrameId, Position, Standing};
@@ -58,13 +58,18 @@ impl Engine<'_> {
             // The invocation has been suspended and its thread is on its way out: now it can be known by its task.
             return self.got_on_suspending(thread);
         }
-        let at = match self
+        let mut at = match self
             .target()
             .and_then(|target| Position::of(target, thread))
         {
             Ok(at) => at,
             Err(error) => return self.step_failed(thread, &error),
         };
+        if let Some(range) = at.standing.statement()
+            && self.is_in_added_code(thread, at)
+        {
+            at.standing = Standing::Hidden(range);
+        }
         if self.is_followed_already(thread, at) {
             return false;
         }
@@ -82,6 +87,26 @@ impl Engine<'_> {
         }
         self.note_return(thread, at);
         self.landed(thread, at)
+    }
+
+    /// Whether a thread is in the middle of what counts as a statement's code without having come there from a call: by a jump.
+    ///
+    /// What the runtime's compiler adds to the beginning of a block (the counters of code that it may optimise later)
+    /// belongs to no IL. The code counts to the statement before it, which may never have run.
+    fn is_in_added_code(&mut self, thread: &Thread, at: Position) -> bool {
+        let Some(leg) = self.stepping.steps.as_ref().map(|steps| &steps.leg) else {
+            return false;
+        };
+        let is_own = |from: Position| {
+            from.method == at.method
+                && (from.frame == at.frame || leg.home == Some(at.frame))
+                && from.standing.statement() != at.standing.statement()
+        };
+        if !leg.at.is_some_and(is_own) || at.method.is_none_or(|method| self.is_marked(method)) {
+            return false;
+        }
+        let place = || self.active_frame(thread)?.ip().ok()?;
+        place().is_some_and(|(_, mapping)| mapping != Mapping::Exact)
     }
 
     /// Whether the rest of a step is not of this thread's: the result of the invocation that it leaves is just being handed

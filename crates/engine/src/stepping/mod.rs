@@ -107,7 +107,7 @@ impl Steps {
 struct Leg {
     /// Where it began.
     at: Option<Position>,
-    /// If that is a block that runs apart from the rest of an async method: the method's frame.
+    /// If that is a block that runs apart from the rest of an async or optimised method: the method's frame.
     home: Option<FrameId>,
     /// Whether it is to leave the method.
     leaves: bool,
@@ -430,7 +430,8 @@ impl Engine<'_> {
         leg.is_called_by_suspended =
             (leg.leaves || leg.is_last) && self.is_called_by_suspended(thread);
         self.arm_awaits(thread, at, range, kind, &mut leg);
-        if leg.alone.is_some() || leg.own.is_some() {
+        let is_optimised = at.method.is_some_and(|method| !self.is_marked(method));
+        if is_optimised || leg.alone.is_some() || leg.own.is_some() {
             leg.home = self.home(thread, at);
         }
         tracing::trace!(?range, ?kind, ?leg, "a leg of a step begins");

@@ -1,0 +1,46 @@
+//! Steps in code that the runtime compiles as it does without a debugger: quickly at first, with counters where there are loops.
+
+use host::api::{BreakpointId, BreakpointSpec, Request, StepKind};
+use testkit::debuggee::Debuggee;
+use testkit::sandbox::Sandbox;
+
+use super::walk::{assert_at, place, step};
+
+/// Launches a fixture whose code stays as it is, runs it to a marker, and takes the breakpoint there away.
+fn launch_kept<'s>(sandbox: &'s Sandbox, fixture: &str, from: &str) -> Debuggee<'s> {
+    let program = sandbox
+        .launch(fixture)
+        .with(|launch| {
+            launch.keep_optimized = true;
+            launch.breakpoints = vec![BreakpointSpec::at(place(fixture, from))];
+        })
+        .start();
+    program.wait_stop();
+    let only = Request::RemoveBreakpoint(BreakpointId(1));
+    program.request(only).expect("removed");
+    program
+}
+
+/// Makes steps of a kind from one marker to the others.
+#[track_caller]
+fn check(fixture: &str, kind: StepKind, from: &str, markers: &[&str]) {
+    let sandbox = Sandbox::new();
+    let program = launch_kept(&sandbox, fixture, from);
+    for marker in markers {
+        step(&program, kind);
+        assert_at(&program, fixture, marker);
+    }
+    program.cont();
+    program.expect_exit(0);
+}
+
+/// Counters at the beginning of a block belong to no IL, so that they count to the statement before it.
+#[test]
+fn a_step_ends_at_no_statement_that_is_jumped_over() {
+    let to_the_end = ["known", "add", "switch", "default", "if", "return"];
+    for kind in [StepKind::Over, StepKind::Into] {
+        check("tiered_blocks", kind, "fee", &to_the_end);
+        check("tiered_blocks", kind, "throw", &["when", "catch", "return"]);
+    }
+    check("tiered_blocks", StepKind::Over, "wait", &["yield", "each"]);
+}
