@@ -89,18 +89,18 @@ impl Engine<'_> {
         self.landed(thread, at)
     }
 
-    /// Whether a thread is in the middle of what counts as a statement's code without having come there from a call: by a jump.
+    /// Whether a thread is in the middle of what counts as a statement's code without having come there from a call: by a jump, or
+    /// because it throws.
     ///
     /// What the runtime's compiler adds to the beginning of a block (the counters of code that it may optimise later)
-    /// belongs to no IL. The code counts to the statement before it, which may never have run.
+    /// belongs to no IL. The code counts to the statement before it, which may never have run. What throws is managed
+    /// code of the runtime, of which no frame is told.
     fn is_in_added_code(&mut self, thread: &Thread, at: Position) -> bool {
         let Some(leg) = self.stepping.steps.as_ref().map(|steps| &steps.leg) else {
             return false;
         };
         let is_own = |from: Position| {
-            from.method == at.method
-                && (from.frame == at.frame || leg.home == Some(at.frame))
-                && from.standing.statement() != at.standing.statement()
+            from.method == at.method && (from.frame == at.frame || leg.home == Some(at.frame))
         };
         if !leg.at.is_some_and(is_own) || at.method.is_none_or(|method| self.is_marked(method)) {
             return false;
@@ -306,15 +306,11 @@ impl Engine<'_> {
         // Back from a method that was not shown: the statement goes on. A call may be its very first instruction, so
         // that the code behind the call counts as its beginning.
         let was_inside = steps.leg.at.is_some_and(|leg| leg.frame < from.frame);
-        // What throws an exception is code of the runtime, in which a step into optimised code would end again and again.
-        let has_stayed = steps.leg.goes_in
-            && at.frame == from.frame
-            && matches!(at.standing, Standing::InStatement(_))
-            && at.standing.statement() == from.standing.statement()
-            && steps
-                .leg
-                .at
-                .is_some_and(|leg| leg.frame == at.frame && leg.standing.statement().is_some());
+        // In the code that throws an exception a step into would end again and again.
+        let has_stayed = matches!(at.standing, Standing::Hidden(_))
+            && steps.leg.at.is_some_and(|leg| {
+                leg.frame == at.frame && leg.standing.range() == at.standing.range()
+            });
         let is_back = was_inside
             && at.frame == from.frame
             && at.standing.statement().is_some()

@@ -111,8 +111,6 @@ struct Leg {
     home: Option<FrameId>,
     /// Whether it is to leave the method.
     leaves: bool,
-    /// Whether it also ends in what is called, in code that the runtime does not take for the user's.
-    goes_in: bool,
     /// Whether nothing of the method follows its range.
     is_last: bool,
     /// Whether a method has called it that the runtime itself suspends, where no step can end.
@@ -449,7 +447,8 @@ impl Engine<'_> {
         let is_left = leg.leaving.as_ref().is_some_and(Leaving::is_left);
         let is_followed = (is_awaited || is_alone || returns) && !leg.leaves_work;
         // What takes the result is called by the framework, at whose code a step into optimised code would end.
-        let hands_over = is_awaited && range.is_last() && !only_marked;
+        let is_end = range.is_last() || self.is_being_completed(at);
+        let hands_over = is_awaited && is_end && !only_marked;
         let into = kind == StepKind::Into && !hands_over;
         let begin = || -> Result<Option<Stepper>, cordebug::Error> {
             if kind == StepKind::Out && (is_awaited || is_alone || returns || is_left) {
@@ -467,7 +466,6 @@ impl Engine<'_> {
         match begun {
             Ok(stepper) => {
                 leg.stepper = stepper;
-                leg.goes_in = into && !only_marked;
                 if only_marked && kind != StepKind::Out && range.is_last() && !is_followed {
                     leg.beyond = self.stepper_beyond(thread);
                     self.arm_end(thread, &mut leg);

@@ -468,6 +468,10 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "is optimised: what its code still has differs between runtimes",
     ),
     (
+        "tiered_throws",
+        "is optimised: what its code still has differs between runtimes",
+    ),
+    (
         "out_of_filters",
         "is about steps out: returning.rs makes them",
     ),

@@ -44,3 +44,15 @@ fn a_step_ends_at_no_statement_that_is_jumped_over() {
     }
     check("tiered_blocks", StepKind::Over, "wait", &["yield", "each"]);
 }
+
+/// The runtime's own code that throws is managed, but no frame of it is told.
+#[test]
+fn a_step_into_a_throw_ends_where_it_is_caught() {
+    for (from, markers) in [
+        ("plain", ["plain_caught"].as_slice()),
+        ("made", &["make", "made", "made_caught"]),
+        ("awaited", &["awaits", "awaited_caught"]),
+    ] {
+        check("tiered_throws", StepKind::Into, from, markers);
+    }
+}
