@@ -434,9 +434,7 @@ impl Engine<'_> {
         }
         tracing::trace!(?range, ?kind, ?leg, "a leg of a step begins");
         self.arm_returns(thread, at, range, kind, &mut leg);
-        if kind != StepKind::Out {
-            self.arm_callbacks(thread, at, range, kind, &mut leg);
-        }
+        self.arm_callbacks(thread, at, range, kind, &mut leg);
         // From code without symbols the way back may lead to code that the runtime does not take for the user's.
         let from = self.stepping.steps.as_ref();
         let from = from.and_then(|steps| steps.from.method);

@@ -56,3 +56,26 @@ fn a_step_into_a_throw_ends_where_it_is_caught() {
         check("tiered_throws", StepKind::Into, from, markers);
     }
 }
+
+/// When a method returns whose call is the last of the lambda, nothing of the lambda is left to stop in.
+#[test]
+fn a_step_out_of_what_a_lambda_calls_last_ends_in_its_next_call() {
+    let fixture = "optimized_callbacks";
+    let (into, over) = (StepKind::Into, StepKind::Over);
+    for then in [into, over] {
+        let sandbox = Sandbox::new();
+        let program = launch_kept(&sandbox, fixture, "tail");
+        let mut kind = into;
+        for _ in 0..3 {
+            step(&program, kind);
+            assert_at(&program, fixture, "tail");
+            step(&program, into);
+            assert_at(&program, fixture, "add");
+            kind = then;
+        }
+        step(&program, kind);
+        assert_at(&program, fixture, "after");
+        program.cont();
+        program.expect_exit(0);
+    }
+}
