@@ -74,6 +74,10 @@ pub struct BreakpointEntry {
     #[serde(skip_serializing_if = "is_zero_u64")]
     #[schemars(extend("x-minor" = true))]
     pub failed: u64,
+    /// Its code may have run without coming by: what compiled it may have merged statements and calls.
+    #[serde(skip_serializing_if = "is_false")]
+    #[schemars(extend("x-minor" = true))]
+    pub may_be_passed: bool,
 }
 
 /// A place in code where a breakpoint is set.
@@ -209,6 +213,7 @@ impl From<&Breakpoint> for BreakpointEntry {
                 .saturating_sub(breakpoint.hits)
                 .saturating_sub(breakpoint.failures),
             failed: breakpoint.failures,
+            may_be_passed: breakpoint.locations.iter().any(|it| it.may_be_passed),
             ..Self::default()
         };
         match &spec.place {

@@ -42,9 +42,14 @@ impl Render for Report {
         let (never, passed): (Vec<_>, Vec<_>) = others
             .into_iter()
             .partition(|breakpoint| breakpoint.passed_by == 0 && breakpoint.failed == 0);
+        let (unsure, never): (Vec<_>, Vec<_>) = never.into_iter().partition(|it| it.may_be_passed);
         for (heading, breakpoints) in [
             ("", hit),
             ("Never reached:\n", never),
+            (
+                "Never hit (in optimised code, which may have run all the same):\n",
+                unsure,
+            ),
             ("Reached, but never hit:\n", passed),
         ] {
             if is_over && !breakpoints.is_empty() {

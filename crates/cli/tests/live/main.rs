@@ -9,6 +9,7 @@ mod breakpoints_conditions;
 mod breakpoints_lines;
 mod breakpoints_modules;
 mod breakpoints_names;
+mod breakpoints_optimised;
 mod breakpoints_support;
 mod breakpoints_switches;
 mod breakpoints_threads;

@@ -13,7 +13,7 @@ use super::known_names::{contains_name, ends_with, given, is_setter, names_of};
 use super::name_parts::{
     Part, is_wild, split_name, split_operator, split_parameters, without_keyword,
 };
-use super::offer::{Found, Offer, Surroundings, module_notes, obstacle};
+use super::offer::{Found, Offer, Surroundings, is_optimized, module_notes, obstacle};
 use super::signature;
 use crate::api::{BoundLocation, Error, ErrorCode, Line, Source};
 use crate::modules::LoadedModule;
@@ -220,6 +220,7 @@ impl FunctionName {
                 method: module.method_name(around.process, body),
                 source,
                 il_offset: offset.0,
+                may_be_passed: is_optimized(module, around),
             };
             let mut notes = module_notes(module, around);
             if self.has_type_arguments(&method.names) {
